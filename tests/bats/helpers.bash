@@ -1,0 +1,148 @@
+# What the Bats files share: `load helpers`, then `setup_zk` in setup and `end_all` in teardown.
+#
+# A test has its own folder as working directory and its own chroot on the servers that
+# scripts/zk-sandbox gives; whatever it starts carries a mark in its environment, so that end_all
+# finds it, however it was reparented. Tests wait for facts (wait_until), never for time.
+#
+#   ZKLOCK_BIN        the program under test (default: build/test/zklock)
+#   ZKLOCK_TEST_WAIT  how many seconds a fact may take (default: 20)
+#
+# shellcheck shell=bash
+set -u
+bats_require_minimum_version 1.5.0
+bats_load_library bats-support
+bats_load_library bats-assert
+
+repo=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
+export ZKLOCK_BIN=${ZKLOCK_BIN:-$repo/build/test/zklock}
+
+zklock() { "$ZKLOCK_BIN" "$@"; }
+
+zk_sandbox() { "$repo/scripts/zk-sandbox" "$@"; }
+
+# --- before and after a test ---------------------------------------------------------------------
+
+# For every test: its folder, and standard input that is nobody's terminal.
+setup_place() {
+  cd "$BATS_TEST_TMPDIR" || return
+  exec </dev/null
+  export ZKLOCK_TEST=$BATS_TEST_TMPDIR
+}
+
+# For tests of zklock: a chroot too. Only zklock itself creates it.
+setup_zk() {
+  [[ -n ${ZKLOCK_SERVERS:-} ]] ||
+    fail "ZKLOCK_SERVERS is not set: run the tests by scripts/test, or by scripts/zk-sandbox -- bats …"
+  export ZKLOCK_SERVERS=${ZKLOCK_SERVERS%/}/t$SRANDOM
+  setup_place
+}
+
+# An ensemble of this file's own, for setup_file; stop_ensemble belongs in teardown_file.
+ensemble() {
+  local lines
+  lines=$(zk_sandbox start --servers 3 "$@") || fail "no ensemble"
+  eval "$lines"
+}
+
+stop_ensemble() { zk_sandbox stop; }
+
+# The processes of this test. Not the servers that it may have restarted, nor the watcher that
+# removes a sandbox whose zk-sandbox is killed here.
+marked() {
+  local file files
+  mapfile -t files < <(env -u ZKLOCK_TEST grep -lzxF -e "ZKLOCK_TEST=$BATS_TEST_TMPDIR" \
+    /proc/[0-9]*/environ 2>/dev/null)
+  for file in "${files[@]}"; do
+    grep -qzF -e -Dzklock.sandbox= -e watch-over "${file%/*}/cmdline" 2>/dev/null && continue
+    file=${file#/proc/}
+    echo "${file%/*}"
+  done
+}
+
+# Bats calls teardown in a trap, where a bare `return` gives the status from before the trap.
+none_marked() {
+  local pids
+  mapfile -t pids < <(marked)
+  ((${#pids[@]} == 0)) && return 0
+  kill -KILL "${pids[@]}" 2>/dev/null
+  return 1
+}
+
+# Ends every process that this test has started and that still runs.
+end_all() { wait_until "all processes of the test end" none_marked; }
+
+# --- waiting -------------------------------------------------------------------------------------
+
+now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
+
+# wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not.
+wait_until() {
+  local what=$1 deadline
+  shift
+  deadline=$(($(now_us) + ${ZKLOCK_TEST_WAIT:-20} * 1000000))
+  until "$@" >/dev/null 2>&1; do
+    (($(now_us) < deadline)) || fail "waited in vain until: $what" || return 1
+    sleep 0.05
+  done
+}
+
+# A zombie is gone: whether somebody reaps it is not what is tested.
+is_gone() {
+  local stat
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+  stat=${stat##*) }
+  [[ ${stat%% *} == [ZX] ]]
+}
+
+wait_gone() {
+  local pid
+  for pid in "$@"; do wait_until "process $pid is gone" is_gone "$pid"; done
+}
+
+# wait_for TEXT FILE: until FILE has a line that contains TEXT.
+wait_for() { wait_until "'$1' in $2" grep -qF -e "$1" -- "$2"; }
+
+# --- running -------------------------------------------------------------------------------------
+
+# Starts CMD in the background; its process id is $!. Redirections may follow. The shell would have
+# it ignore SIGINT and SIGQUIT and read /dev/null, and Bats waits for whoever holds descriptor 3.
+background() {
+  [[ $1 != zklock ]] || set -- "$ZKLOCK_BIN" "${@:2}"
+  {
+    trap - INT QUIT
+    exec "$@"
+  } <&0 3>&- &
+}
+
+show_run() {
+  {
+    batslib_print_kv_single 9 command "$*" expected "$expected" status "$status"
+    batslib_print_kv_multi output "$output" stderr "$stderr"
+  } | batslib_decorate "unexpected exit status"
+}
+
+# expect_status N CMD…: runs CMD, which has to end with N; then $output and $stderr hold what it said.
+expect_status() {
+  local expected=$1 flags=(--separate-stderr)
+  shift
+  if ((expected == 127)); then flags+=(-127); fi # else Bats warns of a command not found
+  run "${flags[@]}" "$@" || true
+  ((status == expected)) || { show_run "$@" | fail; }
+}
+
+# expect_error N TEXT CMD…: ends with N, and says so in one line of zklock's that contains TEXT.
+expect_error() {
+  local text=$2
+  expect_status "$1" "${@:3}" || return
+  [[ $stderr == "zklock: "*"$text"* && $stderr != *$'\n'* ]] ||
+    batslib_print_kv_single_or_multi 8 expected "zklock: …$text…" stderr "$stderr" |
+    batslib_decorate "not the one line on standard error that was expected" | fail
+}
+
+# expect_end N PID: a child started by `background` ends, with status N.
+expect_end() {
+  local status=0
+  wait_gone "$2" || return
+  wait "$2" || status=$?
+  ((status == $1)) || fail "process $2 ended with $status, not $1"
+}

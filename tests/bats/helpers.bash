@@ -46,14 +46,13 @@ ensemble() {
 
 stop_ensemble() { zk_sandbox stop; }
 
-# The processes of this test. Not the servers that it may have restarted, nor the watcher that
-# removes a sandbox whose zk-sandbox is killed here.
+# The processes of this test, but not the servers that it may have restarted.
 marked() {
   local file files
   mapfile -t files < <(env -u ZKLOCK_TEST grep -lzxF -e "ZKLOCK_TEST=$BATS_TEST_TMPDIR" \
     /proc/[0-9]*/environ 2>/dev/null)
   for file in "${files[@]}"; do
-    grep -qzF -e -Dzklock.sandbox= -e watch-over "${file%/*}/cmdline" 2>/dev/null && continue
+    grep -qzF -e -Dzklock.sandbox= "${file%/*}/cmdline" 2>/dev/null && continue
     file=${file#/proc/}
     echo "${file%/*}"
   done

@@ -37,11 +37,14 @@ setup_zk() {
   setup_place
 }
 
-# An ensemble of this file's own, for setup_file; stop_ensemble belongs in teardown_file.
+# An ensemble of this file's own, for setup_file; stop_ensemble belongs in teardown_file. Where that
+# is not reached, because Bats was killed, the ensemble goes a second later.
 ensemble() {
   local lines
   lines=$(zk_sandbox start --servers 3 "$@") || fail "no ensemble"
   eval "$lines"
+  env -i PATH="$PATH" setsid sh -c 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"' sh \
+    $$ "$repo/scripts/zk-sandbox" "$ZKLOCK_SANDBOX" >/dev/null 2>&1 3>&- &
 }
 
 stop_ensemble() { zk_sandbox stop; }

@@ -194,6 +194,29 @@ begin_around() {
   assert says "$old" srvr "Mode: follower"
 }
 
+@test "a server that was killed while it joined comes back with what the others have" {
+  begin --servers 3
+  local n=1
+  if [[ $(zk_sandbox leader) == 1 ]]; then n=2; fi
+  zk_sandbox kill "$n"
+  # what such a death leaves: a snapshot of an epoch that the server does not know of yet
+  touch "$ZKLOCK_SANDBOX/$n/data/version-2/snapshot.900000000"
+  zk_sandbox restart "$n"
+  assert says "$n" srvr "Mode: follower"
+}
+
+@test "an ensemble of a Bats file goes away when Bats is killed" {
+  mkdir tests tests/bats
+  ln -s "$repo/scripts" scripts
+  cp "$repo/tests/bats/helpers.bash" tests/bats/
+  printf '%s\n' 'load helpers' 'setup_file() { ensemble --tick 200; }' 'teardown_file() { stop_ensemble; }' \
+    '@test "x" { echo $PPID >"$PLACE/begun"; exec sleep 600; }' >tests/bats/x.bats
+  PLACE=$PWD background env -u BATS_RUN_TMPDIR setsid bats tests/bats/x.bats
+  wait_until "the inner test runs" test -s begun
+  kill -KILL -- "-$!"
+  wait_until "nothing is left" nothing_left
+}
+
 @test "without a quorum restart returns when the server answers" {
   begin --servers 3
   zk_sandbox kill 1

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace zklock {
+
+namespace {
+
+struct Sequence {
+  size_t length;
+  char32_t lowest;  // the smallest code point that needs this length
+};
+
+Sequence sequence_of(unsigned char lead) {
+  if (lead < 0x80) return {1, 0};
+  if (lead >= 0xc2 && lead < 0xe0) return {2, 0x80};
+  if (lead >= 0xe0 && lead < 0xf0) return {3, 0x800};
+  if (lead >= 0xf0 && lead < 0xf5) return {4, 0x10000};
+  return {0, 0};
+}
+
+// The length of the valid character that `text` begins with, 0 if there is none, and the character.
+size_t take_character(std::string_view text, char32_t& character) {
+  const auto [length, lowest] = sequence_of(static_cast<unsigned char>(text[0]));
+  if (length == 0 || length > text.size()) return 0;
+  character = static_cast<unsigned char>(text[0]) & (length == 1 ? 0x7fu : 0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xc0) != 0x80) return 0;
+    character = character << 6 | (byte & 0x3fu);
+  }
+  const bool surrogate = character >= 0xd800 && character < 0xe000;
+  return character < lowest || surrogate || character > 0x10ffff ? 0 : length;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  return decode_utf8(text).has_value();
+}
+
+std::optional<std::u32string> decode_utf8(std::string_view text) {
+  std::u32string characters;
+  while (!text.empty()) {
+    char32_t character = 0;
+    const size_t length = take_character(text, character);
+    if (length == 0) return std::nullopt;
+    characters += character;
+    text.remove_prefix(length);
+  }
+  return characters;
+}
+
+bool is_control(char32_t character) {
+  return character < 0x20 || (character >= 0x7f && character < 0xa0);
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  char32_t character = 0;
+  while (!text.empty()) {
+    const size_t length = take_character(text, character);
+    const size_t taken = std::max<size_t>(1, length);
+    if (length > 0 && !is_control(character)) {
+      shown += text.substr(0, taken);
+    } else {
+      for (const char byte : text.substr(0, taken)) shown += fmt::format("\\x{:02x}", static_cast<uint8_t>(byte));
+    }
+    text.remove_prefix(taken);
+  }
+  return shown;
+}
+
+std::string shorten(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t cut = most;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) --cut;
+  return std::string(text.substr(0, cut)) + "…";
+}
+
+std::optional<int64_t> parse_number(std::string_view text) {
+  int64_t number = 0;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> parse_decimal(std::string_view text) {
+  const bool allowed = text.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool digit = text.find_first_of("0123456789") != std::string_view::npos;
+  if (!allowed || !digit || std::count(text.begin(), text.end(), '.') > 1) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0;;) {
+    const size_t end = text.find(separator, at);
+    parts.push_back(text.substr(at, end - at));
+    if (end == std::string_view::npos) return parts;
+    at = end + 1;
+  }
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = 1 + std::max<size_t>(2, word.size() / 3);  // two letters swapped count as two
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best = candidate;
+    best_distance = distance;
+  }
+  return best;
+}
+
+}  // namespace zklock

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/time.h"
+
+#include "base/text.h"
+
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace zklock {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double kLongestSeconds = 100.0 * 365 * 86400;
+
+constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
+    {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+
+// The seconds of the unit that `text` begins with, which is cut off; the last unit may be left out.
+std::optional<double> take_unit(std::string_view& text) {
+  if (text.empty()) return 1;
+  for (const auto& [name, seconds] : kUnits) {
+    if (!text.starts_with(name)) continue;
+    text.remove_prefix(name.size());
+    return seconds;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+BootClock::time_point BootClock::now() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return time_point(std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+}
+
+Deadline deadline_in(Duration span) {
+  const Deadline now = BootClock::now();
+  return span >= kNever - now ? kNever : now + span;
+}
+
+Duration left_until(Deadline deadline) {
+  if (deadline == kNever) return Duration::max();
+  return std::max(Duration::zero(), deadline - BootClock::now());
+}
+
+std::optional<Duration> parse_duration(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double seconds = 0;
+  while (!text.empty()) {
+    const size_t length = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::optional<double> number = parse_decimal(text.substr(0, length));
+    if (!number) return std::nullopt;
+    text.remove_prefix(length);
+    const std::optional<double> unit = take_unit(text);
+    if (!unit) return std::nullopt;
+    seconds += *number * *unit;
+  }
+  if (seconds > kLongestSeconds) return std::nullopt;
+  return Duration(std::llround(seconds * 1e9));
+}
+
+std::string format_duration(Duration span) {
+  const auto count = [&](auto unit) { return span / unit; };
+  if (span < 1s) return fmt::format("{}ms", count(1ms));
+  if (span < 10s) return fmt::format("{:.1f}s", std::chrono::duration<double>(span).count());
+  if (span < 60s) return fmt::format("{}s", count(1s));
+  if (span < 60min) return fmt::format("{}m", count(1min));
+  if (span < 24h) return fmt::format("{}h {}m", count(1h), count(1min) % 60);
+  return fmt::format("{}d {}h", count(24h), count(1h) % 24);
+}
+
+}  // namespace zklock

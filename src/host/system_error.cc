@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/system_error.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace zklock::host {
+
+Failure system_error(std::string_view what) {
+  return {ExitStatus::internal, fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/terminal.h"
+
+#include "base/text.h"
+
+#include <cerrno>
+#include <limits.h>
+#include <poll.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr unsigned kUsualWidth = 80;
+
+}  // namespace
+
+bool is_watched() {
+  return isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+std::string fit_to_terminal(std::string_view line) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return shorten(line, (known ? size.ws_col : kUsualWidth) - 2u);
+}
+
+void remark(std::string_view text) {
+  pollfd ready{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.substr(0, PIPE_BUF).size()));
+}
+
+void say_error(std::string_view text) {
+  const std::string line = fmt::format("zklock: {}\n", text);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) rest.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace zklock::host

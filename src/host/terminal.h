@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard error as people see it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace zklock::host {
+
+// Standard error is a terminal and we are its foreground process group: somebody is watching.
+bool is_watched();
+
+// `line` cut to the terminal's width, so that it can be wiped again.
+std::string fit_to_terminal(std::string_view line);
+
+// Writes to standard error if that takes it at once, else drops it: a terminal that was stopped with Ctrl-S or a full
+// pipe must not hold up the loop. For what is said along the way.
+void remark(std::string_view text);
+
+// "zklock: text\n" on standard error, waiting as long as it takes: the last word before zklock ends.
+void say_error(std::string_view text);
+
+}  // namespace zklock::host

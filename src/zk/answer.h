@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes back for a request.
+#pragma once
+
+#include "base/failure.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::zk {
+
+enum class Code {
+  ok,
+  no_node,
+  node_exists,
+  not_empty,
+  bad_version,
+  childless,    // an ephemeral node cannot have children
+  no_auth,      // the ACL forbids it, or it needs credentials that we did not give
+  unsupported,  // by this server
+  unknown,      // the connection was lost before the answer: done or not done
+  expired,      // the session is over, and with it our ephemeral nodes
+  other,        // see `number`
+};
+
+struct Stat {
+  int64_t created = 0;          // czxid
+  int64_t created_ms = 0;       // ctime, the server's clock, ms since 1970
+  int64_t ephemeral_owner = 0;  // a session id; 0: not ephemeral
+};
+
+struct Answer {
+  Code code = Code::ok;
+  int number = 0;                  // the C client's number of the code
+  std::string path;                // create: of the node
+  std::string data;                // read
+  std::vector<std::string> names;  // children
+  Stat stat;                       // create, read
+};
+
+// A request under way. `done` turns true inside a turn of the loop, with the answer.
+struct Pending {
+  bool done = false;
+  Answer answer;
+};
+using Call = std::shared_ptr<Pending>;
+
+// A watch that was set. `fired` turns true inside a turn of the loop when the node or its data changed or went.
+struct WatchState {
+  bool fired = false;
+};
+using Watch = std::shared_ptr<WatchState>;
+
+// The end of what was tried ("cannot take /l") for an answer that it has no way round: 77 where we are not allowed,
+// 65 where the path is in the way, else 70.
+Failure failure_of(std::string_view tried, const Answer& answer);
+
+}  // namespace zklock::zk

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/client.h"
+
+#include "host/system_error.h"
+#include "host/terminal.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+#include <zookeeper/zookeeper.h>
+
+namespace zklock::zk {
+
+namespace {
+
+// The server's jute.maxbuffer is 1 MiB less one byte for the whole request; more, and it drops the connection.
+constexpr size_t kLargestRequest = 1048575;
+constexpr size_t kRequestOverhead = 512;  // headers, ACL, flags
+
+constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
+
+Code code_of(int number) {
+  switch (number) {
+    case ZOK:
+      return Code::ok;
+    case ZNONODE:
+      return Code::no_node;
+    case ZNODEEXISTS:
+      return Code::node_exists;
+    case ZNOTEMPTY:
+      return Code::not_empty;
+    case ZBADVERSION:
+      return Code::bad_version;
+    case ZNOCHILDRENFOREPHEMERALS:
+      return Code::childless;
+    case ZNOAUTH:
+    case ZINVALIDACL:
+      return Code::no_auth;
+    case ZUNIMPLEMENTED:
+      return Code::unsupported;
+    case ZSESSIONEXPIRED:
+    case ZINVALIDSTATE:
+      return Code::expired;
+    case ZSYSTEMERROR:
+    case ZRUNTIMEINCONSISTENCY:
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZAUTHFAILED:
+    case ZCLOSING:
+    case ZSESSIONMOVED:  // ours, seen through a connection that we have left
+    case ZTHROTTLEDOP:   // not executed, but reading is the same way on
+      return Code::unknown;
+  }
+  return Code::other;
+}
+
+const ACL_vector* acl_of(Acl acl) {
+  static ACL creator_world_read[] = {{ZOO_PERM_ALL, ZOO_AUTH_IDS}, {ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE}};
+  static const ACL_vector creator_world_read_vector = {2, creator_world_read};
+  switch (acl) {
+    case Acl::open:
+      return &ZOO_OPEN_ACL_UNSAFE;
+    case Acl::creator:
+      return &ZOO_CREATOR_ALL_ACL;
+    case Acl::creator_world_read:
+      return &creator_world_read_vector;
+  }
+  return nullptr;
+}
+
+int flags_of(CreateMode mode) {
+  switch (mode) {
+    case CreateMode::persistent:
+      return ZOO_PERSISTENT;
+    case CreateMode::ephemeral_sequential:
+      return ZOO_EPHEMERAL_SEQUENTIAL;
+    case CreateMode::container:
+      return ZOO_CONTAINER;
+  }
+  return 0;
+}
+
+// The library's log callback has no context.
+bool log_shown = false;
+std::string trouble;
+
+void log_line(const char* line) {
+  std::string_view text(line);
+  // Some lines end in a newline, some do not.
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  if (log_shown) host::remark(fmt::format("zklock: client: {}\n", text));
+  // "… errno=111(Connection refused): …"
+  const size_t at = text.find("errno=");
+  const size_t open = text.find('(', at);
+  const size_t close = text.find(')', open);
+  if (at != text.npos && close != text.npos) trouble = text.substr(open + 1, close - open - 1);
+}
+
+// "[::1]:2181" as the library wants it: "::1:2181".
+std::string host_list(const std::vector<std::string>& addresses) {
+  std::string list;
+  for (std::string address : addresses) {
+    std::erase_if(address, [](char c) { return c == '[' || c == ']'; });
+    list += (list.empty() ? "" : ",") + address;
+  }
+  return list;
+}
+
+}  // namespace
+
+struct Client::Request {
+  Client* client;
+  Call call;
+  uintptr_t watch;
+};
+
+// What the library calls. They run inside interest(), process() and the library's close.
+struct Client::Callbacks {
+  static std::unique_ptr<Request> finish(int number, const void* data, const ::Stat* stat = nullptr) {
+    std::unique_ptr<Request> request(static_cast<Request*>(const_cast<void*>(data)));
+    request->client->unanswered_.pop_front();
+    request->client->last_answer_ = BootClock::now();
+    request->call->done = true;
+    Answer& answer = request->call->answer;
+    answer.number = number;
+    answer.code = code_of(number);
+    if (answer.code != Code::unknown && answer.code != Code::expired) ++request->client->answers_;
+    if (stat) answer.stat = {stat->czxid, stat->ctime, stat->ephemeralOwner};
+    return request;
+  }
+
+  static void on_created(int number, const char* path, const ::Stat* stat, const void* data) {
+    const auto request = finish(number, data, stat);
+    const std::string& chroot = request->client->options_.chroot;
+    if (path && std::string_view(path).starts_with(chroot)) request->call->answer.path = path + chroot.size();
+  }
+
+  static void on_removed(int number, const void* data) { finish(number, data); }
+
+  static void on_synced(int number, const char*, const void* data) { finish(number, data); }
+
+  static void on_read(int number, const char* value, int length, const ::Stat* stat, const void* data) {
+    const auto request = finish(number, data, stat);
+    // A failed read registers no watch.
+    if (number != ZOK) request->client->watches_.erase(request->watch);
+    if (value && length > 0) request->call->answer.data.assign(value, static_cast<size_t>(length));
+  }
+
+  static void on_children(int number, const String_vector* names, const void* data) {
+    const auto request = finish(number, data);
+    for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
+  }
+
+  static Client& client_of(zhandle_t* handle) {
+    return *static_cast<Client*>(const_cast<void*>(zoo_get_context(handle)));
+  }
+
+  static void on_session(zhandle_t* handle, int type, int state, const char*, void*) {
+    if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE) ++client_of(handle).connections_;
+  }
+
+  static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
+    // Session events come to every node watcher too and leave the watch in place.
+    if (type == ZOO_SESSION_EVENT) return;
+    auto& watches = client_of(handle).watches_;
+    const auto found = watches.find(reinterpret_cast<uintptr_t>(context));
+    if (found == watches.end()) return;
+    if (const Watch watch = found->second.lock()) watch->fired = true;
+    watches.erase(found);
+  }
+};
+
+Client::Client(const ClientOptions& options) : options_(options) {
+  log_shown = options_.log;
+  zoo_set_debug_level(log_shown ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
+  // The order is ours, shuffled already.
+  zoo_deterministic_conn_order(1);
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
+  // An even number of addresses, and the library only ever tries every second one (ZOOKEEPER-2466).
+  std::vector<std::string> addresses = options_.addresses;
+  if (addresses.size() % 2 == 0) addresses.push_back(addresses.front());
+  round_ = addresses.size();
+  handle_ = zookeeper_init2(host_list(addresses).c_str(), Callbacks::on_session, static_cast<int>(timeout), nullptr,
+                            this, ZOO_NO_LOG_CLIENTENV, log_line);
+  if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
+  // Else the library asks the resolver again at every turn, and stops pinging while that fails.
+  zoo_set_servers_resolution_delay(handle_, -1);
+  const std::string& secret = options_.credentials.secret;
+  if (secret.empty()) return;
+  zoo_add_auth(handle_, "digest", secret.data(), static_cast<int>(secret.size()), nullptr, nullptr);
+}
+
+Client::~Client() {
+  zookeeper_close(handle_);
+}
+
+std::string Client::full(const std::string& path) const {
+  return options_.chroot + path;
+}
+
+void Client::check_size(const std::string& path, size_t data_size) const {
+  const size_t rest = options_.chroot.size() + path.size() + kRequestOverhead;
+  if (rest + data_size <= kLargestRequest) return;
+  throw Failure(ExitStatus::bad_data, fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", data_size,
+                                                  path, kLargestRequest - std::min(rest, kLargestRequest)));
+}
+
+template <typename Submit>
+Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) {
+  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch});
+  const Call call = request->call;
+  int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
+  if (state() == ClientState::connected) result = submit(full_path.c_str(), request.get());
+  if (result == ZOK) {
+    static_cast<void>(request.release());  // comes back in its callback
+    unanswered_.push_back(BootClock::now());
+    return call;
+  }
+  watches_.erase(watch);
+  call->done = true;
+  call->answer.number = result;
+  call->answer.code = code_of(result);
+  return call;
+}
+
+Call Client::create(const std::string& path, const std::string& data, CreateMode mode) {
+  check_size(path, data.size());
+  return send(full(path), [&](const char* full_path, Request* request) {
+    return zoo_acreate2(handle_, full_path, data.data(), static_cast<int>(data.size()), acl_of(options_.acl),
+                        flags_of(mode), Callbacks::on_created, request);
+  });
+}
+
+Call Client::create_on_the_way_to_chroot(const std::string& full_path) {
+  return send(full_path, [&](const char* path, Request* request) {
+    return zoo_acreate2(handle_, path, "", 0, acl_of(options_.acl), ZOO_PERSISTENT, Callbacks::on_created, request);
+  });
+}
+
+Call Client::remove(const std::string& path) {
+  return send(full(path), [&](const char* full_path, Request* request) {
+    return zoo_adelete(handle_, full_path, -1, Callbacks::on_removed, request);
+  });
+}
+
+Call Client::read(const std::string& path, const Watch& watch) {
+  const uintptr_t id = watch ? next_watch_++ : 0;
+  if (watch) watches_[id] = watch;
+  const auto submit = [&](const char* full_path, Request* request) {
+    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+                     Callbacks::on_read, request);
+  };
+  return send(full(path), submit, id);
+}
+
+Call Client::children(const std::string& path) {
+  return send(full(path), [&](const char* full_path, Request* request) {
+    return zoo_aget_children(handle_, full_path, 0, Callbacks::on_children, request);
+  });
+}
+
+Call Client::sync(const std::string& path) {
+  return send(full(path), [&](const char* full_path, Request* request) {
+    return zoo_async(handle_, full_path, Callbacks::on_synced, request);
+  });
+}
+
+Client::Interest Client::interest() {
+  int fd = -1;
+  int wanted = 0;
+  timeval within{};
+  // What it puts out is garbage if it fails: a closed descriptor, or nothing at all.
+  if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
+  if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
+  return {true, fd, static_cast<short>(events),
+          std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec)};
+}
+
+void Client::process(short revents) {
+  const bool broken = revents & (POLLHUP | POLLERR);
+  int events = (revents & POLLIN || broken ? ZOOKEEPER_READ : 0) | (revents & POLLOUT || broken ? ZOOKEEPER_WRITE : 0);
+  // One call takes one answer.
+  for (int n = 0; n < kMostAnswersAtOnce && zookeeper_process(handle_, events) == ZOK; ++n) {
+    if (state() != ClientState::connected) return;
+    events = ZOOKEEPER_READ;
+  }
+}
+
+void Client::cut(int fd) {
+  shutdown(fd, SHUT_RDWR);
+  zookeeper_process(handle_, ZOOKEEPER_READ | ZOOKEEPER_WRITE);
+}
+
+ClientState Client::state() const {
+  const int state = zoo_state(handle_);
+  if (state == ZOO_CONNECTED_STATE) return ClientState::connected;
+  if (state == ZOO_EXPIRED_SESSION_STATE) return ClientState::expired;
+  if (state == ZOO_AUTH_FAILED_STATE) return ClientState::auth_failed;
+  if (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE) return ClientState::connecting;
+  return ClientState::unconnected;  // 0 and 999, which have no public names
+}
+
+int64_t Client::session_id() const {
+  return zoo_client_id(handle_)->client_id;
+}
+
+Duration Client::session_timeout() const {
+  const int negotiated = zoo_recv_timeout(handle_);
+  return negotiated > 0 ? Duration(std::chrono::milliseconds(negotiated)) : options_.session_timeout;
+}
+
+std::string Client::server() const {
+  const char* server = zoo_get_current_server(handle_);
+  return server ? server : "";
+}
+
+const std::string& Client::last_trouble() {
+  return trouble;
+}
+
+Deadline Client::silent_since() const {
+  return unanswered_.empty() ? kNever : std::max(unanswered_.front(), last_answer_);
+}
+
+}  // namespace zklock::zk

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// One handle of the ZooKeeper C client, single-threaded, with its traps closed; the only place that knows the
+// library. Passive: it does nothing until it is driven (arm it with interest(), feed it with process()), its callbacks
+// only record. It never retries and never waits. Paths are below the chroot and already checked.
+#pragma once
+
+#include "base/time.h"
+#include "zk/access.h"
+#include "zk/answer.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+struct _zhandle;
+
+namespace zklock::zk {
+
+struct ClientOptions {
+  std::vector<std::string> addresses;  // numeric "127.0.0.1:2181", "[::1]:2181", tried in this order
+  std::string chroot;                  // "" or "/a/b"
+  Duration session_timeout;            // asked for; see session_timeout() for what was granted
+  Credentials credentials;
+  Acl acl = Acl::open;  // of every node made
+  bool log = false;     // the library's warnings on standard error
+};
+
+enum class CreateMode { persistent, ephemeral_sequential, container };
+
+enum class ClientState {
+  unconnected,  // no socket
+  connecting,   // a socket, no session on it yet
+  connected,
+  expired,      // for good
+  auth_failed,  // for good
+};
+
+class Client {
+ public:
+  explicit Client(const ClientOptions& options);
+  Client(const Client&) = delete;
+  // Closes the session where it is connected (the server then drops its ephemerals), else leaves it to expire. Drain
+  // first: with more than two answers outstanding the library's close may be lost. May block: 1.5 s on a silent server.
+  ~Client();
+
+  // Requests; answers come in the order of sending. Ask for them only while connected: else they are answered at once
+  // with `unknown` or `expired`. One too large for the server throws a Failure (65) instead of costing the connection.
+  Call create(const std::string& path, const std::string& data, CreateMode mode);
+  // `full_path` is the chroot itself or stands above it.
+  Call create_on_the_way_to_chroot(const std::string& full_path);
+  Call remove(const std::string& path);
+  // With a watch: it fires once, when the node's data changes or the node goes.
+  Call read(const std::string& path, const Watch& watch = nullptr);
+  Call children(const std::string& path);
+  Call sync(const std::string& path);
+
+  struct Interest {
+    bool usable = false;  // false: poll nothing, ask again a little later
+    int fd = -1;          // -1: ask again only after `within`, the library's pause between rounds of servers
+    short events = 0;
+    Duration within{};
+  };
+  Interest interest();
+  void process(short revents);
+
+  // Gives up the connection on `fd`; the library goes on to the next server.
+  void cut(int fd);
+
+  ClientState state() const;
+  int64_t session_id() const;
+  Duration session_timeout() const;                      // as negotiated; before the first connection as asked for
+  std::string server() const;                            // the one in use or tried now, as in ClientOptions::addresses
+  uint64_t connections() const { return connections_; }  // how often a session was established or taken up again
+  uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
+  // After so many attempts to connect the library has come past every address.
+  size_t round() const { return round_; }
+  // Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
+  static const std::string& last_trouble();
+  // Since when the server owes us an answer and has sent none; kNever if nothing is outstanding.
+  Deadline silent_since() const;
+
+ private:
+  struct Request;
+  struct Callbacks;
+  friend struct Callbacks;
+
+  void check_size(const std::string& path, size_t data_size) const;
+  template <typename Submit>
+  Call send(const std::string& full_path, Submit submit, uintptr_t watch = 0);
+  std::string full(const std::string& path) const;
+
+  ClientOptions options_;
+  _zhandle* handle_ = nullptr;
+  size_t round_ = 1;
+  uint64_t connections_ = 0;
+  uint64_t answers_ = 0;
+  std::deque<Deadline> unanswered_;  // when each outstanding request was sent
+  Deadline last_answer_{};
+  std::map<uintptr_t, std::weak_ptr<WatchState>> watches_;  // by the number that the library hands back
+  uintptr_t next_watch_ = 1;
+};
+
+}  // namespace zklock::zk

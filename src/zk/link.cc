@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/link.h"
+
+#include <algorithm>
+
+namespace zklock::zk {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kPatience = 6;                // T / kPatience: for an answer, for a connection
+constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
+constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
+
+}  // namespace
+
+void Link::arm(host::PollSet& set) {
+  note_state();
+  fd_ = -1;
+  if (client_.state() == ClientState::expired || client_.state() == ClientState::auth_failed) return;
+  if (BootClock::now() < not_before_) return set.wake_at(not_before_);
+
+  const Client::Interest interest = client_.interest();
+  note_state();
+  if (!interest.usable || interest.fd < 0) {
+    not_before_ = deadline_in(interest.usable ? interest.within : kAfterFailure);
+    if (!interest.usable) note_attempt();
+    return set.wake_at(not_before_);
+  }
+  fd_ = interest.fd;
+  if (!trying_) {
+    trying_ = true;
+    server_ = client_.server();
+    tried_since_ = BootClock::now();
+    note_attempt();
+  }
+  // Known to be dead: on to the next one, at once.
+  if (client_.state() != ClientState::connected && failed_.contains(server_)) {
+    cut();
+    return set.wake_at(BootClock::now());
+  }
+  set.watch(fd_, interest.events);
+  set.wake_at(deadline_in(interest.within));
+  set.wake_at(cut_at());
+}
+
+void Link::record(const host::PollSet& set) {
+  if (fd_ < 0) return;
+  if (const short revents = set.seen(fd_)) client_.process(revents);
+  note_state();
+  if (trying_ && BootClock::now() >= cut_at()) cut();
+}
+
+// The moment by which the server must have shown life.
+Deadline Link::cut_at() const {
+  Duration patience = client_.session_timeout() / kPatience;
+  if (client_.connections() == 0) patience = std::max(patience, kFirstPatience);
+  const Deadline since = client_.state() == ClientState::connected ? client_.silent_since() : tried_since_;
+  return since == kNever ? kNever : since + patience;
+}
+
+void Link::cut() {
+  client_.cut(fd_);
+  fd_ = -1;
+  note_state();
+}
+
+void Link::note_state() {
+  switch (client_.state()) {
+    case ClientState::connected:
+      unconnected_since_ = kNever;
+      if (client_.answers() == answers_) break;
+      answers_ = client_.answers();
+      failed_.clear();
+      attempts_ = 0;
+      break;
+    case ClientState::unconnected:
+      if (trying_) failed_.insert(server_);
+      trying_ = false;
+      [[fallthrough]];
+    case ClientState::connecting:
+    case ClientState::expired:
+    case ClientState::auth_failed:
+      if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
+      break;
+  }
+}
+
+// The library needs one round to come past every server, so after a round all are worth another try.
+void Link::note_attempt() {
+  if (++attempts_ <= round_) return;
+  failed_.clear();
+  attempts_ = 0;
+}
+
+}  // namespace zklock::zk

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/path.h"
+
+#include "base/failure.h"
+#include "base/text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::zk {
+
+namespace {
+
+bool is_refused_by_server(char32_t character) {
+  const bool private_use = character >= 0xe000 && character <= 0xf8ff;
+  const bool specials = character >= 0xfff0 && character <= 0xffff;
+  return private_use || specials;
+}
+
+}  // namespace
+
+std::optional<std::string> path_error(std::string_view path) {
+  if (path.empty()) return "the path is empty; write an absolute one like /locks/job";
+  if (path[0] != '/') return "a path begins with /";
+  if (path == "/") return "the root cannot be used; write a path like /locks/job";
+  if (path.find("//") != std::string_view::npos) return "a name is empty (//)";
+  if (path.back() == '/') return "a path does not end with /";
+  const auto characters = decode_utf8(path);
+  if (!characters) return "it is not UTF-8";
+  if (std::any_of(characters->begin(), characters->end(), is_control)) return "it has a control character";
+  if (std::any_of(characters->begin(), characters->end(), is_refused_by_server)) {
+    return "it has a character that ZooKeeper refuses";
+  }
+  for (const std::string_view name : split(path.substr(1), '/')) {
+    if (name == "." || name == "..") return fmt::format("relative names ({}) are not allowed", name);
+  }
+  return std::nullopt;
+}
+
+void check_path(std::string_view path) {
+  auto reason = path_error(path);
+  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) reason = "/zookeeper belongs to the server";
+  if (reason) throw Failure(ExitStatus::usage, fmt::format("bad path '{}': {}", printable(path), *reason));
+}
+
+std::string parent_of(std::string_view path) {
+  return std::string(path.substr(0, path.rfind('/')));
+}
+
+std::string name_of(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace zklock::zk

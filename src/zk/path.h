@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths of znodes. Every path is checked before anything is sent: the C library aborts on some that the server would
+// merely refuse.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace zklock::zk {
+
+// What is wrong with `path` as the path of a znode below the root, in words and with what would be right; nothing if
+// it is good. The rules are those of the server's PathUtils.
+std::optional<std::string> path_error(std::string_view path);
+
+// Throws a Failure (64) for a bad path and for the server's own tree (/zookeeper).
+void check_path(std::string_view path);
+
+// "/a/b" of "/a/b/c", "" of "/a".
+std::string parent_of(std::string_view path);
+
+// "c" of "/a/b/c".
+std::string name_of(std::string_view path);
+
+}  // namespace zklock::zk

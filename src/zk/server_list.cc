@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/server_list.h"
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "zk/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::zk {
+
+namespace {
+
+constexpr uint16_t kDefaultPort = 2181;
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
+
+  ServerList parse() {
+    ServerList list;
+    const size_t slash = text_.find('/');
+    for (const std::string_view item : split(text_.substr(0, slash), ',')) list.servers.push_back(server(item));
+    if (slash != std::string_view::npos) list.chroot = chroot(text_.substr(slash));
+    list.origin = origin_;
+    return list;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view culprit, std::string_view reason) const {
+    throw Failure(ExitStatus::usage, fmt::format("bad server list '{}' (from {}): '{}': {}", printable(text_), origin_,
+                                                 printable(culprit), reason));
+  }
+
+  Server server(std::string_view item) const {
+    if (item.empty()) fail(item, "a server is missing; write HOST[:PORT],HOST[:PORT]…");
+    const bool bracketed = item.starts_with('[');
+    const size_t end = bracketed ? item.find(']') : std::min(item.find(':'), item.size());
+    if (end == std::string_view::npos) fail(item, "']' is missing");
+    const std::string host(bracketed ? item.substr(1, end - 1) : item.substr(0, end));
+    const std::string_view rest = item.substr(bracketed ? end + 1 : end);
+    if (std::count(rest.begin(), rest.end(), ':') > 1) fail(item, "write an IPv6 address as [ADDRESS]:PORT");
+    if (!rest.empty() && rest[0] != ':') fail(item, "only :PORT may follow ']'");
+    check_host(item, host);
+    return {host, rest.empty() ? kDefaultPort : port(item, rest.substr(1))};
+  }
+
+  void check_host(std::string_view item, std::string_view host) const {
+    const auto bad = [](unsigned char byte) { return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']'; };
+    if (host.empty()) fail(item, "the host is missing");
+    if (std::any_of(host.begin(), host.end(), bad)) fail(item, "not a host name");
+  }
+
+  uint16_t port(std::string_view item, std::string_view text) const {
+    const auto number = parse_number(text);
+    if (!number || *number < 1 || *number > 65535) fail(item, "a port is a number from 1 to 65535");
+    return static_cast<uint16_t>(*number);
+  }
+
+  std::string chroot(std::string_view text) const {
+    // "host/" is what people write for "no chroot", and means it elsewhere too.
+    if (text == "/") return "";
+    if (text.find(',') != std::string_view::npos) fail(text, "the chroot stands once, behind the last server");
+    if (const auto reason = path_error(text)) fail(text, *reason);
+    return std::string(text);
+  }
+
+  std::string_view text_;
+  const std::string& origin_;
+};
+
+}  // namespace
+
+ServerList ServerList::parse(std::string_view text, std::string origin) {
+  return Parser(text, origin).parse();
+}
+
+std::string to_string(const Server& server) {
+  const bool ipv6 = server.host.find(':') != std::string::npos;
+  return ipv6 ? fmt::format("[{}]:{}", server.host, server.port) : fmt::format("{}:{}", server.host, server.port);
+}
+
+std::string ServerList::text() const {
+  std::string joined;
+  for (const Server& server : servers) joined += (joined.empty() ? "" : ",") + to_string(server);
+  return joined + chroot;
+}
+
+}  // namespace zklock::zk

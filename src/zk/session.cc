@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/session.h"
+
+#include "host/resolver.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace zklock::zk {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kDrain = 1s;  // for outstanding answers before a close
+
+}  // namespace
+
+void Session::open(Deadline until) {
+  drop();
+  opened_ = BootClock::now();
+  ClientOptions options{addresses(std::min(until, deadline_in(options_.connect_timeout))),
+                        options_.servers.chroot,
+                        options_.session_timeout,
+                        options_.credentials,
+                        options_.acl,
+                        options_.verbose};
+  client_ = std::make_unique<Client>(options);
+  link_ = std::make_unique<Link>(*client_);
+  loop_.add(*link_);
+  ready(until);
+}
+
+// Numeric, without doubles, in random order so that clients spread over the servers.
+std::vector<std::string> Session::addresses(Deadline until) {
+  std::vector<Server> numeric;
+  std::vector<Server> named;
+  for (const Server& server : options_.servers.servers) {
+    (host::is_numeric_address(server.host) ? numeric : named).push_back(server);
+  }
+  std::string trouble;
+  std::vector<std::string> names;
+  for (const Server& server : named) names.push_back(server.host);
+  const auto results = names.empty() ? std::vector<host::Resolved>() : host::resolve(loop_, names, until);
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (const std::string& address : results[i].addresses) numeric.push_back({address, named[i].port});
+    if (results[i].addresses.empty()) trouble = fmt::format("cannot resolve {}: {}", names[i], results[i].error);
+  }
+  if (numeric.empty()) {
+    throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {})", trouble, options_.servers.origin));
+  }
+  std::vector<std::string> list;
+  for (const Server& server : numeric) list.push_back(to_string(server));
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  std::shuffle(list.begin(), list.end(), std::random_device());
+  return list;
+}
+
+void Session::close() {
+  const Deadline until = deadline_in(kDrain);
+  while (client_ && connected() && client_->silent_since() != kNever && left_until(until) > Duration::zero()) {
+    loop_.turn(until);
+  }
+  drop();
+}
+
+void Session::drop() {
+  if (link_) loop_.remove(*link_);
+  link_.reset();
+  client_.reset();
+}
+
+void Session::turn(Deadline until) {
+  const Deadline lost = link_->unconnected_since();
+  const Deadline give_up = lost == kNever ? kNever : lost + options_.connect_timeout;
+  loop_.turn(std::min(until, give_up));
+  if (client_->state() == ClientState::auth_failed) {
+    throw Failure(ExitStatus::refused, "ZooKeeper refused the credentials (ZKLOCK_AUTH)");
+  }
+  answered_ |= connected();
+  if (connected() || expired()) return;
+  const Duration waited = BootClock::now() - link_->unconnected_since();
+  if (waited >= options_.connect_timeout) fail_unreachable(waited);
+}
+
+void Session::ready(Deadline until) {
+  while (!connected() && !expired()) {
+    if (left_until(until) == Duration::zero()) fail_timed_out();
+    turn(until);
+  }
+}
+
+Answer Session::await(const Call& call, Deadline until) {
+  while (!call->done) {
+    if (left_until(until) == Duration::zero()) fail_timed_out();
+    turn(until);
+  }
+  return call->answer;
+}
+
+bool Session::settle_connection(Deadline until) {
+  while (!connected() && !expired() && left_until(until) > Duration::zero()) loop_.turn(until);
+  return connected();
+}
+
+bool Session::settle(const Call& call, Deadline until) {
+  while (!call->done && left_until(until) > Duration::zero()) loop_.turn(until);
+  return call->done;
+}
+
+Answer Session::read(const std::string& path, Deadline until, const Watch& watch) {
+  for (;;) {
+    ready(until);
+    const Answer answer = await(client_->read(path, watch), until);
+    if (answer.code != Code::unknown) return answer;
+  }
+}
+
+Answer Session::children(const std::string& path, Deadline until) {
+  for (;;) {
+    ready(until);
+    const Answer answer = await(client_->children(path), until);
+    if (answer.code != Code::unknown) return answer;
+  }
+}
+
+Answer Session::synced_children(const std::string& path, Deadline until) {
+  for (;;) {
+    ready(until);
+    const Call synced = client_->sync(path);
+    const Call listed = client_->children(path);
+    const Code sync = await(synced, until).code;
+    const Answer answer = await(listed, until);
+    // A list whose sync failed may come from another server than the sync would have.
+    if (sync != Code::unknown && answer.code != Code::unknown) return answer;
+  }
+}
+
+void Session::make_node(const std::string& path, CreateMode mode, Deadline until) {
+  for (;;) {
+    ready(until);
+    const Answer made = await(client_->create(path, "", mode), until);
+    switch (made.code) {
+      case Code::ok:
+      case Code::node_exists:
+      case Code::expired:
+        return;
+      case Code::unknown:
+        continue;
+      case Code::no_node: {
+        const std::string parent = parent_of(path);
+        if (parent.empty()) {
+          make_chroot(until);
+        } else {
+          make_node(parent, CreateMode::persistent, until);
+        }
+        continue;
+      }
+      case Code::unsupported:
+        mode = CreateMode::persistent;
+        continue;
+      case Code::not_empty:
+      case Code::bad_version:
+      case Code::childless:
+      case Code::no_auth:
+      case Code::other:
+        throw failure_of(fmt::format("cannot make {}", path), made);
+    }
+  }
+}
+
+void Session::make_chroot(Deadline until) {
+  const std::string& chroot = options_.servers.chroot;
+  for (size_t end = chroot.find('/', 1);; end = chroot.find('/', end + 1)) {
+    ready(until);
+    const std::string part = chroot.substr(0, end);
+    const Answer made = await(client_->create_on_the_way_to_chroot(part), until);
+    // A lost answer shows when the part below it is made.
+    const bool fine = made.code == Code::ok || made.code == Code::node_exists || made.code == Code::unknown;
+    if (made.code == Code::expired || end == std::string::npos) return;
+    if (!fine) throw failure_of(fmt::format("cannot make the chroot {}", part), made);
+  }
+}
+
+void Session::fail_unreachable(Duration waited) const {
+  const std::string& reason = Client::last_trouble();
+  throw Failure(ExitStatus::unavailable,
+                fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}",
+                            options_.servers.text(), options_.servers.origin, format_duration(waited),
+                            reason.empty() ? "" : fmt::format(" ({})", reason)));
+}
+
+void Session::fail_timed_out() const {
+  if (!answered_) fail_unreachable(BootClock::now() - opened_);
+  throw Failure(ExitStatus::busy, fmt::format("timed out waiting for ZooKeeper at {}", options_.servers.text()));
+}
+
+}  // namespace zklock::zk

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
+// signals and the command meanwhile. Everything here may throw a Failure: 69 when no server answers for longer than
+// the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused, and what other sources
+// of the loop throw. An expired session is not a failure but an answer: Code::expired.
+#pragma once
+
+#include "host/loop.h"
+#include "zk/client.h"
+#include "zk/link.h"
+#include "zk/server_list.h"
+
+#include <memory>
+#include <string>
+
+namespace zklock::zk {
+
+struct SessionOptions {
+  ServerList servers;
+  Duration session_timeout{};  // asked for
+  Duration connect_timeout{};  // how long no server may answer: at the start, and whenever the connection is lost
+  Credentials credentials;
+  Acl acl = Acl::open;
+  bool verbose = false;
+};
+
+class Session {
+ public:
+  Session(host::Loop& loop, SessionOptions options) : loop_(loop), options_(std::move(options)) {}
+  Session(const Session&) = delete;
+  ~Session() { drop(); }
+
+  // Resolves the servers' names and connects. Again after the session has expired: a new session.
+  void open(Deadline until);
+  // Takes in what is outstanding, for a second at most, and ends the session: its ephemerals are gone.
+  void close();
+
+  // For requests that go out together: ready(), send through client(), then await each.
+  Client& client() { return *client_; }
+  // Returns once there is a connection, or the session is known to be expired.
+  void ready(Deadline until);
+  Answer await(const Call& call, Deadline until);
+
+  // The same without an end of their own, for cleaning up: false when `until` has passed.
+  bool settle_connection(Deadline until);
+  bool settle(const Call& call, Deadline until);
+
+  // Reads, sent again if the connection was lost.
+  Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer children(const std::string& path, Deadline until);
+  // The same after a sync: nothing committed before is missing from it, whichever server we are on.
+  Answer synced_children(const std::string& path, Deadline until);
+
+  // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
+  // when the session is expired. A container where the server has none becomes persistent.
+  void make_node(const std::string& path, CreateMode mode, Deadline until);
+
+  // One turn of the loop, until `until` at most.
+  void turn(Deadline until);
+
+  bool connected() const { return client_->state() == ClientState::connected; }
+  bool expired() const { return client_->state() == ClientState::expired; }
+  int64_t id() const { return client_->session_id(); }
+  // As negotiated; before the first connection as asked for.
+  Duration timeout() const { return client_ ? client_->session_timeout() : options_.session_timeout; }
+  const SessionOptions& options() const { return options_; }
+
+ private:
+  std::vector<std::string> addresses(Deadline until);
+  [[noreturn]] void fail_unreachable(Duration waited) const;
+  [[noreturn]] void fail_timed_out() const;
+  void make_chroot(Deadline until);
+  void drop();
+
+  host::Loop& loop_;
+  SessionOptions options_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<Link> link_;
+  Deadline opened_{};
+  bool answered_ = false;  // some server, once
+};
+
+}  // namespace zklock::zk

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session layer against real servers, through a proxy that fails.
+#include "zk/session.h"
+
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <fcntl.h>
+#include <optional>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+using namespace std::chrono_literals;
+using test::eventually;
+using test::FaultProxy;
+using test::options_for;
+
+// Nobody listens there: the port was free a moment ago.
+std::string dead_address() {
+  const FaultProxy gone(test::shared_servers());
+  return gone.address();
+}
+
+Failure failure_of_opening(const SessionOptions& options, Deadline until = deadline_in(20s)) {
+  host::Loop loop;
+  Session session(loop, options);
+  try {
+    session.open(until);
+  } catch (const Failure& failure) {
+    return failure;
+  }
+  return {ExitStatus::done, "it opened"};
+}
+
+class SessionTest : public testing::Test {
+ protected:
+  Session& open(const SessionOptions& options) {
+    session_.emplace(loop_, options);
+    session_->open(deadline_in(20s));
+    return *session_;
+  }
+  Deadline soon() const { return deadline_in(20s); }
+
+  std::string server_ = test::shared_servers();
+  host::Loop loop_;
+  std::optional<Session> session_;
+};
+
+// Scenario 11.
+TEST_F(SessionTest, UsesTheTimeoutThatTheServerGrantsNotTheOneAskedFor) {
+  Session& session = open(options_for(server_, 100ms));
+  EXPECT_GT(session.timeout(), 100ms);
+  EXPECT_EQ(session.timeout(), session.client().session_timeout());
+}
+
+TEST_F(SessionTest, MakesAChrootThatDoesNotExist) {
+  const std::string chroot = test::new_chroot() + "/a/b";
+  Session& session = open(options_for(server_ + chroot));
+  session.make_node("/locks/job", CreateMode::container, soon());
+  EXPECT_EQ(session.children("/locks", soon()).names, std::vector<std::string>{"job"});
+  test::Observer observer(server_);
+  EXPECT_EQ(observer.children(chroot), std::vector<std::string>{"locks"});
+}
+
+TEST_F(SessionTest, GivesPathsBelowTheChroot) {
+  Session& session = open(options_for(server_ + test::new_chroot()));
+  session.make_node("/l", CreateMode::container, soon());
+  const Call made = session.client().create("/l/n-", "data", CreateMode::ephemeral_sequential);
+  EXPECT_EQ(session.await(made, soon()).path, "/l/n-0000000000");
+  const Answer read = session.read("/l/n-0000000000", soon());
+  EXPECT_EQ(read.data, "data");
+  EXPECT_EQ(read.stat.ephemeral_owner, session.id());
+}
+
+TEST_F(SessionTest, SaysWhichServersItCannotReachAndWhy) {
+  SessionOptions options = options_for(dead_address());
+  options.connect_timeout = 200ms;
+  const Failure failure = failure_of_opening(options);
+  EXPECT_EQ(failure.status(), ExitStatus::unavailable);
+  EXPECT_NE(failure.text().find(options.servers.text()), std::string::npos) << failure.text();
+  EXPECT_NE(failure.text().find("from the test"), std::string::npos) << failure.text();
+  EXPECT_NE(failure.text().find("Connection refused"), std::string::npos) << failure.text();
+}
+
+// Scenario 10: packets dropped.
+TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
+  FaultProxy proxy(server_);
+  proxy.set(FaultProxy::Mode::silent);
+  SessionOptions options = options_for(proxy.address());
+  options.connect_timeout = 300ms;
+  EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
+}
+
+// Scenario 10: the caller's deadline bounds connecting too, and nothing was answered by then.
+TEST_F(SessionTest, TheDeadlineBoundsConnecting) {
+  FaultProxy proxy(server_);
+  proxy.set(FaultProxy::Mode::silent);
+  const Failure failure = failure_of_opening(options_for(proxy.address()), deadline_in(200ms));
+  EXPECT_EQ(failure.status(), ExitStatus::unavailable);
+}
+
+// Scenario 10: DNS fails.
+TEST_F(SessionTest, NamesAHostThatDoesNotResolve) {
+  const Failure failure = failure_of_opening(options_for("nonexistent.invalid"));
+  EXPECT_EQ(failure.status(), ExitStatus::unavailable);
+  EXPECT_NE(failure.text().find("nonexistent.invalid"), std::string::npos) << failure.text();
+}
+
+TEST_F(SessionTest, OneNameThatResolvesIsEnough) {
+  const std::string port = server_.substr(server_.rfind(':'));
+  EXPECT_TRUE(open(options_for("nonexistent.invalid,localhost" + port)).connected());
+}
+
+TEST_F(SessionTest, ConnectsByIPv6) {
+  std::optional<FaultProxy> proxy;
+  try {
+    proxy.emplace(server_, "::1");
+  } catch (const std::runtime_error&) {
+    GTEST_SKIP() << "this machine has no IPv6 loopback";
+  }
+  EXPECT_TRUE(open(options_for(proxy->address())).connected());
+}
+
+TEST_F(SessionTest, FindsTheOneLivingServerAmongSilentOnes) {
+  FaultProxy silent1(server_), silent2(server_), alive(server_);
+  silent1.set(FaultProxy::Mode::silent);
+  silent2.set(FaultProxy::Mode::silent);
+  const std::string list = silent1.address() + "," + alive.address() + "," + silent2.address();
+  Session& session = open(options_for(list, 1s));
+  EXPECT_EQ(session.client().server(), alive.address());
+}
+
+// A request that is not answered tells of a silent connection long before the library does.
+TEST_F(SessionTest, CutsASilentConnectionAndGoesOnWithTheSameSession) {
+  FaultProxy first(server_), second(server_);
+  Session& session = open(options_for(first.address() + "," + second.address(), 3s));
+  const int64_t id = session.id();
+  const std::string used = session.client().server();
+  (used == first.address() ? first : second).set(FaultProxy::Mode::silent);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_NE(session.client().server(), used);
+  EXPECT_EQ(session.id(), id);
+}
+
+// ZOOKEEPER-2466: with an even number of addresses the library by itself tries only every second one.
+class FailOver : public SessionTest, public testing::WithParamInterface<int> {};
+
+TEST_P(FailOver, ReachesTheOnlyLivingServerWhateverTheNumberOfAddresses) {
+  FaultProxy first(server_), second(server_);
+  std::string list = first.address() + "," + second.address();
+  for (int i = 2; i < GetParam(); ++i) list += "," + dead_address();
+  Session& session = open(options_for(list));
+  const int64_t id = session.id();
+  for (int round = 0; round < 4; ++round) {
+    const bool on_first = session.client().server() == first.address();
+    (on_first ? first : second).cut(true);
+    ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+    EXPECT_EQ(session.client().server(), (on_first ? second : first).address());
+    first.accept_again();
+    second.accept_again();
+  }
+  EXPECT_EQ(session.id(), id);
+}
+
+INSTANTIATE_TEST_SUITE_P(Addresses, FailOver, testing::Values(2, 3, 4, 5));
+
+// The worst case that the lease counts on: the server in use falls silent, the next one is dead, the third is reached
+// within the session.
+TEST_P(FailOver, SurvivesASilentAndADeadServerWithinTheSession) {
+  FaultProxy first(server_), second(server_), dead(server_);
+  dead.set(FaultProxy::Mode::silent);
+  std::string list = first.address() + "," + second.address() + "," + dead.address();
+  for (int i = 3; i < GetParam(); ++i) list += "," + dead_address();
+  Session& session = open(options_for(list));
+  const int64_t id = session.id();
+  const bool on_first = session.client().server() == first.address();
+  (on_first ? first : second).set(FaultProxy::Mode::silent);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.client().server(), (on_first ? second : first).address());
+  EXPECT_EQ(session.id(), id);
+}
+
+// Scenario 12.
+TEST_F(SessionTest, AnExpiredSessionIsAnAnswerAndNeverReplacedByItself) {
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address(), 500ms));
+  const int64_t id = session.id();
+  proxy.set(FaultProxy::Mode::silent);
+  test::Observer observer(server_);
+  const Deadline over = deadline_in(3 * session.timeout());
+  while (left_until(over) > Duration::zero()) loop_.turn(over);
+  proxy.set(FaultProxy::Mode::pass);
+  ASSERT_TRUE(eventually(loop_, [&] { return session.expired(); }));
+  EXPECT_EQ(session.children("/", soon()).code, Code::expired);
+  EXPECT_EQ(session.id(), id);
+  session.open(soon());
+  EXPECT_NE(session.id(), id);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+}
+
+TEST_F(SessionTest, ALostAnswerToAWriteIsUnknown) {
+  FaultProxy proxy(server_);
+  const std::string chroot = test::new_chroot();
+  Session& session = open(options_for(proxy.address() + chroot));
+  session.make_node("/l", CreateMode::container, soon());
+  proxy.lose_next_answer();
+  const Call made = session.client().create("/l/n-", "", CreateMode::ephemeral_sequential);
+  EXPECT_EQ(session.await(made, soon()).code, Code::unknown);
+  EXPECT_EQ(session.synced_children("/l", soon()).names, std::vector<std::string>{"n-0000000000"});
+}
+
+TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) {
+  Session& session = open(options_for(server_ + test::new_chroot()));
+  session.make_node("/l", CreateMode::container, soon());
+  const uint64_t connections = session.client().connections();
+  try {
+    session.client().create("/l/n-", std::string(1 << 20, 'x'), CreateMode::ephemeral_sequential);
+    ADD_FAILURE() << "it was sent";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+    EXPECT_NE(failure.text().find("1048576 bytes"), std::string::npos) << failure.text();
+  }
+  EXPECT_EQ(session.children("/l", soon()).code, Code::ok);
+  EXPECT_EQ(session.client().connections(), connections);
+}
+
+TEST_F(SessionTest, TheLargestRequestThatIsLetThroughIsTaken) {
+  Session& session = open(options_for(server_ + test::new_chroot()));
+  session.make_node("/l", CreateMode::container, soon());
+  size_t size = 1 << 20;
+  Call made;
+  while (!made) {
+    try {
+      made = session.client().create("/l/n-", std::string(size, 'x'), CreateMode::ephemeral_sequential);
+    } catch (const Failure&) {
+      --size;
+    }
+  }
+  EXPECT_EQ(session.await(made, soon()).code, Code::ok) << size;
+}
+
+TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {
+  const std::string servers = server_ + test::new_chroot();
+  SessionOptions options = options_for(servers);
+  options.credentials = Credentials::parse("digest:ann:secret", "the test");
+  options.acl = Acl::creator;
+  open(options).make_node("/l", CreateMode::container, soon());
+  test::Observer stranger(servers);
+  EXPECT_EQ(stranger.read("/l").code, Code::no_auth);
+  options.acl = Acl::creator_world_read;
+  open(options).make_node("/r", CreateMode::container, soon());
+  EXPECT_EQ(stranger.read("/r").code, Code::ok);
+}
+
+TEST_F(SessionTest, CredentialsAreGivenAgainAfterAReconnect) {
+  FaultProxy proxy(server_);
+  SessionOptions options = options_for(proxy.address() + test::new_chroot());
+  options.credentials = Credentials::parse("digest:ann:secret", "the test");
+  options.acl = Acl::creator;
+  Session& session = open(options);
+  session.make_node("/l", CreateMode::container, soon());
+  proxy.cut();
+  EXPECT_EQ(session.read("/l", soon()).code, Code::ok);
+  EXPECT_EQ(session.client().connections(), 2u);
+}
+
+TEST_F(SessionTest, AWatchThatFiredWhileUnconnectedIsDelivered) {
+  FaultProxy proxy(server_);
+  const std::string chroot = test::new_chroot();
+  Session& session = open(options_for(proxy.address() + chroot));
+  session.make_node("/l", CreateMode::persistent, soon());
+  const auto watch = std::make_shared<WatchState>();
+  session.read("/l", soon(), watch);
+  proxy.cut(true);
+  test::Observer(server_ + chroot).remove("/l");
+  EXPECT_FALSE(watch->fired);
+  proxy.accept_again();
+  EXPECT_TRUE(eventually(loop_, [&] { return watch->fired; }));
+}
+
+TEST_F(SessionTest, ClosingEndsTheEphemeralsAtOnce) {
+  const std::string servers = server_ + test::new_chroot();
+  Session& session = open(options_for(servers, 20s));
+  session.make_node("/l", CreateMode::persistent, soon());
+  for (int i = 0; i < 50; ++i) session.client().create("/l/n-", "", CreateMode::ephemeral_sequential);
+  session.close();
+  EXPECT_TRUE(test::Observer(servers).children("/l").empty());
+}
+
+TEST_F(SessionTest, ItsSocketIsClosedOnExec) {
+  open(options_for(server_));
+  int sockets = 0;
+  for (int fd = 3; fd < 256; ++fd) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    ++sockets;
+    EXPECT_TRUE(fcntl(fd, F_GETFD) & FD_CLOEXEC) << fd;
+  }
+  EXPECT_GT(sockets, 0);
+}
+
+TEST_F(SessionTest, NoServerMeansFewAttemptsNotABusyLoop) {
+  FaultProxy proxy(server_);
+  proxy.cut(true);
+  SessionOptions options = options_for(proxy.address(), 6s);
+  options.connect_timeout = 1s;
+  EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
+  // The library's pause is T/60 a round, 100 ms here.
+  EXPECT_LE(proxy.accepted(), 25);
+}
+
+}  // namespace
+}  // namespace zklock::zk

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/line.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace zklock::recipe {
+
+namespace {
+
+constexpr size_t kSequenceDigits = 10;  // the server's "%010d"
+
+struct Form {
+  std::string_view ending;  // of the name before its number
+  Family family;
+  Kind kind;
+};
+
+// The first that fits. "__" and "-" alone are anybody's.
+constexpr std::array<Form, 7> kForms{{{"-shared-lock-", Family::standard, Kind::shared},
+                                      {"__WRIT__", Family::curator_rw, Kind::exclusive},
+                                      {"__READ__", Family::curator_rw, Kind::shared},
+                                      {"__lock__", Family::kazoo, Kind::exclusive},
+                                      {"__rlock__", Family::kazoo, Kind::shared},
+                                      {"-", Family::standard, Kind::exclusive},
+                                      {"__", Family::standard, Kind::exclusive}}};
+
+// "%010d" of a negative number is a minus sign and at least nine digits, ten of them from -1000000000 on.
+bool is_negative(std::string_view stem, size_t digits, int64_t number) {
+  const bool sign = stem.ends_with("--") || stem.ends_with("__-");
+  return sign && (digits == kSequenceDigits - 1 || number >= 1'000'000'000);
+}
+
+// Cuts the sequence number off `name`.
+std::optional<int64_t> take_number(std::string_view& name) {
+  const size_t digits = name.size() - (name.find_last_not_of("0123456789") + 1);
+  const std::string_view stem = name.substr(0, name.size() - digits);
+  const auto number = parse_number(name.substr(stem.size()));
+  if (!number || digits > kSequenceDigits) return std::nullopt;
+  if (is_negative(stem, digits, *number)) {
+    name = stem.substr(0, stem.size() - 1);
+    return -*number;
+  }
+  if (digits != kSequenceDigits) return std::nullopt;
+  name = stem;
+  return number;
+}
+
+}  // namespace
+
+std::optional<Contender> parse_contender(std::string_view name) {
+  std::string_view stem = name;
+  const auto number = take_number(stem);
+  if (!number) return std::nullopt;
+  for (const Form& form : kForms) {
+    if (stem.ends_with(form.ending)) return Contender{std::string(name), form.family, form.kind, *number};
+  }
+  return std::nullopt;
+}
+
+std::vector<Contender> line_of(const std::vector<std::string>& names) {
+  std::vector<Contender> line;
+  for (const std::string& name : names) {
+    if (auto contender = parse_contender(name)) line.push_back(std::move(*contender));
+  }
+  std::sort(line.begin(), line.end(), [](const Contender& a, const Contender& b) { return a.number < b.number; });
+  return line;
+}
+
+bool is_used_up(const Contender& contender) {
+  return contender.number < 0 || contender.number >= std::numeric_limits<int32_t>::max();
+}
+
+Place find_place(const std::vector<Contender>& line, std::string_view mine) {
+  const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
+  if (me == line.end()) return {Place::State::gone, {}, {}, 0};
+  for (const Contender& other : line) {
+    if (other.family != me->family) return {Place::State::strangers, other.name, {}, 0};
+  }
+  const auto before = static_cast<size_t>(me - line.begin());
+  for (auto other = me; other != line.begin();) {
+    --other;
+    const bool excludes = me->kind == Kind::exclusive || other->kind == Kind::exclusive;
+    if (excludes) return {Place::State::waiting, other->name, line.front().name, before};
+  }
+  return {Place::State::my_turn, {}, {}, before};
+}
+
+}  // namespace zklock::recipe

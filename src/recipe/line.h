@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who stands in line for a lock, read from the names of its children alone. Pure: names in, place out.
+//
+// A contender is a child whose name ends in "-" or "__" and a sequence number: ours
+// (_c_<uuid>-lock-0000000007, Curator's form), ZooKeeper's WriteLock (x-<session>-0000000007), Curator's read-write
+// lock (…__WRIT__…, …__READ__…), Kazoo's (…__lock__…, …__rlock__…). All other children are ignored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::recipe {
+
+enum class Kind { exclusive, shared };
+
+// Whose programs wait for whose names.
+enum class Family {
+  standard,    // Curator's InterProcessMutex, WriteLock, zklock
+  curator_rw,  // Curator's InterProcessReadWriteLock
+  kazoo,       // Kazoo's Lock, ReadLock, WriteLock
+};
+
+struct Contender {
+  std::string name;
+  Family family;
+  Kind kind;
+  int64_t number;  // negative once the server's counter has wrapped
+};
+
+// The contender that a child's name stands for; nothing for other children.
+std::optional<Contender> parse_contender(std::string_view name);
+
+// All contenders, first come first.
+std::vector<Contender> line_of(const std::vector<std::string>& names);
+
+// The server's counter sticks at the largest int32 and hands out ties, or has wrapped: such a place is none.
+bool is_used_up(const Contender& contender);
+
+struct Place {
+  enum class State {
+    my_turn,   // nobody stands before me whom I must wait for
+    waiting,   // watch `predecessor`
+    gone,      // my node is not there
+    strangers  // `predecessor` belongs to a family whose programs would not wait for me
+  };
+  State state;
+  std::string predecessor;  // the nearest contender that I must wait for; see `strangers`
+  std::string holder;       // the first in line, while waiting
+  size_t before = 0;        // how many stand before me, whether I must wait for them or not
+};
+
+// Where `mine` stands in `line`. An exclusive contender waits for its direct predecessor, a shared one for the nearest
+// exclusive one before it.
+Place find_place(const std::vector<Contender>& line, std::string_view mine);
+
+}  // namespace zklock::recipe

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/guard.h"
+
+#include "host/guard_process.h"
+#include "host/system_error.h"
+#include "host/tree.h"
+
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace zklock::host {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBetweenRounds = 20ms;
+
+GuardPage* make_shared_page() {
+  void* memory = mmap(nullptr, sizeof(GuardPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw system_error("cannot map memory");
+  return new (memory) GuardPage;
+}
+
+void unmap(GuardPage* page) {
+  munmap(page, sizeof *page);
+}
+
+}  // namespace
+
+Guard::Guard(Program program, const Inherited& inherited)
+    : program_(std::move(program)), page_(make_shared_page(), unmap) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
+  channel_ = Fd(ends[0]);
+  Fd guards_end(ends[1]);
+  // The command's tree is ours should the guard be killed.
+  become_subreaper();
+  pid_ = fork();
+  if (pid_ < 0) throw system_error("cannot start the guard");
+  if (pid_ > 0) return;
+  channel_.reset();
+  be_guard(std::move(guards_end), *page_, program_, inherited);
+}
+
+Guard::~Guard() {
+  if (state_ != State::alive) return;
+  // Our child and not reaped, so the pid is its own. Without a command to end it has nothing to do, and a guard that
+  // was frozen would never see its channel close.
+  if (!started_ || phase() >= CommandPhase::ended) ::kill(pid_, SIGKILL);
+  channel_.reset();
+  waitpid(pid_, nullptr, 0);
+}
+
+void Guard::start(const std::vector<std::string>& variables) {
+  std::string block;
+  for (const std::string& variable : variables) block += variable + '\0';
+  started_ = true;
+  send_order({OrderKind::start}, block);
+}
+
+void Guard::forward(int signal) {
+  send_order({OrderKind::forward, signal});
+}
+
+void Guard::finish(Duration grace) {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(grace).count();
+  send_order({OrderKind::finish, static_cast<int32_t>(milliseconds)});
+}
+
+void Guard::send_order(Order order, std::string_view rest) {
+  std::string message(sizeof order, '\0');
+  std::memcpy(message.data(), &order, sizeof order);
+  message += rest;
+  // A guard that is gone is noticed in record().
+  static_cast<void>(send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+bool Guard::gone() const {
+  return state_ == State::cleared || phase() == CommandPhase::gone;
+}
+
+void Guard::check_execution() const {
+  if (page_->exec_error != 0) throw cannot_execute(program_, page_->exec_error);
+}
+
+void Guard::arm(PollSet& set) {
+  if (channel_) set.watch(channel_.get(), POLLIN);
+  if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));
+}
+
+void Guard::record(const PollSet& set) {
+  if (!channel_ || !set.seen(channel_.get())) return;
+  char looks[64];
+  ssize_t length = 0;
+  do {
+    length = recv(channel_.get(), looks, sizeof looks, MSG_DONTWAIT);
+  } while (length > 0);
+  if (length != 0) return;
+  channel_.reset();
+  state_ = State::orphaned;
+}
+
+void Guard::decide() {
+  if (state_ != State::orphaned) return;
+  kill_descendants();
+  if (!reap_children([](pid_t, int) {})) state_ = State::cleared;
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock's side of its guard (guard_process.h): starts the command, passes signals on, learns how it ended. Made
+// before there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed, zklock has
+// inherited the command's tree and ends it itself.
+#pragma once
+
+#include "base/time.h"
+#include "host/fd.h"
+#include "host/guard_page.h"
+#include "host/inherited.h"
+#include "host/loop.h"
+#include "host/program.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zklock::host {
+
+class Guard : public Source {
+ public:
+  // Forks. `program` is found already.
+  Guard(Program program, const Inherited& inherited);
+  Guard(const Guard&) = delete;
+  // Before start(): the guard just ends. While the command runs: the guard kills its tree. After the command's end:
+  // what it left behind runs on.
+  ~Guard();
+
+  void start(const std::vector<std::string>& variables);
+  void forward(int signal);
+  // TERM to the command and all its descendants, KILL to those left after `grace`; then the phase is `gone`.
+  void finish(Duration grace);
+
+  CommandPhase phase() const { return page_->phase; }
+  int wait_status() const { return page_->wait_status; }
+  int stop_signal() const { return page_->stop_signal; }
+  pid_t stubborn() const { return page_->stubborn; }
+  // The guard itself was killed. Its command is being killed too, in rounds, one a turn; gone() says when that is done.
+  bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
+  // Nothing of the command is left.
+  bool gone() const;
+  // Throws if the command could not be executed.
+  void check_execution() const;
+
+  void arm(PollSet& set) override;
+  void record(const PollSet& set) override;
+  void decide() override;
+
+ private:
+  enum class State {
+    alive,
+    orphaned,  // the guard was killed; we kill its tree
+    cleared,   // and that is done
+  };
+
+  void send_order(Order order, std::string_view rest = {});
+
+  Program program_;
+  std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;
+  Fd channel_;
+  pid_t pid_ = 0;
+  bool started_ = false;
+  State state_ = State::alive;
+};
+
+}  // namespace zklock::host

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/guard_process.h"
+
+#include "base/time.h"
+#include "host/tree.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace zklock::host {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBetweenRounds = 20ms;  // of killing, where SIGCHLD does not come sooner
+constexpr Duration kStubbornAfter = 1s;    // of killing in vain, a survivor is named
+constexpr size_t kLongestOrder = 256 * 1024;
+
+enum class Duty {
+  attend,  // to orders; the command may run or not
+  finish,  // the tree has got TERM and may end by itself until term_until_
+  kill,    // rounds of SIGKILL until no child is left
+};
+
+class GuardProcess {
+ public:
+  GuardProcess(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited)
+      : channel_(std::move(channel)), page_(page), program_(program), inherited_(inherited) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    child_ended_ = Fd(signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+  }
+
+  [[noreturn]] void live() {
+    for (;;) {
+      wait();
+      read_orders();
+      reap();
+      carry_on();
+    }
+  }
+
+ private:
+  void wait() {
+    Deadline until = kNever;
+    if (duty_ == Duty::finish) until = term_until_;
+    if (duty_ == Duty::kill) until = deadline_in(kBetweenRounds);
+    pollfd fds[] = {{channel_.get(), POLLIN, 0}, {child_ended_.get(), POLLIN, 0}};
+    const int timeout = until == kNever
+                            ? -1
+                            : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left_until(until)).count());
+    ::poll(fds, 2, timeout);
+  }
+
+  void read_orders() {
+    std::vector<char> message(kLongestOrder);
+    ssize_t length = 0;
+    while (zklock_lives_ && (length = recv(channel_.get(), message.data(), message.size(), MSG_DONTWAIT)) >= 0) {
+      if (length == 0) zklock_is_gone();
+      if (length >= static_cast<ssize_t>(sizeof(Order))) obey(message.data(), static_cast<size_t>(length));
+    }
+  }
+
+  // Its end of the channel is closed: it has let the command's leftovers go on purpose, or it is dead.
+  void zklock_is_gone() {
+    zklock_lives_ = false;
+    const CommandPhase phase = page_.phase;
+    const bool runs = phase == CommandPhase::running || phase == CommandPhase::stopped;
+    if (!runs && duty_ == Duty::attend) _exit(0);
+    start_killing();
+  }
+
+  void obey(const char* message, size_t length) {
+    Order order{};
+    std::memcpy(&order, message, sizeof order);
+    switch (order.kind) {
+      case OrderKind::start:
+        start({message + sizeof order, length - sizeof order});
+        break;
+      case OrderKind::forward:
+        // Our child and not reaped yet, so the pid is still its own.
+        if (command_ > 0) ::kill(command_, order.number);
+        break;
+      case OrderKind::finish:
+        term_until_ = deadline_in(std::chrono::milliseconds(order.number));
+        duty_ = Duty::finish;
+        signal_descendants(SIGTERM);
+        signal_descendants(SIGCONT);  // a stopped process would not see the TERM
+        break;
+    }
+  }
+
+  void start(std::string_view variables) {
+    std::vector<std::string> environment;
+    while (!variables.empty()) {
+      environment.emplace_back(variables.substr(0, variables.find('\0')));
+      variables.remove_prefix(environment.back().size() + 1);
+    }
+    const pid_t group = getpgid(getppid());
+    command_ = fork();
+    if (command_ == 0) become_command(group, environment);
+    if (command_ < 0) {
+      page_.exec_error = errno;
+      set_phase(CommandPhase::ended);
+      return;
+    }
+    set_phase(CommandPhase::running);
+    let_go_of_descriptors();
+  }
+
+  [[noreturn]] void become_command(pid_t group, const std::vector<std::string>& environment) {
+    // Should the guard be killed, its command dies with it, before zklock has even noticed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, group);
+    inherited_.restore();
+    page_.exec_error = program_.execute(environment);
+    _exit(127);
+  }
+
+  // Only the command keeps what zklock was given: whoever reads the other end of a pipe must see it end.
+  void let_go_of_descriptors() {
+    int kept[] = {channel_.get(), child_ended_.get()};
+    std::sort(std::begin(kept), std::end(kept));
+    unsigned first = 0;
+    for (const int fd : kept) {
+      if (static_cast<unsigned>(fd) > first) syscall(SYS_close_range, first, fd - 1, 0);
+      first = static_cast<unsigned>(fd) + 1;
+    }
+    syscall(SYS_close_range, first, ~0U, 0);
+  }
+
+  void reap() {
+    signalfd_siginfo info{};
+    while (read(child_ended_.get(), &info, sizeof info) > 0) {
+    }
+    const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
+    if (children || page_.phase != CommandPhase::ended) return;
+    set_phase(CommandPhase::gone);
+    if (!zklock_lives_) _exit(0);
+    duty_ = Duty::attend;
+  }
+
+  void note_child(pid_t pid, int wait_status) {
+    if (pid != command_) return;
+    if (WIFSTOPPED(wait_status)) {
+      page_.stop_signal = WSTOPSIG(wait_status);
+      set_phase(CommandPhase::stopped);
+    } else if (WIFCONTINUED(wait_status)) {
+      set_phase(CommandPhase::running);
+    } else {
+      command_ = 0;
+      page_.wait_status = wait_status;
+      set_phase(CommandPhase::ended);
+    }
+  }
+
+  void carry_on() {
+    if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
+    if (duty_ != Duty::kill) return;
+    const std::vector<pid_t> refused = kill_descendants();
+    if (BootClock::now() < stubborn_from_) return;
+    const std::vector<Process> left = descendants_of(getpid());
+    const pid_t stubborn = !refused.empty() ? refused.front() : left.empty() ? 0 : left.front().pid;
+    if (page_.stubborn.exchange(stubborn) != stubborn) notify();
+  }
+
+  void start_killing() {
+    duty_ = Duty::kill;
+    stubborn_from_ = deadline_in(kStubbornAfter);
+  }
+
+  void set_phase(CommandPhase phase) {
+    page_.phase = phase;
+    notify();
+  }
+
+  void notify() {
+    const char look = 0;
+    // A full channel means that zklock has a byte to wake up for already.
+    static_cast<void>(send(channel_.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+
+  Fd channel_;
+  GuardPage& page_;
+  const Program& program_;
+  const Inherited& inherited_;
+  Fd child_ended_;
+  pid_t command_ = 0;
+  Duty duty_ = Duty::attend;
+  Deadline term_until_ = kNever;
+  Deadline stubborn_from_ = kNever;
+  bool zklock_lives_ = true;
+};
+
+}  // namespace
+
+void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) {
+  // A group of its own: Ctrl-C and Ctrl-Z are not for the guard. All signals blocked: nothing but SIGKILL ends it.
+  setpgid(0, 0);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  become_subreaper();
+  GuardProcess(std::move(channel), page, program, inherited).live();
+}
+
+}  // namespace zklock::host

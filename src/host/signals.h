@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as data: they are blocked, read from a signalfd in the loop, and kept until somebody takes them. Signals
+// that were ignored at the start stay ignored and never appear here.
+#pragma once
+
+#include "host/fd.h"
+#include "host/loop.h"
+
+#include <csignal>
+#include <deque>
+#include <optional>
+
+namespace zklock::host {
+
+struct Arrival {
+  int signal;
+  bool reached_group;  // from the terminal, or our own continue_group(): the command has it already
+};
+
+class Signals : public Source {
+ public:
+  // From now on HUP, INT, QUIT, TERM, USR1 and USR2 are recorded. Ctrl-Z still stops zklock.
+  Signals();
+
+  // Also those that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.
+  void take_job_control();
+
+  // The oldest signal that nobody has taken yet.
+  std::optional<Arrival> take();
+
+  void arm(PollSet& set) override;
+  void record(const PollSet& set) override;
+
+ private:
+  void block(std::initializer_list<int> signals);
+
+  sigset_t taken_;
+  Fd fd_;
+  std::deque<Arrival> arrived_;
+};
+
+// While it is in the loop, a signal ends whatever zklock waits for: thrown once, so that cleaning up can wait too.
+class EndOnSignal : public Source {
+ public:
+  explicit EndOnSignal(Signals& signals) : signals_(signals) {}
+  void arm(PollSet&) override {}
+  void record(const PollSet&) override {}
+  void decide() override;
+
+ private:
+  Signals& signals_;
+  bool ended_ = false;
+};
+
+// SIGCONT for our process group, the command and its pipeline among it.
+void continue_group();
+
+// Dies of `signal` with its default action and without a core, as if zklock had never caught it.
+[[noreturn]] void die_of(int signal);
+
+// HUP, INT, QUIT, TERM or PIPE: the signals by which people and shells end a program.
+bool is_ending(int signal);
+
+}  // namespace zklock::host

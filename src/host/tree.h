@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calling process's descendants. The caller is a subreaper, so whoever loses its parent becomes a child of the
+// caller and nobody escapes: not by a double fork, not by setsid. Linux, /proc.
+#pragma once
+
+#include <functional>
+#include <sys/types.h>
+#include <vector>
+
+namespace zklock::host {
+
+void become_subreaper();
+
+struct Process {
+  pid_t pid;
+  pid_t parent;  // when it was looked at
+};
+
+// All descendants of `ancestor`, parents before children.
+std::vector<Process> descendants_of(pid_t ancestor);
+
+// Sends `signal` to every descendant of the caller, each named by a pidfd and checked again, so that a recycled pid
+// is never hit. Returns those that we may not signal.
+std::vector<pid_t> signal_descendants(int signal);
+
+// One round of ending all descendants of the caller: stopped first until no new one appears, so that none can fork
+// away from the scan, then killed. The caller reaps and repeats until it has no child.
+std::vector<pid_t> kill_descendants();
+
+// Reaps every child that has ended and reports it, also stops. Returns whether the caller still has a child.
+bool reap_children(const std::function<void(pid_t, int wait_status)>& report);
+
+}  // namespace zklock::host

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/arguments.h"
+
+#include "base/text.h"
+#include "command/options.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Arguments Arguments::cut(int argc, char** argv) {
+  Arguments cut;
+  for (int i = 1; i < argc; ++i) {
+    if (!cut.separated && std::string_view(argv[i]) == "--") {
+      cut.separated = true;
+    } else {
+      (cut.separated ? cut.command : cut.options).emplace_back(argv[i]);
+    }
+  }
+  return cut;
+}
+
+Failure unknown_word(const CLI::App& app, const std::string& word) {
+  const std::string shown = printable(word);
+  if (word.starts_with("-")) {
+    const std::string name = word.substr(0, word.find('='));
+    return usage_error(fmt::format("unknown option '{}'{}", shown, hint(name, option_names(app))));
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
+  if (names.empty()) return usage_error(fmt::format("unexpected argument '{}'", shown));
+  return usage_error(fmt::format("unknown command '{}'{}", shown, hint(word, names)));
+}
+
+Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
+  // Its messages may have several lines; the first says it.
+  const std::string text = error.what();
+  return usage_error(fmt::format("{} (see {} --help)", printable(text.substr(0, text.find('\n'))),
+                                 app.get_parent() ? "zklock " + app.get_name() : app.get_name()));
+}
+
+}  // namespace zklock::command

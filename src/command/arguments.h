@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// argv, cut at its first "--" before CLI11 sees it: what stands behind is the command, byte for byte. And CLI11's
+// complaints, turned into one line that names the culprit.
+#pragma once
+
+#include "base/failure.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+namespace zklock::command {
+
+struct Arguments {
+  std::vector<std::string> options;  // before the first "--", without the program's name
+  std::vector<std::string> command;  // behind it
+  bool separated = false;            // there was a "--"
+
+  static Arguments cut(int argc, char** argv);
+};
+
+// For an option or argument of `app` that nobody knows, with the nearest one that there is.
+Failure unknown_word(const CLI::App& app, const std::string& word);
+
+Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace zklock::command

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attends to a command while it runs under its lock: starts it, passes signals on, keeps it from being stopped by
+// Ctrl-Z, and ends it with all its descendants when the lock is lost.
+#pragma once
+
+#include "host/guard.h"
+#include "host/signals.h"
+#include "recipe/lease.h"
+
+#include <string>
+#include <vector>
+
+namespace zklock::command {
+
+class Attendance {
+ public:
+  // All are in the loop.
+  Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const recipe::Lease& lease, Duration grace)
+      : loop_(loop), signals_(signals), guard_(guard), lease_(lease), grace_(grace) {}
+
+  enum class End {
+    own,           // the command ended, and so did what it left behind if a signal had ended it
+    node_deleted,  // the rest: the lock was lost, nothing of the command is left
+    expired,
+    guard_killed,
+  };
+
+  // `variables` are added to the command's environment. Afterwards the guard has the command's wait status.
+  End attend(const std::vector<std::string>& variables);
+
+ private:
+  enum class Stage { running, finishing };
+
+  bool is_over();
+  void pass_on(host::Arrival arrival);
+  void look_at_command();
+  void finish(End end);
+
+  host::Loop& loop_;
+  host::Signals& signals_;
+  host::Guard& guard_;
+  const recipe::Lease& lease_;
+  Duration grace_;
+  Stage stage_ = Stage::running;
+  End end_ = End::own;
+  bool ending_signal_ = false;  // somebody wanted the command to end
+  bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
+  pid_t named_stubborn_ = 0;
+};
+
+}  // namespace zklock::command

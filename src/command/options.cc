@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/options.h"
+
+#include "base/text.h"
+
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Setting {
+  std::string value;
+  std::string origin;  // for messages
+};
+
+// The option, else the variable, else the default.
+Setting setting(const std::string& option, const char* option_name, const char* variable, const char* fallback) {
+  if (!option.empty()) return {option, option_name};
+  const char* value = std::getenv(variable);
+  if (value && *value) return {value, variable};
+  return {fallback, "the default"};
+}
+
+Duration timeout(const Setting& setting) {
+  const Duration span = duration_of(setting.value, setting.origin);
+  // Less leaves the C client no time for its handshake; the server counts in int32 milliseconds.
+  if (span >= 100ms && span <= 24h) return span;
+  throw usage_error(
+      fmt::format("bad duration '{}' for {}: write one from 100ms to 24h", setting.value, setting.origin));
+}
+
+zk::Credentials credentials(const GlobalOptions& options) {
+  const Setting file = setting(options.auth_file, "--auth-file", "ZKLOCK_AUTH_FILE", "");
+  const char* secret = std::getenv("ZKLOCK_AUTH");
+  if (!options.auth_file.empty() || !secret || !*secret) {
+    return file.value.empty() ? zk::Credentials() : zk::Credentials::read_file(file.value);
+  }
+  return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
+}
+
+zk::Acl acl(const std::string& name, const zk::Credentials& credentials) {
+  if (name.empty() || name == "open") return zk::Acl::open;
+  if (name != "creator" && name != "creator-world-read") {
+    throw usage_error(
+        fmt::format("bad value '{}' for --acl: write open, creator or creator-world-read", printable(name)));
+  }
+  if (!credentials) throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH or --auth-file", name));
+  return name == "creator" ? zk::Acl::creator : zk::Acl::creator_world_read;
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) { column_width(kHelpColumn); }
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_ + "\n"; }
+
+ private:
+  static constexpr size_t kHelpColumn = 34;
+  std::string usage_;
+};
+
+void replace(std::string& value, const std::string& nearer) {
+  if (!nearer.empty()) value = nearer;
+}
+
+}  // namespace
+
+void set_usage(CLI::App& app, const char* usage) {
+  app.formatter(std::make_shared<HelpFormatter>(usage));
+}
+
+void GlobalOptions::merge(const GlobalOptions& nearer) {
+  replace(servers, nearer.servers);
+  replace(session_timeout, nearer.session_timeout);
+  replace(connect_timeout, nearer.connect_timeout);
+  replace(auth_file, nearer.auth_file);
+  replace(acl, nearer.acl);
+  verbose |= nearer.verbose;
+  quiet |= nearer.quiet;
+}
+
+CLI::Option* add_value(CLI::App& app, const char* names, std::string& value, const char* help,
+                       const char* placeholder) {
+  return app.add_option(names, value, help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->option_text(placeholder);
+}
+
+void add_global_options(CLI::App& app, GlobalOptions& options) {
+  const char* group = "Global options";
+  add_value(app, "-S,--servers", options.servers, "Servers, with a chroot if you like (ZKLOCK_SERVERS; 127.0.0.1:2181)",
+            "HOST[:PORT][,...][/CHROOT]")
+      ->group(group);
+  add_value(app, "--session-timeout", options.session_timeout, "Ask for this one (ZKLOCK_SESSION_TIMEOUT; 15s)", "DUR")
+      ->group(group);
+  add_value(app, "--connect-timeout", options.connect_timeout,
+            "Give up when no server answers for so long (ZKLOCK_CONNECT_TIMEOUT; 15s)", "DUR")
+      ->group(group);
+  add_value(app, "--auth-file", options.auth_file, "Credentials, digest:USER:PASSWORD (ZKLOCK_AUTH_FILE, ZKLOCK_AUTH)",
+            "FILE")
+      ->group(group);
+  add_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL")->group(group);
+  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group(group);
+  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(group);
+}
+
+zk::SessionOptions session_options(const GlobalOptions& options) {
+  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1:2181");
+  zk::SessionOptions session;
+  session.servers = zk::ServerList::parse(servers.value, servers.origin);
+  session.session_timeout =
+      timeout(setting(options.session_timeout, "--session-timeout", "ZKLOCK_SESSION_TIMEOUT", "15s"));
+  session.connect_timeout =
+      timeout(setting(options.connect_timeout, "--connect-timeout", "ZKLOCK_CONNECT_TIMEOUT", "15s"));
+  session.credentials = credentials(options);
+  session.acl = acl(options.acl, session.credentials);
+  session.verbose = options.verbose;
+  return session;
+}
+
+Duration duration_of(const std::string& text, const std::string& origin) {
+  const auto span = parse_duration(text);
+  if (span) return *span;
+  throw usage_error(
+      fmt::format("bad duration '{}' for {}: write one like 500ms, 30, 30s, 5m, 1h30m", printable(text), origin));
+}
+
+Failure usage_error(const std::string& text) {
+  return {ExitStatus::usage, text};
+}
+
+}  // namespace zklock::command

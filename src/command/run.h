@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock run: one command under one lock.
+#pragma once
+
+#include "command/arguments.h"
+#include "command/cli.h"
+#include "command/options.h"
+
+#include <memory>
+
+namespace zklock::command {
+
+class Run {
+ public:
+  // Adds the subcommand with its options to `root`.
+  explicit Run(CLI::App& root);
+
+  CLI::App& app() { return *app_; }
+  GlobalOptions& global() { return global_; }
+
+  // Takes the lock, runs the command, gives the lock back; returns the command's status. Nothing is created in
+  // ZooKeeper before all of the input is known to be good.
+  int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
+              Manner& manner) const;
+
+ private:
+  std::vector<std::string> command_of(const Arguments& arguments) const;
+  int busy_status() const;
+  Duration patience() const;
+
+  CLI::App* app_;
+  GlobalOptions global_;
+  std::string path_;
+  bool nonblock_ = false;
+  std::string timeout_;
+  std::string conflict_status_;
+  std::string shell_command_;
+  std::string label_;
+};
+
+}  // namespace zklock::command

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/waiting.h"
+
+#include "command/note.h"
+#include "host/terminal.h"
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kFirstLook = 1s;  // a shorter wait is not worth a line
+constexpr Duration kEveryLook = 2s;  // two reads each, for one person at a terminal
+constexpr const char* kWipe = "\r\033[K";
+
+}  // namespace
+
+Waiting::Waiting(std::string path, bool verbose)
+    : path_(std::move(path)), verbose_(verbose), watched_(host::is_watched()) {
+  if (verbose_) next_look_ = began_;
+  if (watched_) next_look_ = began_ + kFirstLook;
+}
+
+void Waiting::on_holder(const recipe::Holder& holder) {
+  next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
+  std::string line = fmt::format("zklock: waiting for {}: {}", path_, describe_holder(holder));
+  if (holder.before > 1) line += fmt::format(", {} before us", holder.before);
+  if (watched_) line = kWipe + host::fit_to_terminal(line);
+  host::remark(watched_ ? line : line + "\n");
+  shown_ = watched_;
+}
+
+void Waiting::on_session_expired() {
+  wipe();
+  if (verbose_) host::remark("zklock: the session expired while waiting; taking a new place in line\n");
+}
+
+void Waiting::end(bool held) {
+  wipe();
+  next_look_ = kNever;
+  if (verbose_ && held) {
+    host::remark(fmt::format("zklock: took {} after {}\n", path_, format_duration(BootClock::now() - began_)));
+  }
+}
+
+void Waiting::wipe() {
+  if (shown_) host::remark(kWipe);
+  shown_ = false;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the command line and turns a Failure into one line and an exit status.
+#include "base/failure.h"
+#include "command/cli.h"
+#include "host/inherited.h"
+#include "host/signals.h"
+#include "host/terminal.h"
+
+#include <exception>
+
+namespace {
+
+int tell(const zklock::Failure& failure, const zklock::command::Manner& manner) {
+  if (failure.signal() != 0) zklock::host::die_of(failure.signal());
+  const bool busy = failure.status() == zklock::ExitStatus::busy;
+  if (!busy || !manner.quiet) zklock::host::say_error(failure.text());
+  return busy ? manner.busy_status : static_cast<int>(failure.status());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto inherited = zklock::host::Inherited::take_over();
+  zklock::command::Manner manner;
+  try {
+    return zklock::command::run_command_line(argc, argv, inherited, manner);
+  } catch (const zklock::Failure& failure) {
+    return tell(failure, manner);
+  } catch (const std::exception& error) {
+    zklock::host::say_error(error.what());
+    return static_cast<int>(zklock::ExitStatus::internal);
+  }
+}

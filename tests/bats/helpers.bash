@@ -5,6 +5,7 @@
 # finds it, however it was reparented. Tests wait for facts (wait_until), never for time.
 #
 #   ZKLOCK_BIN        the program under test (default: build/test/zklock)
+#   ZKLOCK_HELPERS    the folder of the programs in tests/helpers, built (default: build/test/tests)
 #   ZKLOCK_TEST_WAIT  how many seconds a fact may take (default: 20)
 #
 # shellcheck shell=bash
@@ -15,6 +16,7 @@ bats_load_library bats-assert
 
 repo=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 export ZKLOCK_BIN=${ZKLOCK_BIN:-$repo/build/test/zklock}
+export PATH=${ZKLOCK_HELPERS:-$repo/build/test/tests}:$PATH
 
 zklock() { "$ZKLOCK_BIN" "$@"; }
 
@@ -148,3 +150,52 @@ expect_end() {
   wait "$2" || status=$?
   ((status == $1)) || fail "process $2 ended with $status, not $1"
 }
+
+# --- holders and waiters -------------------------------------------------------------------------
+
+declare -gA pid=()
+
+# begin NAME ARG…: `zklock run ARG…` in the background, with a command that writes its process id to
+# NAME.held and ends when `let_go NAME` says so. Then ${pid[NAME]} is zklock's; see NAME.out, NAME.err.
+begin() {
+  local name=$1
+  shift
+  background zklock run "$@" -c "echo \$\$ >$name.held; until [ -e $name.go ]; do sleep 0.02; done" \
+    >"$name.out" 2>"$name.err"
+  pid[$name]=$!
+}
+
+# hold NAME ARG…: the same, and returns when it holds the lock.
+hold() {
+  begin "$@"
+  wait_until "$1 holds the lock" test -s "$1.held"
+}
+
+# stand NAME LOCK ARG…: the same for a waiter; returns when there is one node more under LOCK.
+stand() {
+  local before
+  before=$(count_nodes "$2")
+  begin "$@"
+  wait_until "$1 stands in line" has_nodes "$2" $((before + 1))
+}
+
+let_go() { touch "$1.go"; }
+
+# let_all_go NAME…: each, and all end well.
+let_all_go() {
+  local name
+  for name in "$@"; do let_go "$name"; done
+  for name in "$@"; do expect_end 0 "${pid[$name]}" || return; done
+}
+
+# --- nodes ---------------------------------------------------------------------------------------
+
+count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
+
+has_nodes() { (($(count_nodes "$1") == $2)); }
+
+# No test leaves anything of zklock's behind but the lock's own node, which the server reaps.
+assert_no_nodes() { assert_equal "$(znode ls "$1" 2>&1)" ""; }
+
+# zklock has not even made the chroot.
+assert_untouched() { expect_status 1 znode ls /; }

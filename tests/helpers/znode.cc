@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// znode VERB PATH [DATA]: looks at and changes nodes behind zklock's back, on ZKLOCK_SERVERS; "/" is the chroot.
+//
+//   ls | get | stat | acl     print; stat as NAME=NUMBER lines
+//   create PATH [DATA]        the nodes above it too
+//   set PATH DATA | rm        rm: with all below it
+//   stand PATH [DATA]         an ephemeral sequential node, whose path it prints; stays until it is killed
+//
+// Status 1 where there is no such node, 70 for the rest.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <zookeeper/zookeeper.h>
+
+namespace {
+
+struct Result {
+  bool done = false;
+  int code = ZOK;
+  std::string text;
+  std::vector<std::string> names;
+  Stat stat{};
+  std::string acl;
+};
+
+Result* result_of(const void* data) {
+  return const_cast<Result*>(static_cast<const Result*>(data));
+}
+
+void on_void(int code, const void* data) {
+  result_of(data)->code = code;
+  result_of(data)->done = true;
+}
+
+void on_string(int code, const char* text, const void* data) {
+  if (code == ZOK) result_of(data)->text = text;
+  on_void(code, data);
+}
+
+void on_stat(int code, const Stat* stat, const void* data) {
+  if (code == ZOK) result_of(data)->stat = *stat;
+  on_void(code, data);
+}
+
+void on_data(int code, const char* value, int length, const Stat* stat, const void* data) {
+  if (code == ZOK && length > 0) result_of(data)->text.assign(value, static_cast<size_t>(length));
+  on_stat(code, stat, data);
+}
+
+void on_children(int code, const String_vector* names, const void* data) {
+  if (code == ZOK) result_of(data)->names.assign(names->data, names->data + names->count);
+  on_void(code, data);
+}
+
+void on_acl(int code, ACL_vector* acl, Stat* stat, const void* data) {
+  for (int i = 0; code == ZOK && i < acl->count; ++i) {
+    const ACL& entry = acl->data[i];
+    const std::string id = entry.id.id;
+    result_of(data)->acl +=
+        std::string(entry.id.scheme) + ":" + id.substr(0, id.find(':')) + ":" + std::to_string(entry.perms) + "\n";
+  }
+  on_stat(code, stat, data);
+}
+
+void turn(zhandle_t* handle) {
+  int fd = -1;
+  int interest = 0;
+  timeval wait{};
+  zookeeper_interest(handle, &fd, &interest, &wait);
+  pollfd poll_fd{fd, 0, 0};
+  if (interest & ZOOKEEPER_READ) poll_fd.events |= POLLIN;
+  if (interest & ZOOKEEPER_WRITE) poll_fd.events |= POLLOUT;
+  const long milliseconds = wait.tv_sec * 1000 + wait.tv_usec / 1000;
+  poll(&poll_fd, fd < 0 ? 0 : 1, static_cast<int>(std::clamp(milliseconds, 1L, 1000L)));
+  int events = 0;
+  if (poll_fd.revents & (POLLIN | POLLHUP | POLLERR)) events |= ZOOKEEPER_READ;
+  if (poll_fd.revents & POLLOUT) events |= ZOOKEEPER_WRITE;
+  zookeeper_process(handle, events);
+  if (is_unrecoverable(handle)) {
+    std::fprintf(stderr, "znode: the session is over\n");
+    std::exit(70);
+  }
+}
+
+template <typename Ask>
+Result ask(zhandle_t* handle, Ask submit) {
+  Result result;
+  result.code = submit(&result);
+  if (result.code != ZOK) return result;
+  while (!result.done) turn(handle);
+  return result;
+}
+
+Result create(zhandle_t* handle, const std::string& path, const std::string& data, int flags) {
+  return ask(handle, [&](Result* result) {
+    return zoo_acreate(handle, path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE, flags,
+                       on_string, result);
+  });
+}
+
+Result create_all(zhandle_t* handle, const std::string& path, const std::string& data) {
+  Result made = create(handle, path, data, 0);
+  if (made.code != ZNONODE) return made;
+  const std::string parent = path.substr(0, path.rfind('/'));
+  made = create_all(handle, parent.empty() ? "/" : parent, "");
+  return made.code == ZOK || made.code == ZNODEEXISTS ? create(handle, path, data, 0) : made;
+}
+
+Result children(zhandle_t* handle, const std::string& path) {
+  return ask(handle, [&](Result* result) { return zoo_aget_children(handle, path.c_str(), 0, on_children, result); });
+}
+
+Result remove_all(zhandle_t* handle, const std::string& path) {
+  for (const std::string& name : children(handle, path).names) remove_all(handle, path + "/" + name);
+  return ask(handle, [&](Result* result) { return zoo_adelete(handle, path.c_str(), -1, on_void, result); });
+}
+
+// The C client cannot make the chroot: a second handle without it does.
+void make_chroot(const std::string& servers) {
+  const size_t slash = servers.find('/');
+  if (slash == std::string::npos) return;
+  zhandle_t* handle = zookeeper_init(servers.substr(0, slash).c_str(), nullptr, 10000, nullptr, nullptr, 0);
+  create_all(handle, servers.substr(slash), "");
+  zookeeper_close(handle);
+}
+
+Result act(zhandle_t* handle, const std::string& verb, const std::string& path, const std::string& data) {
+  if (verb == "ls") return children(handle, path);
+  if (verb == "create") return create_all(handle, path, data);
+  if (verb == "stand") return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
+  if (verb == "rm") return remove_all(handle, path);
+  if (verb == "acl") {
+    return ask(handle, [&](Result* result) { return zoo_aget_acl(handle, path.c_str(), on_acl, result); });
+  }
+  if (verb == "set") {
+    const int size = static_cast<int>(data.size());
+    return ask(handle,
+               [&](Result* result) { return zoo_aset(handle, path.c_str(), data.data(), size, -1, on_stat, result); });
+  }
+  if (verb == "get" || verb == "stat") {
+    return ask(handle, [&](Result* result) { return zoo_aget(handle, path.c_str(), 0, on_data, result); });
+  }
+  std::fprintf(stderr, "znode: unknown verb '%s'\n", verb.c_str());
+  std::exit(64);
+}
+
+void print(const std::string& verb, Result result) {
+  std::sort(result.names.begin(), result.names.end());
+  for (const std::string& name : result.names) std::printf("%s\n", name.c_str());
+  if (verb == "get" || verb == "stand") std::printf("%s\n", result.text.c_str());
+  if (verb == "acl") std::printf("%s", result.acl.c_str());
+  if (verb != "stat") return;
+  std::printf("czxid=%lld\nversion=%d\nephemeralOwner=%lld\ncversion=%d\nnumChildren=%d\n",
+              static_cast<long long>(result.stat.czxid), result.stat.version,
+              static_cast<long long>(result.stat.ephemeralOwner), result.stat.cversion, result.stat.numChildren);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* servers = std::getenv("ZKLOCK_SERVERS");
+  if (argc < 3 || !servers) return 64;
+  const std::string verb = argv[1];
+  const std::string path = argv[2];
+  zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+  if (verb == "create") make_chroot(servers);
+  zhandle_t* handle = zookeeper_init(servers, nullptr, 10000, nullptr, nullptr, 0);
+  if (!handle) return 70;
+  const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
+  if (result.code == ZOK) print(verb, result);
+  std::fflush(stdout);
+  while (verb == "stand" && result.code == ZOK) turn(handle);
+  zookeeper_close(handle);
+  if (result.code == ZOK) return 0;
+  if (result.code == ZNONODE) return 1;
+  std::fprintf(stderr, "znode: %s %s: %s\n", verb.c_str(), path.c_str(), zerror(result.code));
+  return 70;
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# Bash completion for zklock. Source it, or put it where bash-completion looks, under the name zklock.
+# shellcheck shell=bash
+
+# _zklock_look: goes through the words before the cursor and sets what the caller has declared: `subcommand`, `lock`,
+# `command_at` (of the first word behind `--`), `shell` (-c was given) and `option` (whose value stands at the cursor).
+_zklock_look() {
+  local i word
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    option=
+    case $word in
+      --) command_at=$((i + 1)); return ;;
+      --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
+        --timeout | --conflict-exit-code | --command | --label)
+        option=$word
+        # Readline takes "--acl=open" apart at the "=".
+        if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
+        ((++i))
+        ;;
+      -*)
+        # A letter with a value takes the rest of the word, or the next one.
+        if [[ $word =~ ^-[hnqvV]*[SwEc]$ ]]; then
+          option=$word
+          ((++i))
+        fi
+        ;;
+      *) if [[ -z $subcommand ]]; then subcommand=$word; else lock=$word; fi ;;
+    esac
+    if [[ $option == --command || $option == -*c ]]; then shell=1; fi
+  done
+  # An option before the cursor that has its value already is done with.
+  if ((i == COMP_CWORD)); then option=; fi
+}
+
+# The command behind `--`, with its own completion where there is one.
+_zklock_command() {
+  local cur=${COMP_WORDS[COMP_CWORD]} name
+  for name in _comp_command_offset _command_offset; do
+    if declare -F "$name" >/dev/null; then
+      "$name" "$1"
+      return
+    fi
+  done
+  if ((COMP_CWORD == $1)); then
+    mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+  else
+    _zklock_files "$cur"
+  fi
+}
+
+_zklock_files() {
+  # Only known while Readline completes.
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+_zklock() {
+  local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
+  local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
+  local run='-n --nonblock -w --timeout -E --conflict-exit-code -c --command --label'
+  COMPREPLY=()
+  _zklock_look
+  if [[ -n $command_at ]]; then
+    _zklock_command "$command_at"
+    return
+  fi
+  if [[ $cur == = ]]; then cur=; fi
+  case $option:$cur in
+    --acl:*) words='open creator creator-world-read' ;;
+    --auth-file:*) _zklock_files "$cur"; return ;;
+    ?*:*) return ;; # free text, numbers, durations
+    :-*) if [[ $subcommand == run ]]; then words="$global $run"; else words="$global -V --version"; fi ;;
+    :*) if [[ -z $subcommand ]]; then words=run; elif [[ -n $lock && -z $shell ]]; then words=--; fi ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+
+complete -F _zklock zklock

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fish completion for zklock. Put it into a folder of $fish_complete_path, for instance ~/.config/fish/completions.
+
+# The command behind the first `--` is completed as a command line of its own.
+function __zklock_has_command
+    contains -- -- (commandline -opc)
+end
+
+function __zklock_complete_command
+    set -l words (commandline -opc) (commandline -ct)
+    set -l at (contains -i -- -- $words)
+    complete -C "$(string escape -- $words[(math $at + 1)..-1] | string join ' ')"
+end
+
+function __zklock_in_run
+    not __zklock_has_command; and __fish_seen_subcommand_from run
+end
+
+function __zklock_before_subcommand
+    not __zklock_has_command; and not __fish_seen_subcommand_from run
+end
+
+complete -c zklock -f
+complete -c zklock -n __zklock_has_command -a '(__zklock_complete_command)'
+complete -c zklock -n __zklock_before_subcommand -a run -d 'Run a command under a lock'
+complete -c zklock -n __zklock_before_subcommand -s V -l version -d 'Print the version'
+
+complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
+complete -c zklock -n 'not __zklock_has_command' -s S -l servers -x -d 'Servers, HOST[:PORT][,...][/CHROOT]'
+complete -c zklock -n 'not __zklock_has_command' -l session-timeout -x -d 'Ask for this one (15s)'
+complete -c zklock -n 'not __zklock_has_command' -l connect-timeout -x -d 'Give up when no server answers (15s)'
+complete -c zklock -n 'not __zklock_has_command' -l auth-file -r -F -d 'Credentials, digest:USER:PASSWORD'
+complete -c zklock -n 'not __zklock_has_command' -l acl -x -a 'open creator creator-world-read' -d 'Of nodes made'
+complete -c zklock -n 'not __zklock_has_command' -s v -l verbose -d 'Say what happens'
+complete -c zklock -n 'not __zklock_has_command' -s q -l quiet -d 'No message where the status is 75'
+
+complete -c zklock -n __zklock_in_run -s n -l nonblock -d 'Do not wait: 75 if the lock is busy'
+complete -c zklock -n __zklock_in_run -s w -l timeout -x -d 'Wait at most so long'
+complete -c zklock -n __zklock_in_run -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'
+complete -c zklock -n __zklock_in_run -s c -l command -x -d 'Run STRING with /bin/sh -c'
+complete -c zklock -n __zklock_in_run -l label -x -d 'What others read about this holder'

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# The documents against the program, and the completions as a shell would ask them.
+
+load helpers
+
+setup() { setup_place; }
+
+teardown() { end_all; }
+
+# options_of ARG…: the option names in that --help, sorted, a line each.
+options_of() {
+  zklock "$@" --help | sed -nE 's/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p' | LC_ALL=C sort
+}
+
+# complete_bash WORD…: what bash offers for the last word, sorted.
+complete_bash() {
+  bash -uc '
+    source "$1/completions/zklock.bash"
+    COMP_WORDS=(zklock "${@:2}") COMP_CWORD=$(($# - 1))
+    _zklock
+    ((${#COMPREPLY[@]} == 0)) || printf "%s\n" "${COMPREPLY[@]}"' bash "$repo" "$@" | LC_ALL=C sort -u
+}
+
+# offers TEXT WORD…: bash offers the words of TEXT, and nothing else.
+offers() { assert_equal "$(complete_bash "${@:2}")" "${1// /$'\n'}"; }
+
+complete_fish() { HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "$repo/completions/zklock.fish" "$1"; }
+
+@test "manual, completions and documents say what the program does" {
+  expect_status 0 "$repo/scripts/check-docs" "$ZKLOCK_BIN"
+  assert_equal "$output$stderr" ""
+}
+
+# with_help LINE…: a zklock whose --help has these lines more.
+with_help() {
+  printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\"" "cat <<'END'" "$@" END >fake
+  chmod +x fake
+}
+
+@test "an option that stands nowhere is missed in the manual and in each completion" {
+  with_help '  --frob N                        Frob N times'
+  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
+  assert_equal "$stderr" "check-docs: man/zklock.1 lacks the option --frob
+check-docs: completions/zklock.bash lacks the option --frob
+check-docs: completions/_zklock lacks the option --frob
+check-docs: completions/zklock.fish lacks the option --frob"
+}
+
+@test "an option that is gone is found in the manual and in each completion" {
+  printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\" | grep -v -e --label" >fake
+  chmod +x fake
+  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
+  assert_equal "$stderr" "check-docs: man/zklock.1 names --label, which is no option
+check-docs: completions/zklock.bash names --label, which is no option
+check-docs: completions/_zklock names --label, which is no option
+check-docs: completions/zklock.fish names --label, which is no option"
+}
+
+@test "bash offers the options of zklock, and behind run those of run" {
+  local global run
+  global=$(options_of)
+  run=$(options_of run)
+  [[ $global && $run ]] || fail "no options in --help"
+  offers "$global" -
+  offers "$run" run -
+  offers "$run" -v run -n /l -
+  offers --nonblock run --n
+}
+
+@test "bash offers the subcommand, and -- behind the lock" {
+  offers run ""
+  offers run -S host r
+  offers run --acl open r
+  offers "" run ""
+  offers "" run -nqE ""
+  offers -- run /l ""
+  offers -- run -nqE0 --timeout = 5 /l ""
+  offers "" run -c true /l ""
+}
+
+@test "bash offers the values of --acl, files for --auth-file, and nothing for free text" {
+  touch secret.txt
+  offers "creator creator-world-read open" run --acl ""
+  offers "creator creator-world-read open" --acl =
+  offers "creator creator-world-read" run --acl = cr
+  offers secret.txt run --auth-file sec
+  offers secret.txt --auth-file = sec
+  offers "" run --label -
+  offers "" run -w ""
+}
+
+@test "bash offers commands behind --, then files" {
+  touch job.txt
+  printf '#!/bin/sh\n' >frobnicate
+  chmod +x frobnicate
+  PATH=$PWD:$PATH offers frobnicate run -w 5 /l -- frobn
+  offers job.txt run /l -- frobnicate job
+  offers "" run /l -- frobnicate --lab
+}
+
+@test "fish offers subcommand, options, values and commands" {
+  command -v fish >/dev/null || skip "no fish"
+  run complete_fish "zklock "
+  assert_line --partial run
+  run complete_fish "zklock run --"
+  assert_equal "$(cut -f1 <<<"$output")" "$(options_of run | grep ^--)"
+  run complete_fish "zklock run --acl "
+  assert_equal "$(cut -f1 <<<"$output")" $'creator\ncreator-world-read\nopen'
+  touch secret.txt
+  run complete_fish "zklock run --auth-file sec"
+  assert_output --partial secret.txt
+  run complete_fish "zklock run /l -- ls sec"
+  assert_output --partial secret.txt
+}
+
+@test "zsh can read its completion" {
+  command -v zsh >/dev/null || skip "no zsh"
+  expect_status 0 zsh -n "$repo/completions/_zklock"
+  assert_equal "$stderr" ""
+}

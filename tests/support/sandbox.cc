@@ -32,7 +32,7 @@ std::string value_of(const std::string& lines, const std::string& name) {
   if (at == lines.npos) throw std::runtime_error("zk-sandbox printed: " + lines);
   const size_t from = at + name.size() + 1;
   std::string value = lines.substr(from, lines.find('\n', from) - from);
-  std::erase(value, '\'');
+  std::erase(value, '\\');  // quoted for a shell
   return value;
 }
 

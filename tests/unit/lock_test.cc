@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock recipe against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
+#include "recipe/lock.h"
+
+#include "recipe/lease.h"
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+using Outcome = Lock::Outcome;
+
+class Nobody : public WaitObserver {
+ public:
+  Deadline next_look() const override { return kNever; }
+  void on_holder(const Holder&) override {}
+  void on_session_expired() override { ++expired; }
+  int expired = 0;
+};
+
+// A contender with a session and a loop of its own.
+class Party {
+ public:
+  explicit Party(const std::string& servers, Duration session_timeout = 4s)
+      : session(loop, test::options_for(servers, session_timeout)), lock(session, "/l", "data", observer) {
+    session.open(deadline_in(20s));
+  }
+  Outcome acquire(Duration patience = 20s) { return lock.acquire(patience > 0s, deadline_in(20s)); }
+  Outcome acquire_within(Duration patience) { return lock.acquire(true, deadline_in(patience)); }
+
+  host::Loop loop;
+  Nobody observer;
+  zk::Session session;
+  Lock lock;
+};
+
+class LockTest : public testing::Test {
+ protected:
+  size_t contenders() { return observer_.children("/l").size(); }
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  test::Observer observer_{server_ + chroot_};
+  FaultProxy proxy_{server_};
+  std::string through_proxy_ = proxy_.address() + chroot_;
+};
+
+TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {
+  Party a(server_ + chroot_), b(server_ + chroot_);
+  EXPECT_EQ(a.acquire(), Outcome::held);
+  EXPECT_EQ(b.acquire(0s), Outcome::busy);
+  EXPECT_EQ(b.lock.holder().data, "data");
+  EXPECT_EQ(contenders(), 1u);
+  a.lock.release();
+  EXPECT_EQ(b.acquire(0s), Outcome::held);
+  EXPECT_GT(b.lock.token(), a.lock.token());
+}
+
+// 6: the server made the node, the answer was lost.
+TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
+  Party first(server_ + chroot_);
+  first.acquire();  // the lock's node is there, so that the next request is the create
+  first.lock.release();
+  Party party(through_proxy_);
+  proxy_.lose_next_answer();
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  EXPECT_EQ(proxy_.lost(), 1);
+  ASSERT_EQ(contenders(), 1u);
+  const zk::Answer own = observer_.read(party.lock.node());
+  EXPECT_EQ(own.stat.ephemeral_owner, party.session.id());
+  EXPECT_EQ(own.stat.created, party.lock.token());
+}
+
+// 7: as 6, and the session expired before we could look; the node that we find is a dead session's.
+TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
+  Party first(server_ + chroot_);
+  first.acquire();
+  first.lock.release();
+  Party party(through_proxy_, 500ms);
+  const int64_t old_session = party.session.id();
+  Deadline back = kNever;
+  const Script script(party.loop, [&] {
+    if (proxy_.lost() == 1 && back == kNever) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(3 * party.session.timeout());
+    }
+    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
+  });
+  proxy_.lose_next_answer();
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  EXPECT_NE(party.session.id(), old_session);
+  EXPECT_EQ(observer_.read(party.lock.node()).stat.ephemeral_owner, party.session.id());
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 8: the session expires while waiting.
+TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(through_proxy_, 500ms);
+  Deadline back = kNever;
+  const Script script(waiter.loop, [&] {
+    if (back == kNever && contenders() == 2) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(3 * waiter.session.timeout());
+    }
+    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
+    if (waiter.observer.expired > 0 && contenders() == 2) holder.lock.release();
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_EQ(waiter.observer.expired, 1);
+  EXPECT_EQ(observer_.read(waiter.lock.node()).stat.ephemeral_owner, waiter.session.id());
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 13: the connection is lost between "busy" and the withdrawal.
+TEST_F(LockTest, ABusyTryLeavesNoNodeThoughTheConnectionBreaks) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party party(through_proxy_);
+  bool cut = false;
+  const Script script(party.loop, [&] {
+    if (cut || contenders() < 2) return;
+    cut = true;
+    proxy_.cut();
+  });
+  EXPECT_EQ(party.acquire(0s), Outcome::busy);
+  EXPECT_TRUE(cut);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 14.
+TEST_F(LockTest, ATimeoutLeavesNoNode) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party party(server_ + chroot_);
+  EXPECT_EQ(party.acquire_within(100ms), Outcome::busy);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 14, 15: whatever the loop throws while we wait, the node is withdrawn.
+TEST_F(LockTest, AnInterruptedWaitLeavesNoNode) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party party(server_ + chroot_);
+  bool thrown = false;
+  const Script script(party.loop, [&] {
+    if (thrown || contenders() < 2) return;
+    thrown = true;
+    throw Failure::by_signal(2);
+  });
+  EXPECT_THROW(party.acquire(), Failure);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 15: interrupted before the create was answered.
+TEST_F(LockTest, AnInterruptedEntryLeavesNoNode) {
+  Party first(server_ + chroot_);
+  first.acquire();
+  first.lock.release();
+  Party party(server_ + chroot_);
+  bool thrown = false;
+  const Script script(party.loop, [&] {
+    if (!std::exchange(thrown, true)) throw Failure::by_signal(2);
+  });
+  EXPECT_THROW(party.acquire(), Failure);
+  party.session.close();
+  EXPECT_EQ(contenders(), 0u);
+}
+
+// 16: the predecessor goes between the list and the watch.
+TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(server_ + chroot_);
+  bool released = false;
+  // The first turn in which both stand in line is the one that brings the waiter's list.
+  const Script script(waiter.loop, [&] {
+    if (released || contenders() < 2) return;
+    released = true;
+    holder.lock.release();
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+}
+
+// 17: a waiter in the middle leaves.
+TEST_F(LockTest, AWaiterWhosePredecessorGivesUpWaitsForTheNextOne) {
+  Party holder(server_ + chroot_), middle(server_ + chroot_);
+  holder.acquire();
+  Party last(server_ + chroot_);
+  bool nested = false;
+  const Script script(middle.loop, [&] {
+    if (nested || contenders() < 2) return;
+    nested = true;
+    const Script give_up(last.loop, [&] {
+      if (contenders() == 3) throw Failure::by_signal(2);
+    });
+    EXPECT_THROW(last.acquire(), Failure);
+  });
+  EXPECT_EQ(middle.acquire_within(300ms), Outcome::busy);
+  EXPECT_TRUE(nested);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 19: what the watch would have told happened while we were not connected.
+TEST_F(LockTest, AReleaseDuringADisconnectIsNotMissed) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(through_proxy_);
+  bool released = false;
+  const Script script(waiter.loop, [&] {
+    if (released || contenders() < 2) return;
+    released = true;
+    proxy_.cut(true);
+    holder.lock.release();
+    proxy_.accept_again();
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+}
+
+// 23.
+TEST_F(LockTest, ForeignChildrenAreIgnored) {
+  for (const char* name : {"config", "member_1", "lock-", "0000000000", "x-12345", "none-00000000001"}) {
+    observer_.create(fmt::format("/l/{}", name));
+  }
+  EXPECT_EQ(Party(server_ + chroot_).acquire(0s), Outcome::held);
+}
+
+TEST_F(LockTest, AContenderThatIsNotEphemeralIsNotWaitedFor) {
+  observer_.create("/l/left-behind-lock-0000000000");
+  EXPECT_EQ(Party(server_ + chroot_).acquire(), Outcome::held);
+}
+
+TEST_F(LockTest, AStrangersFamilyIsRefusedAndNothingStays) {
+  observer_.create("/l/0123456789abcdef__WRIT__0000000000");
+  Party party(server_ + chroot_);
+  try {
+    party.acquire();
+    ADD_FAILURE() << "taken";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+  }
+  EXPECT_EQ(contenders(), 1u);
+}
+
+TEST_F(LockTest, AQueueIsNoLock) {
+  observer_.create("/l/items");
+  Party party(server_ + chroot_);
+  EXPECT_THROW(party.acquire(), Failure);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// 24: the lock's own node is removed before we come, and while we work.
+TEST_F(LockTest, AParentThatVanishedIsMadeAgain) {
+  Party party(server_ + chroot_);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(party.acquire(), Outcome::held);
+    party.lock.release();
+    observer_.remove("/l");
+  }
+}
+
+TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(server_ + chroot_);
+  const Script script(waiter.loop, [&] {
+    for (const std::string& name : observer_.children("/l")) {
+      if ("/l/" + name != holder.lock.node()) observer_.remove("/l/" + name);
+    }
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::removed);
+}
+
+// 9: the release's answer is lost.
+TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
+  Party party(through_proxy_);
+  party.acquire();
+  proxy_.lose_next_answer();
+  party.lock.release();
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(contenders(), 0u);
+  EXPECT_TRUE(party.session.connected());
+}
+
+class LeaseTest : public LockTest {
+ protected:
+  // Runs the party's loop until the lease is in another state than `held`.
+  static Lease::State end_of(Party& party, const std::function<void()>& step) {
+    Lease lease(party.session, party.lock.node());
+    const host::Attached attached(party.loop, lease);
+    const Script script(party.loop, step);
+    test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; });
+    return lease.state();
+  }
+};
+
+// 5.
+TEST_F(LeaseTest, ADeletedNodeIsNoticed) {
+  Party party(server_ + chroot_);
+  party.acquire();
+  EXPECT_EQ(end_of(party, [&] { observer_.remove(party.lock.node()); }), Lease::State::node_deleted);
+}
+
+TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
+  Party party(through_proxy_);
+  party.acquire();
+  bool done = false;
+  const auto step = [&] {
+    if (std::exchange(done, true)) return;
+    proxy_.cut(true);
+    observer_.remove(party.lock.node());
+    proxy_.accept_again();
+  };
+  EXPECT_EQ(end_of(party, step), Lease::State::node_deleted);
+}
+
+TEST_F(LeaseTest, AnExpiredSessionIsNoticed) {
+  Party party(through_proxy_, 500ms);
+  party.acquire();
+  const Deadline back = deadline_in(3 * party.session.timeout());
+  const auto step = [&] { proxy_.set(BootClock::now() < back ? FaultProxy::Mode::silent : FaultProxy::Mode::pass); };
+  EXPECT_EQ(end_of(party, step), Lease::State::expired);
+}
+
+// 3: reconnected in time, and the own node looked at again.
+TEST_F(LeaseTest, AReconnectInTimeKeepsTheLock) {
+  Party party(through_proxy_);
+  party.acquire();
+  Lease lease(party.session, party.lock.node());
+  const host::Attached attached(party.loop, lease);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    proxy_.cut();
+    const uint64_t answers = party.session.client().answers();
+    ASSERT_TRUE(test::eventually(party.loop, [&] {
+      return party.session.client().connections() == 1 + round && party.session.client().answers() > answers;
+    }));
+    EXPECT_EQ(lease.state(), Lease::State::held);
+  }
+}
+
+// zookeeper-client 2.8: the create is on its way through one follower when the same session is taken up again on
+// another; the handshake needs no transaction and overtakes it.
+TEST(LockOnEnsemble, ACreateOvertakenByAReconnectLeavesOneContender) {
+  test::Sandbox sandbox("--servers 3 --tick 500");
+  const int leader = sandbox.leader();
+  const int first = leader == 1 ? 2 : 1;
+  const int second = 6 - leader - first;
+  FaultProxy to_first(sandbox.address(first)), to_second(sandbox.address(second));
+  test::Observer observer(sandbox.servers());
+  for (int round = 0; round < 24; ++round) {
+    const std::string chroot = test::new_chroot();
+    Party(sandbox.servers() + chroot).acquire(0s);
+    to_second.cut(true);
+    Party party(to_first.address() + "," + to_second.address() + chroot, 10s);
+    enum { before, lost, asked, thawed } stage = before;
+    const int accepted = to_second.accepted();
+    Deadline thaw = kNever;
+    // The create reaches the first follower only; the leader is frozen until the session was asked for at the second.
+    const Script script(party.loop, [&] {
+      if (stage == before && to_first.lost() > round) {
+        stage = lost;
+        to_first.cut(true);
+        to_second.accept_again();
+      } else if (stage == lost && to_second.accepted() > accepted &&
+                 party.session.client().server() == to_second.address()) {
+        stage = asked;
+        thaw = deadline_in(50ms);  // for the handshake to come to the frozen leader, which nothing tells
+      } else if (stage == asked && BootClock::now() > thaw) {
+        stage = thawed;
+        sandbox.resume(leader);
+      }
+    });
+    sandbox.pause(leader);
+    to_first.lose_next_answer();
+    EXPECT_EQ(party.acquire(), Outcome::held);
+    EXPECT_EQ(stage, thawed);
+    EXPECT_EQ(observer.children(chroot + "/l").size(), 1u) << "round " << round;
+    to_first.accept_again();
+  }
+}
+
+}  // namespace
+}  // namespace zklock::recipe

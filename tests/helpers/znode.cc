@@ -4,10 +4,12 @@
 //   ls | get | stat | acl     print; stat as NAME=NUMBER lines
 //   create PATH [DATA]        the nodes above it too
 //   set PATH DATA | rm        rm: with all below it
-//   stand PATH [DATA]         an ephemeral sequential node, whose path it prints; stays until it is killed
+//   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
+//                             it gets TERM
 //
 // Status 1 where there is no such node, 70 for the rest.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <poll.h>
@@ -27,6 +29,8 @@ struct Result {
   Stat stat{};
   std::string acl;
 };
+
+volatile sig_atomic_t terminated = 0;
 
 Result* result_of(const void* data) {
   return const_cast<Result*>(static_cast<const Result*>(data));
@@ -132,7 +136,10 @@ void make_chroot(const std::string& servers) {
 Result act(zhandle_t* handle, const std::string& verb, const std::string& path, const std::string& data) {
   if (verb == "ls") return children(handle, path);
   if (verb == "create") return create_all(handle, path, data);
-  if (verb == "stand") return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
+  if (verb == "stand") {
+    create_all(handle, path.substr(0, path.rfind('/')), "");
+    return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
+  }
   if (verb == "rm") return remove_all(handle, path);
   if (verb == "acl") {
     return ask(handle, [&](Result* result) { return zoo_aget_acl(handle, path.c_str(), on_acl, result); });
@@ -168,13 +175,14 @@ int main(int argc, char** argv) {
   const std::string verb = argv[1];
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-  if (verb == "create") make_chroot(servers);
+  if (verb == "create" || verb == "stand") make_chroot(servers);
   zhandle_t* handle = zookeeper_init(servers, nullptr, 10000, nullptr, nullptr, 0);
   if (!handle) return 70;
   const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
   if (result.code == ZOK) print(verb, result);
   std::fflush(stdout);
-  while (verb == "stand" && result.code == ZOK) turn(handle);
+  std::signal(SIGTERM, [](int) { terminated = 1; });
+  while (verb == "stand" && result.code == ZOK && !terminated) turn(handle);
   zookeeper_close(handle);
   if (result.code == ZOK) return 0;
   if (result.code == ZNONODE) return 1;

@@ -48,6 +48,10 @@ Sandbox::~Sandbox() {
   output_of(fmt::format("'{}' stop '{}'", kScript, folder_));
 }
 
+std::string Sandbox::data_folder(int server) const {
+  return fmt::format("{}/{}/data/version-2", folder_, server);
+}
+
 std::string Sandbox::output(const std::string& verb, int server) const {
   return output_of(
       fmt::format("ZKLOCK_SANDBOX='{}' '{}' {} {}", folder_, kScript, verb, server ? std::to_string(server) : ""));

@@ -19,6 +19,7 @@ class Sandbox {
   ~Sandbox();
 
   std::string servers() const { return servers_; }
+  std::string data_folder(int server) const;  // its transaction log and snapshots
   std::string address(int server) const { return output("address", server); }
   int leader() const { return std::stoi(output("leader")); }
   void pause(int server) const { output("pause", server); }

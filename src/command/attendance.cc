@@ -3,6 +3,9 @@
 
 #include "host/terminal.h"
 
+#include <csignal>
+#include <cstring>
+
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -48,6 +51,10 @@ void Attendance::look_at_command() {
     case CommandPhase::ended:
       if (stage_ == Stage::running && ending_signal_) finish(End::own);
       break;
+  }
+  if (const int signal = guard_.take_refused()) {
+    host::remark(
+        fmt::format("zklock: may not send SIG{} to the command: it runs as another user\n", sigabbrev_np(signal)));
   }
   const pid_t stubborn = guard_.stubborn();
   if (stubborn == 0 || stubborn == named_stubborn_) return;

@@ -58,9 +58,15 @@ class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) { column_width(kHelpColumn); }
   std::string make_usage(const CLI::App*, std::string) const override { return usage_ + "\n"; }
+  // CLI11 leaves two empty lines between groups.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string help = Formatter::make_help(app, std::move(name), mode);
+    for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
+    return help;
+  }
 
  private:
-  static constexpr size_t kHelpColumn = 34;
+  static constexpr size_t kHelpColumn = 30;
   std::string usage_;
 };
 
@@ -92,21 +98,16 @@ CLI::Option* add_value(CLI::App& app, const char* names, std::string& value, con
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
-  const char* group = "Global options";
-  add_value(app, "-S,--servers", options.servers, "Servers, with a chroot if you like (ZKLOCK_SERVERS; 127.0.0.1:2181)",
-            "HOST[:PORT][,...][/CHROOT]")
-      ->group(group);
-  add_value(app, "--session-timeout", options.session_timeout, "Ask for this one (ZKLOCK_SESSION_TIMEOUT; 15s)", "DUR")
-      ->group(group);
-  add_value(app, "--connect-timeout", options.connect_timeout,
-            "Give up when no server answers for so long (ZKLOCK_CONNECT_TIMEOUT; 15s)", "DUR")
-      ->group(group);
-  add_value(app, "--auth-file", options.auth_file, "Credentials, digest:USER:PASSWORD (ZKLOCK_AUTH_FILE, ZKLOCK_AUTH)",
-            "FILE")
-      ->group(group);
-  add_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL")->group(group);
-  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group(group);
-  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(group);
+  const auto add = [&](const char* names, std::string& value, const char* help, const char* placeholder) {
+    add_value(app, names, value, help, placeholder)->group("Global options");
+  };
+  add("-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
+  add("--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
+  add("--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
+  add("--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
+  add("--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
+  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group("Global options");
+  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group("Global options");
 }
 
 zk::SessionOptions session_options(const GlobalOptions& options) {

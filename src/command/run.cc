@@ -23,11 +23,12 @@ namespace {
 constexpr int kGracePart = 10;  // the command gets T / kGracePart between TERM and KILL
 
 constexpr const char* kFooter =
-    "Exit status: the command's; 64 usage, 65 path used for something else, 69 no server,\n"
-    "75 busy (-E), 76 lock lost, 77 refused, 126/127 command not executable/not found.\n\n"
+    "Exit status: the command's; 64 usage, 65 path used for something else,\n"
+    "69 no server, 75 busy, 76 lock lost, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
-    "  zklock run -nqE0 /locks/minutely -- job       # in a crontab: skip silently if busy";
+    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
+    "Manual: zklock(1)";
 
 // Everything that takes part, in the order in which it must come to life: the guard is forked before there is a
 // ZooKeeper handle.
@@ -39,12 +40,11 @@ class Job {
         guarding_(loop_, guard_),
         session_(loop_, std::move(options)) {}
 
-  int run(const std::string& path, const std::string& note, Duration patience) {
-    const Deadline until = patience > Duration::zero() ? deadline_in(patience) : kNever;
+  int run(const std::string& path, const std::string& note, Patience patience) {
     Waiting waiting(path, session_.options().verbose);
-    session_.open(until);
+    session_.open(patience.until);
     recipe::Lock lock(session_, path, note, waiting);
-    const auto outcome = lock.acquire(patience > Duration::zero(), until);
+    const auto outcome = lock.acquire(patience.in_line, patience.until);
     waiting.end(outcome == recipe::Lock::Outcome::held);
     if (outcome != recipe::Lock::Outcome::held) session_.close();
     switch (outcome) {
@@ -133,7 +133,7 @@ int Run::execute(const Arguments& arguments, const GlobalOptions& global, const 
   }
   zk::check_path(path_);
   if (!is_utf8(label_)) throw usage_error("bad --label: it is not UTF-8");
-  const Duration patience = this->patience();
+  const Patience patience = this->patience();
   const zk::SessionOptions session = session_options(global);
   host::Program program = host::Program::find(command_of(arguments));
   const std::string note = make_note(zk::name_of(program.arguments[0]), label_);
@@ -158,11 +158,12 @@ int Run::busy_status() const {
                                 printable(conflict_status_)));
 }
 
-// How long to wait in line: zero for not at all.
-Duration Run::patience() const {
-  const bool bounded = app_->count("--timeout") > 0;
-  const Duration span = bounded ? duration_of(timeout_, "--timeout") : Duration::max();
-  return nonblock_ ? Duration::zero() : span;
+Patience Run::patience() const {
+  if (app_->count("--timeout") == 0) return {!nonblock_, kNever};
+  const Duration span = duration_of(timeout_, "--timeout");
+  // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
+  if (span == Duration::zero()) return {false, kNever};
+  return {!nonblock_, deadline_in(span)};
 }
 
 }  // namespace zklock::command

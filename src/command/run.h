@@ -10,6 +10,11 @@
 
 namespace zklock::command {
 
+struct Patience {
+  bool in_line;    // wait there for others, or only look
+  Deadline until;  // for all of it, connecting included
+};
+
 class Run {
  public:
   // Adds the subcommand with its options to `root`.
@@ -26,7 +31,7 @@ class Run {
  private:
   std::vector<std::string> command_of(const Arguments& arguments) const;
   int busy_status() const;
-  Duration patience() const;
+  Patience patience() const;
 
   CLI::App* app_;
   GlobalOptions global_;

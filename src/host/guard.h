@@ -35,6 +35,8 @@ class Guard : public Source {
   int wait_status() const { return page_->wait_status; }
   int stop_signal() const { return page_->stop_signal; }
   pid_t stubborn() const { return page_->stubborn; }
+  // A signal that could not be passed on, once.
+  int take_refused() { return page_->refused.exchange(0); }
   // The guard itself was killed. Its command is being killed too, in rounds, one a turn; gone() says when that is done.
   bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
   // Nothing of the command is left.

@@ -24,6 +24,7 @@ struct GuardPage {
   std::atomic<int> exec_error{0};   // errno of a failed exec
   std::atomic<int> stop_signal{0};  // while `stopped`
   std::atomic<pid_t> stubborn{0};   // a process that could not be killed; 0: none
+  std::atomic<int> refused{0};      // a signal that the command could not be sent (another user's, by setuid); 0: none
 };
 static_assert(std::atomic<CommandPhase>::is_always_lock_free);
 

@@ -90,8 +90,7 @@ class GuardProcess {
         start({message + sizeof order, length - sizeof order});
         break;
       case OrderKind::forward:
-        // Our child and not reaped yet, so the pid is still its own.
-        if (command_ > 0) ::kill(command_, order.number);
+        forward(order.number);
         break;
       case OrderKind::finish:
         term_until_ = deadline_in(std::chrono::milliseconds(order.number));
@@ -100,6 +99,13 @@ class GuardProcess {
         signal_descendants(SIGCONT);  // a stopped process would not see the TERM
         break;
     }
+  }
+
+  void forward(int signal) {
+    // Our child and not reaped yet, so the pid is still its own.
+    if (command_ == 0 || ::kill(command_, signal) == 0) return;
+    page_.refused = signal;
+    notify();
   }
 
   void start(std::string_view variables) {

@@ -77,6 +77,9 @@ void Guard::send_order(Order order, std::string_view rest) {
   std::string message(sizeof order, '\0');
   std::memcpy(message.data(), &order, sizeof order);
   message += rest;
+  if (message.size() > kLongestOrder) {
+    throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
+  }
   // A guard that is gone is noticed in record().
   static_cast<void>(send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }

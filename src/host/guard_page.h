@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
 
@@ -33,6 +34,8 @@ enum class OrderKind : uint8_t {
   forward,  // the command gets signal `number`
   finish,   // TERM to the whole tree, KILL after `number` milliseconds
 };
+
+constexpr size_t kLongestOrder = 128 * 1024;
 
 struct Order {
   OrderKind kind;

@@ -25,7 +25,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kBetweenRounds = 20ms;  // of killing, where SIGCHLD does not come sooner
 constexpr Duration kStubbornAfter = 1s;    // of killing in vain, a survivor is named
-constexpr size_t kLongestOrder = 256 * 1024;
 
 enum class Duty {
   attend,  // to orders; the command may run or not
@@ -65,11 +64,11 @@ class GuardProcess {
   }
 
   void read_orders() {
-    std::vector<char> message(kLongestOrder);
+    char message[kLongestOrder];
     ssize_t length = 0;
-    while (zklock_lives_ && (length = recv(channel_.get(), message.data(), message.size(), MSG_DONTWAIT)) >= 0) {
+    while (zklock_lives_ && (length = recv(channel_.get(), message, sizeof message, MSG_DONTWAIT)) >= 0) {
       if (length == 0) zklock_is_gone();
-      if (length >= static_cast<ssize_t>(sizeof(Order))) obey(message.data(), static_cast<size_t>(length));
+      if (length >= static_cast<ssize_t>(sizeof(Order))) obey(message, static_cast<size_t>(length));
     }
   }
 

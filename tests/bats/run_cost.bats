@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# zklock run: what it costs the server. On a server of this file's own, whose counters nobody else moves.
+
+load helpers
+
+setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  # nobody pings within a test
+  export ZKLOCK_SESSION_TIMEOUT=60s
+}
+
+teardown() { end_all; }
+
+# A word costs a request and two answers, or more if it is a long one, so they are counted.
+word() {
+  printf . >>words
+  zk_sandbox word 1 "$1"
+}
+
+# count NAME: of mntr's.
+count() { word mntr | awk -v name="zk_$1" '$1 == name { print $2 }'; }
+
+# requests, answers: without the words; an event for a watch is an answer too.
+requests() { echo $(($(count packets_received) - $(wc -c <words))); }
+answers() { echo $(($(count packets_sent) - 2 * $(wc -c <words))); }
+
+# The number of transactions so far.
+writes() { printf '%d\n' "$(word srvr | awk '/^Zxid/ { print $2 }')"; }
+
+# watches PATH: the number of sessions that watch it.
+watches() {
+  word wchp | awk -v path="/${ZKLOCK_SERVERS#*/}$1" \
+    '/^\// { on = $0 == path; next } on && NF { ++n } END { print n + 0 }'
+}
+
+# waiters N: in line for /l, behind whoever is there.
+waiters() {
+  local n before
+  before=$(count_nodes /l)
+  for ((n = 0; n < $1; ++n)); do background zklock run /l -c 'echo turn >>turns; until [ -e go ]; do sleep 0.1; done'; done
+  wait_until "$1 waiters stand in line" has_nodes /l $((before + $1))
+}
+
+has_watches() { (($(count watch_count) == $1)); }
+
+@test "one uncontended run is one create and one delete, and no other write" {
+  expect_status 0 zklock run /l -- true # the parents
+  local before
+  before=$(writes)
+  expect_status 0 zklock run /l -- true
+  # with the session's begin and end
+  assert_equal "$(($(writes) - before))" 4
+}
+
+@test "one uncontended run asks for create, list and delete, and watches its node" {
+  expect_status 0 zklock run /l -- true
+  local before
+  before=$(requests)
+  expect_status 0 zklock run /l -- true
+  # connect, create, list, read with a watch, delete, close
+  assert_equal "$(($(requests) - before))" 6
+}
+
+@test "a lock that is new costs its nodes, once" {
+  expect_status 0 zklock run /first -- true # the chroot
+  local before
+  before=$(writes)
+  expect_status 0 zklock run /a/b/l -- true
+  # /a, /a/b, /a/b/l and the four; a create that fails is a transaction too
+  assert [ "$(($(writes) - before))" -le 14 ]
+}
+
+@test "a busy -n leaves after one create and one delete" {
+  hold h /l
+  local before
+  before=$(writes)
+  expect_status 75 zklock run -n /l -- true
+  assert_equal "$(($(writes) - before))" 4
+  let_all_go h
+}
+
+@test "a waiter watches the node before its own, and its own (scenario 20)" {
+  hold h /l
+  local holder
+  holder=/l/$(znode ls /l)
+  waiters 10
+  wait_until "all watch" has_watches 21 # each its own, and each waiter the one before it
+  assert_equal "$(watches "$holder")" 2
+  assert_equal "$(word wchp | grep -c '^/.*-lock-')" 11
+  touch go
+  let_all_go h
+}
+
+@test "a hundred waiters and one release: one of them wakes (scenario 20)" {
+  hold h /l
+  waiters 100
+  wait_until "all watch" has_watches 201
+  local sent received
+  sent=$(answers)
+  received=$(requests)
+  let_all_go h
+  wait_until "the first has its turn" test -s turns
+  wait_until "it watches its own node" has_watches 199
+  # two events; delete, close; sync, list, read of the own node
+  assert [ "$(($(answers) - sent))" -le 10 ]
+  assert [ "$(($(requests) - received))" -le 8 ]
+  assert_equal "$(wc -l <turns)" 1
+}
+
+@test "twenty changes of the node before it cost a waiter a few requests each (scenario 18)" {
+  hold h /l
+  local n node received
+  node=/l/$(znode ls /l)
+  stand w /l
+  received=$(requests)
+  for n in {1..20}; do znode set "$node" "change $n"; done
+  # 3 are znode's own each; the waiter and the holder look again
+  assert [ "$(($(requests) - received))" -le $((20 * 10)) ]
+  received=$(requests)
+  expect_status 75 zklock run -w 300ms /l -- true
+  assert [ "$(($(requests) - received))" -le 9 ] # connect, create, list, two watches; list, read; delete, close
+  let_all_go h w
+}
+
+@test "a wait at no terminal costs nothing while nothing happens (scenario 18)" {
+  hold h /l
+  stand w /l
+  wait_until "both watch" has_watches 3
+  local received
+  received=$(requests)
+  expect_error 69 "127.0.0.1:1" zklock run -S 127.0.0.1:1 -w 2s /l -- true # two seconds go by
+  assert_equal "$(requests)" "$received"
+  let_all_go h w
+}

@@ -23,6 +23,9 @@ int main(int argc, char** argv) {
     execvp(argv[2], argv + 2);
     _exit(127);
   }
+  // What is typed at a terminal is for CMD.
+  std::signal(SIGINT, [](int) {});
+  std::signal(SIGQUIT, [](int) {});
   std::fprintf(file, "pid %d\n", pid);
   int status = 0;
   if (waitpid(pid, &status, 0) != pid) return 70;

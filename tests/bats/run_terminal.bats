@@ -186,7 +186,7 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   wait_for "waiting for" screen
   let_all_go h
   expect_end 0 $!
-    assert_equal "$(tr '\r' '\n' <screen | sed 's/\x1b\[K//g; s/…/./' | awk '{ if (length() > 79) print }')" ""
+  assert_equal "$(tr '\r' '\n' <screen | sed 's/\x1b\[K//g; s/…/./' | awk '{ if (length() > 79) print }')" ""
 }
 
 @test "a wait of less than a second shows nothing" {

@@ -67,7 +67,8 @@ reaches() { (($(<f) >= $1)); } 2>/dev/null
   local n
   for n in {1..50}; do
     expect_status 0 zklock run /l -- true
-    expect_status 0 zklock run -n /l -- true
+    expect_status 0 zklock run -n /l -- echo "$n"
+    assert_output "$n"
   done
 }
 

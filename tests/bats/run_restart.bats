@@ -118,9 +118,10 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   local n
   for n in {1..8}; do
     # shellcheck disable=SC2016
-    background sh -c 'for n in $(seq 20); do "$ZKLOCK_BIN" run /a/l -- true || exit; done' 2>"err$n"
+    background sh -c 'for n in $(seq 20); do "$ZKLOCK_BIN" run /a/l -c "echo >>ran" || exit; done' 2>"err$n"
     pid["$n"]=$!
   done
   for n in {1..8}; do expect_end 0 "${pid[$n]}"; done
   assert_equal "$(cat err*)" ""
+  assert_equal "$(wc -l <ran)" 160
 }

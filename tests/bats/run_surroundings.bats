@@ -29,8 +29,8 @@ bytes() { od -An -c "$1"; }
 
 @test "what the command does not read of its input is left for others (scenario 40)" {
   # shellcheck disable=SC2016
-  run -0 sh -c 'printf "one\ntwo\nthree\n" | { "$ZKLOCK_BIN" run /l -- sh -c "read -r line; echo \$line"; cat; }'
-  assert_output $'one\ntwo\nthree'
+  run -0 sh -c 'printf "one\ntwo\nthree\n" | { "$ZKLOCK_BIN" run /l -- sh -c "read -r line; echo got \$line"; cat; }'
+  assert_output $'got one\ntwo\nthree'
 }
 
 @test "a loop of while read is not robbed of its lines (scenario 40)" {
@@ -224,6 +224,7 @@ END
   echo digest:me:geheim >secret
   # shellcheck disable=SC2016
   expect_status 0 zklock run -v --auth-file secret --acl creator /l -c 'env; tr "\0" " " </proc/$PPID/cmdline'
+  assert_output --partial ZKLOCK_TOKEN=
   refute_output --partial geheim
   refute_regex "$stderr" geheim
 }

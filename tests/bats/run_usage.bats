@@ -70,7 +70,8 @@ wrong() {
 @test "durations that are fine" {
   local good
   for good in 500ms 0.5 .5 5. 30 30s 5m 1h30m 1d 1d1h1m1s1ms 0.5h 36500d; do
-    expect_status 0 zklock run -w "$good" /l -- true
+    expect_status 0 zklock run -w "$good" /l -- echo ran
+    assert_output ran
   done
 }
 

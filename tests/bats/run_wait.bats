@@ -168,7 +168,8 @@ in_line() { has_nodes /l "$1"; }
 @test "a contender's name that never goes away is not waited for (scenario 23)" {
   znode create /l/_c_c4aa8eb5-0fc8-4cfc-8eb3-000000000000-lock-0000000000
   znode create /l/x-0000000000 $'\x1b[31m'
-  expect_status 0 zklock run -w 5s /l -- true
+  expect_status 0 zklock run -w 5s /l -- touch ran
+  assert [ -e ran ]
 }
 
 @test "contenders of any make stand in line by number, and by nothing else (scenarios 22, 23)" {
@@ -226,7 +227,7 @@ in_line() { has_nodes /l "$1"; }
   (until [[ -e stop ]]; do znode rm /a >/dev/null 2>&1 || true; done) &
   for n in {1..30}; do
     # the node may well vanish while it is held
-    background zklock run -w 20s /a/b/l -- true 2>"err$n"
+    background zklock run -w 20s /a/b/l -c 'echo >>ran' 2>"err$n"
     pid["$n"]=$!
   done
   for n in {1..30}; do
@@ -235,6 +236,7 @@ in_line() { has_nodes /l "$1"; }
       "$(grep -q lost "err$n" && echo 76 || echo 75) 1"
   done
   touch stop
+  assert [ -s ran ]
 }
 
 @test "its place in line is removed: 75, and it says so" {
@@ -265,7 +267,8 @@ in_line() { has_nodes /l "$1"; }
   local n
   for n in {1..50}; do
     expect_status 0 zklock run /l -- true
-    expect_status 0 zklock run -n /l -- true
+    expect_status 0 zklock run -n /l -- echo "$n"
+    assert_output "$n"
   done
 }
 

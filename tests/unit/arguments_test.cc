@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// command/arguments: argv cut at its first "--", and complaints of one line.
+#include "command/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <gtest/gtest.h>
+
+namespace zklock::command {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Arguments cut(Words words) {
+  words.insert(words.begin(), "zklock");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return Arguments::cut(static_cast<int>(words.size()), argv.data());
+}
+
+// Scenario 42.
+TEST(Arguments, AreCutAtTheFirstSeparatorOnly) {
+  const Arguments all = cut({"run", "-n", "/l", "--", "cmd", "--", "-n", ""});
+  EXPECT_EQ(all.options, (Words{"run", "-n", "/l"}));
+  EXPECT_EQ(all.command, (Words{"cmd", "--", "-n", ""}));
+  EXPECT_TRUE(all.separated);
+}
+
+TEST(Arguments, CommandIsKeptByteForByte) {
+  const Words command = {"[]", "[a,b]", "[::1]", "a\nb", "\xff", "--version", "-", "$HOME", " "};
+  Words words = {"--"};
+  words.insert(words.end(), command.begin(), command.end());
+  EXPECT_EQ(cut(words).command, command);
+}
+
+TEST(Arguments, WithoutASeparatorAllAreOptions) {
+  EXPECT_EQ(cut({"run", "/l"}).options, (Words{"run", "/l"}));
+  EXPECT_FALSE(cut({"run", "/l"}).separated);
+  EXPECT_TRUE(cut({"run", "---", "-"}).command.empty());
+  EXPECT_TRUE(cut({}).options.empty());
+}
+
+TEST(Arguments, SeparatorWithNothingBehindItIsSeen) {
+  EXPECT_TRUE(cut({"run", "--"}).separated);
+  EXPECT_TRUE(cut({"run", "--"}).command.empty());
+}
+
+class ArgumentErrors : public testing::Test {
+ protected:
+  ArgumentErrors() {
+    run_->add_flag("-n,--nonblock", flag_);
+    run_->add_option("-w,--timeout", value_);
+    root_.add_flag("-V,--version", flag_);
+  }
+
+  CLI::App root_{"", "zklock"};
+  CLI::App* run_ = root_.add_subcommand("run", "");
+  CLI::App* show_ = root_.add_subcommand("show", "");
+  bool flag_ = false;
+  int value_ = 0;
+};
+
+TEST_F(ArgumentErrors, NameTheNearestOptionOrSubcommand) {
+  const struct {
+    CLI::App& app;
+    const char* word;
+    const char* culprit;
+    const char* meant;
+  } cases[] = {
+      {*run_, "--nonblok", "'--nonblok'", "'--nonblock'"},
+      {*run_, "--timout=5", "'--timout=5'", "'--timeout'"},
+      {root_, "rnu", "'rnu'", "'run'"},
+      {root_, "shwo", "'shwo'", "'show'"},
+      {root_, "--versoin", "'--versoin'", "'--version'"},
+  };
+  for (const auto& c : cases) {
+    const Failure failure = unknown_word(c.app, c.word);
+    EXPECT_EQ(failure.status(), ExitStatus::usage);
+    EXPECT_NE(failure.text().find(c.culprit), std::string::npos) << failure.text();
+    EXPECT_NE(failure.text().find(c.meant), std::string::npos) << failure.text();
+  }
+}
+
+TEST_F(ArgumentErrors, SuggestNothingForWhatIsNearNothing) {
+  for (const char* word : {"frobnicate", "--frobnicate", "-x"}) {
+    EXPECT_EQ(unknown_word(root_, word).text().find("mean"), std::string::npos) << word;
+  }
+}
+
+TEST_F(ArgumentErrors, OfALeafAreNotAboutSubcommands) {
+  const Failure failure = unknown_word(*run_, "extra");
+  EXPECT_EQ(failure.status(), ExitStatus::usage);
+  EXPECT_EQ(failure.text().find("command"), std::string::npos) << failure.text();
+  EXPECT_NE(failure.text().find("'extra'"), std::string::npos) << failure.text();
+}
+
+TEST_F(ArgumentErrors, AreOneSafeLine) {
+  for (const char* word : {"a\nb", "--a\x1b[2J", "\xff"}) {
+    const std::string text = unknown_word(root_, word).text();
+    EXPECT_EQ(text.find_first_of("\n\x1b\xff"), std::string::npos) << text;
+  }
+}
+
+TEST_F(ArgumentErrors, OfTheParserBecomeOneLineWithTheWayToHelp) {
+  const auto failure_of = [this](Words reversed) {
+    try {
+      root_.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+      return usage_error_of(*run_, error);
+    }
+    return Failure(ExitStatus::done, "");
+  };
+  for (const Words& words : {Words{"--timeout", "run"}, Words{"a\nb", "--timeout", "run"}}) {
+    const Failure failure = failure_of(words);
+    EXPECT_EQ(failure.status(), ExitStatus::usage);
+    EXPECT_NE(failure.text().find("--timeout"), std::string::npos) << failure.text();
+    EXPECT_NE(failure.text().find("zklock run --help"), std::string::npos) << failure.text();
+    EXPECT_EQ(failure.text().find('\n'), std::string::npos) << failure.text();
+  }
+}
+
+}  // namespace
+}  // namespace zklock::command

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// zk/server_list: the servers of an ensemble as people write them.
+#include "zk/server_list.h"
+
+#include "support/process.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+ServerList parse(std::string_view text) {
+  return ServerList::parse(text, "--servers");
+}
+
+TEST(ServerList, ReadsWhatPeopleWrite) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"web1", "web1:2181"},
+      {"web1:2182", "web1:2182"},
+      {"web1:1", "web1:1"},
+      {"web1:65535", "web1:65535"},
+      {"web1:010", "web1:10"},
+      {"127.0.0.1", "127.0.0.1:2181"},
+      {"web1,web2:99,10.0.0.1", "web1:2181,web2:99,10.0.0.1:2181"},
+      {"[::1]", "[::1]:2181"},
+      {"[::1]:2182", "[::1]:2182"},
+      {"[2001:db8::7]:1,web1", "[2001:db8::7]:1,web1:2181"},
+      {"[fe80::1%eth0]", "[fe80::1%eth0]:2181"},
+      {"web1/apps", "web1:2181/apps"},
+      {"web1,web2/apps/a", "web1:2181,web2:2181/apps/a"},
+      {"[::1]/apps", "[::1]:2181/apps"},
+      {"web1/", "web1:2181"},
+      {"web1,web2/", "web1:2181,web2:2181"},
+      {"bücher.example", "bücher.example:2181"},
+  };
+  for (const auto& [written, complete] : cases) EXPECT_EQ(parse(written).text(), complete) << written;
+}
+
+TEST(ServerList, KeepsHostPortChrootAndOriginApart) {
+  const ServerList list = parse("[::1]:7,web2/a/b");
+  ASSERT_EQ(list.servers.size(), 2u);
+  EXPECT_EQ(list.servers[0].host, "::1");
+  EXPECT_EQ(list.servers[0].port, 7);
+  EXPECT_EQ(list.servers[1].host, "web2");
+  EXPECT_EQ(list.servers[1].port, 2181);
+  EXPECT_EQ(list.chroot, "/a/b");
+  EXPECT_EQ(list.origin, "--servers");
+}
+
+TEST(ServerList, TextIsReadBackAsTheSame) {
+  for (const char* written : {"a", "a:1,[::1]:2/x", "[::1],[fe80::1%lo]:9/a/b/c", "a,b,c,d,e/"}) {
+    const std::string text = parse(written).text();
+    EXPECT_EQ(parse(text).text(), text);
+  }
+}
+
+struct Refused {
+  std::string written;
+  std::string culprit;  // in quotes in the message
+  std::string advice;   // a part of it
+};
+
+TEST(ServerList, NamesTheCulpritOfABadList) {
+  const Refused cases[] = {
+      {"", "''", "a server is missing"},
+      {"a,,b", "''", "a server is missing"},
+      {",a", "''", "a server is missing"},
+      {"a,", "''", "a server is missing"},
+      {"/apps", "''", "a server is missing"},
+      {"a,b:0", "'b:0'", "from 1 to 65535"},
+      {"a:65536", "'a:65536'", "from 1 to 65535"},
+      {"a:99999999", "'a:99999999'", "from 1 to 65535"},
+      {"a:99999999999999999999", "'a:99999999999999999999'", "from 1 to 65535"},
+      {"a:x", "'a:x'", "from 1 to 65535"},
+      {"a:", "'a:'", "from 1 to 65535"},
+      {"a:-1", "'a:-1'", "from 1 to 65535"},
+      {"a:+1", "'a:+1'", "from 1 to 65535"},
+      {"a:2181 ", "'a:2181 '", "from 1 to 65535"},
+      {"[::1]:", "'[::1]:'", "from 1 to 65535"},
+      {":2181", "':2181'", "host is missing"},
+      {"[]:2181", "'[]:2181'", "host is missing"},
+      {" a", "' a'", "not a host name"},
+      {"a, b", "' b'", "not a host name"},
+      {"a b:1", "'a b:1'", "not a host name"},
+      {"a\t", "'a\\x09'", "not a host name"},
+      {"a]", "'a]'", "not a host name"},
+      {"[[::1]]", "'[[::1]]'", ""},
+      {"[::1", "'[::1'", "']' is missing"},
+      {"[::1]2181", "'[::1]2181'", "only :PORT"},
+      {"::1", "'::1'", "[ADDRESS]:PORT"},
+      {"fe80::1:2181", "'fe80::1:2181'", "[ADDRESS]:PORT"},
+      {"a:1:2", "'a:1:2'", "[ADDRESS]:PORT"},
+      {"h1/a,h2/a", "'/a,h2/a'", "chroot stands once"},
+      {"a//", "'//'", ""},
+      {"a/b/", "'/b/'", "does not end with /"},
+      {"a/b//c", "'/b//c'", "a name is empty"},
+      {"a/../b", "'/../b'", "relative"},
+      {"a/b\nc", "'/b\\x0ac'", "control character"},
+      {"a/\xff", "'/\\xff'", "not UTF-8"},
+  };
+  for (const Refused& c : cases) {
+    const auto failure = support::failure_of([&] { parse(c.written); });
+    ASSERT_TRUE(failure) << c.written;
+    EXPECT_EQ(failure->status(), ExitStatus::usage);
+    EXPECT_NE(failure->text().find(c.culprit + ": "), std::string::npos) << failure->text();
+    EXPECT_NE(failure->text().find(c.advice), std::string::npos) << failure->text();
+    EXPECT_NE(failure->text().find("--servers"), std::string::npos) << failure->text();
+  }
+}
+
+TEST(ServerList, PutsBracketsAroundIpv6Only) {
+  EXPECT_EQ(to_string(Server{"::1", 5}), "[::1]:5");
+  EXPECT_EQ(to_string(Server{"web1", 5}), "web1:5");
+  EXPECT_EQ(to_string(Server{"10.0.0.1", 65535}), "10.0.0.1:65535");
+}
+
+}  // namespace
+}  // namespace zklock::zk

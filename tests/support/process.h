@@ -70,9 +70,11 @@ Ended run_process(const std::function<int()>& body);
 bool passes_in_own_process(void (*body)());
 
 // TEST(suite, name), in a process of its own.
-#define ISOLATED_TEST(suite, name)                                                                          \
-  static void suite##_##name##_in_own_process();                                                            \
-  TEST(suite, name) { EXPECT_TRUE(support::passes_in_own_process(suite##_##name##_in_own_process)); } \
+#define ISOLATED_TEST(suite, name)                                                \
+  static void suite##_##name##_in_own_process();                                  \
+  TEST(suite, name) {                                                             \
+    EXPECT_TRUE(support::passes_in_own_process(suite##_##name##_in_own_process)); \
+  }                                                                               \
   static void suite##_##name##_in_own_process()
 
 }  // namespace zklock::support

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+// host/guard and the guard's own process, with real commands. Each test in a process of its own.
+#include "host/guard.h"
+
+#include "base/failure.h"
+#include "host/signals.h"
+#include "host/tree.h"
+#include "support/process.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::host {
+namespace {
+
+using namespace std::chrono_literals;
+using support::is_alive;
+using support::kBound;
+using support::pid_in;
+using support::TempDir;
+using support::wait_until;
+
+// What this process was started with: taken over once, as zklock does.
+const Inherited& inherited_once() {
+  static const Inherited inherited = Inherited::take_over();
+  return inherited;
+}
+
+// A guard in its loop, with a shell command for it.
+class Guarded {
+ public:
+  explicit Guarded(const std::string& script, const Inherited& inherited = inherited_once())
+      : Guarded(Program::find({"/bin/sh", "-c", script}), inherited) {}
+  Guarded(Program program, const Inherited& inherited)
+      : guard_(std::make_unique<Guard>(std::move(program), inherited)),
+        // The first child: nobody else is there yet.
+        guard_pid_(descendants_of(getpid()).front().pid),
+        attached_(std::make_unique<Attached>(loop_, *guard_)) {}
+
+  Guard& start(const std::vector<std::string>& variables = {}) {
+    guard_->start(variables);
+    return *guard_;
+  }
+  // Turns the loop until `fact` is true; false if it does not come true.
+  bool until(const std::function<bool()>& fact, Duration bound = kBound) {
+    const Deadline end = deadline_in(bound);
+    while (!fact()) {
+      if (left_until(end) == Duration::zero()) return false;
+      loop_.turn(std::min(end, deadline_in(5ms)));
+    }
+    return true;
+  }
+  bool until_gone(Duration bound = kBound) {
+    return until([this] { return guard_->gone(); }, bound);
+  }
+  bool until_phase(CommandPhase phase) {
+    return until([this, phase] { return guard_->phase() == phase; });
+  }
+  void let_go() {
+    attached_.reset();
+    guard_.reset();
+  }
+  Guard& guard() { return *guard_; }
+  pid_t guard_pid() const { return guard_pid_; }
+
+ private:
+  Loop loop_;
+  std::unique_ptr<Guard> guard_;
+  pid_t guard_pid_;
+  std::unique_ptr<Attached> attached_;
+};
+
+// Waits until nothing of this process's descendants is left.
+bool nothing_is_left() {
+  return wait_until([] { return !reap_children([](pid_t, int) {}); });
+}
+
+// Scenarios 30 and 38.
+ISOLATED_TEST(Guard, ReportsTheExitStatusOfTheCommand) {
+  for (const int status : {0, 1, 7, 64, 75, 76, 126, 127, 128, 255}) {
+    Guarded guarded(fmt::format("exit {}", status));
+    Guard& guard = guarded.start();
+    ASSERT_TRUE(guarded.until_gone());
+    ASSERT_TRUE(WIFEXITED(guard.wait_status())) << status;
+    EXPECT_EQ(WEXITSTATUS(guard.wait_status()), status);
+    EXPECT_NO_THROW(guard.check_execution());
+    EXPECT_FALSE(guard.killed());
+  }
+}
+
+// Scenario 38.
+ISOLATED_TEST(Guard, ReportsTheSignalThatEndedTheCommand) {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM, SIGPIPE, SIGSEGV, SIGUSR1, SIGRTMIN}) {
+    Guarded guarded(fmt::format("ulimit -c 0; kill -{} $$", signal));
+    Guard& guard = guarded.start();
+    ASSERT_TRUE(guarded.until_gone());
+    ASSERT_TRUE(WIFSIGNALED(guard.wait_status())) << signal;
+    EXPECT_EQ(WTERMSIG(guard.wait_status()), signal);
+  }
+}
+
+// Scenario 37.
+ISOLATED_TEST(Guard, ReportsThatTheCommandCouldNotBeExecuted) {
+  const TempDir folder;
+  const std::pair<std::string, ExitStatus> cases[] = {
+      {folder.write("interpreter", "#!/nonexistent\n", 0755), ExitStatus::not_found},
+      {folder.write("vanishes", "#!/bin/sh\n", 0755), ExitStatus::not_found},
+      {folder.write("protected", "#!/bin/sh\n", 0755), ExitStatus::not_executable},
+  };
+  for (const auto& [file, status] : cases) {
+    Guarded guarded(Program::find({file}), inherited_once());
+    if (file.ends_with("vanishes")) unlink(file.c_str());
+    if (file.ends_with("protected")) chmod(file.c_str(), 0644);
+    Guard& guard = guarded.start();
+    ASSERT_TRUE(guarded.until_gone());
+    const auto failure = support::failure_of([&] { guard.check_execution(); });
+    ASSERT_TRUE(failure) << file;
+    EXPECT_EQ(failure->status(), status) << failure->text();
+  }
+}
+
+ISOLATED_TEST(Guard, NothingRunsBeforeTheStart) {
+  const TempDir folder;
+  {
+    Guarded guarded("echo >" + folder.file("ran"));
+    EXPECT_EQ(guarded.guard().phase(), CommandPhase::idle);
+    EXPECT_FALSE(guarded.guard().gone());
+    EXPECT_EQ(descendants_of(getpid()).size(), 1u);
+  }
+  EXPECT_TRUE(nothing_is_left());
+  EXPECT_FALSE(support::exists(folder.file("ran")));
+}
+
+ISOLATED_TEST(Guard, FrozenOneIsNoHindranceBeforeTheStart) {
+  Guarded guarded("exit");
+  ::kill(guarded.guard_pid(), SIGSTOP);
+  guarded.let_go();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, ReportsThatTheCommandWasStoppedAndContinued) {
+  Guarded guarded("kill -STOP $$; exit 3");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::stopped));
+  EXPECT_EQ(guard.stop_signal(), SIGSTOP);
+  guard.forward(SIGCONT);
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 3);
+}
+
+ISOLATED_TEST(Guard, ContinuedCommandRunsAgain) {
+  Guarded guarded("kill -TSTP $$; sleep 300");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::stopped));
+  EXPECT_EQ(guard.stop_signal(), SIGTSTP);
+  guard.forward(SIGCONT);
+  EXPECT_TRUE(guarded.until_phase(CommandPhase::running));
+}
+
+// Scenario 33.
+ISOLATED_TEST(Guard, PassesEverySignalOnToTheCommand) {
+  const TempDir folder;
+  Guarded guarded("for s in HUP INT QUIT TERM USR1 USR2 WINCH TSTP; do trap \"echo $s >>" + folder.file("got") +
+                  "\" $s; done; echo >" + folder.file("ready") + "; while :; do sleep 0.01; done");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  std::string expected;
+  const std::pair<int, const char*> signals[] = {{SIGHUP, "HUP"},     {SIGINT, "INT"},   {SIGQUIT, "QUIT"},
+                                                 {SIGTERM, "TERM"},   {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"},
+                                                 {SIGWINCH, "WINCH"}, {SIGTSTP, "TSTP"}};
+  for (const auto& [signal, name] : signals) {
+    guard.forward(signal);
+    expected += std::string(name) + "\n";
+    EXPECT_TRUE(wait_until([&] { return support::contents_of(folder.file("got")) == expected; })) << name;
+  }
+}
+
+ISOLATED_TEST(Guard, SignalIsForTheCommandAloneNotForItsChildren) {
+  const TempDir folder;
+  Guarded guarded("trap 'exit 5' TERM; (trap 'echo >" + folder.file("wrong") + "; exit' TERM; echo >" +
+                  folder.file("ready") + "; sleep 300 & wait) & while :; do sleep 0.01; done");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guard.forward(SIGTERM);
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 5);
+  EXPECT_FALSE(support::exists(folder.file("wrong")));
+  guard.finish(0ms);
+  EXPECT_TRUE(guarded.until_gone());
+}
+
+ISOLATED_TEST(Guard, CommandRunsInTheCallersGroupAndTheGuardInItsOwn) {
+  const TempDir folder;
+  Guarded guarded("ps -o pgid= -p $$ >" + folder.file("group"));
+  EXPECT_TRUE(wait_until([&] { return getpgid(guarded.guard_pid()) == guarded.guard_pid(); }));
+  guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(std::atoi(support::contents_of(folder.file("group")).c_str()), getpgrp());
+}
+
+ISOLATED_TEST(Guard, SignalsOfATerminalDoNotEndIt) {
+  Guarded guarded("exit 4");
+  const std::string status = fmt::format("/proc/{}/status", guarded.guard_pid());
+  ASSERT_TRUE(wait_until([&] { return support::contents_of(status).find("SigBlk:\tffff") != std::string::npos; }));
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGUSR1, SIGPIPE}) {
+    ::kill(guarded.guard_pid(), signal);
+  }
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 4);
+}
+
+// Scenario 31.
+ISOLATED_TEST(Guard, FinishAsksFirstAndKillsTheWholeTreeAfterTheGrace) {
+  const TempDir folder;
+  Guarded guarded("trap 'echo >" + folder.file("asked") + "' TERM; (trap '' TERM; sleep 300 | sleep 301) & " +
+                  "setsid sh -c 'trap \"\" TERM; echo >" + folder.file("ready") +
+                  "; while :; do sleep 1; done' & while :; do sleep 0.01; done");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  const Deadline earliest = deadline_in(200ms);
+  guard.finish(200ms);
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_GE(BootClock::now(), earliest);
+  EXPECT_TRUE(support::exists(folder.file("asked")));
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGKILL);
+  EXPECT_EQ(descendants_of(getpid()).size(), 1u);  // the guard
+}
+
+ISOLATED_TEST(Guard, FinishDoesNotWaitForTheGraceWhenAllObey) {
+  Guarded guarded("sleep 300 | sleep 301");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([] { return descendants_of(getpid()).size() == 4; }));
+  guard.finish(1h);
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGTERM);
+}
+
+ISOLATED_TEST(Guard, FinishReachesAStoppedCommand) {
+  Guarded guarded("trap 'exit 6' TERM; kill -STOP $$; sleep 300");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::stopped));
+  guard.finish(1h);
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 6);
+}
+
+ISOLATED_TEST(Guard, FinishEndsWhatAnEndedCommandLeftBehind) {
+  const TempDir folder;
+  Guarded guarded("(trap '' TERM; sleep 300) & echo $! >" + folder.file("pid") + "; exit 2");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  const pid_t left = pid_in(folder.file("pid"));
+  EXPECT_TRUE(is_alive(left));
+  guard.finish(50ms);
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_FALSE(is_alive(left));
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 2);
+}
+
+ISOLATED_TEST(Guard, LeftoversOfAnOrdinaryEndRunOn) {
+  const TempDir folder;
+  Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
+  guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  guarded.let_go();
+  const auto left = descendants_of(getpid());
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left.front().pid, pid_in(folder.file("pid")));
+  EXPECT_TRUE(is_alive(left.front().pid));
+  kill_descendants();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, PhaseIsGoneOnceTheLastLeftoverEnds) {
+  const TempDir folder;
+  Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  EXPECT_FALSE(guard.gone());
+  ::kill(pid_in(folder.file("pid")), SIGKILL);
+  EXPECT_TRUE(guarded.until_gone());
+}
+
+ISOLATED_TEST(Guard, KilledItselfIsNoticedAndItsTreeEnded) {
+  const TempDir folder;
+  Guarded guarded("trap '' TERM; (setsid sleep 300 &) ; sleep 300 & echo >" + folder.file("ready") + "; sleep 300");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  EXPECT_FALSE(guard.killed());
+  ::kill(guarded.guard_pid(), SIGKILL);
+  EXPECT_TRUE(guarded.until([&] { return guard.killed(); }));
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_TRUE(descendants_of(getpid()).empty());
+}
+
+ISOLATED_TEST(Guard, KilledBeforeTheStartIsNoticed) {
+  Guarded guarded("exit");
+  ::kill(guarded.guard_pid(), SIGKILL);
+  ASSERT_TRUE(guarded.until([&] { return guarded.guard().killed(); }));
+  guarded.start();
+  EXPECT_TRUE(guarded.until_gone());
+}
+
+ISOLATED_TEST(Guard, LetGoWhileTheCommandRunsEndsTheTree) {
+  const TempDir folder;
+  Guarded guarded("trap '' TERM; (setsid sleep 300 &); echo >" + folder.file("ready") + "; sleep 300");
+  guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guarded.let_go();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// A process that stands for zklock: it starts `script` under a guard and stays.
+pid_t start_zklock(const std::string& script) {
+  become_subreaper();
+  return support::start_process([script]() -> int {
+    Guarded guarded(script);
+    guarded.start();
+    guarded.until([] { return false; }, 1h);
+    return 0;
+  });
+}
+
+// Scenario 34.
+ISOLATED_TEST(Guard, EndsTheWholeTreeWhenZklockIsKilled) {
+  const TempDir folder;
+  const pid_t zklock =
+      start_zklock("trap '' TERM HUP; (setsid sleep 300 &); sleep 300 & echo >" + folder.file("ready") + "; sleep 300");
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  ::kill(zklock, SIGKILL);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, EndsAStoppedCommandWhenZklockIsKilled) {
+  const TempDir folder;
+  const pid_t zklock = start_zklock("echo $$ >" + folder.file("pid") + "; kill -STOP $$");
+  ASSERT_NE(pid_in(folder.file("pid")), 0);
+  ::kill(zklock, SIGKILL);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, EndsLeftoversThatItWasFinishingWhenZklockIsKilled) {
+  const TempDir folder;
+  become_subreaper();
+  const pid_t zklock = support::start_process([&]() -> int {
+    Guarded guarded("(trap '' TERM; echo >" + folder.file("ready") + "; sleep 300) & exit 0");
+    Guard& guard = guarded.start();
+    wait_until([&] { return support::exists(folder.file("ready")); });
+    guarded.until_phase(CommandPhase::ended);
+    guard.finish(1h);
+    ::kill(getpid(), SIGKILL);
+    return 0;
+  });
+  EXPECT_GT(zklock, 0);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, LivesNoLongerThanZklockBeforeTheStart) {
+  become_subreaper();
+  const pid_t zklock = support::start_process([]() -> int {
+    Guarded guarded("exit");
+    ::kill(getpid(), SIGKILL);
+    return 0;
+  });
+  EXPECT_GT(zklock, 0);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// Scenario 32: a pipe that zklock was given is the command's alone.
+ISOLATED_TEST(Guard, HoldsNoDescriptorOnceTheCommandRuns) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  Guarded guarded("sleep 300 >/dev/null & exec >&- 2>&-; exit");
+  close(ends[1]);
+  guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  pollfd end{ends[0], POLLIN, 0};
+  // The leftover has inherited the pipe; the guard must not be the last one who holds it.
+  EXPECT_EQ(::poll(&end, 1, 0), 0);
+  for (const Process process : descendants_of(guarded.guard_pid())) ::kill(process.pid, SIGKILL);
+  EXPECT_EQ(::poll(&end, 1, 10'000), 1);
+  EXPECT_TRUE(is_alive(guarded.guard_pid()));
+  EXPECT_TRUE(guarded.until_gone());
+}
+
+// Scenario 45.
+ISOLATED_TEST(Guard, NoDescriptorOfOursReachesTheCommand) {
+  const TempDir folder;
+  const auto list = [&](const char* name) { return "exec ls /proc/self/fd >" + folder.file(name); };
+  support::run_process([&] { return execl("/bin/sh", "sh", "-c", list("plain").c_str(), nullptr); });
+  Guarded guarded(list("guarded"));
+  guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(support::contents_of(folder.file("guarded")), support::contents_of(folder.file("plain")));
+}
+
+constexpr const char* kShowSignals = "exec grep -E '^Sig(Blk|Ign|Pnd)|^ShdPnd' /proc/self/status";
+
+ISOLATED_TEST(Guard, CommandGetsTheOriginalMaskAndDispositions) {
+  const TempDir folder;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);
+  const auto plain = support::run_process([] { return execl("/bin/sh", "sh", "-c", kShowSignals, nullptr); });
+  const Inherited inherited = Inherited::take_over();
+  Signals signals;
+  signals.take_job_control();
+  ::kill(getpid(), SIGTERM);  // pending, for zklock only
+  Guarded guarded(kShowSignals + (" >" + folder.file("status")), inherited);
+  guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(support::contents_of(folder.file("status")), plain.output);
+}
+
+ISOLATED_TEST(Guard, BrokenPipesEndTheCommandAsUsual) {
+  Guarded guarded("kill -PIPE $$; exit 1");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGPIPE);
+}
+
+ISOLATED_TEST(Guard, DescriptorsThatWereClosedAreClosedForTheCommand) {
+  const TempDir folder;
+  close(STDIN_FILENO);
+  const Inherited inherited = Inherited::take_over();
+  EXPECT_GE(fcntl(STDIN_FILENO, F_GETFD), 0);
+  Guarded guarded("[ ! -e /proc/$$/fd/0 ] && [ -e /proc/$$/fd/1 ]", inherited);
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 0);
+}
+
+// Scenario 43.
+ISOLATED_TEST(Guard, CommandGetsItsVariables) {
+  setenv("ZKLOCK_PATH", "/outer", 1);
+  setenv("KEPT", "kept", 1);
+  Guarded guarded("[ \"$ZKLOCK_PATH|$ZKLOCK_TOKEN|$KEPT\" = '/inner|7|kept' ]");
+  Guard& guard = guarded.start({"ZKLOCK_PATH=/inner", "ZKLOCK_TOKEN=7"});
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 0);
+}
+
+ISOLATED_TEST(Guard, VariablesOfAnyLengthArriveOrAreRefused) {
+  for (const size_t length : {1'000u, 50'000u, 90'000u, 110'000u, 125'000u, 300'000u}) {
+    Guarded guarded(fmt::format("[ ${{#A}} -eq {0} ] && [ ${{#B}} -eq {0} ]", length));
+    const auto refused = support::failure_of([&] {
+      guarded.start({"A=" + std::string(length, 'a'), "B=" + std::string(length, 'b')});
+      EXPECT_TRUE(guarded.until_gone()) << length;
+      guarded.guard().check_execution();
+      EXPECT_EQ(WEXITSTATUS(guarded.guard().wait_status()), 0) << length;
+    });
+    EXPECT_TRUE(length > 50'000 || !refused) << length;
+  }
+}
+
+ISOLATED_TEST(Guard, ProcessThatMayNotBeSignalledIsNamed) {
+  const TempDir folder;
+  if (geteuid() != 0) return;  // only root can make one
+  chmod(folder.path().c_str(), 0777);
+  become_subreaper();
+  ASSERT_EQ(system(("cp \"$(command -v setpriv)\" " + folder.file("become-root") + " && chmod 4755 " +
+                    folder.file("become-root"))
+                       .c_str()),
+            0);
+  const pid_t zklock = support::start_process([&]() -> int {
+    if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) return 1;
+    Guarded guarded(folder.file("become-root") + " --reuid=0 sh -c 'echo $$ >" + folder.file("pid") +
+                    "; exec sleep 300'");
+    Guard& guard = guarded.start();
+    const pid_t stubborn = pid_in(folder.file("pid"));
+    guard.finish(0ms);
+    const bool named = guarded.until([&] { return guard.stubborn() == stubborn; });
+    _exit(named && stubborn > 0 ? 0 : 2);
+  });
+  int wait_status = 0;
+  EXPECT_TRUE(wait_until([&] { return waitpid(zklock, &wait_status, WNOHANG) == zklock; }));
+  EXPECT_EQ(wait_status, 0);
+  kill_descendants();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// Scenario 36: no signal after the end, no second outcome.
+ISOLATED_TEST(Guard, SignalsAfterTheEndChangeNothing) {
+  Guarded guarded("exit 9");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  guard.forward(SIGKILL);
+  guard.finish(0ms);
+  EXPECT_TRUE(wait_until([&] { return guard.phase() == CommandPhase::gone; }));
+  EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 9);
+  guarded.let_go();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+}  // namespace
+}  // namespace zklock::host

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// host/resolver: names to addresses without blocking. A resolver that takes for ever is made with glibc's HOSTALIASES:
+// the file it reads first is a fifo that nobody writes to.
+#include "host/resolver.h"
+
+#include "base/failure.h"
+#include "host/signals.h"
+#include "support/process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace zklock::host {
+namespace {
+
+using namespace std::chrono_literals;
+using support::kBound;
+
+bool has_no_child() {
+  return waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+}
+
+TEST(Resolver, KnowsNumericAddresses) {
+  for (const char* host : {"127.0.0.1", "::1", "2001:db8::7", "0.0.0.0", "::ffff:10.0.0.1"}) {
+    EXPECT_TRUE(is_numeric_address(host)) << host;
+  }
+  for (const char* host : {"", "localhost", "127.0.0", "256.0.0.1", "[::1]", "1", "::1:2181:x", "127.0.0.1 "}) {
+    EXPECT_FALSE(is_numeric_address(host)) << host;
+  }
+}
+
+ISOLATED_TEST(Resolver, FindsLocalhostOnce) {
+  Loop loop;
+  const auto results = resolve(loop, {"localhost"}, deadline_in(kBound));
+  ASSERT_EQ(results.size(), 1u);
+  const auto& addresses = results[0].addresses;
+  EXPECT_TRUE(std::count(addresses.begin(), addresses.end(), "127.0.0.1") +
+              std::count(addresses.begin(), addresses.end(), "::1"));
+  for (const auto& address : addresses) EXPECT_EQ(std::count(addresses.begin(), addresses.end(), address), 1);
+  EXPECT_EQ(results[0].error, "");
+  EXPECT_TRUE(has_no_child());
+}
+
+ISOLATED_TEST(Resolver, GivesOneResultAHostInTheirOrder) {
+  Loop loop;
+  const auto results = resolve(loop, {"127.0.0.2", "nonexistent.invalid", "::1", "127.0.0.3"}, deadline_in(60s));
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[0].addresses, std::vector<std::string>{"127.0.0.2"});
+  EXPECT_EQ(results[2].addresses, std::vector<std::string>{"::1"});
+  EXPECT_EQ(results[3].addresses, std::vector<std::string>{"127.0.0.3"});
+  EXPECT_TRUE(results[1].addresses.empty());
+  EXPECT_NE(results[1].error, "");
+}
+
+ISOLATED_TEST(Resolver, ManyHostsAreNoMatterOfPipeSizes) {
+  Loop loop;
+  const std::vector<std::string> hosts(20'000, "127.0.0.1");
+  const auto results = resolve(loop, hosts, deadline_in(60s));
+  ASSERT_EQ(results.size(), hosts.size());
+  EXPECT_EQ(results.back().addresses, std::vector<std::string>{"127.0.0.1"});
+}
+
+// The name of a host that takes for ever to resolve.
+std::string slow_host(const support::TempDir& folder) {
+  mkfifo(folder.file("fifo").c_str(), 0600);
+  setenv("HOSTALIASES", folder.file("fifo").c_str(), 1);
+  return "slow";
+}
+
+// Scenario 10.
+ISOLATED_TEST(Resolver, GivesUpAtTheDeadlineWithoutLeavingItsChild) {
+  const support::TempDir folder;
+  Loop loop;
+  const std::string host = slow_host(folder);
+  const Deadline until = deadline_in(50ms);
+  const auto failure = support::failure_of([&] { resolve(loop, {"127.0.0.1", host}, until); });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->status(), ExitStatus::unavailable);
+  EXPECT_NE(failure->text().find("slow"), std::string::npos) << failure->text();
+  EXPECT_GE(BootClock::now(), until);
+  EXPECT_LT(BootClock::now(), until + kBound);
+  EXPECT_TRUE(has_no_child());
+}
+
+// Scenario 14.
+ISOLATED_TEST(Resolver, IsEndedByASignal) {
+  const support::TempDir folder;
+  Loop loop;
+  Signals signals;
+  EndOnSignal ending(signals);
+  const Attached receiving(loop, signals);
+  const Attached end(loop, ending);
+  const std::string host = slow_host(folder);
+  ::kill(getpid(), SIGTERM);
+  EXPECT_EQ(support::failure_of([&] { resolve(loop, {host}, kNever); })->signal(), SIGTERM);
+  EXPECT_TRUE(has_no_child());
+}
+
+}  // namespace
+}  // namespace zklock::host

@@ -197,6 +197,7 @@ ISOLATED_TEST(Tree, FastForkLoopCannotRunAway) {
   become_subreaper();
   support::start_process([]() -> int { run_away(0ms, 4s); });
   const Deadline by_itself = deadline_in(4s);
+  EXPECT_TRUE(wait_until([] { return descendants_of(getpid()).size() > 500; }));
   EXPECT_TRUE(end_all());
   EXPECT_LT(BootClock::now(), by_itself);
 }

@@ -79,7 +79,7 @@ expire() {
 
 @test "another holder follows one whose session expired, who leaves him alone (scenario 7)" {
   stubborn_tree --session-timeout 500ms /l
-  begin next /l
+  stand next /l
   expire "$zklock" 1
   wait_for "exit 76" end
   assert_all_gone
@@ -199,6 +199,7 @@ expire() {
   for name in INT TERM; do
     rm -f end
     background ended end "$ZKLOCK_BIN" run -S 127.0.0.1:1 --connect-timeout 1h /l -- touch ran
+    wait_for pid end
     wait_until "it has begun" guard_of "$(awk '/pid/ { print $2 }' end)"
     kill -s "$name" "$(awk '/pid/ { print $2 }' end)"
     wait_for "signal $name" end

@@ -128,7 +128,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   size_t best_distance = 1 + std::max<size_t>(2, word.size() / 3);  // two letters swapped count as two
   for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
+    const bool begun = !word.empty() && candidate.starts_with(word);
+    const size_t distance = begun ? 0 : edit_distance(word, candidate);
     if (distance >= best_distance) continue;
     best = candidate;
     best_distance = distance;

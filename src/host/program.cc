@@ -22,7 +22,7 @@ constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";  // when PA
 int check(const std::string& file) {
   struct stat found {};
   if (stat(file.c_str(), &found) != 0) return errno;
-  if (S_ISDIR(found.st_mode)) return EACCES;
+  if (S_ISDIR(found.st_mode)) return EISDIR;
   // The effective user counts for execve; access() would ask for the real one.
   return faccessat(AT_FDCWD, file.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
@@ -73,7 +73,7 @@ Program Program::find(std::vector<std::string> arguments) {
       program.file = folder.empty() ? name : fmt::format("{}/{}", folder, name);
       const int reason = check(program.file);
       if (reason == 0) return program;
-      // A file that is there but not executable is the better reason, as in shells.
+      // A file that is there but not executable is the better reason; a folder is none, as in shells.
       if (reason == EACCES) error = EACCES;
     }
     program.file = name;

@@ -23,6 +23,9 @@ namespace zklock::host {
 
 namespace {
 
+// A process that forks as fast as we scan would keep us here for ever: kill what was seen, reap, come again.
+constexpr int kMostScans = 8;
+
 // 0 if there is no such process. In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last
 // parenthesis counts.
 pid_t parent_of(pid_t pid) {
@@ -84,7 +87,8 @@ std::vector<pid_t> signal_descendants(int signal) {
 
 std::vector<pid_t> kill_descendants() {
   std::set<pid_t> seen;
-  for (size_t before = 0;; before = seen.size()) {
+  size_t before = 0;
+  for (int scan = 0; scan < kMostScans; ++scan, before = seen.size()) {
     signal_descendants(SIGSTOP);
     for (const Process process : descendants_of(getpid())) seen.insert(process.pid);
     if (seen.size() == before) break;

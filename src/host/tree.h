@@ -23,8 +23,9 @@ std::vector<Process> descendants_of(pid_t ancestor);
 // is never hit. Returns those that we may not signal.
 std::vector<pid_t> signal_descendants(int signal);
 
-// One round of ending all descendants of the caller: stopped first until no new one appears, so that none can fork
-// away from the scan, then killed. The caller reaps and repeats until it has no child.
+// One round of ending all descendants of the caller: stopped first, in a few scans until no new one appears, so that
+// none can fork away, then killed. Returns those that we may not signal. The caller reaps and repeats until it has no
+// child.
 std::vector<pid_t> kill_descendants();
 
 // Reaps every child that has ended and reports it, also stops. Returns whether the caller still has a child.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
 
 namespace zklock::recipe {
 
@@ -31,7 +32,7 @@ constexpr std::array<Form, 7> kForms{{{"-shared-lock-", Family::standard, Kind::
 // "%010d" of a negative number is a minus sign and at least nine digits, ten of them from -1000000000 on.
 bool is_negative(std::string_view stem, size_t digits, int64_t number) {
   const bool sign = stem.ends_with("--") || stem.ends_with("__-");
-  return sign && (digits == kSequenceDigits - 1 || number >= 1'000'000'000);
+  return sign && number > 0 && (digits == kSequenceDigits - 1 || number >= 1'000'000'000);
 }
 
 // Cuts the sequence number off `name`.
@@ -66,7 +67,10 @@ std::vector<Contender> line_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (auto contender = parse_contender(name)) line.push_back(std::move(*contender));
   }
-  std::sort(line.begin(), line.end(), [](const Contender& a, const Contender& b) { return a.number < b.number; });
+  // Nodes made by hand may have the same number: everybody must see the same order.
+  std::sort(line.begin(), line.end(), [](const Contender& a, const Contender& b) {
+    return std::tie(a.number, a.name) < std::tie(b.number, b.name);
+  });
   return line;
 }
 

@@ -12,10 +12,13 @@ namespace zklock::zk {
 
 namespace {
 
+// The command gets it in its environment, where the kernel takes 128 KiB for a string.
+constexpr size_t kLongestPath = 16384;
+
 bool is_refused_by_server(char32_t character) {
   const bool private_use = character >= 0xe000 && character <= 0xf8ff;
-  const bool specials = character >= 0xfff0 && character <= 0xffff;
-  return private_use || specials;
+  // Beyond U+FFFF too: to Java these are surrogates.
+  return private_use || character >= 0xfff0;
 }
 
 }  // namespace
@@ -25,6 +28,7 @@ std::optional<std::string> path_error(std::string_view path) {
   if (path[0] != '/') return "a path begins with /";
   if (path == "/") return "the root cannot be used; write a path like /locks/job";
   if (path.find("//") != std::string_view::npos) return "a name is empty (//)";
+  if (path.size() > kLongestPath) return fmt::format("it is longer than {} bytes", kLongestPath);
   if (path.back() == '/') return "a path does not end with /";
   const auto characters = decode_utf8(path);
   if (!characters) return "it is not UTF-8";

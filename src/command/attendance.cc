@@ -3,6 +3,7 @@
 
 #include "host/terminal.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -13,27 +14,43 @@ namespace zklock::command {
 using host::CommandPhase;
 
 Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
-  guard_.start(variables);
+  guard_.set_fence(lease_.fence());
+  guard_.start(variables, terms_.wait_all);
   while (!is_over()) loop_.turn(kNever);
   return end_;
 }
 
 bool Attendance::is_over() {
   while (const auto arrival = signals_.take()) pass_on(*arrival);
-  if (guard_.killed() && end_ == End::own) finish(End::guard_killed);
+  guard_.set_fence(lease_.fence());
+  look_at_command();
+  // What has ended by itself before anything was lost keeps its own status.
+  if (stage_ == Stage::running && has_ended()) return true;
+  look_at_lock();
+  report_trouble();
+  if (terms_.verbose) report_connection();
+  return stage_ == Stage::finishing && guard_.gone();
+}
+
+bool Attendance::has_ended() const {
+  if (guard_.killed() || guard_.fenced()) return false;
+  return guard_.phase() >= (terms_.wait_all ? CommandPhase::gone : CommandPhase::ended);
+}
+
+void Attendance::look_at_lock() {
+  if (end_ != End::own) return;
+  if (guard_.killed()) return finish(End::guard_killed);
+  if (guard_.fenced()) return finish(End::unproved);
   switch (lease_.state()) {
     case recipe::Lease::State::held:
       break;
     case recipe::Lease::State::node_deleted:
-      if (end_ == End::own) finish(End::node_deleted);
-      break;
+      return finish(End::node_deleted);
     case recipe::Lease::State::expired:
-      if (end_ == End::own) finish(End::expired);
-      break;
+      return finish(End::expired);
+    case recipe::Lease::State::unproved:
+      return finish(End::unproved);
   }
-  look_at_command();
-  if (stage_ == Stage::finishing) return guard_.gone();
-  return guard_.phase() >= CommandPhase::ended;
 }
 
 void Attendance::look_at_command() {
@@ -52,6 +69,9 @@ void Attendance::look_at_command() {
       if (stage_ == Stage::running && ending_signal_) finish(End::own);
       break;
   }
+}
+
+void Attendance::report_trouble() {
   if (const int signal = guard_.take_refused()) {
     host::remark(
         fmt::format("zklock: may not send SIG{} to the command: it runs as another user\n", sigabbrev_np(signal)));
@@ -60,6 +80,14 @@ void Attendance::look_at_command() {
   if (stubborn == 0 || stubborn == named_stubborn_) return;
   named_stubborn_ = stubborn;
   host::remark(fmt::format("zklock: process {} does not end; still trying\n", stubborn));
+}
+
+void Attendance::report_connection() {
+  if (session_.connected() == connected_) return;
+  connected_ = session_.connected();
+  host::remark(fmt::format("zklock: {}; {} of the lease left\n",
+                           connected_ ? "reconnected to " + session_.server() : "the connection was lost",
+                           format_duration(left_until(lease_.fence()))));
 }
 
 void Attendance::pass_on(host::Arrival arrival) {
@@ -74,7 +102,7 @@ void Attendance::pass_on(host::Arrival arrival) {
 void Attendance::finish(End end) {
   stage_ = Stage::finishing;
   end_ = end;
-  guard_.finish(grace_);
+  guard_.finish(std::min(terms_.grace, left_until(lease_.fence())));
 }
 
 }  // namespace zklock::command

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attends to a command while it runs under its lock: starts it, passes signals on, keeps it from being stopped by
-// Ctrl-Z, and ends it with all its descendants when the lock is lost.
+// Ctrl-Z, and ends it with all its descendants when the lock is lost or can no longer be proved.
 #pragma once
 
 #include "host/guard.h"
@@ -12,16 +12,25 @@
 
 namespace zklock::command {
 
+// How the command is ended, and what the lock is held for.
+struct Terms {
+  Duration grace{};       // between SIGTERM and SIGKILL
+  bool wait_all = false;  // hold the lock for what the command leaves behind too
+  bool verbose = false;   // say when the connection goes and comes
+};
+
 class Attendance {
  public:
   // All are in the loop.
-  Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const recipe::Lease& lease, Duration grace)
-      : loop_(loop), signals_(signals), guard_(guard), lease_(lease), grace_(grace) {}
+  Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const zk::Session& session,
+             const recipe::Lease& lease, Terms terms)
+      : loop_(loop), signals_(signals), guard_(guard), session_(session), lease_(lease), terms_(terms) {}
 
   enum class End {
     own,           // the command ended, and so did what it left behind if a signal had ended it
     node_deleted,  // the rest: the lock was lost, nothing of the command is left
     expired,
+    unproved,
     guard_killed,
   };
 
@@ -32,19 +41,25 @@ class Attendance {
   enum class Stage { running, finishing };
 
   bool is_over();
+  bool has_ended() const;
   void pass_on(host::Arrival arrival);
+  void look_at_lock();
   void look_at_command();
+  void report_trouble();
+  void report_connection();
   void finish(End end);
 
   host::Loop& loop_;
   host::Signals& signals_;
   host::Guard& guard_;
+  const zk::Session& session_;
   const recipe::Lease& lease_;
-  Duration grace_;
+  Terms terms_;
   Stage stage_ = Stage::running;
   End end_ = End::own;
   bool ending_signal_ = false;  // somebody wanted the command to end
   bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
+  bool connected_ = true;       // as last said
   pid_t named_stubborn_ = 0;
 };
 

@@ -4,16 +4,14 @@
 
 #include "command/arguments.h"
 #include "command/cli.h"
+#include "command/job.h"
 #include "command/options.h"
 
-#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace zklock::command {
-
-struct Patience {
-  bool in_line;    // wait there for others, or only look
-  Deadline until;  // for all of it, connecting included
-};
 
 class Run {
  public:
@@ -32,6 +30,7 @@ class Run {
   std::vector<std::string> command_of(const Arguments& arguments) const;
   int busy_status() const;
   Patience patience() const;
+  std::optional<Duration> grace() const;
 
   CLI::App* app_;
   GlobalOptions global_;
@@ -41,6 +40,8 @@ class Run {
   std::string conflict_status_;
   std::string shell_command_;
   std::string label_;
+  std::string grace_;
+  bool wait_all_ = false;
 };
 
 }  // namespace zklock::command

@@ -5,6 +5,7 @@
 #include "host/system_error.h"
 #include "host/tree.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <new>
@@ -12,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zklock::host {
 
@@ -49,19 +51,20 @@ Guard::Guard(Program program, const Inherited& inherited)
 }
 
 Guard::~Guard() {
-  if (state_ != State::alive) return;
-  // Our child and not reaped, so the pid is its own. Without a command to end it has nothing to do, and a guard that
-  // was frozen would never see its channel close.
-  if (!started_ || phase() >= CommandPhase::ended) ::kill(pid_, SIGKILL);
-  channel_.reset();
-  waitpid(pid_, nullptr, 0);
+  const bool runs = started_ && phase() < CommandPhase::ended;
+  if (state_ == State::alive) {
+    // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  while (runs && reap_children([](pid_t, int) {})) kill_descendants();
 }
 
-void Guard::start(const std::vector<std::string>& variables) {
+void Guard::start(const std::vector<std::string>& variables, bool wait_all) {
   std::string block;
   for (const std::string& variable : variables) block += variable + '\0';
   started_ = true;
-  send_order({OrderKind::start}, block);
+  send_order({OrderKind::start, wait_all}, block);
 }
 
 void Guard::forward(int signal) {
@@ -80,8 +83,9 @@ void Guard::send_order(Order order, std::string_view rest) {
   if (message.size() > kLongestOrder) {
     throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
   }
+  if (send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
   // A guard that is gone is noticed in record().
-  static_cast<void>(send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+  if (errno != EPIPE && errno != ECONNRESET && errno != EBADF) throw system_error("cannot reach the guard");
 }
 
 bool Guard::gone() const {
@@ -93,26 +97,39 @@ void Guard::check_execution() const {
 }
 
 void Guard::arm(PollSet& set) {
+  set.watch(child_signal_.fd(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
   if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));
 }
 
 void Guard::record(const PollSet& set) {
+  if (set.seen(child_signal_.fd())) {
+    child_signal_.drain();
+    child_changed_ = true;
+  }
   if (!channel_ || !set.seen(channel_.get())) return;
   char looks[64];
   ssize_t length = 0;
   do {
     length = recv(channel_.get(), looks, sizeof looks, MSG_DONTWAIT);
   } while (length > 0);
-  if (length != 0) return;
-  channel_.reset();
-  state_ = State::orphaned;
+  if (length == 0) channel_.reset();
 }
 
 void Guard::decide() {
+  if (state_ == State::alive && std::exchange(child_changed_, false)) look_after_guard();
   if (state_ != State::orphaned) return;
   kill_descendants();
   if (!reap_children([](pid_t, int) {})) state_ = State::cleared;
+}
+
+// A stopped guard could not keep the fence, so it is no better than a dead one.
+void Guard::look_after_guard() {
+  int wait_status = 0;
+  if (waitpid(pid_, &wait_status, WNOHANG | WUNTRACED) != pid_) return;
+  if (WIFSTOPPED(wait_status)) ::kill(pid_, SIGKILL);
+  channel_.reset();
+  state_ = State::orphaned;
 }
 
 }  // namespace zklock::host

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock's side of its guard (guard_process.h): starts the command, passes signals on, learns how it ended. Made
-// before there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed, zklock has
-// inherited the command's tree and ends it itself.
+// before there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed or stopped,
+// zklock inherits the command's tree and ends it itself.
 #pragma once
 
 #include "base/time.h"
+#include "host/child_signal.h"
 #include "host/fd.h"
 #include "host/guard_page.h"
 #include "host/inherited.h"
@@ -22,11 +23,16 @@ class Guard : public Source {
   // Forks. `program` is found already.
   Guard(Program program, const Inherited& inherited);
   Guard(const Guard&) = delete;
-  // Before start(): the guard just ends. While the command runs: the guard kills its tree. After the command's end:
-  // what it left behind runs on.
+  // Ends the guard. While the command runs: its tree too. After the command's end: what it left behind runs on.
   ~Guard();
 
-  void start(const std::vector<std::string>& variables);
+  // With `wait_all` the fence is for what the command leaves behind too.
+  void start(const std::vector<std::string>& variables, bool wait_all);
+  // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it wakes
+  // nobody.
+  void set_fence(Deadline moment) { page_->fence = moment.time_since_epoch().count(); }
+  // The guard has killed at the fence.
+  bool fenced() const { return page_->fenced; }
   void forward(int signal);
   // TERM to the command and all its descendants, KILL to those left after `grace`; then the phase is `gone`.
   void finish(Duration grace);
@@ -37,7 +43,8 @@ class Guard : public Source {
   pid_t stubborn() const { return page_->stubborn; }
   // A signal that could not be passed on, once.
   int take_refused() { return page_->refused.exchange(0); }
-  // The guard itself was killed. Its command is being killed too, in rounds, one a turn; gone() says when that is done.
+  // The guard itself was killed or stopped. Its command is being killed, in rounds, one a turn; gone() says when that
+  // is done.
   bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
   // Nothing of the command is left.
   bool gone() const;
@@ -51,15 +58,18 @@ class Guard : public Source {
  private:
   enum class State {
     alive,
-    orphaned,  // the guard was killed; we kill its tree
+    orphaned,  // the guard is no more; we kill its tree
     cleared,   // and that is done
   };
 
   void send_order(Order order, std::string_view rest = {});
+  void look_after_guard();
 
   Program program_;
   std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;
   Fd channel_;
+  ChildSignal child_signal_;
+  bool child_changed_ = false;
   pid_t pid_ = 0;
   bool started_ = false;
   State state_ = State::alive;

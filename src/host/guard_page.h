@@ -21,16 +21,19 @@ enum class CommandPhase : int {
 
 struct GuardPage {
   std::atomic<CommandPhase> phase{CommandPhase::idle};
-  std::atomic<int> wait_status{0};  // as from waitpid, from `ended` on
-  std::atomic<int> exec_error{0};   // errno of a failed exec
-  std::atomic<int> stop_signal{0};  // while `stopped`
-  std::atomic<pid_t> stubborn{0};   // a process that could not be killed; 0: none
-  std::atomic<int> refused{0};      // a signal that the command could not be sent (another user's, by setuid); 0: none
+  std::atomic<int> wait_status{0};        // as from waitpid, from `ended` on
+  std::atomic<int> exec_error{0};         // errno of a failed exec
+  std::atomic<int> stop_signal{0};        // while `stopped`
+  std::atomic<pid_t> stubborn{0};         // a process that could not be killed; 0: none
+  std::atomic<int64_t> fence{INT64_MAX};  // zklock's: from here on nothing of the command may live; BootClock, ns
+  std::atomic<bool> fenced{false};        // the guard has killed because of that
+  std::atomic<int> refused{0};  // a signal that the command could not be sent (another user's, by setuid); 0: none
 };
 static_assert(std::atomic<CommandPhase>::is_always_lock_free);
 
 enum class OrderKind : uint8_t {
-  start,    // the rest of the message: variables, "NAME=value\0" each
+  start,    // the rest of the message: variables, "NAME=value\0" each; `number`: whether the lock is held for all it
+            // leaves
   forward,  // the command gets signal `number`
   finish,   // TERM to the whole tree, KILL after `number` milliseconds
 };

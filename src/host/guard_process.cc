@@ -2,6 +2,8 @@
 #include "host/guard_process.h"
 
 #include "base/time.h"
+#include "host/child_signal.h"
+#include "host/timer.h"
 #include "host/tree.h"
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <poll.h>
 #include <string>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -35,12 +36,7 @@ enum class Duty {
 class GuardProcess {
  public:
   GuardProcess(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited)
-      : channel_(std::move(channel)), page_(page), program_(program), inherited_(inherited) {
-    sigset_t child;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    child_ended_ = Fd(signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  }
+      : channel_(std::move(channel)), page_(page), program_(program), inherited_(inherited) {}
 
   [[noreturn]] void live() {
     for (;;) {
@@ -53,14 +49,20 @@ class GuardProcess {
 
  private:
   void wait() {
-    Deadline until = kNever;
-    if (duty_ == Duty::finish) until = term_until_;
+    Deadline until = fence();
+    if (duty_ == Duty::finish) until = std::min(until, term_until_);
     if (duty_ == Duty::kill) until = deadline_in(kBetweenRounds);
-    pollfd fds[] = {{channel_.get(), POLLIN, 0}, {child_ended_.get(), POLLIN, 0}};
-    const int timeout = until == kNever
-                            ? -1
-                            : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left_until(until)).count());
-    ::poll(fds, 2, timeout);
+    timer_.set(until);
+    pollfd fds[] = {{channel_.get(), POLLIN, 0}, {child_signal_.fd(), POLLIN, 0}, {timer_.fd(), POLLIN, 0}};
+    ::poll(fds, 3, -1);
+  }
+
+  // Nothing that the lock is held for may live any longer than that. It moves on while we sleep; we wake up at the
+  // old one and find the new one.
+  Deadline fence() const {
+    const CommandPhase phase = page_.phase;
+    const bool let_go = phase == CommandPhase::ended && duty_ == Duty::attend && !wait_all_;
+    return let_go || phase == CommandPhase::gone ? kNever : Deadline(Duration(page_.fence));
   }
 
   void read_orders() {
@@ -86,18 +88,26 @@ class GuardProcess {
     std::memcpy(&order, message, sizeof order);
     switch (order.kind) {
       case OrderKind::start:
+        wait_all_ = order.number != 0;
         start({message + sizeof order, length - sizeof order});
         break;
       case OrderKind::forward:
         forward(order.number);
         break;
       case OrderKind::finish:
-        term_until_ = deadline_in(std::chrono::milliseconds(order.number));
-        duty_ = Duty::finish;
-        signal_descendants(SIGTERM);
-        signal_descendants(SIGCONT);  // a stopped process would not see the TERM
+        finish(std::chrono::milliseconds(order.number));
         break;
     }
+  }
+
+  // Asked again, it never gives more time.
+  void finish(Duration grace) {
+    if (page_.phase == CommandPhase::idle) return set_phase(CommandPhase::gone);
+    if (duty_ == Duty::kill) return;
+    term_until_ = std::min(term_until_, deadline_in(grace));
+    duty_ = Duty::finish;
+    signal_descendants(SIGTERM);
+    signal_descendants(SIGCONT);  // a stopped process would not see the TERM
   }
 
   void forward(int signal) {
@@ -108,6 +118,10 @@ class GuardProcess {
   }
 
   void start(std::string_view variables) {
+    if (BootClock::now() >= fence()) {  // zklock was frozen on the way to us
+      page_.fenced = true;
+      return set_phase(CommandPhase::gone);
+    }
     std::vector<std::string> environment;
     while (!variables.empty()) {
       environment.emplace_back(variables.substr(0, variables.find('\0')));
@@ -136,7 +150,7 @@ class GuardProcess {
 
   // Only the command keeps what zklock was given: whoever reads the other end of a pipe must see it end.
   void let_go_of_descriptors() {
-    int kept[] = {channel_.get(), child_ended_.get()};
+    int kept[] = {channel_.get(), child_signal_.fd(), timer_.fd()};
     std::sort(std::begin(kept), std::end(kept));
     unsigned first = 0;
     for (const int fd : kept) {
@@ -147,9 +161,7 @@ class GuardProcess {
   }
 
   void reap() {
-    signalfd_siginfo info{};
-    while (read(child_ended_.get(), &info, sizeof info) > 0) {
-    }
+    child_signal_.drain();
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
     if (children || page_.phase != CommandPhase::ended) return;
     set_phase(CommandPhase::gone);
@@ -172,6 +184,10 @@ class GuardProcess {
   }
 
   void carry_on() {
+    if (duty_ != Duty::kill && BootClock::now() >= fence()) {
+      page_.fenced = true;
+      start_killing();
+    }
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
     const std::vector<pid_t> refused = kill_descendants();
@@ -201,12 +217,14 @@ class GuardProcess {
   GuardPage& page_;
   const Program& program_;
   const Inherited& inherited_;
-  Fd child_ended_;
+  ChildSignal child_signal_;
+  Timer timer_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
   Deadline term_until_ = kNever;
   Deadline stubborn_from_ = kNever;
   bool zklock_lives_ = true;
+  bool wait_all_ = false;  // the lock is held for what the command leaves behind too
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
 namespace zklock::host {
 
@@ -33,14 +32,9 @@ void Loop::turn(Deadline until) {
   set.wake_at(until);
   for (Source* source : sources_) source->arm(set);
 
-  timespec timeout{};
-  const bool endless = set.wake_ == kNever;
-  if (!endless) {
-    const Duration left = left_until(set.wake_);
-    timeout.tv_sec = std::chrono::floor<std::chrono::seconds>(left).count();
-    timeout.tv_nsec = (left % std::chrono::seconds(1)).count();
-  }
-  const int found = ::ppoll(set.entries_.data(), set.entries_.size(), endless ? nullptr : &timeout, nullptr);
+  timer_.set(set.wake_);
+  set.watch(timer_.fd(), POLLIN);
+  const int found = ::poll(set.entries_.data(), set.entries_.size(), -1);
   if (found < 0 && errno != EINTR) throw system_error("cannot wait for events");
 
   // A source may leave the loop while it or another decides.

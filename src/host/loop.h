@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "host/timer.h"
 
 #include <poll.h>
 #include <vector>
@@ -43,6 +44,7 @@ class Loop {
 
  private:
   std::vector<Source*> sources_;
+  Timer timer_;
 };
 
 // A source's time in the loop as a scope.

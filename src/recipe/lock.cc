@@ -73,6 +73,7 @@ Lock::Step Lock::enter(Deadline until) {
     session_.ready(until);
     prefix_ = make_prefix();
     node_.clear();
+    proved_ = BootClock::now();
     entering_ = session_.client().create(child(prefix_), data_, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(path_);
     const Answer made = session_.await(entering_, until);
@@ -106,6 +107,7 @@ Lock::Step Lock::enter(Deadline until) {
 // The create's answer was lost. Only a list after a sync tells whether there is a node, and only its owner whether it
 // is worth anything: one of an earlier session dies with that. `removed`: there is none.
 Lock::Step Lock::find_own(Deadline until) {
+  proved_ = BootClock::now() - session_.timeout() / 6;
   const Answer list = session_.synced_children(path_, until);
   if (list.code == Code::expired) return Step::expired;
   names_ = list.names;
@@ -122,6 +124,7 @@ Lock::Step Lock::find_own(Deadline until) {
 }
 
 Lock::Step Lock::list_again(Deadline until) {
+  proved_ = BootClock::now() - session_.timeout() / 6;
   const Answer list = session_.synced_children(path_, until);
   if (list.code == Code::expired) return Step::expired;
   if (list.code == Code::no_node) return Step::removed;

@@ -54,6 +54,9 @@ class Lock {
   // While held:
   const std::string& node() const { return node_; }
   int64_t token() const { return token_; }  // the node's czxid: grows from one holder to the next
+  // A moment since which our session was heard by a quorum: just before the create was sent; after a wait, in which a
+  // client is heard only every T/3, a T/6 before the list was asked for that showed our turn.
+  Deadline proved() const { return proved_; }
 
   // Deletes our node and sees the answer. Where no server can be reached it gives up after the session timeout: by then
   // the session has expired, and the node with it. Throws nothing of its own. Harmless without a node.
@@ -82,6 +85,7 @@ class Lock {
   zk::Call entering_;   // the create whose answer may still come
   std::string node_;    // its path, once known
   int64_t token_ = 0;
+  Deadline proved_{};
   std::vector<std::string> names_;  // the children, as last seen
   std::set<std::string> ignored_;   // contenders that are not ephemeral and never let go
   zk::Watch own_;                   // on our node, while waiting

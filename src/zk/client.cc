@@ -116,6 +116,7 @@ struct Client::Request {
   Client* client;
   Call call;
   uintptr_t watch;
+  std::vector<zoo_op_result_t> results;  // the library writes to them until the answer is there
 };
 
 // What the library calls. They run inside interest(), process() and the library's close.
@@ -139,7 +140,7 @@ struct Client::Callbacks {
     if (path && std::string_view(path).starts_with(chroot)) request->call->answer.path = path + chroot.size();
   }
 
-  static void on_removed(int number, const void* data) { finish(number, data); }
+  static void on_done(int number, const void* data) { finish(number, data); }
 
   static void on_synced(int number, const char*, const void* data) { finish(number, data); }
 
@@ -211,7 +212,7 @@ void Client::check_size(const std::string& path, size_t data_size) const {
 
 template <typename Submit>
 Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) {
-  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch});
+  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch, {}});
   const Call call = request->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) result = submit(full_path.c_str(), request.get());
@@ -243,7 +244,7 @@ Call Client::create_on_the_way_to_chroot(const std::string& full_path) {
 
 Call Client::remove(const std::string& path) {
   return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_adelete(handle_, full_path, -1, Callbacks::on_removed, request);
+    return zoo_adelete(handle_, full_path, -1, Callbacks::on_done, request);
   });
 }
 
@@ -266,6 +267,18 @@ Call Client::children(const std::string& path) {
 Call Client::sync(const std::string& path) {
   return send(full(path), [&](const char* full_path, Request* request) {
     return zoo_async(handle_, full_path, Callbacks::on_synced, request);
+  });
+}
+
+Call Client::check(const std::vector<std::string>& paths) {
+  std::vector<std::string> full_paths;
+  for (const std::string& path : paths) full_paths.push_back(full(path));
+  return send("", [&](const char*, Request* request) {
+    std::vector<zoo_op_t> operations(full_paths.size());
+    for (size_t i = 0; i < full_paths.size(); ++i) zoo_check_op_init(&operations[i], full_paths[i].c_str(), -1);
+    request->results.resize(operations.size());
+    return zoo_amulti(handle_, static_cast<int>(operations.size()), operations.data(), request->results.data(),
+                      Callbacks::on_done, request);
   });
 }
 

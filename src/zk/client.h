@@ -55,6 +55,9 @@ class Client {
   Call read(const std::string& path, const Watch& watch = nullptr);
   Call children(const std::string& path);
   Call sync(const std::string& path);
+  // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or
+  // `no_node` if one is missing. (A sync is answered even by a leader that has lost its quorum, ZOOKEEPER-1675.)
+  Call check(const std::vector<std::string>& paths);
 
   struct Interest {
     bool usable = false;  // false: poll nothing, ask again a little later

@@ -60,6 +60,7 @@ class Session {
 
   bool connected() const { return client_->state() == ClientState::connected; }
   bool expired() const { return client_->state() == ClientState::expired; }
+  std::string server() const { return client_->server(); }
   int64_t id() const { return client_->session_id(); }
   // As negotiated; before the first connection as asked for.
   Duration timeout() const { return client_ ? client_->session_timeout() : options_.session_timeout; }

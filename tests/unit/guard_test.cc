@@ -47,7 +47,7 @@ class Guarded {
         attached_(std::make_unique<Attached>(loop_, *guard_)) {}
 
   Guard& start(const std::vector<std::string>& variables = {}) {
-    guard_->start(variables);
+    guard_->start(variables, false);
     return *guard_;
   }
   // Turns the loop until `fact` is true; false if it does not come true.

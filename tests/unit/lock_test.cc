@@ -294,9 +294,13 @@ TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
 
 class LeaseTest : public LockTest {
  protected:
+  static Lease lease_of(Party& party) {
+    return {party.session, party.lock.node(), party.lock.proved(), party.session.timeout() / 10};
+  }
+
   // Runs the party's loop until the lease is in another state than `held`.
   static Lease::State end_of(Party& party, const std::function<void()>& step) {
-    Lease lease(party.session, party.lock.node());
+    Lease lease = lease_of(party);
     const host::Attached attached(party.loop, lease);
     const Script script(party.loop, step);
     test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; });
@@ -324,19 +328,63 @@ TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
   EXPECT_EQ(end_of(party, step), Lease::State::node_deleted);
 }
 
-TEST_F(LeaseTest, AnExpiredSessionIsNoticed) {
-  Party party(through_proxy_, 500ms);
+// 1: cut off, without a word from the network.
+TEST_F(LeaseTest, EndsBeforeTheFenceWhenNobodyConfirmsTheLock) {
+  Party party(through_proxy_, 1s);
   party.acquire();
-  const Deadline back = deadline_in(3 * party.session.timeout());
-  const auto step = [&] { proxy_.set(BootClock::now() < back ? FaultProxy::Mode::silent : FaultProxy::Mode::pass); };
-  EXPECT_EQ(end_of(party, step), Lease::State::expired);
+  Lease lease = lease_of(party);
+  const host::Attached attached(party.loop, lease);
+  proxy_.set(FaultProxy::Mode::silent);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; }));
+  EXPECT_EQ(lease.state(), Lease::State::unproved);
+  EXPECT_LE(lease.fence(), lease.proved() + party.session.timeout() * 2 / 3);
+}
+
+// 4: after a pause of ours the clock counts, whatever the answers say that have piled up.
+TEST_F(LeaseTest, EndsAfterAPauseThoughTheNodeIsStillThere) {
+  Party party(server_ + chroot_, 3s);
+  party.acquire();
+  Lease lease(party.session, party.lock.node(), party.lock.proved() - 2s, party.session.timeout() / 10);
+  const host::Attached attached(party.loop, lease);
+  party.loop.turn(deadline_in(20s));
+  EXPECT_EQ(lease.state(), Lease::State::unproved);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+TEST_F(LeaseTest, EachAnswerMovesTheFence) {
+  Party party(server_ + chroot_, 1s);
+  party.acquire();
+  Lease lease = lease_of(party);
+  const host::Attached attached(party.loop, lease);
+  for (int i = 0; i < 4; ++i) {
+    const Deadline fence = lease.fence();
+    ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.fence() > fence; }));
+    EXPECT_EQ(lease.fence(), lease.proved() + party.session.timeout() * 2 / 3);
+  }
+  EXPECT_EQ(lease.state(), Lease::State::held);
+}
+
+// The first proof after a wait is older than the list that showed our turn.
+TEST_F(LeaseTest, AfterAWaitTheFirstProofLiesBackASixthOfTheTimeout) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(server_ + chroot_);
+  Deadline released = kNever;
+  const Script script(waiter.loop, [&] {
+    if (released != kNever || contenders() < 2) return;
+    released = BootClock::now();
+    holder.lock.release();
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_LE(waiter.lock.proved(), BootClock::now() - waiter.session.timeout() / 6);
+  EXPECT_GE(waiter.lock.proved(), released - waiter.session.timeout() / 6);
 }
 
 // 3: reconnected in time, and the own node looked at again.
 TEST_F(LeaseTest, AReconnectInTimeKeepsTheLock) {
   Party party(through_proxy_);
   party.acquire();
-  Lease lease(party.session, party.lock.node());
+  Lease lease = lease_of(party);
   const host::Attached attached(party.loop, lease);
   for (uint64_t round = 1; round <= 3; ++round) {
     proxy_.cut();

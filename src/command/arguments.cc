@@ -52,10 +52,20 @@ Failure unknown_word(const CLI::App& app, const std::string& word) {
   return usage_error(fmt::format("unknown command '{}'{}", shown, hint(word, names)));
 }
 
+void check_rest(const CLI::App& app, const Arguments& arguments) {
+  const auto rest = app.remaining();
+  if (rest.empty()) return;
+  if (rest.front().starts_with("-") || arguments.separated) throw unknown_word(app, rest.front());
+  throw usage_error(fmt::format("unexpected argument '{}': write -- before the command", printable(rest.front())));
+}
+
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
-  // Its messages may have several lines; the first says it.
-  const std::string text = error.what();
-  return usage_error(fmt::format("{} (see {} --help)", printable(text.substr(0, text.find('\n'))),
+  // Its messages may have several lines; the first says it, behind the option's name where a value is missing.
+  std::string text = error.what();
+  text = text.substr(0, text.find('\n'));
+  const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (missing) text = text.substr(0, text.find(':')) + " needs a value";
+  return usage_error(fmt::format("{} (see {} --help)", printable(text),
                                  app.get_parent() ? "zklock " + app.get_name() : app.get_name()));
 }
 

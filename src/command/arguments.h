@@ -26,6 +26,9 @@ struct Arguments {
 // For an option or argument of `app` that nobody knows, with the nearest one that there is.
 Failure unknown_word(const CLI::App& app, const std::string& word);
 
+// Throws it for what `app` was given and has no use for.
+void check_rest(const CLI::App& app, const Arguments& arguments);
+
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace zklock::command

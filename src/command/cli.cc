@@ -26,20 +26,11 @@ int print(const std::string& text) {
   throw Failure(ExitStatus::input_output, "cannot write to standard output");
 }
 
-// The only subcommand that was named, or the complaint that there is none.
-const CLI::App& chosen(const CLI::App& root) {
-  const auto parsed = root.get_subcommands();
+void check_chosen(const CLI::App& root) {
   const auto rest = root.remaining();
   if (!rest.empty()) throw unknown_word(root, rest.front());
-  if (parsed.empty()) throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
-  return *parsed.front();
-}
-
-void check_rest(const CLI::App& app, const Arguments& arguments) {
-  const auto rest = app.remaining();
-  if (rest.empty()) return;
-  if (rest.front().starts_with("-") || arguments.separated) throw unknown_word(app, rest.front());
-  throw usage_error(fmt::format("unexpected argument '{}': write -- before the command", rest.front()));
+  if (!root.get_subcommands().empty()) return;
+  throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
 }  // namespace
@@ -68,7 +59,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
     throw usage_error_of(parsed.empty() ? root : *parsed.front(), error);
   }
   if (version) return print("zklock " ZKLOCK_VERSION "\n");
-  check_rest(chosen(root), arguments);
+  check_chosen(root);
   global.merge(run.global());
   manner.quiet = global.quiet;
   return run.execute(arguments, global, inherited, manner);

@@ -61,6 +61,7 @@ std::string make_note(const std::string& command, const std::string& label) {
 }
 
 std::string describe_holder(const recipe::Holder& holder) {
+  if (!holder.known) return "it is busy, and ZooKeeper does not say by whom";
   std::string text = "held by " + describe_note(holder.data);
   if (holder.since_ms == 0) return text;
   // The server's clock against ours: good enough to read.

@@ -20,8 +20,8 @@ struct Setting {
 };
 
 // The option, else the variable, else the default.
-Setting setting(const std::string& option, const char* option_name, const char* variable, const char* fallback) {
-  if (!option.empty()) return {option, option_name};
+Setting setting(const Value& option, const char* option_name, const char* variable, const char* fallback) {
+  if (option) return {*option, option_name};
   const char* value = std::getenv(variable);
   if (value && *value) return {value, variable};
   return {fallback, "the default"};
@@ -38,14 +38,14 @@ Duration timeout(const Setting& setting) {
 zk::Credentials credentials(const GlobalOptions& options) {
   const Setting file = setting(options.auth_file, "--auth-file", "ZKLOCK_AUTH_FILE", "");
   const char* secret = std::getenv("ZKLOCK_AUTH");
-  if (!options.auth_file.empty() || !secret || !*secret) {
-    return file.value.empty() ? zk::Credentials() : zk::Credentials::read_file(file.value);
-  }
-  return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
+  if (!options.auth_file && secret && *secret) return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
+  const bool none = !options.auth_file && file.value.empty();
+  return none ? zk::Credentials() : zk::Credentials::read_file(file.value);
 }
 
-zk::Acl acl(const std::string& name, const zk::Credentials& credentials) {
-  if (name.empty() || name == "open") return zk::Acl::open;
+zk::Acl acl(const Value& value, const zk::Credentials& credentials) {
+  const std::string name = value.value_or("open");
+  if (name == "open") return zk::Acl::open;
   if (name != "creator" && name != "creator-world-read") {
     throw usage_error(
         fmt::format("bad value '{}' for --acl: write open, creator or creator-world-read", printable(name)));
@@ -70,8 +70,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string usage_;
 };
 
-void replace(std::string& value, const std::string& nearer) {
-  if (!nearer.empty()) value = nearer;
+void replace(Value& value, const Value& nearer) {
+  if (nearer) value = nearer;
 }
 
 }  // namespace
@@ -90,15 +90,14 @@ void GlobalOptions::merge(const GlobalOptions& nearer) {
   quiet |= nearer.quiet;
 }
 
-CLI::Option* add_value(CLI::App& app, const char* names, std::string& value, const char* help,
-                       const char* placeholder) {
+CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
   return app.add_option(names, value, help)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->option_text(placeholder);
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
-  const auto add = [&](const char* names, std::string& value, const char* help, const char* placeholder) {
+  const auto add = [&](const char* names, Value& value, const char* help, const char* placeholder) {
     add_value(app, names, value, help, placeholder)->group("Global options");
   };
   add("-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");

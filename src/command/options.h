@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "zk/session.h"
 
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -15,13 +16,14 @@ class Option;
 
 namespace zklock::command {
 
-// As typed; empty: not given.
+using Value = std::optional<std::string>;  // of an option, as typed; nothing: not given
+
 struct GlobalOptions {
-  std::string servers;
-  std::string session_timeout;
-  std::string connect_timeout;
-  std::string auth_file;
-  std::string acl;
+  Value servers;
+  Value session_timeout;
+  Value connect_timeout;
+  Value auth_file;
+  Value acl;
   bool verbose = false;
   bool quiet = false;
 
@@ -38,7 +40,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options);
 zk::SessionOptions session_options(const GlobalOptions& options);
 
 // An option with one value; given again, the last one wins.
-CLI::Option* add_value(CLI::App& app, const char* names, std::string& value, const char* help, const char* placeholder);
+CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder);
 
 // `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
 Duration duration_of(const std::string& text, const std::string& origin);

@@ -39,48 +39,49 @@ Run::Run(CLI::App& root) : app_(root.add_subcommand("run", "Run a command under 
 
 int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
                  Manner& manner) const {
+  // CLI11 takes "-5" for a number and so for a path.
+  if (path_ && path_->starts_with('-')) throw unknown_word(*app_, *path_);
+  check_rest(*app_, arguments);
   manner.busy_status = busy_status();
-  if (path_.empty() && app_->count("LOCK") == 0) {
-    throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
-  }
-  zk::check_path(path_);
-  if (!is_utf8(label_)) throw usage_error("bad --label: it is not UTF-8");
+  if (!path_) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
+  zk::check_path(*path_);
+  const std::string label = label_.value_or("");
+  if (!is_utf8(label)) throw usage_error("bad --label: it is not UTF-8");
   const Patience patience = this->patience();
   const zk::SessionOptions session = session_options(global);
   host::Program program = host::Program::find(command_of(arguments));
-  JobOptions job{path_, make_note(zk::name_of(program.arguments[0]), label_), patience, grace(), wait_all_};
+  JobOptions job{*path_, make_note(zk::name_of(program.arguments[0]), label), patience, grace(), wait_all_};
   return Job(std::move(program), inherited, session, std::move(job)).run();
 }
 
 std::vector<std::string> Run::command_of(const Arguments& arguments) const {
-  const bool by_shell = app_->count("--command") > 0;
-  if (by_shell && arguments.separated) throw usage_error("give either -c STRING or -- COMMAND, not both");
-  if (by_shell) return {"/bin/sh", "-c", shell_command_};
+  if (shell_command_ && arguments.separated) throw usage_error("give either -c STRING or -- COMMAND, not both");
+  if (shell_command_) return {"/bin/sh", "-c", *shell_command_};
   if (arguments.command.empty()) {
-    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(path_)));
+    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(*path_)));
   }
   return arguments.command;
 }
 
 int Run::busy_status() const {
-  if (app_->count("--conflict-exit-code") == 0) return static_cast<int>(ExitStatus::busy);
-  const auto status = parse_number(conflict_status_);
+  if (!conflict_status_) return static_cast<int>(ExitStatus::busy);
+  const auto status = parse_number(*conflict_status_);
   if (status && *status <= 255) return static_cast<int>(*status);
   throw usage_error(fmt::format("bad status '{}' for --conflict-exit-code: write a number from 0 to 255",
-                                printable(conflict_status_)));
+                                printable(*conflict_status_)));
 }
 
 Patience Run::patience() const {
-  if (app_->count("--timeout") == 0) return {!nonblock_, kNever};
-  const Duration span = duration_of(timeout_, "--timeout");
+  if (!timeout_) return {!nonblock_, kNever};
+  const Duration span = duration_of(*timeout_, "--timeout");
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
   if (span == Duration::zero()) return {false, kNever};
   return {!nonblock_, deadline_in(span)};
 }
 
 std::optional<Duration> Run::grace() const {
-  if (app_->count("--grace") == 0) return std::nullopt;
-  return duration_of(grace_, "--grace");
+  if (!grace_) return std::nullopt;
+  return duration_of(*grace_, "--grace");
 }
 
 }  // namespace zklock::command

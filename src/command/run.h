@@ -34,13 +34,13 @@ class Run {
 
   CLI::App* app_;
   GlobalOptions global_;
-  std::string path_;
+  Value path_;
   bool nonblock_ = false;
-  std::string timeout_;
-  std::string conflict_status_;
-  std::string shell_command_;
-  std::string label_;
-  std::string grace_;
+  Value timeout_;
+  Value conflict_status_;
+  Value shell_command_;
+  Value label_;
+  Value grace_;
   bool wait_all_ = false;
 };
 

@@ -17,11 +17,18 @@ bool is_ignored(int signal) {
   return action.sa_handler == SIG_IGN;
 }
 
+bool reached_group(const signalfd_siginfo& info) {
+  if (info.ssi_code == SI_USER) return info.ssi_pid == static_cast<uint32_t>(getpid());
+  // A terminal that goes away tells the session's leader alone, which zklock is under ssh -t or xterm -e.
+  const bool leader_alone = info.ssi_signo == SIGHUP && getsid(0) == getpid();
+  return info.ssi_code == SI_KERNEL && !leader_alone;
+}
+
 }  // namespace
 
 Signals::Signals() {
   sigemptyset(&taken_);
-  block({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2});
+  block({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU});
 }
 
 void Signals::take_job_control() {
@@ -54,8 +61,7 @@ void Signals::record(const PollSet& set) {
   if (!set.seen(fd_.get())) return;
   signalfd_siginfo info{};
   while (read(fd_.get(), &info, sizeof info) == sizeof info) {
-    const bool ours = info.ssi_code == SI_USER && info.ssi_pid == static_cast<uint32_t>(getpid());
-    arrived_.push_back({static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL || ours});
+    arrived_.push_back({static_cast<int>(info.ssi_signo), reached_group(info)});
   }
 }
 

@@ -19,7 +19,7 @@ struct Arrival {
 
 class Signals : public Source {
  public:
-  // From now on HUP, INT, QUIT, TERM, USR1 and USR2 are recorded. Ctrl-Z still stops zklock.
+  // From now on the signals that would end zklock are recorded. Ctrl-Z still stops it.
   Signals();
 
   // Also those that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.

@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using zk::Answer;
 using zk::Code;
 
+constexpr Duration kLongestWithdrawal = 5s;
 constexpr Duration kLastLook = 1s;  // at most, to learn the holder's name for a message
 
 // "_c_<uuid>-lock-": what Curator's protected creates look like, with a random (version 4) UUID.
@@ -42,7 +43,7 @@ Lock::Outcome Lock::acquire(bool wait, Deadline until) {
         case Step::held:
           return Outcome::held;
         case Step::busy:
-          release();
+          withdraw();
           return Outcome::busy;
         case Step::removed:
           return Outcome::removed;
@@ -56,7 +57,7 @@ Lock::Outcome Lock::acquire(bool wait, Deadline until) {
       }
     }
   } catch (...) {
-    release();
+    withdraw();
     throw;
   }
 }
@@ -217,13 +218,19 @@ void Lock::ask_for_holder(const Place& place) {
   if (!session_.connected()) return;
   const zk::Call read = session_.client().read(child(place.holder));
   if (!session_.settle(read, deadline_in(kLastLook)) || read->answer.code != Code::ok) return;
+  holder_.known = true;
   holder_.data = read->answer.data;
   holder_.since_ms = read->answer.stat.created_ms;
 }
 
-void Lock::release() {
+// Somebody waits for us to end, and without an answer the session's end takes the node anyway.
+void Lock::withdraw() {
+  give_up_place(std::min(session_.timeout() / 3, kLongestWithdrawal));
+}
+
+void Lock::give_up_place(Duration budget) {
   if (prefix_.empty()) return;
-  const Deadline until = deadline_in(session_.timeout());
+  const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   while (session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
     if (node_.empty() && session_.settle(entering_, until)) node_ = entering_->answer.path;

@@ -15,7 +15,8 @@ namespace zklock::recipe {
 
 // Who stands at the head of the line, and what he wrote on his node.
 struct Holder {
-  std::string data;      // empty if it could not be read
+  bool known = false;  // it could be read
+  std::string data;
   int64_t since_ms = 0;  // when his node was made, by the server's clock, ms since 1970; 0: unknown
   size_t before = 0;     // how many stand before us, the holder included
 };
@@ -60,7 +61,7 @@ class Lock {
 
   // Deletes our node and sees the answer. Where no server can be reached it gives up after the session timeout: by then
   // the session has expired, and the node with it. Throws nothing of its own. Harmless without a node.
-  void release();
+  void release() { give_up_place(session_.timeout()); }
 
  private:
   enum class Step { look_again, held, busy, removed, expired };
@@ -74,6 +75,8 @@ class Lock {
   void check_names() const;
   void look_around(Place place);
   void ask_for_holder(const Place& place);
+  void withdraw();
+  void give_up_place(Duration budget);
   void forget();
   std::string child(const std::string& name) const { return path_ + "/" + name; }
 

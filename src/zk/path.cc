@@ -36,6 +36,7 @@ std::optional<std::string> path_error(std::string_view path) {
   if (std::any_of(characters->begin(), characters->end(), is_refused_by_server)) {
     return "it has a character that ZooKeeper refuses";
   }
+  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) return "/zookeeper belongs to the server";
   for (const std::string_view name : split(path.substr(1), '/')) {
     if (name == "." || name == "..") return fmt::format("relative names ({}) are not allowed", name);
   }
@@ -43,9 +44,8 @@ std::optional<std::string> path_error(std::string_view path) {
 }
 
 void check_path(std::string_view path) {
-  auto reason = path_error(path);
-  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) reason = "/zookeeper belongs to the server";
-  if (reason) throw Failure(ExitStatus::usage, fmt::format("bad path '{}': {}", printable(path), *reason));
+  if (const auto reason = path_error(path))
+    throw Failure(ExitStatus::usage, fmt::format("bad path '{}': {}", printable(path), *reason));
 }
 
 std::string parent_of(std::string_view path) {

@@ -10,10 +10,10 @@
 namespace zklock::zk {
 
 // What is wrong with `path` as the path of a znode below the root, in words and with what would be right; nothing if
-// it is good. The rules are those of the server's PathUtils.
+// it is good. The rules are those of the server's PathUtils, and its own tree (/zookeeper) is nobody else's.
 std::optional<std::string> path_error(std::string_view path);
 
-// Throws a Failure (64) for a bad path and for the server's own tree (/zookeeper).
+// Throws a Failure (64) for a bad path.
 void check_path(std::string_view path);
 
 // "/a/b" of "/a/b/c", "" of "/a".

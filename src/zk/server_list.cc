@@ -84,7 +84,10 @@ std::string to_string(const Server& server) {
 
 std::string ServerList::text() const {
   std::string joined;
-  for (const Server& server : servers) joined += (joined.empty() ? "" : ",") + to_string(server);
+  for (const Server& server : servers) {
+    if (!joined.empty()) joined += ',';
+    joined += to_string(server);
+  }
   return joined + chroot;
 }
 

@@ -60,6 +60,8 @@ class Session {
 
   bool connected() const { return client_->state() == ClientState::connected; }
   bool expired() const { return client_->state() == ClientState::expired; }
+  // kNever while connected.
+  Deadline unconnected_since() const { return link_->unconnected_since(); }
   std::string server() const { return client_->server(); }
   int64_t id() const { return client_->session_id(); }
   // As negotiated; before the first connection as asked for.

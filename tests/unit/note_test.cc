@@ -24,7 +24,7 @@ int64_t ms_ago(std::chrono::milliseconds age) {
 }
 
 std::string held_by(const std::string& data) {
-  return describe_holder({data, 0, 0});
+  return describe_holder({true, data, 0, 0});
 }
 
 TEST(Note, IsAJsonObjectThatSaysWhoAndSinceWhen) {
@@ -69,12 +69,13 @@ TEST(Note, DescribesAHolderThatIsZklock) {
 }
 
 TEST(Note, SaysForHowLong) {
-  EXPECT_EQ(describe_holder({R"({"host":"web1","pid":4121})", ms_ago(200s), 0}), "held by web1 (pid 4121) for 3m");
-  EXPECT_EQ(describe_holder({"10.0.0.1", ms_ago(125min), 0}), "held by '10.0.0.1' for 2h 5m");
+  EXPECT_EQ(describe_holder({true, R"({"host":"web1","pid":4121})", ms_ago(200s), 0}),
+            "held by web1 (pid 4121) for 3m");
+  EXPECT_EQ(describe_holder({true, "10.0.0.1", ms_ago(125min), 0}), "held by '10.0.0.1' for 2h 5m");
 }
 
 TEST(Note, ServersClockAheadOfOursIsNoTimeAtAll) {
-  EXPECT_EQ(describe_holder({"x", ms_ago(-1h), 0}), "held by 'x' for 0ms");
+  EXPECT_EQ(describe_holder({true, "x", ms_ago(-1h), 0}), "held by 'x' for 0ms");
 }
 
 TEST(Note, ShowsWhatOtherProgramsWrote) {
@@ -120,6 +121,10 @@ TEST(Note, HugeOnesAreShortened) {
   EXPECT_LT(held_by(std::string(1 << 20, '[')).size(), most);
   EXPECT_LT(held_by(json{{"host", std::string(1 << 19, 'h')}, {"label", std::string(1 << 19, 'l')}}.dump()).size(),
             most);
+}
+
+TEST(Note, AHolderWhoCouldNotBeReadIsNotMadeUp) {
+  EXPECT_EQ(describe_holder({}), "it is busy, and ZooKeeper does not say by whom");
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ assert_all_gone() {
 
 # expect_lost REASON: what stubborn_tree has begun ends with 76, one line, and nothing of it runs. REASON is a pattern.
 expect_lost() {
-  local said
+  local said wanted="zklock: lost /l: $1; the command was stopped"
   wait_for "exit 76" end
   assert_all_gone
   said=$(<stderr)
   # shellcheck disable=SC2053
-  [[ $said == "zklock: lost /l: "$1"; the command was stopped" ]] || fail "not for the reason '$1': $said"
+  [[ $said == $wanted ]] || fail "not for the reason '$1': $said"
 }
 
 # The child of zklock that is not the command: the guard.

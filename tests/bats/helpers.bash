@@ -79,6 +79,8 @@ end_all() { wait_until "all processes of the test end" none_marked; }
 
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 
+is_past() { (($(now_us) > $1)); }
+
 # wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not.
 wait_until() {
   local what=$1 deadline
@@ -199,3 +201,42 @@ assert_no_nodes() { assert_equal "$(znode ls "$1" 2>&1)" ""; }
 
 # zklock has not even made the chroot.
 assert_untouched() { expect_status 1 znode ls /; }
+
+# --- critical sections ---------------------------------------------------------------------------
+
+# enter [-i|-f] NAME ARG…: like begin, but the command is `critical`, which writes its life to the file life.
+enter() {
+  local flag=()
+  if [[ $1 == -? ]]; then flag=("$1") && shift; fi
+  local name=$1
+  shift
+  background zklock run "$@" -- critical "${flag[@]}" life "$name" >"$name.out" 2>"$name.err"
+  pid[$name]=$!
+}
+
+pids_of() { awk -v name="$1" '$2 == name && !seen[$3]++ { print $3 }' life; }
+
+# lives NAME [N]: N processes of it have shown life.
+lives() { (($(pids_of "$1" | wc -l) == ${2:-1})); }
+
+# The first and the last sign of life of any of NAME's processes, in microseconds.
+first_of() { awk -v name="$1" '$2 == name { print $1; exit }' life; }
+last_of() { awk -v name="$1" '$2 == name && $1 > last { last = $1 } END { print last }' life; }
+
+# Whoever entered, nobody else was there.
+assert_alone() { refute grep -F overlaps life; }
+
+# assert_order WHAT MOMENT…: each moment is later than the one before it.
+assert_order() {
+  local what=$1 before=0 moment
+  for moment in "${@:2}"; do
+    [[ -n $moment ]] && ((moment > before)) || fail "wrong order of $what: ${*:2}" || return
+    before=$moment
+  done
+}
+
+# The child of zklock: its guard.
+guard_of() { pgrep -P "$1"; }
+
+# note TEXT: for whoever reads the tests' output.
+note() { echo "# $1" >&3; }

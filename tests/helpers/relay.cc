@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// relay [-n PORTS] ADDRESS: prints "port P", on which it relays connections to ADDRESS (127.0.0.1:PORT), then what
+// passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock. A relay that is stopped is a network
+// that is silent. USR1: right behind the next answer, the port in use falls silent, and with three ports or more so
+// does the one that is tried next ("silent P" each); connections to them are taken, by the kernel.
+#include <algorithm>
+#include <arpa/inet.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+struct Port {
+  int number;
+  int listener;
+  bool silent = false;
+};
+
+struct Pair {
+  const Port* port;
+  int client;
+  int server;
+  bool ended = false;
+};
+
+volatile sig_atomic_t armed = 0;
+
+void print_passed(const char* what, const Port& port) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::printf("%lld%06ld %s %d\n", static_cast<long long>(now.tv_sec), now.tv_nsec / 1000, what, port.number);
+}
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  return address;
+}
+
+Port open_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (bind(fd, generic, length) != 0 || listen(fd, 64) != 0 || getsockname(fd, generic, &length) != 0) std::exit(70);
+  std::printf("port %d\n", ntohs(address.sin_port));
+  return {ntohs(address.sin_port), fd};
+}
+
+class Relay {
+ public:
+  Relay(int ports, int target) : target_(target) {
+    for (int i = 0; i < ports; ++i) ports_.push_back(open_port());
+  }
+
+  void turn() {
+    std::vector<pollfd> fds;
+    for (const Port& port : ports_) fds.push_back({port.silent ? -1 : port.listener, POLLIN, 0});
+    for (const Pair& pair : pairs_) {
+      fds.push_back({pair.port->silent ? -1 : pair.client, POLLIN, 0});
+      fds.push_back({pair.port->silent ? -1 : pair.server, POLLIN, 0});
+    }
+    if (poll(fds.data(), fds.size(), -1) < 0) return;
+    const size_t pairs = pairs_.size();
+    for (size_t i = 0; i < ports_.size(); ++i) {
+      if (fds[i].revents != 0) accept_at(ports_[i]);
+    }
+    for (size_t i = 0; i < pairs; ++i) {
+      Pair& pair = pairs_[i];
+      const size_t at = ports_.size() + 2 * i;
+      if (fds[at].revents != 0) pass(pair, pair.client, pair.server, "request");
+      if (!pair.ended && fds[at + 1].revents != 0) {
+        pass(pair, pair.server, pair.client, "answer");
+        if (armed) fall_silent(*pair.port);
+      }
+    }
+    for (const Pair& pair : pairs_) {
+      if (!pair.ended) continue;
+      close(pair.client);
+      close(pair.server);
+    }
+    std::erase_if(pairs_, [](const Pair& pair) { return pair.ended; });
+  }
+
+ private:
+  void accept_at(const Port& port) {
+    if (next_is_dead_) {
+      next_is_dead_ = false;
+      return silence(port);
+    }
+    const int client = accept4(port.listener, nullptr, nullptr, SOCK_CLOEXEC);
+    const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in target = loopback(target_);
+    const bool connected = connect(server, reinterpret_cast<sockaddr*>(&target), sizeof target) == 0;
+    pairs_.push_back({&port, client, server, !connected});
+  }
+
+  void pass(Pair& pair, int from, int to, const char* what) {
+    char bytes[65536];
+    const ssize_t length = recv(from, bytes, sizeof bytes, 0);
+    pair.ended = length <= 0 || send(to, bytes, static_cast<size_t>(length), MSG_NOSIGNAL) != length;
+    if (!pair.ended) print_passed(what, *pair.port);
+  }
+
+  void fall_silent(const Port& port) {
+    armed = 0;
+    next_is_dead_ = ports_.size() > 2;
+    silence(port);
+  }
+
+  void silence(const Port& port) {
+    for (Port& one : ports_) one.silent |= &one == &port;
+    std::printf("silent %d\n", port.number);
+  }
+
+  int target_;
+  std::vector<Port> ports_;
+  std::vector<Pair> pairs_;
+  bool next_is_dead_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool counted = argc == 4 && std::strcmp(argv[1], "-n") == 0;
+  const char* colon = argc > 1 ? std::strrchr(argv[argc - 1], ':') : nullptr;
+  if (!colon || (argc != 2 && !counted)) return 64;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  std::signal(SIGUSR1, [](int) { armed = 1; });
+  Relay relay(counted ? std::atoi(argv[2]) : 1, std::atoi(colon + 1));
+  for (;;) relay.turn();
+}

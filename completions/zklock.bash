@@ -12,7 +12,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --label)
+        --timeout | --conflict-exit-code | --command | --grace | --label)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
         if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
@@ -58,7 +58,7 @@ _zklock_files() {
 _zklock() {
   local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
   local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
-  local run='-n --nonblock -w --timeout -E --conflict-exit-code -c --command --label'
+  local run='-n --nonblock -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --label'
   COMPREPLY=()
   _zklock_look
   if [[ -n $command_at ]]; then

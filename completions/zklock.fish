@@ -38,4 +38,6 @@ complete -c zklock -n __zklock_in_run -s n -l nonblock -d 'Do not wait: 75 if th
 complete -c zklock -n __zklock_in_run -s w -l timeout -x -d 'Wait at most so long'
 complete -c zklock -n __zklock_in_run -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'
 complete -c zklock -n __zklock_in_run -s c -l command -x -d 'Run STRING with /bin/sh -c'
+complete -c zklock -n __zklock_in_run -l grace -x -d 'From SIGTERM to SIGKILL when the lock is lost'
+complete -c zklock -n __zklock_in_run -l wait-all -d 'Hold the lock for what the command leaves behind'
 complete -c zklock -n __zklock_in_run -l label -x -d 'What others read about this holder'

@@ -106,9 +106,9 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h
   wait_until "the first has its turn" test -s turns
   wait_until "it watches its own node" has_watches 199
-  # two events; delete, close; sync, list, read of the own node
-  assert [ "$(($(answers) - sent))" -le 10 ]
-  assert [ "$(($(requests) - received))" -le 8 ]
+  # two events; delete, close; sync, list, the first heartbeat, read of the own node
+  assert [ "$(($(answers) - sent))" -le 11 ]
+  assert [ "$(($(requests) - received))" -le 9 ]
   assert_equal "$(wc -l <turns)" 1
 }
 

@@ -100,7 +100,7 @@ end_of_run() {
   wait_until "the lock is held" test -s h.held
   znode rm "/l/$(znode ls /l)"
   expect_end 76 "${pid[h]}"
-  assert_equal "$(grep -c . h.err) $(grep -c '^zklock: lost /l ' h.err)" "1 1"
+  assert_equal "$(grep -c . h.err) $(grep -c '^zklock: lost /l: ' h.err)" "1 1"
 }
 
 @test "refused by an ACL: 77 and one line (scenario 39)" {

@@ -78,7 +78,6 @@ end_all() { wait_until "all processes of the test end" none_marked; }
 # --- waiting -------------------------------------------------------------------------------------
 
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
-
 is_past() { (($(now_us) > $1)); }
 
 # wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not.
@@ -219,14 +218,14 @@ pids_of() { awk -v name="$1" '$2 == name && !seen[$3]++ { print $3 }' life; }
 # lives NAME [N]: N processes of it have shown life.
 lives() { (($(pids_of "$1" | wc -l) == ${2:-1})); }
 
-# The first and the last sign of life of any of NAME's processes, in microseconds.
+# The first and the last sign of life of any of them, in microseconds.
 first_of() { awk -v name="$1" '$2 == name { print $1; exit }' life; }
 last_of() { awk -v name="$1" '$2 == name && $1 > last { last = $1 } END { print last }' life; }
 
 # Whoever entered, nobody else was there.
 assert_alone() { refute grep -F overlaps life; }
 
-# assert_order WHAT MOMENT…: each moment is later than the one before it.
+# assert_order WHAT MOMENT…: each is later than the one before it.
 assert_order() {
   local what=$1 before=0 moment
   for moment in "${@:2}"; do
@@ -235,8 +234,16 @@ assert_order() {
   done
 }
 
+# start_relay ARG…: a `relay`, whose output is in the file relayed.
+start_relay() {
+  background relay "$@" >relayed
+  pid[relay]=$!
+  wait_for port relayed
+}
+
+# Of a list of servers.
+relayed_ports() { sed -n 's/^port /127.0.0.1:/p' relayed | paste -sd,; }
+
 # The child of zklock: its guard.
 guard_of() { pgrep -P "$1"; }
-
-# note TEXT: for whoever reads the tests' output.
 note() { echo "# $1" >&3; }

@@ -253,3 +253,15 @@ begin_around() {
   expect_status 64 zk_sandbox --servers many -- true
   assert_nothing_left
 }
+
+@test "servers have addresses of their own and are started by a program given" {
+  printf '#!/bin/sh\necho "$1" >>"$0.started"; shift; exec "$@"\n' >enter
+  chmod +x enter
+  begin --servers 2 --host 127.0.1.% --enter "$PWD/enter server%"
+  assert_regex "$ZKLOCK_SERVERS" '^127\.0\.1\.1:[0-9]+,127\.0\.1\.2:[0-9]+$'
+  zk_sandbox restart 2
+  expect_status 0 zk_sandbox address 2
+  assert_equal "$output" "${ZKLOCK_SERVERS#*,}"
+  wait_until "server 2 follows or leads" says 2 srvr "Mode: "
+  assert_equal "$(sort enter.started | xargs)" "server1 server2 server2"
+}

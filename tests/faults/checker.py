@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves from a run's files that the lock kept its promises: checker.py FOLDER
+
+    1. No two critical sections overlap: after one was entered, no process of an earlier one gives a
+       sign of life, neither by the clock nor by the order of the lines.
+    2. Tokens strictly grow, in the order of entering.
+    3. The lock is never free for longer than a session, a tick and BOUND. The contenders are many and
+       come back at once, so that somebody always waits. The time begins anew when a waiting zklock is
+       killed or frozen: it may have been the next. What does not count is the time without a quorum, by
+       the suite's own question (events.py): a leader and a follower that no fault holds back and that
+       say so themselves. So an election is left out for as long as it takes.
+    4. Statuses: 0 after a section that was left in order; 76, or death by a SIGKILL that the suite has
+       sent, where it was not.
+    5. Every line can be read. A run without faults proves nothing.
+"""
+
+import collections
+import os
+import sys
+
+from events import read_events
+from history import read_history
+from schedule import SESSION, TICK
+
+# Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
+BOUND = SESSION + 1.0
+LIMIT = int((SESSION + TICK + BOUND) * 1e9)
+LOST, KILLED = 76, -9
+RESETS = ("waiting zklock killed", "waiting zklock frozen")
+
+
+def overlaps(history):
+    """Yields a text for every overlap: of each section with those before it."""
+    last = latest = None
+    for section in history.sections:
+        if last and last.last.number > section.enter.number:
+            yield overlap(last, last.last, section)
+        elif latest and latest.latest.at >= section.enter.at:
+            yield overlap(latest, latest.latest, section)
+        if not last or section.last.number > last.last.number:
+            last = section
+        if not latest or section.latest.at > latest.latest.at:
+            latest = section
+
+
+def overlap(first, sign, second):
+    return (f"overlap: {first.run} lives on for {(sign.at - second.enter.at) / 1e9:.6f} s after {second.run} has "
+            f"entered\n    {first.enter}\n    {second.enter}\n    {sign}")
+
+
+def token_faults(history):
+    for before, after in zip(history.sections, history.sections[1:]):
+        if after.enter.token <= before.enter.token:
+            yield f"token does not grow:\n    {before.enter}\n    {after.enter}"
+    for section in history.sections:
+        for line in section.oddities:
+            yield f"a line that cannot follow:\n    {section.enter}\n    {line}"
+
+
+def unreadable_lines(history):
+    for number, text in history.unreadable:
+        yield f"unreadable: line {number}: {text[:80]!r}"
+    for line in history.homeless:
+        yield f"outside of any section: {line}"
+
+
+def gaps(history, start, end):
+    """Yields (from, to, what ended it) for the times in which nobody was inside."""
+    free_from = start
+    for section in history.sections:
+        if section.enter.at > free_from:
+            yield free_from, section.enter.at, section.enter
+        free_from = max(free_from, section.latest.at)
+    if end > free_from:
+        yield free_from, end, "the end of the run"
+
+
+def judged(start, end, events):
+    """The parts of a gap that have to be short."""
+    there, since = True, start
+    for event in events:
+        at = min(event["at"], end)
+        cut = event["what"] == "fault" and event["kind"] in RESETS
+        if event["what"] == "quorum" or cut and at > since:
+            if there and at > since:
+                yield since, at
+            there = there if cut else event["there"]
+            since = max(since, at)
+    if there and end > since:
+        yield since, end
+
+
+def long_gaps(history, events, stretches):
+    """Yields the violations, and puts the length of every part looked at into `stretches`."""
+    marks = [event for event in events if event["what"] in ("quorum", "fault")]
+    for start, end, ended_by in gaps(history, events[0]["at"], events[-1]["at"]):
+        for since, until in judged(start, end, marks):
+            stretches.append(until - since)
+            if until - since > LIMIT:
+                yield (f"free for {(until - since) / 1e9:.3f} s, from {since / 1e9:.6f} to {until / 1e9:.6f}, "
+                       f"with a quorum and contenders\n    until: {ended_by}")
+
+
+def status_faults(history, events):
+    sections = {section.run: section for section in history.sections}
+    killed = {event.get("run") for event in events if event["what"] == "fault" and "zklock killed" in event["kind"]}
+    for event in events:
+        if event["what"] != "end":
+            continue
+        run, status = event["run"], event["status"]
+        left = run in sections and sections[run].exit
+        good = status == LOST and run in sections or status == 0 and left or status == KILLED and run in killed
+        if not good:
+            how = "left its section" if left else "was cut short inside" if run in sections else "never entered"
+            yield f"status {status} of {run}, which {how}; see its log"
+
+
+def count(events, what, key):
+    return collections.Counter(event[key] for event in events if event["what"] == what)
+
+
+def too_little(events, sections, wanted):
+    kinds = count(events, "fault", "kind")
+    if sections == 0:
+        yield "nobody ever entered"
+    if sum(kinds.values()) < wanted[0] or len(kinds) < wanted[1]:
+        yield f"{sum(kinds.values())} faults of {len(kinds)} kinds; wanted were {wanted[0]} of {wanted[1]}"
+
+
+def closest(history):
+    """The shortest time between a section cut short and the next one's beginning."""
+    pairs = zip(history.sections, history.sections[1:])
+    return min((b.enter.at - a.latest.at for a, b in pairs if not a.exit), default=0)
+
+
+def quorum_time(events):
+    total, since = 0, events[0]["at"]
+    there = True
+    for event in events:
+        if event["what"] in ("quorum", "stop"):
+            total += event["at"] - since if there else 0
+            there, since = event.get("there", True), event["at"]
+    return total
+
+
+def report(history, events, stretches):
+    cut_short = sum(1 for section in history.sections if not section.exit)
+    duration = events[-1]["at"] - events[0]["at"]
+    yield f"time: {duration / 1e9:.1f} s, {quorum_time(events) / 1e9:.1f} s of it with a quorum"
+    yield f"sections: {len(history.sections)}, {cut_short} of them cut short"
+    yield "statuses: " + ", ".join(f"{n} × {status}" for status, n in sorted(count(events, "end", "status").items()))
+    kinds = count(events, "fault", "kind")
+    yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds"
+    yield from (f"    {n:3} × {kind}" for kind, n in sorted(kinds.items()))
+    yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({LIMIT / 1e9:.1f} s allowed)"
+    yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
+
+
+def check(history_path, events_path, wanted=(0, 0)):
+    """(what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
+    history, events = read_history(history_path), read_events(events_path)
+    stretches = []
+    violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
+                  *long_gaps(history, events, stretches), *status_faults(history, events),
+                  *too_little(events, len(history.sections), wanted)]
+    return list(report(history, events, stretches)), violations
+
+
+def show(counted, violations):
+    print("\n".join(counted))
+    for violation in violations:
+        print(f"VIOLATION: {violation}")
+    print(f"violations: {len(violations)}", flush=True)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    counted, violations = check(os.path.join(sys.argv[1], "history"), os.path.join(sys.argv[1], "events"))
+    show(counted, violations)
+    sys.exit(1 if violations else 0)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    main()

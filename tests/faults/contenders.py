@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops of `zklock run` that compete for one lock, each begun again as soon as it ends."""
+
+import os
+import random
+import subprocess
+
+from schedule import SESSION
+
+LOCK = "/locks/faults"
+
+
+class Contender:
+    """One loop; `current` is its zklock, in its run "NUMBER.COUNT"."""
+
+    def __init__(self, number, servers, place):
+        self.number = number
+        self._servers = servers
+        self._place = place
+        self._chance = random.Random(number)
+        self._count = 0
+        self.current = None
+        self.run = None
+
+    def begin(self):
+        self._count += 1
+        self.run = f"{self.number}.{self._count}"
+        with open(self._place.path(f"contender-{self.number}.log"), "ab") as log:
+            log.write(f"--- run {self.run}\n".encode())
+            log.flush()
+            # The signal on our death: nothing of the suite outlives it.
+            self.current = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", self._place.zklock, *self._arguments()],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._place.environment, start_new_session=True)
+
+    def _arguments(self):
+        length = self._chance.randrange(50, 500)
+        holder = [self._place.holder, self._place.path("history"), self._place.path("stay"), self.run, str(length)]
+        return ["-v", "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m",
+                "run", LOCK, "--", *holder, *(["stubborn"] if self.number % 2 else [])]
+
+
+def guard_of(pid):
+    """A handle on the process between a zklock and its command; None if there is none any more."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            guard = int(children.read().split()[0])
+        handle = os.pidfd_open(guard)
+        with open(f"/proc/{guard}/stat", encoding="ascii", errors="replace") as stat:
+            parent = int(stat.read().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+    if parent == pid:
+        return handle
+    os.close(handle)
+    return None
+
+
+class Contenders:
+    def __init__(self, servers, place, events):
+        self._events = events
+        self.all = [Contender(number, servers[number % len(servers)], place) for number in range(1, place.count + 1)]
+
+    def begin(self):
+        for contender in self.all:
+            self._begin(contender)
+
+    def _begin(self, contender):
+        contender.begin()
+        self._events.add("begin", run=contender.run, pid=contender.current.pid)
+
+    def turn(self):
+        for contender in self.all:
+            status = contender.current.poll()
+            if status is not None:
+                self._events.add("end", run=contender.run, status=status)
+                self._begin(contender)
+
+    def of_run(self, run):
+        return next((contender for contender in self.all if contender.run == run), None)
+
+    def end(self):
+        for contender in self.all:
+            if contender.current:
+                contender.current.kill()
+                contender.current.wait()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Three servers from scripts/zk-sandbox, and what they say of themselves."""
+
+import os
+import shlex
+import socket
+import subprocess
+import threading
+import time
+
+from schedule import TICK
+
+NUMBERS = (1, 2, 3)
+BETWEEN_QUESTIONS = 0.1
+# A follower that lost its leader goes on answering clients for four ticks: longer than a session lives.
+SYNC_LIMIT = 4
+WATCH = 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"'
+
+
+class Ensemble:
+    def __init__(self, script, options):
+        self._script = script
+        words = self._call("start", "--servers", "3", "--tick", str(int(TICK * 1000)),
+                           "--set", f"syncLimit={SYNC_LIMIT}", "--heap", "128m", *options)
+        settings = dict(word.split("=", 1) for word in shlex.split(words) if "=" in word)
+        self.folder = settings["ZKLOCK_SANDBOX"]
+        self.addresses = dict(zip(NUMBERS, settings["ZKLOCK_SERVERS"].split(",")))
+        self._watch_over()
+        self._modes = dict.fromkeys(NUMBERS)
+        self._paused = dict.fromkeys(NUMBERS, 0)
+        self._lock = threading.Lock()
+        self.held_back = {n: 0 for n in NUMBERS}  # by how many faults
+        self.hidden = {n: 0 for n in NUMBERS}  # from us, not from each other
+        for number in NUMBERS:
+            threading.Thread(target=self._listen, args=(number,), daemon=True).start()
+
+    def _call(self, *words):
+        environment = {**os.environ, "ZKLOCK_SANDBOX": getattr(self, "folder", "")}
+        return subprocess.run([self._script, *words], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              text=True, env=environment).stdout
+
+    def _watch_over(self):
+        """Takes the servers down should we be killed."""
+        subprocess.Popen(["setsid", "sh", "-c", WATCH, "sh", str(os.getpid()), self._script, self.folder],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def stop(self):
+        self._call("stop", self.folder)
+
+    def kill(self, number):
+        self._call("kill", str(number))
+
+    def restart(self, number):
+        with self._lock:
+            self._call("restart", "--no-wait", str(number))
+            if self._paused[number]:
+                self._call("pause", str(number))
+
+    def pause(self, number):
+        """Counted: two faults may freeze the same server."""
+        with self._lock:
+            self._paused[number] += 1
+            self._try("pause", number)
+
+    def resume(self, number):
+        with self._lock:
+            self._paused[number] -= 1
+            if not self._paused[number]:
+                self._try("continue", number)
+
+    def _try(self, word, number):
+        try:
+            self._call(word, str(number))
+        except subprocess.CalledProcessError:
+            pass  # dead at the moment, by another fault
+
+    # --- what they say -------------------------------------------------------------------------------
+
+    def _listen(self, number):
+        while True:
+            mode = self._ask(number)
+            if mode or not self.hidden[number]:
+                self._modes[number] = mode
+            time.sleep(BETWEEN_QUESTIONS)
+
+    def _ask(self, number):
+        host, port = self.addresses[number].split(":")
+        reply = b""
+        try:
+            with socket.create_connection((host, int(port)), timeout=1) as server:
+                server.sendall(b"srvr")
+                while piece := server.recv(4096):
+                    reply += piece
+        except OSError:
+            return None
+        modes = [line[6:] for line in reply.decode("ascii", "replace").splitlines() if line.startswith("Mode: ")]
+        return modes[0] if modes else None
+
+    def leader(self):
+        """Nothing while there is none or more than one."""
+        leaders = [n for n in NUMBERS if self._modes[n] == "leader"]
+        return leaders[0] if len(leaders) == 1 else None
+
+    def followers(self):
+        return [n for n in NUMBERS if self._modes[n] == "follower"]
+
+    def has_quorum(self):
+        modes = [self._modes[n] for n in NUMBERS if not self.held_back[n]]
+        return modes.count("leader") == 1 and "follower" in modes
+
+    def serves(self, number):
+        return self._modes[number] is not None

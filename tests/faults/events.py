@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the suite did and saw, besides the history that the holders write: one JSON object a line.
+
+    {"at": NANOSECONDS, "what": "begin", "run": "3.17", "pid": 4711}        a zklock was started
+    {"at": …, "what": "end", "run": "3.17", "status": 76}                   its status, or minus a signal
+    {"at": …, "what": "fault", "kind": "zklock killed", "run": "3.17", …}   a fault begins
+    {"at": …, "what": "healed", "kind": …}                                  and is over
+    {"at": …, "what": "quorum", "there": true}                              from here on
+    {"at": …, "what": "stop"}                                               nothing counts from here on
+"""
+
+import json
+import threading
+import time
+
+
+def now():
+    """What the holders' clock says too, in every namespace."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+class Events:
+    def __init__(self, path):
+        self._file = open(path, "a", buffering=1, encoding="utf-8")
+        self._lock = threading.Lock()
+
+    def add(self, what, **details):
+        with self._lock:
+            self._file.write(json.dumps({"at": now(), "what": what, **details}) + "\n")
+
+    def close(self):
+        self._file.close()
+
+
+def read_events(path):
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]

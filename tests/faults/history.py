@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The holders' common file, read back: who was inside, from when to when.
+
+A line is "WORD RUN TOKEN NANOSECONDS PID", written at once to the file's end, the clock read just before.
+So both orders count: that of the clock, and that of the lines, in which a process that was frozen between
+reading the clock and writing cannot hide.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+LINE = re.compile(r"(enter|alive|exit) ([0-9]+\.[0-9]+) ([0-9]+) ([0-9]+) ([0-9]+)\n")
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    word: str
+    run: str
+    token: int
+    at: int
+
+    def __str__(self):
+        return f"line {self.number}: {self.word} {self.run} token {self.token} at {self.at / 1e9:.6f}"
+
+
+@dataclass
+class Section:
+    """From a run's first line to the last one of any of its processes."""
+    enter: Line
+    last: Line  # as the file has it
+    latest: Line  # as the clock has it
+    exit: Line = None
+    oddities: list = field(default_factory=list)
+
+    @property
+    def run(self):
+        return self.enter.run
+
+    def take(self, line):
+        if line.word == "enter" or line.token != self.enter.token or self.exit:
+            self.oddities.append(line)
+        if line.word == "exit":
+            self.exit = line
+        self.last = line
+        if line.at > self.latest.at:
+            self.latest = line
+
+
+@dataclass
+class History:
+    sections: list  # in order of entering
+    unreadable: list  # numbers and texts of lines
+    homeless: list  # lines of runs that have not entered
+
+
+def read_history(path):
+    found = History([], [], [])
+    sections = {}
+    with open(path, "rb") as lines:
+        for number, raw in enumerate(lines, 1):
+            text = raw.decode("utf-8", "backslashreplace")
+            match = LINE.fullmatch(text)
+            if not match:
+                found.unreadable.append((number, text))
+                continue
+            word, run, token, at, _ = match.groups()
+            line = Line(number, word, run, int(token), int(at))
+            if run in sections:
+                sections[run].take(line)
+            elif word == "enter":
+                sections[run] = Section(line, line, line)
+                found.sections.append(sections[run])
+            else:
+                found.homeless.append(line)
+    return found

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Four network namespaces, for the clients and each server, around a fifth that routes between them.
+
+The clients' is the caller's own. The others have no name: each lives as long as a process of ours in it,
+so nothing can be left behind. A cut is a rule of the router's that drops what goes one way or the other,
+without a word to either end, as a broken line would.
+"""
+
+import os
+import subprocess
+import time
+
+CLIENTS = 9
+SERVERS = (1, 2, 3)
+KEEP = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity")
+PROBE = "ip link add v1 type veth peer name v2 && ip rule add from 10.0.0.1 blackhole"
+
+
+def address(place):
+    return f"10.0.{place}.2"
+
+
+def is_possible():
+    if os.geteuid() != 0:
+        return False
+    return subprocess.run(["unshare", "--net", "sh", "-c", PROBE], check=False, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Network:
+    def __init__(self, folder):
+        self._folder = folder
+        self._keepers = {}
+        for place in ("router", *SERVERS):
+            self._keep(place)
+        self._configure(None, "link set lo up")
+        self._in_router("sysctl", "-qw", "net.ipv4.ip_forward=1")
+        for place in (*SERVERS, CLIENTS):
+            self._connect(place)
+
+    def sandbox_options(self):
+        """For scripts/zk-sandbox."""
+        return ["--host", address("%"), "--enter", f"nsenter --net={self._folder}/server% --"]
+
+    def _keep(self, place):
+        keeper = subprocess.Popen(KEEP, stdin=subprocess.DEVNULL)
+        self._keepers[place] = keeper.pid
+        namespace = f"/proc/{keeper.pid}/ns/net"
+        while os.readlink(namespace) == os.readlink("/proc/self/ns/net"):
+            time.sleep(0.005)
+        os.symlink(namespace, os.path.join(self._folder, f"server{place}"))
+
+    def _run(self, place, *words):
+        enter = ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
+        subprocess.run([*enter, *words], check=True, stdin=subprocess.DEVNULL)
+
+    def _in_router(self, *words):
+        self._run("router", *words)
+
+    def _configure(self, place, *lines):
+        for line in lines:
+            self._run(place, "ip", *line.split())
+
+    def _connect(self, place):
+        inside = None if place == CLIENTS else place
+        self._configure("router", f"link add r{place} type veth peer name e{place} netns "
+                        f"{os.getpid() if inside is None else self._keepers[place]}",
+                        f"addr add 10.0.{place}.1/24 dev r{place}", f"link set r{place} up")
+        self._configure(inside, "link set lo up", f"addr add {address(place)}/24 dev e{place}",
+                        f"link set e{place} up", f"route add default via 10.0.{place}.1")
+
+    def _rules(self, action, one, other):
+        for a, b in ((one, other), (other, one)):
+            self._configure("router", f"rule {action} from {address(a)} to {address(b)} blackhole")
+
+    def cut(self, one, other):
+        self._rules("add", one, other)
+
+    def join(self, one, other):
+        self._rules("del", one, other)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong, when and for how long: a pure function of the seed.
+
+Three lanes run side by side, each with one fault after the other: on the contenders' processes, on the
+servers, on the network between them. So faults of different lanes coincide, and no fault of one lane
+meets another: killing zklock while its guard is frozen leaves nobody to keep the promise.
+A lane takes its kinds from a shuffled deck, so that each comes before any comes twice.
+"""
+
+import random
+from dataclasses import dataclass
+
+SESSION = 2.0  # seconds; two ticks, the shortest that zklock makes its promise for
+TICK = 1.0
+FIRST = 1.0  # second of a run at which a fault may come
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    shortest: float  # how long it lasts, in sessions
+    longest: float
+
+
+@dataclass(frozen=True)
+class Lane:
+    name: str
+    shortest_pause: float  # between its faults, in seconds
+    longest_pause: float
+    kinds: tuple
+
+
+LANES = (
+    Lane("processes", 1.0, 2.5, (
+        Kind("zklock killed", 0, 0),
+        Kind("zklock frozen, less than a session", 0.2, 0.6),
+        Kind("zklock frozen, more than a session", 1.6, 3.0),
+        Kind("guard killed", 0, 0),
+        Kind("guard frozen", 1.0, 1.5),
+        Kind("waiting zklock killed", 0, 0),
+        Kind("waiting zklock frozen", 0.3, 2.0),
+    )),
+    Lane("servers", 2.0, 4.0, (
+        Kind("follower killed", 0.3, 1.5),
+        Kind("leader killed", 0.3, 1.5),
+        Kind("follower frozen", 0.5, 2.5),
+        Kind("leader frozen", 0.3, 3.0),
+        Kind("followers frozen", 1.0, 2.0),
+    )),
+    Lane("network", 1.5, 3.0, (
+        Kind("follower cut off from clients", 0.5, 2.0),
+        Kind("leader cut off from clients", 0.5, 2.0),
+        Kind("follower cut off from servers", 1.8, 2.5),
+        Kind("leader cut off from servers", 1.8, 2.5),
+        Kind("connections reset", 0, 0),
+        Kind("slow link", 0.5, 1.5),
+    )),
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    at: float  # seconds after the start
+    lane: str
+    kind: str
+    length: float  # seconds
+    lot: int  # picks one where several could be hit
+
+    def __str__(self):
+        return f"{self.at:7.2f} s  {self.kind}" + (f" for {self.length:.2f} s" if self.length else "")
+
+
+def schedule(seed, seconds):
+    """The faults of all lanes that begin in the first `seconds`, by time."""
+    faults = []
+    for lane in LANES:
+        # One generator for each, so that a change to one lane leaves the others as they were.
+        faults += lane_schedule(random.Random(f"{seed} {lane.name}"), lane, seconds)
+    return sorted(faults, key=lambda fault: fault.at)
+
+
+def lane_schedule(chance, lane, seconds):
+    faults, deck = [], []
+    at = FIRST + chance.uniform(0, lane.longest_pause)
+    while at < seconds:
+        if not deck:
+            deck = list(lane.kinds)
+            chance.shuffle(deck)
+        kind = deck.pop()
+        length = round(chance.uniform(kind.shortest, kind.longest) * SESSION, 2)
+        faults.append(Fault(round(at, 2), lane.name, kind.name, length, chance.randrange(1000)))
+        at += length + chance.uniform(lane.shortest_pause, lane.longest_pause)
+    return faults

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom a fault hits: found when it begins, so that it hits whoever holds the lock, and the server in use."""
+
+import os
+import re
+import subprocess
+import time
+
+TAIL = 1 << 18
+PATIENCE = 6.0  # seconds until somebody holds the lock, or leads
+
+
+class Targets:
+    def __init__(self, place, contenders, ensemble, numbers_of):
+        self._history = place.path("history")
+        self._contenders = contenders
+        self._ensemble = ensemble
+        self._numbers_of = numbers_of  # addresses that clients use, to servers
+        self.over = False
+
+    def _await(self, find):
+        until = time.monotonic() + PATIENCE
+        while not self.over and time.monotonic() < until:
+            if (found := find()) is not None:
+                return found
+            time.sleep(0.01)
+        return None
+
+    def holding(self):
+        """(contender, its run, its process), or None when nobody enters for too long."""
+        return self._await(self._holding)
+
+    def _holding(self):
+        with open(self._history, "rb") as history:
+            history.seek(max(0, os.path.getsize(self._history) - TAIL))
+            words = history.read().decode("ascii", "replace").splitlines()
+        if not words or words[-1].startswith("exit") or words[-1].count(" ") != 4:
+            return None
+        run = words[-1].split()[1]
+        contender = self._contenders.of_run(run)
+        if not contender or contender.current.returncode is not None:
+            return None
+        return contender, run, contender.current
+
+    def waiting(self, lot):
+        held = self.holding()
+        others = [c for c in self._contenders.all if held and c is not held[0]]
+        if not others:
+            return None
+        contender = others[lot % len(others)]
+        return contender, contender.run, contender.current
+
+    def leader(self):
+        return self._await(self._ensemble.leader)
+
+    def follower(self, lot):
+        """The one that the holder's zklock is connected to, where it is one."""
+        followers = self._await(lambda: self._ensemble.followers() or None)
+        if not followers:
+            return None
+        used = self._in_use()
+        return used if used in followers else followers[lot % len(followers)]
+
+    def _in_use(self):
+        held = self._holding()
+        if not held:
+            return None
+        lines = subprocess.run(["ss", "-Htnp", "state", "established"], check=False, stdout=subprocess.PIPE,
+                               text=True).stdout
+        for line in lines.splitlines():
+            if re.search(rf"pid={held[2].pid},", line):
+                return self._numbers_of.get(line.split()[3])
+        return None

@@ -10,6 +10,31 @@ using zk::Code;
 namespace {
 
 constexpr int kHeartbeats = 6;  // in a session timeout
+constexpr int kRetries = 60;    // likewise
+
+// What an answer says of our node.
+enum class Word { there, deleted, expired, none };
+
+Word word_of(Code code) {
+  switch (code) {
+    case Code::ok:
+      return Word::there;
+    case Code::no_node:
+      return Word::deleted;
+    case Code::expired:
+      return Word::expired;
+    case Code::unknown:
+    case Code::node_exists:
+    case Code::not_empty:
+    case Code::bad_version:
+    case Code::childless:
+    case Code::no_auth:
+    case Code::unsupported:
+    case Code::other:
+      break;
+  }
+  return Word::none;
+}
 
 }  // namespace
 
@@ -18,6 +43,7 @@ Lease::Lease(zk::Session& session, std::string node, Deadline proved, Duration g
       node_(std::move(node)),
       grace_(grace),
       proved_(proved),
+      connections_(session.client().connections()),
       next_heartbeat_(proved + session.timeout() / kHeartbeats) {
   move_fence();
   look();
@@ -43,6 +69,11 @@ void Lease::decide() {
   if (look_ && look_->done) take_look();
   if (session_.expired()) state_ = State::expired;
   if (state_ != State::held || !session_.connected()) return;
+  if (connections_ != session_.client().connections()) {
+    // The handshake alone proves nothing, a leader may be deposed: ask at once.
+    connections_ = session_.client().connections();
+    next_heartbeat_ = now;
+  }
   move_fence();
   if (!heartbeat_ && now >= next_heartbeat_) {
     sent_ = now;
@@ -52,28 +83,21 @@ void Lease::decide() {
 }
 
 void Lease::take_heartbeat() {
-  switch (heartbeat_->answer.code) {
-    case Code::ok:
+  // An answer that says nothing, like a throttling server's, is no reason to press it.
+  next_heartbeat_ = sent_ + session_.timeout() / kRetries;
+  switch (word_of(heartbeat_->answer.code)) {
+    case Word::there:
       proved_ = sent_;
       fence_ = kNever;
       next_heartbeat_ = sent_ + session_.timeout() / kHeartbeats;
       break;
-    case Code::no_node:
+    case Word::deleted:
       state_ = State::node_deleted;
       break;
-    case Code::expired:
+    case Word::expired:
       state_ = State::expired;
       break;
-    case Code::unknown:
-    case Code::node_exists:
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::no_auth:
-    case Code::unsupported:
-    case Code::other:
-      // No proof. Asked again as soon as there is a connection.
-      next_heartbeat_ = sent_;
+    case Word::none:
       break;
   }
   heartbeat_.reset();
@@ -91,26 +115,19 @@ void Lease::look() {
 }
 
 void Lease::take_look() {
-  switch (look_->answer.code) {
-    case Code::ok:
+  switch (word_of(look_->answer.code)) {
+    case Word::there:
       if (look_->answer.stat.ephemeral_owner != session_.id()) state_ = State::node_deleted;
       break;
-    case Code::no_node:
+    case Word::deleted:
       state_ = State::node_deleted;
       break;
-    case Code::expired:
+    case Word::expired:
       state_ = State::expired;
       break;
-    case Code::no_auth:  // somebody has changed the ACL; the node is there
-      break;
-    case Code::unknown:
-    case Code::node_exists:
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::unsupported:
-    case Code::other:
-      watch_.reset();  // look again once there is a connection
+    case Word::none:
+      // Lost with the connection: look again. Refused, it is not worth asking again; the heartbeat goes on.
+      if (look_->answer.code == Code::unknown) watch_.reset();
       break;
   }
   look_.reset();

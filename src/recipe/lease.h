@@ -47,6 +47,7 @@ class Lease : public host::Source {
   State state_ = State::held;
   Deadline proved_;
   Deadline fence_ = kNever;
+  uint64_t connections_;  // as of the last decision
   Deadline next_heartbeat_;
   zk::Call heartbeat_;  // under way, if any
   Deadline sent_{};     // when

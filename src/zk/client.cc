@@ -2,7 +2,8 @@
 #include "zk/client.h"
 
 #include "host/system_error.h"
-#include "host/terminal.h"
+#include "zk/library_form.h"
+#include "zk/library_log.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,10 +17,6 @@
 namespace zklock::zk {
 
 namespace {
-
-// The server's jute.maxbuffer is 1 MiB less one byte for the whole request; more, and it drops the connection.
-constexpr size_t kLargestRequest = 1048575;
-constexpr size_t kRequestOverhead = 512;  // headers, ACL, flags
 
 constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
 
@@ -82,32 +79,6 @@ int flags_of(CreateMode mode) {
       return ZOO_CONTAINER;
   }
   return 0;
-}
-
-// The library's log callback has no context.
-bool log_shown = false;
-std::string trouble;
-
-void log_line(const char* line) {
-  std::string_view text(line);
-  // Some lines end in a newline, some do not.
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  if (log_shown) host::remark(fmt::format("zklock: client: {}\n", text));
-  // "… errno=111(Connection refused): …"
-  const size_t at = text.find("errno=");
-  const size_t open = text.find('(', at);
-  const size_t close = text.find(')', open);
-  if (at != text.npos && close != text.npos) trouble = text.substr(open + 1, close - open - 1);
-}
-
-// "[::1]:2181" as the library wants it: "::1:2181".
-std::string host_list(const std::vector<std::string>& addresses) {
-  std::string list;
-  for (std::string address : addresses) {
-    std::erase_if(address, [](char c) { return c == '[' || c == ']'; });
-    list += (list.empty() ? "" : ",") + address;
-  }
-  return list;
 }
 
 }  // namespace
@@ -176,17 +147,15 @@ struct Client::Callbacks {
 };
 
 Client::Client(const ClientOptions& options) : options_(options) {
-  log_shown = options_.log;
-  zoo_set_debug_level(log_shown ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
+  show_library_log(options_.log);
+  zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
   // The order is ours, shuffled already.
   zoo_deterministic_conn_order(1);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
-  // An even number of addresses, and the library only ever tries every second one (ZOOKEEPER-2466).
-  std::vector<std::string> addresses = options_.addresses;
-  if (addresses.size() % 2 == 0) addresses.push_back(addresses.front());
+  const std::vector<std::string> addresses = odd_number_of(options_.addresses);
   round_ = addresses.size();
-  handle_ = zookeeper_init2(host_list(addresses).c_str(), Callbacks::on_session, static_cast<int>(timeout), nullptr,
-                            this, ZOO_NO_LOG_CLIENTENV, log_line);
+  handle_ = zookeeper_init2(library_list(addresses).c_str(), Callbacks::on_session, static_cast<int>(timeout), nullptr,
+                            this, ZOO_NO_LOG_CLIENTENV, take_library_log);
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
   // Else the library asks the resolver again at every turn, and stops pinging while that fails.
   zoo_set_servers_resolution_delay(handle_, -1);
@@ -201,13 +170,6 @@ Client::~Client() {
 
 std::string Client::full(const std::string& path) const {
   return options_.chroot + path;
-}
-
-void Client::check_size(const std::string& path, size_t data_size) const {
-  const size_t rest = options_.chroot.size() + path.size() + kRequestOverhead;
-  if (rest + data_size <= kLargestRequest) return;
-  throw Failure(ExitStatus::bad_data, fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", data_size,
-                                                  path, kLargestRequest - std::min(rest, kLargestRequest)));
 }
 
 template <typename Submit>
@@ -229,7 +191,7 @@ Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) 
 }
 
 Call Client::create(const std::string& path, const std::string& data, CreateMode mode) {
-  check_size(path, data.size());
+  check_request_size(full(path), data.size());
   return send(full(path), [&](const char* full_path, Request* request) {
     return zoo_acreate2(handle_, full_path, data.data(), static_cast<int>(data.size()), acl_of(options_.acl),
                         flags_of(mode), Callbacks::on_created, request);
@@ -330,10 +292,6 @@ Duration Client::session_timeout() const {
 std::string Client::server() const {
   const char* server = zoo_get_current_server(handle_);
   return server ? server : "";
-}
-
-const std::string& Client::last_trouble() {
-  return trouble;
 }
 
 Deadline Client::silent_since() const {

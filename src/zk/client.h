@@ -79,8 +79,6 @@ class Client {
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
   // After so many attempts to connect the library has come past every address.
   size_t round() const { return round_; }
-  // Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
-  static const std::string& last_trouble();
   // Since when the server owes us an answer and has sent none; kNever if nothing is outstanding.
   Deadline silent_since() const;
 
@@ -89,7 +87,6 @@ class Client {
   struct Callbacks;
   friend struct Callbacks;
 
-  void check_size(const std::string& path, size_t data_size) const;
   template <typename Submit>
   Call send(const std::string& full_path, Submit submit, uintptr_t watch = 0);
   std::string full(const std::string& path) const;

@@ -2,6 +2,7 @@
 #include "zk/session.h"
 
 #include "host/resolver.h"
+#include "zk/library_log.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -187,7 +188,7 @@ void Session::make_chroot(Deadline until) {
 }
 
 void Session::fail_unreachable(Duration waited) const {
-  const std::string& reason = Client::last_trouble();
+  const std::string& reason = last_trouble();
   throw Failure(ExitStatus::unavailable,
                 fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}",
                             options_.servers.text(), options_.servers.origin, format_duration(waited),

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/library_log.h"
+
+#include "host/terminal.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace zklock::zk {
+
+namespace {
+
+bool shown_on_stderr = false;
+std::string trouble;
+
+}  // namespace
+
+void show_library_log(bool shown) {
+  shown_on_stderr = shown;
+}
+
+void take_library_log(const char* line) {
+  std::string_view text(line);
+  // Some lines end in a newline, some do not.
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  if (shown_on_stderr) host::remark(fmt::format("zklock: client: {}\n", text));
+  // "… errno=111(Connection refused): …"
+  const size_t at = text.find("errno=");
+  const size_t open = text.find('(', at);
+  const size_t close = text.find(')', open);
+  if (at != text.npos && close != text.npos) trouble = text.substr(open + 1, close - open - 1);
+}
+
+const std::string& last_trouble() {
+  return trouble;
+}
+
+}  // namespace zklock::zk

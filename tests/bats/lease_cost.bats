@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# zklock run: what holding a lock costs. On a server of this file's own, whose counters nobody else moves.
+
+load helpers
+
+setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=3s # a heartbeat every half second
+}
+
+teardown() { end_all; }
+
+# One question to the server costs a request, and is counted.
+received() {
+  printf . >>asked
+  zk_sandbox word 1 mntr | awk '$1 == "zk_packets_received" { print $2 }'
+}
+
+requests() { echo $(($(received) - $(wc -c <asked))); }
+
+# switches PID: how often it has waited for something.
+switches() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
+
+# Runs a command that does nothing under the lock.
+start_idle() {
+  background zklock run /l -- tail -f /dev/null
+  pid[a]=$!
+  wait_until "it holds the lock" has_nodes /l 1
+  guard=$(guard_of "${pid[a]}")
+  wait_until "its command runs" pgrep -P "$guard" tail
+  # the reads that begin a hold are over when the first heartbeat is
+  local before
+  before=$(requests)
+  wait_until "the first heartbeat is sent" has_sent_more "$before"
+}
+
+has_sent_more() { (($(requests) > $1)); }
+
+# idle_for HEARTBEATS
+idle_for() { wait_until "$1 heartbeats" is_past $(($(now_us) + $1 * 500000)); }
+
+# at_most WHAT COUNT RATIO: of heartbeats, and one for the ends of the measured time.
+at_most() {
+  local beats=$((($(now_us) - began) / 500000 + 1))
+  note "$1: $2 in $beats heartbeats"
+  (($2 <= beats * $3)) || fail "$1: $2 in $beats heartbeats are more than $3 each"
+}
+
+@test "holding costs one request a heartbeat, and changes nothing" {
+  start_idle
+  local began before node
+  node=/l/$(znode ls /l)
+  znode stat "$node" >stat
+  znode get "$node" >data
+  began=$(now_us)
+  before=$(requests)
+  idle_for 8
+  local sent=$(($(requests) - before))
+  at_most "requests" "$sent" 1
+  assert [ "$sent" -ge 4 ]
+  assert_equal "$(znode stat "$node")" "$(<stat)"
+  assert_equal "$(znode get "$node")" "$(<data)"
+}
+
+@test "holding wakes zklock twice a heartbeat at most, and its guard too" {
+  start_idle
+  local began zklock_before guard_before
+  began=$(now_us)
+  zklock_before=$(switches "${pid[a]}")
+  guard_before=$(switches "$guard")
+  idle_for 10
+  local of_zklock=$(($(switches "${pid[a]}") - zklock_before))
+  local of_guard=$(($(switches "$guard") - guard_before))
+  at_most "zklock wakes" "$of_zklock" 2
+  at_most "guard wakes" "$of_guard" 2
+}
+
+@test "a busy command does not make zklock or its guard wake more often" {
+  background zklock run /l -- sh -c 'while :; do /bin/true; done'
+  pid[a]=$!
+  wait_until "it holds the lock" has_nodes /l 1
+  guard=$(guard_of "${pid[a]}")
+  wait_until "its command runs" pgrep -P "$guard" sh
+  local began zklock_before guard_before
+  idle_for 1
+  began=$(now_us)
+  zklock_before=$(switches "${pid[a]}")
+  guard_before=$(switches "$guard")
+  idle_for 6
+  local of_zklock=$(($(switches "${pid[a]}") - zklock_before))
+  local of_guard=$(($(switches "$guard") - guard_before))
+  at_most "zklock wakes" "$of_zklock" 2
+  at_most "guard wakes" "$of_guard" 2
+}

@@ -54,16 +54,16 @@ at_most() {
   start_idle
   local began before node
   node=/l/$(znode ls /l)
-  znode stat "$node" >stat
-  znode get "$node" >data
+  znode stat "$node" >stat.before
+  znode get "$node" >data.before
   began=$(now_us)
   before=$(requests)
   idle_for 8
   local sent=$(($(requests) - before))
   at_most "requests" "$sent" 1
   assert [ "$sent" -ge 4 ]
-  assert_equal "$(znode stat "$node")" "$(<stat)"
-  assert_equal "$(znode get "$node")" "$(<data)"
+  assert_equal "$(znode stat "$node")" "$(<stat.before)"
+  assert_equal "$(znode get "$node")" "$(<data.before)"
 }
 
 @test "holding wakes zklock twice a heartbeat at most, and its guard too" {

@@ -12,7 +12,7 @@
        say so themselves. So an election is left out for as long as it takes.
     4. Statuses: 0 after a section that was left in order; 76, or death by a SIGKILL that the suite has
        sent, where it was not.
-    5. Every line can be read. A run without faults proves nothing.
+    5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 """
 
 import collections
@@ -26,6 +26,7 @@ from schedule import SESSION, TICK
 # Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
 BOUND = SESSION + 1.0
 LIMIT = int((SESSION + TICK + BOUND) * 1e9)
+LEAST_QUORUM = 0.25  # of the time
 LOST, KILLED = 76, -9
 RESETS = ("waiting zklock killed", "waiting zklock frozen")
 
@@ -124,6 +125,8 @@ def too_little(events, sections, wanted):
     kinds = count(events, "fault", "kind")
     if sections == 0:
         yield "nobody ever entered"
+    if quorum_time(events) < LEAST_QUORUM * (events[-1]["at"] - events[0]["at"]):
+        yield f"a quorum for {quorum_time(events) / 1e9:.1f} s only"
     if sum(kinds.values()) < wanted[0] or len(kinds) < wanted[1]:
         yield f"{sum(kinds.values())} faults of {len(kinds)} kinds; wanted were {wanted[0]} of {wanted[1]}"
 

@@ -169,7 +169,7 @@ class CheckerTest(unittest.TestCase):
         text = "".join(map(history_line, GOOD))
         self.expect("unreadable: line 9: 'alive 1.2 10'", text + "alive 1.2 10")
         self.expect("unreadable: line 9", text + history_line("alive 1.2 107 5.1").rstrip("\n"))
-        for garbage in ("\n", "enter 9.1 x 5 77\n", "alive 1.1 100alive 1.1 100 5 77\n", "\0\0\0\n", "left 1.1 1 1 1\n"):
+        for garbage in ("\n", "enter 9.1 x 5 77\n", "alive 1.1 10alive 1.1 100 5 77\n", "\0\0\n", "left 1.1 1 1 1\n"):
             self.expect("unreadable: line 1", garbage + text)
         broken = text + "what?\n" + history_line("enter 2.2 50 5.5")
         self.assertEqual(len(self.check(broken)[1]), 2)
@@ -186,6 +186,10 @@ class CheckerTest(unittest.TestCase):
 
     def test_an_empty_history_proves_nothing(self):
         self.assertIn("nobody ever entered", self.check([], [EVENTS[0], EVENTS[-1]])[1])
+
+    def test_too_little_time_with_a_quorum_proves_nothing(self):
+        self.expect("a quorum for 1.4 s only", GOOD, self.events_with((1.4, "quorum", {"there": False}),
+                                                                        (6, "quorum", {"there": True})))
 
     def test_too_few_faults_prove_nothing(self):
         self.expect("1 faults of 1 kinds; wanted were 2 of 1", GOOD, wanted=(2, 1))

@@ -3,6 +3,8 @@
 
 import os
 import shlex
+import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -18,34 +20,46 @@ WATCH = 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"'
 
 
 class Ensemble:
-    def __init__(self, script, options):
+    def __init__(self, script, folder):
         self._script = script
-        words = self._call("start", "--servers", "3", "--tick", str(int(TICK * 1000)),
-                           "--set", f"syncLimit={SYNC_LIMIT}", "--heap", "128m", *options)
-        settings = dict(word.split("=", 1) for word in shlex.split(words) if "=" in word)
-        self.folder = settings["ZKLOCK_SANDBOX"]
-        self.addresses = dict(zip(NUMBERS, settings["ZKLOCK_SERVERS"].split(",")))
-        self._watch_over()
+        self._folder = folder
+        self._watcher = self._watch_over()
+        self.addresses = {}
         self._modes = dict.fromkeys(NUMBERS)
         self._paused = dict.fromkeys(NUMBERS, 0)
         self._lock = threading.Lock()
         self.held_back = {n: 0 for n in NUMBERS}  # by how many faults
         self.hidden = {n: 0 for n in NUMBERS}  # from us, not from each other
+
+    def start(self, options):
+        words = self._call("start", "--dir", self._folder, "--servers", "3", "--tick", str(int(TICK * 1000)),
+                           "--set", f"syncLimit={SYNC_LIMIT}", "--heap", "128m", *options)
+        settings = dict(word.split("=", 1) for word in shlex.split(words) if "=" in word)
+        self.addresses = dict(zip(NUMBERS, settings["ZKLOCK_SERVERS"].split(",")))
         for number in NUMBERS:
             threading.Thread(target=self._listen, args=(number,), daemon=True).start()
 
     def _call(self, *words):
-        environment = {**os.environ, "ZKLOCK_SANDBOX": getattr(self, "folder", "")}
+        environment = {**os.environ, "ZKLOCK_SANDBOX": self._folder}
         return subprocess.run([self._script, *words], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               text=True, env=environment).stdout
 
     def _watch_over(self):
         """Takes the servers down should we be killed."""
-        subprocess.Popen(["setsid", "sh", "-c", WATCH, "sh", str(os.getpid()), self._script, self.folder],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(["sh", "-c", WATCH, "sh", str(os.getpid()), self._script, self._folder],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                start_new_session=True)
 
     def stop(self):
-        self._call("stop", self.folder)
+        """Also what was started by a start() that did not get to its end. Keeps the logs."""
+        if os.path.exists(os.path.join(self._folder, "java")):
+            for number in NUMBERS:
+                log = os.path.join(self._folder, str(number), "log")
+                if os.path.exists(log):
+                    shutil.copy(log, f"{self._folder}-{number}.log")
+            self._call("stop", self._folder)
+        os.killpg(self._watcher.pid, signal.SIGKILL)
+        self._watcher.wait()
 
     def kill(self, number):
         self._call("kill", str(number))

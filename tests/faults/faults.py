@@ -33,6 +33,7 @@ class Faults:
         self._over = threading.Event()
         self._stay_until = 0
         self._threads = []
+        self._error = None
 
     def start(self, schedule, start):
         for lane in LANES:
@@ -52,10 +53,18 @@ class Faults:
             thread.join()
 
     def _play(self, faults, start):
-        for fault in faults:
-            if self._over.wait(max(0.0, start + fault.at - now() / 1e9)):
-                return
-            self._perform(fault)
+        try:
+            for fault in faults:
+                if self._over.wait(max(0.0, start + fault.at - now() / 1e9)):
+                    return
+                self._perform(fault)
+        except Exception as error:
+            self._error = error
+
+    def check(self):
+        """Throws what a lane has thrown."""
+        if self._error:
+            raise self._error
 
     def _perform(self, fault):
         act = ACTS[fault.kind]
@@ -109,7 +118,8 @@ class Faults:
     # --- servers -------------------------------------------------------------------------------------
 
     def _server(self, fault):
-        return self._targets.leader() if fault.kind.startswith("leader") else self._targets.follower(fault.lot)
+        find = self._targets.leader if fault.kind.startswith("leader ") else self._targets.follower
+        return find(fault.lot)
 
     @contextlib.contextmanager
     def _held_back(self, numbers):

@@ -13,7 +13,8 @@ import time
 CLIENTS = 9
 SERVERS = (1, 2, 3)
 KEEP = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity")
-PROBE = "ip link add v1 type veth peer name v2 && ip rule add from 10.0.0.1 blackhole"
+FORWARD = "/proc/sys/net/ipv4/ip_forward"
+PROBE = f"ip link add v1 type veth peer name v2 && ip rule add from 10.0.0.1 blackhole && echo 1 >{FORWARD}"
 
 
 def address(place):
@@ -34,7 +35,7 @@ class Network:
         for place in ("router", *SERVERS):
             self._keep(place)
         self._configure(None, "link set lo up")
-        self._in_router("sysctl", "-qw", "net.ipv4.ip_forward=1")
+        self._run("router", "sh", "-c", f"echo 1 >{FORWARD}")
         for place in (*SERVERS, CLIENTS):
             self._connect(place)
 
@@ -53,9 +54,6 @@ class Network:
     def _run(self, place, *words):
         enter = ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
         subprocess.run([*enter, *words], check=True, stdin=subprocess.DEVNULL)
-
-    def _in_router(self, *words):
-        self._run("router", *words)
 
     def _configure(self, place, *lines):
         for line in lines:

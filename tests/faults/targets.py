@@ -6,7 +6,11 @@ import re
 import subprocess
 import time
 
-TAIL = 1 << 18
+from events import now
+
+TAIL = 1 << 14
+SOON = 2.5  # seconds until the holder uses the server wanted
+FRESH = 50_000_000  # nanoseconds
 PATIENCE = 6.0  # seconds until somebody holds the lock, or leads
 
 
@@ -18,12 +22,12 @@ class Targets:
         self._numbers_of = numbers_of  # addresses that clients use, to servers
         self.over = False
 
-    def _await(self, find):
-        until = time.monotonic() + PATIENCE
+    def _await(self, find, patience=PATIENCE):
+        until = time.monotonic() + patience
         while not self.over and time.monotonic() < until:
             if (found := find()) is not None:
                 return found
-            time.sleep(0.01)
+            time.sleep(0.02)
         return None
 
     def holding(self):
@@ -36,7 +40,9 @@ class Targets:
             words = history.read().decode("ascii", "replace").splitlines()
         if not words or words[-1].startswith("exit") or words[-1].count(" ") != 4:
             return None
-        run = words[-1].split()[1]
+        _, run, _, at, _ = words[-1].split()
+        if now() - int(at) > FRESH:  # its command is dead
+            return None
         contender = self._contenders.of_run(run)
         if not contender or contender.current.returncode is not None:
             return None
@@ -50,24 +56,31 @@ class Targets:
         contender = others[lot % len(others)]
         return contender, contender.run, contender.current
 
-    def leader(self):
+    def leader(self, lot):
+        """Half of the times when the holder's zklock is connected to it, if that happens soon."""
+        if lot % 2:
+            self._await(lambda: True if self._in_use() == self._ensemble.leader() else None, SOON)
         return self._await(self._ensemble.leader)
 
     def follower(self, lot):
-        """The one that the holder's zklock is connected to, where it is one."""
+        """The one that the holder's zklock is connected to, if that is one soon."""
+        def used():
+            number = self._in_use()
+            return number if number in self._ensemble.followers() else None
+        number = self._await(used, SOON)
+        if number:
+            return number
         followers = self._await(lambda: self._ensemble.followers() or None)
-        if not followers:
-            return None
-        used = self._in_use()
-        return used if used in followers else followers[lot % len(followers)]
+        return followers[lot % len(followers)] if followers else None
 
     def _in_use(self):
+        """The server's number, 0 if there is none."""
         held = self._holding()
         if not held:
-            return None
+            return 0
         lines = subprocess.run(["ss", "-Htnp", "state", "established"], check=False, stdout=subprocess.PIPE,
                                text=True).stdout
         for line in lines.splitlines():
             if re.search(rf"pid={held[2].pid},", line):
                 return self._numbers_of.get(line.split()[3])
-        return None
+        return 0

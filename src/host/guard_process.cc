@@ -230,8 +230,11 @@ class GuardProcess {
 }  // namespace
 
 void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) {
-  // A group of its own: Ctrl-C and Ctrl-Z are not for the guard. All signals blocked: nothing but SIGKILL ends it.
-  setpgid(0, 0);
+  // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
+  // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
+  // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
+  if (!is_in_orphaned_group(getppid())) setpgid(0, 0);
+  // Nothing but SIGKILL and SIGSTOP reaches it.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);

@@ -26,18 +26,6 @@ namespace {
 // A process that forks as fast as we scan would keep us here for ever: kill what was seen, reap, come again.
 constexpr int kMostScans = 8;
 
-// 0 if there is no such process. In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last
-// parenthesis counts.
-pid_t parent_of(pid_t pid) {
-  char text[512];
-  const Fd file(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : 0;
-  if (length <= 0) return 0;
-  text[length] = '\0';
-  const char* after_name = std::strrchr(text, ')');
-  return after_name && std::strlen(after_name) > 4 ? std::atoi(after_name + 4) : 0;
-}
-
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
@@ -60,6 +48,27 @@ bool signal_process(Process process, int signal) {
 }
 
 }  // namespace
+
+pid_t parent_of(pid_t pid) {
+  // In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last parenthesis counts.
+  char text[512];
+  const Fd file(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : 0;
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  const char* after_name = std::strrchr(text, ')');
+  return after_name && std::strlen(after_name) > 4 ? std::atoi(after_name + 4) : 0;
+}
+
+bool is_in_orphaned_group(pid_t member) {
+  const pid_t group = getpgid(member);
+  const pid_t session = getsid(member);
+  for (pid_t parent = parent_of(member); parent > 0; parent = parent_of(parent)) {
+    if (getsid(parent) != session) return true;
+    if (getpgid(parent) != group) return false;
+  }
+  return true;
+}
 
 void become_subreaper() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -265,3 +265,14 @@ assert_all_gone() {
   expect_end 6 $!
   assert_free
 }
+
+# As under cron: the script leads its session, so its group is orphaned, and the kernel hangs up such a group when one of
+# its last ties goes while a member is stopped.
+@test "in a group without a terminal that has a stopped member the command's end hangs nobody up" {
+  # shellcheck disable=SC2016
+  expect_status 0 setsid --wait sh -c 'trap "echo hung up" HUP
+    sleep 600 & kill -STOP $!
+    "$ZKLOCK_BIN" run /l -- true
+    kill -KILL $!; echo done'
+  assert_equal "$output" done
+}

@@ -60,9 +60,9 @@ class GuardProcess {
   // Nothing that the lock is held for may live any longer than that. It moves on while we sleep; we wake up at the
   // old one and find the new one.
   Deadline fence() const {
-    const CommandPhase phase = page_.phase;
-    const bool let_go = phase == CommandPhase::ended && duty_ == Duty::attend && !wait_all_;
-    return let_go || phase == CommandPhase::gone ? kNever : Deadline(Duration(page_.fence));
+    const bool starting = page_.phase == CommandPhase::idle;
+    const bool bound = starting || holds_lock() || (duty_ != Duty::attend && page_.phase != CommandPhase::gone);
+    return bound ? Deadline(Duration(page_.fence)) : kNever;
   }
 
   void read_orders() {
@@ -77,10 +77,23 @@ class GuardProcess {
   // Its end of the channel is closed: it has let the command's leftovers go on purpose, or it is dead.
   void zklock_is_gone() {
     zklock_lives_ = false;
-    const CommandPhase phase = page_.phase;
-    const bool runs = phase == CommandPhase::running || phase == CommandPhase::stopped;
-    if (!runs && duty_ == Duty::attend) _exit(0);
+    if (!holds_lock() && duty_ == Duty::attend) _exit(0);
     start_killing();
+  }
+
+  // Something runs that the lock is held for.
+  bool holds_lock() const {
+    switch (page_.phase.load()) {
+      case CommandPhase::running:
+      case CommandPhase::stopped:
+        return true;
+      case CommandPhase::ended:
+        return wait_all_;
+      case CommandPhase::idle:
+      case CommandPhase::gone:
+        break;
+    }
+    return false;
   }
 
   void obey(const char* message, size_t length) {

@@ -5,15 +5,17 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import threading
 import time
 
+import probe
 from schedule import TICK
 
 NUMBERS = (1, 2, 3)
-BETWEEN_QUESTIONS = 0.1
+BETWEEN_QUESTIONS = 0.1  # seconds
+BETWEEN_WRITES = 0.3
+COMMITTED_LATELY = 1.0
 # A follower that lost its leader goes on answering clients for four ticks: longer than a session lives.
 SYNC_LIMIT = 4
 WATCH = 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"'
@@ -25,6 +27,7 @@ class Ensemble:
         self._folder = folder
         self._watcher = self._watch_over()
         self.addresses = {}
+        self._committed = dict.fromkeys(NUMBERS, 0)
         self._modes = dict.fromkeys(NUMBERS)
         self._paused = dict.fromkeys(NUMBERS, 0)
         self._lock = threading.Lock()
@@ -37,7 +40,8 @@ class Ensemble:
         settings = dict(word.split("=", 1) for word in shlex.split(words) if "=" in word)
         self.addresses = dict(zip(NUMBERS, settings["ZKLOCK_SERVERS"].split(",")))
         for number in NUMBERS:
-            threading.Thread(target=self._listen, args=(number,), daemon=True).start()
+            for ask in (self._listen, self._write):
+                threading.Thread(target=ask, args=(number,), daemon=True).start()
 
     def _call(self, *words):
         environment = {**os.environ, "ZKLOCK_SANDBOX": self._folder}
@@ -92,23 +96,16 @@ class Ensemble:
 
     def _listen(self, number):
         while True:
-            mode = self._ask(number)
+            mode = probe.mode(self.addresses[number])
             if mode or not self.hidden[number]:
                 self._modes[number] = mode
             time.sleep(BETWEEN_QUESTIONS)
 
-    def _ask(self, number):
-        host, port = self.addresses[number].split(":")
-        reply = b""
-        try:
-            with socket.create_connection((host, int(port)), timeout=1) as server:
-                server.sendall(b"srvr")
-                while piece := server.recv(4096):
-                    reply += piece
-        except OSError:
-            return None
-        modes = [line[6:] for line in reply.decode("ascii", "replace").splitlines() if line.startswith("Mode: ")]
-        return modes[0] if modes else None
+    def _write(self, number):
+        while True:
+            if probe.commits(self.addresses[number]):
+                self._committed[number] = time.monotonic()
+            time.sleep(BETWEEN_WRITES)
 
     def leader(self):
         """Nothing while there is none or more than one."""
@@ -120,7 +117,8 @@ class Ensemble:
 
     def has_quorum(self):
         modes = [self._modes[n] for n in NUMBERS if not self.held_back[n]]
-        return modes.count("leader") == 1 and "follower" in modes
+        committed = max((self._committed[n] for n in NUMBERS if not self.held_back[n]), default=0)
+        return modes.count("leader") == 1 and "follower" in modes and committed > time.monotonic() - COMMITTED_LATELY
 
     def serves(self, number):
         return self._modes[number] is not None

@@ -41,7 +41,7 @@ class Way:
         elif order == "pass":
             self._open.set()
         elif order == "reset":
-            for writer in list(self._writers):
+            for writer in [writer for writer in self._writers if not writer.is_closing()]:
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
                 writer.transport.abort()
 

@@ -4,6 +4,7 @@
 #include "command/note.h"
 #include "command/waiting.h"
 #include "recipe/lease.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <sys/wait.h>
@@ -30,7 +31,7 @@ int status_of(int wait_status) {
 }  // namespace
 
 Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options)
-    : options_(std::move(options)), guard_(std::move(program), inherited), session_(loop_, std::move(session)) {}
+    : options_(std::move(options)), session_(loop_, std::move(session)), guard_(std::move(program), inherited) {}
 
 int Job::run() {
   Waiting waiting(options_.path, session_.options().verbose);
@@ -75,7 +76,14 @@ int Job::run_under(recipe::Lock& lock) {
 
 void Job::give_back(recipe::Lock& lock, End end) {
   // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
-  if (end != End::unproved || session_.connected()) lock.release();
+  const bool reachable = end != End::unproved || session_.connected();
+  if (reachable && !lock.release(zk::beat_of(session_.timeout()))) {
+    // It takes long, so a signal may end it. The first try is not disturbed by what came with the command's end.
+    while (signals_.take()) {
+    }
+    const host::Attached ending(loop_, end_on_signal_);
+    lock.release(session_.timeout());
+  }
   session_.close();
 }
 

@@ -36,7 +36,6 @@ class Job {
   int run();
 
  private:
-  void take(recipe::Lock& lock);
   int run_under(recipe::Lock& lock);
   Duration grace() const;
   void check_grace() const;
@@ -49,9 +48,9 @@ class Job {
   host::EndOnSignal end_on_signal_{signals_};
   host::Attached receiving_{loop_, signals_};
   host::Attached ending_{loop_, end_on_signal_};
+  zk::Session session_;  // outlives the guard: whatever is thrown, the command is dead before the lock is free
   host::Guard guard_;
   host::Attached guarding_{loop_, guard_};
-  zk::Session session_;
 };
 
 }  // namespace zklock::command

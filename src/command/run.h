@@ -18,7 +18,6 @@ class Run {
   // Adds the subcommand with its options to `root`.
   explicit Run(CLI::App& root);
 
-  CLI::App& app() { return *app_; }
   GlobalOptions& global() { return global_; }
 
   // Takes the lock, runs the command, gives the lock back; returns the command's status. Nothing is created in

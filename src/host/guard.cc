@@ -22,11 +22,23 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kBetweenRounds = 20ms;
+constexpr Duration kReaction = 250ms;  // in which a guard that works has begun to kill at the fence
 
 GuardPage* make_shared_page() {
   void* memory = mmap(nullptr, sizeof(GuardPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw system_error("cannot map memory");
   return new (memory) GuardPage;
+}
+
+// Those that whoever became zklock by exec had. Asked first, because a scan of /proc takes a while.
+std::vector<pid_t> children_before() {
+  siginfo_t info{};
+  std::vector<pid_t> children;
+  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return children;
+  for (const Process process : descendants_of(getpid())) {
+    if (process.parent == getpid()) children.push_back(process.pid);
+  }
+  return children;
 }
 
 void unmap(GuardPage* page) {
@@ -37,6 +49,8 @@ void unmap(GuardPage* page) {
 
 Guard::Guard(Program program, const Inherited& inherited)
     : program_(std::move(program)), page_(make_shared_page(), unmap) {
+  if (parent_of(getpid()) == 0) throw Failure(ExitStatus::internal, "cannot read /proc, by which commands are ended");
+  spared_ = children_before();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
   channel_ = Fd(ends[0]);
@@ -51,19 +65,24 @@ Guard::Guard(Program program, const Inherited& inherited)
 }
 
 Guard::~Guard() {
-  const bool runs = started_ && phase() < CommandPhase::ended;
+  const bool runs = started_ && phase() < (wait_all_ ? CommandPhase::gone : CommandPhase::ended);
   if (state_ == State::alive) {
     // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  while (runs && reap_children([](pid_t, int) {})) kill_descendants();
+  if (!runs) return;
+  do {
+    kill_descendants(spared_);
+    reap_children([](pid_t, int) {});
+  } while (!descendants_of(getpid(), spared_).empty());
 }
 
 void Guard::start(const std::vector<std::string>& variables, bool wait_all) {
   std::string block;
   for (const std::string& variable : variables) block += variable + '\0';
   started_ = true;
+  wait_all_ = wait_all;
   send_order({OrderKind::start, wait_all}, block);
 }
 
@@ -76,6 +95,12 @@ void Guard::finish(Duration grace) {
   send_order({OrderKind::finish, static_cast<int32_t>(milliseconds)});
 }
 
+void Guard::set_fence(Deadline moment) {
+  const int64_t before = page_->fence.exchange(moment.time_since_epoch().count());
+  // Earlier than the guard will wake up by itself.
+  if (started_ && moment.time_since_epoch().count() < before) forward(0);
+}
+
 void Guard::send_order(Order order, std::string_view rest) {
   std::string message(sizeof order, '\0');
   std::memcpy(message.data(), &order, sizeof order);
@@ -85,7 +110,9 @@ void Guard::send_order(Order order, std::string_view rest) {
   }
   if (send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
   // A guard that is gone is noticed in record().
-  if (errno != EPIPE && errno != ECONNRESET && errno != EBADF) throw system_error("cannot reach the guard");
+  // One that stands still is taken over at the fence.
+  const bool gone = errno == EPIPE || errno == ECONNRESET || errno == EBADF;
+  if (!gone && errno != EAGAIN) throw system_error("cannot reach the guard");
 }
 
 bool Guard::gone() const {
@@ -100,6 +127,8 @@ void Guard::arm(PollSet& set) {
   set.watch(child_signal_.fd(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
   if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));
+  const Deadline fence{Duration(page_->fence)};
+  if (state_ == State::alive && started_ && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
 }
 
 void Guard::record(const PollSet& set) {
@@ -118,16 +147,32 @@ void Guard::record(const PollSet& set) {
 
 void Guard::decide() {
   if (state_ == State::alive && std::exchange(child_changed_, false)) look_after_guard();
+  if (state_ == State::alive && stands_still()) take_over();
   if (state_ != State::orphaned) return;
-  kill_descendants();
-  if (!reap_children([](pid_t, int) {})) state_ = State::cleared;
+  kill_descendants(spared_);
+  reap_children([](pid_t, int) {});
+  if (descendants_of(getpid(), spared_).empty()) state_ = State::cleared;
 }
 
 // A stopped guard could not keep the fence, so it is no better than a dead one.
 void Guard::look_after_guard() {
   int wait_status = 0;
   if (waitpid(pid_, &wait_status, WNOHANG | WUNTRACED) != pid_) return;
-  if (WIFSTOPPED(wait_status)) ::kill(pid_, SIGKILL);
+  if (!started_) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
+  take_over();
+}
+
+// Past the fence and not killing: held by a debugger, or in a cgroup that is frozen.
+bool Guard::stands_still() const {
+  const Deadline fence{Duration(page_->fence)};
+  return started_ && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
+}
+
+void Guard::take_over() {
+  // If it was reaped already there is nobody with that pid but a zombie of ours at most.
+  for (const Process process : descendants_of(getpid(), spared_)) {
+    if (process.pid == pid_) ::kill(pid_, SIGKILL);
+  }
   channel_.reset();
   state_ = State::orphaned;
 }

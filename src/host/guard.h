@@ -28,9 +28,9 @@ class Guard : public Source {
 
   // With `wait_all` the fence is for what the command leaves behind too.
   void start(const std::vector<std::string>& variables, bool wait_all);
-  // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it wakes
-  // nobody.
-  void set_fence(Deadline moment) { page_->fence = moment.time_since_epoch().count(); }
+  // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it on
+  // wakes nobody. A guard that does not kill at the fence is treated as one that was killed.
+  void set_fence(Deadline moment);
   // The guard has killed at the fence.
   bool fenced() const { return page_->fenced; }
   void forward(int signal);
@@ -64,6 +64,8 @@ class Guard : public Source {
 
   void send_order(Order order, std::string_view rest = {});
   void look_after_guard();
+  bool stands_still() const;
+  void take_over();
 
   Program program_;
   std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;
@@ -71,7 +73,9 @@ class Guard : public Source {
   ChildSignal child_signal_;
   bool child_changed_ = false;
   pid_t pid_ = 0;
+  std::vector<pid_t> spared_;  // children from before, by an exec: not ours to kill
   bool started_ = false;
+  bool wait_all_ = false;
   State state_ = State::alive;
 };
 

@@ -51,7 +51,7 @@ class GuardProcess {
   void wait() {
     Deadline until = fence();
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
-    if (duty_ == Duty::kill) until = deadline_in(kBetweenRounds);
+    if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenRounds : kStubbornAfter);
     timer_.set(until);
     pollfd fds[] = {{channel_.get(), POLLIN, 0}, {child_signal_.fd(), POLLIN, 0}, {timer_.fd(), POLLIN, 0}};
     ::poll(fds, 3, -1);
@@ -152,7 +152,7 @@ class GuardProcess {
     let_go_of_descriptors();
   }
 
-  [[noreturn]] void become_command(pid_t group, const std::vector<std::string>& environment) {
+  [[noreturn]] void become_command(pid_t group, const std::vector<std::string>& environment) noexcept {
     // Should the guard be killed, its command dies with it, before zklock has even noticed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, group);
@@ -161,7 +161,7 @@ class GuardProcess {
     _exit(127);
   }
 
-  // Only the command keeps what zklock was given: whoever reads the other end of a pipe must see it end.
+  // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
   void let_go_of_descriptors() {
     int kept[] = {channel_.get(), child_signal_.fd(), timer_.fd()};
     std::sort(std::begin(kept), std::end(kept));
@@ -197,12 +197,10 @@ class GuardProcess {
   }
 
   void carry_on() {
-    if (duty_ != Duty::kill && BootClock::now() >= fence()) {
-      page_.fenced = true;
-      start_killing();
-    }
+    if (BootClock::now() >= fence() && !page_.fenced.exchange(true) && duty_ != Duty::kill) start_killing();
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
+    if (command_ > 0) ::kill(command_, SIGKILL);  // at once, whatever a scan takes
     const std::vector<pid_t> refused = kill_descendants();
     if (BootClock::now() < stubborn_from_) return;
     const std::vector<Process> left = descendants_of(getpid());
@@ -242,7 +240,7 @@ class GuardProcess {
 
 }  // namespace
 
-void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) {
+void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) noexcept {
   // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
   // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
   // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.

@@ -11,6 +11,6 @@
 
 namespace zklock::host {
 
-[[noreturn]] void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited);
+[[noreturn]] void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) noexcept;
 
 }  // namespace zklock::host

@@ -52,7 +52,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& variab
 }  // namespace
 
 Failure cannot_execute(const Program& program, int error) {
-  const std::string name = printable(program.arguments[0]);
+  const std::string name = program.arguments[0].empty() ? "''" : printable(program.arguments[0]);
   if (error == ENOENT) {
     const bool there = access(program.file.c_str(), F_OK) == 0;
     return {ExitStatus::not_found,

@@ -3,6 +3,7 @@
 
 #include "host/fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -74,35 +75,38 @@ void become_subreaper() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-std::vector<Process> descendants_of(pid_t ancestor) {
+std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& spared) {
   const auto children = children_by_parent();
   std::vector<Process> found;
   const auto add_children_of = [&](pid_t parent) {
     const auto [first, last] = children.equal_range(parent);
-    for (auto child = first; child != last; ++child) found.push_back({child->second, parent});
+    for (auto child = first; child != last; ++child) {
+      const bool is_spared = std::count(spared.begin(), spared.end(), child->second) > 0;
+      if (!is_spared) found.push_back({child->second, parent});
+    }
   };
   add_children_of(ancestor);
   for (size_t i = 0; i < found.size(); ++i) add_children_of(found[i].pid);
   return found;
 }
 
-std::vector<pid_t> signal_descendants(int signal) {
+std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared) {
   std::vector<pid_t> refused;
-  for (const Process process : descendants_of(getpid())) {
+  for (const Process process : descendants_of(getpid(), spared)) {
     if (!signal_process(process, signal)) refused.push_back(process.pid);
   }
   return refused;
 }
 
-std::vector<pid_t> kill_descendants() {
+std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared) {
   std::set<pid_t> seen;
   size_t before = 0;
   for (int scan = 0; scan < kMostScans; ++scan, before = seen.size()) {
-    signal_descendants(SIGSTOP);
-    for (const Process process : descendants_of(getpid())) seen.insert(process.pid);
+    signal_descendants(SIGSTOP, spared);
+    for (const Process process : descendants_of(getpid(), spared)) seen.insert(process.pid);
     if (seen.size() == before) break;
   }
-  return signal_descendants(SIGKILL);
+  return signal_descendants(SIGKILL, spared);
 }
 
 bool reap_children(const std::function<void(pid_t, int wait_status)>& report) {

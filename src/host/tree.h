@@ -23,17 +23,17 @@ struct Process {
   pid_t parent;  // when it was looked at
 };
 
-// All descendants of `ancestor`, parents before children.
-std::vector<Process> descendants_of(pid_t ancestor);
+// All descendants of `ancestor`, parents before children, but for `spared` and what descends from them.
+std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& spared = {});
 
 // Sends `signal` to every descendant of the caller, each named by a pidfd and checked again, so that a recycled pid
 // is never hit. Returns those that we may not signal.
-std::vector<pid_t> signal_descendants(int signal);
+std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 
 // One round of ending all descendants of the caller: stopped first, in a few scans until no new one appears, so that
 // none can fork away, then killed. Returns those that we may not signal. The caller reaps and repeats until it has no
 // child.
-std::vector<pid_t> kill_descendants();
+std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared = {});
 
 // Reaps every child that has ended and reports it, also stops. Returns whether the caller still has a child.
 bool reap_children(const std::function<void(pid_t, int wait_status)>& report);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lease.h"
 
+#include "zk/timing.h"
+
 #include <algorithm>
 
 namespace zklock::recipe {
@@ -9,8 +11,7 @@ using zk::Code;
 
 namespace {
 
-constexpr int kHeartbeats = 6;  // in a session timeout
-constexpr int kRetries = 60;    // likewise
+constexpr int kRetries = 60;  // in a session timeout
 
 // What an answer says of our node.
 enum class Word { there, deleted, expired, none };
@@ -44,7 +45,7 @@ Lease::Lease(zk::Session& session, std::string node, Deadline proved, Duration g
       grace_(grace),
       proved_(proved),
       connections_(session.client().connections()),
-      next_heartbeat_(proved + session.timeout() / kHeartbeats) {
+      next_heartbeat_(proved + zk::beat_of(session.timeout())) {
   move_fence();
   look();
 }
@@ -88,8 +89,8 @@ void Lease::take_heartbeat() {
   switch (word_of(heartbeat_->answer.code)) {
     case Word::there:
       proved_ = sent_;
-      fence_ = kNever;
-      next_heartbeat_ = sent_ + session_.timeout() / kHeartbeats;
+      fence_ = kNever;  // may grow
+      next_heartbeat_ = sent_ + zk::beat_of(session_.timeout());
       break;
     case Word::deleted:
       state_ = State::node_deleted;
@@ -106,7 +107,7 @@ void Lease::take_heartbeat() {
 
 // A reconnect may negotiate another timeout: a shorter one counts at once, a longer one from the next proof on.
 void Lease::move_fence() {
-  fence_ = std::min(fence_, proved_ + session_.timeout() * 2 / 3);
+  fence_ = std::min(fence_, proved_ + zk::fence_of(session_.timeout()));
 }
 
 void Lease::look() {

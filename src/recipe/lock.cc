@@ -2,6 +2,7 @@
 #include "recipe/lock.h"
 
 #include "zk/path.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,7 @@ std::string make_prefix() {
 }  // namespace
 
 Lock::Outcome Lock::acquire(bool wait, Deadline until) {
+  session_.set_purpose(fmt::format("cannot take {}", path_));
   try {
     for (;;) {
       switch (stand_in_line(wait, until)) {
@@ -74,6 +76,7 @@ Lock::Step Lock::enter(Deadline until) {
     session_.ready(until);
     prefix_ = make_prefix();
     node_.clear();
+    entering_.reset();
     proved_ = BootClock::now();
     entering_ = session_.client().create(child(prefix_), data_, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(path_);
@@ -108,30 +111,42 @@ Lock::Step Lock::enter(Deadline until) {
 // The create's answer was lost. Only a list after a sync tells whether there is a node, and only its owner whether it
 // is worth anything: one of an earlier session dies with that. `removed`: there is none.
 Lock::Step Lock::find_own(Deadline until) {
-  proved_ = BootClock::now() - session_.timeout() / 6;
-  const Answer list = session_.synced_children(path_, until);
-  if (list.code == Code::expired) return Step::expired;
-  names_ = list.names;
-  for (const std::string& name : names_) {
-    if (!name.starts_with(prefix_)) continue;
-    const Answer own = session_.read(child(name), until);
-    if (own.code == Code::expired) return Step::expired;
-    if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
-    node_ = child(name);
-    token_ = own.stat.created;
-    return Step::look_again;
-  }
-  return Step::removed;
-}
-
-Lock::Step Lock::list_again(Deadline until) {
-  proved_ = BootClock::now() - session_.timeout() / 6;
   const Answer list = session_.synced_children(path_, until);
   if (list.code == Code::expired) return Step::expired;
   if (list.code == Code::no_node) return Step::removed;
   if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", path_), list);
-  names_ = list.names;
-  return Step::look_again;
+  for (const std::string& name : list.names) {
+    if (!name.starts_with(prefix_)) continue;
+    const Answer own = session_.read(child(name), until);
+    if (own.code == Code::expired) return Step::expired;
+    if (own.code != Code::ok && own.code != Code::no_node) throw zk::failure_of("cannot read " + child(name), own);
+    if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
+    node_ = child(name);
+    token_ = own.stat.created;
+    return list_again(until);
+  }
+  return Step::removed;
+}
+
+// A quorum's word on our node, and the list behind it: the check is a transaction, so the list, which our server gives
+// after it, lacks nothing that was committed before. (A sync would give the list, but no quorum's word: a leader that
+// has lost its quorum answers it too.)
+Lock::Step Lock::list_again(Deadline until) {
+  for (;;) {
+    session_.ready(until);
+    proved_ = BootClock::now() - zk::beat_of(session_.timeout());
+    const zk::Call checked = session_.client().check({node_});
+    const zk::Call listed = session_.client().children(path_);
+    const Answer check = session_.await(checked, until);
+    const Answer list = session_.await(listed, until);
+    if (check.code == Code::expired || list.code == Code::expired) return Step::expired;
+    if (check.code == Code::no_node) return Step::removed;
+    if (check.code == Code::unknown || list.code == Code::unknown) continue;
+    if (check.code != Code::ok) throw zk::failure_of(fmt::format("cannot take {}", path_), check);
+    if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", path_), list);
+    names_ = list.names;
+    return Step::look_again;
+  }
 }
 
 void Lock::check_names() const {
@@ -180,7 +195,11 @@ Lock::Step Lock::wait_for(const Place& place, Deadline until) {
     own_ = std::make_shared<zk::WatchState>();
     own = session_.client().read(node_, own_);
   }
-  const Answer predecessor = session_.await(watching, until);
+  Answer predecessor = session_.await(watching, until);
+  if (predecessor.code == Code::no_auth) {
+    // Not ours to read. Its existence may be watched; that leaves a watch behind if it is gone, so it is not the rule.
+    predecessor = session_.await(session_.client().exists(child(place.predecessor), watch), until);
+  }
   if (own && session_.await(own, until).code != Code::ok) own_.reset();
   if (session_.expired()) return Step::expired;
   // Gone already, or the watch was lost with the connection: look again.
@@ -226,19 +245,22 @@ void Lock::ask_for_holder(const Place& place) {
 // Somebody waits for us to end, and without an answer the session's end takes the node anyway.
 void Lock::withdraw() {
   give_up_place(std::min(session_.timeout() / 3, kLongestWithdrawal));
+  forget();
 }
 
-void Lock::give_up_place(Duration budget) {
-  if (prefix_.empty()) return;
+bool Lock::give_up_place(Duration budget) {
+  if (prefix_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
-  while (session_.settle_connection(until)) {
+  bool given_up = false;
+  while (!given_up && session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
-    if (node_.empty() && session_.settle(entering_, until)) node_ = entering_->answer.path;
+    if (node_.empty() && entering_ && session_.settle(entering_, until)) node_ = entering_->answer.path;
     if (node_.empty()) break;  // never made, or unknown: then it goes with the session
     const zk::Call removed = session_.client().remove(node_);
-    if (session_.settle(removed, until) && removed->answer.code != Code::unknown) break;
+    given_up = session_.settle(removed, until) && removed->answer.code != Code::unknown;
   }
-  forget();
+  if (given_up || session_.expired()) forget();
+  return prefix_.empty();
 }
 
 void Lock::forget() {

@@ -59,9 +59,9 @@ class Lock {
   // client is heard only every T/3, a T/6 before the list was asked for that showed our turn.
   Deadline proved() const { return proved_; }
 
-  // Deletes our node and sees the answer. Where no server can be reached it gives up after the session timeout: by then
-  // the session has expired, and the node with it. Throws nothing of its own. Harmless without a node.
-  void release() { give_up_place(session_.timeout()); }
+  // Deletes our node and sees the answer, for `budget` at most: false if that was not enough. What is left then goes
+  // with the session. Throws nothing but what other sources of the loop throw. Harmless without a node.
+  bool release(Duration budget) { return give_up_place(budget); }
 
  private:
   enum class Step { look_again, held, busy, removed, expired };
@@ -76,7 +76,7 @@ class Lock {
   void look_around(Place place);
   void ask_for_holder(const Place& place);
   void withdraw();
-  void give_up_place(Duration budget);
+  bool give_up_place(Duration budget);
   void forget();
   std::string child(const std::string& name) const { return path_ + "/" + name; }
 

@@ -122,6 +122,8 @@ struct Client::Callbacks {
     if (value && length > 0) request->call->answer.data.assign(value, static_cast<size_t>(length));
   }
 
+  static void on_exists(int number, const ::Stat* stat, const void* data) { finish(number, data, stat); }
+
   static void on_children(int number, const String_vector* names, const void* data) {
     const auto request = finish(number, data);
     for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
@@ -216,6 +218,16 @@ Call Client::read(const std::string& path, const Watch& watch) {
   const auto submit = [&](const char* full_path, Request* request) {
     return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
                      Callbacks::on_read, request);
+  };
+  return send(full(path), submit, id);
+}
+
+Call Client::exists(const std::string& path, const Watch& watch) {
+  const uintptr_t id = next_watch_++;
+  watches_[id] = watch;
+  const auto submit = [&](const char* full_path, Request* request) {
+    return zoo_awexists(handle_, full_path, Callbacks::on_node, reinterpret_cast<void*>(id), Callbacks::on_exists,
+                        request);
   };
   return send(full(path), submit, id);
 }

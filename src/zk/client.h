@@ -53,6 +53,8 @@ class Client {
   Call remove(const std::string& path);
   // With a watch: it fires once, when the node's data changes or the node goes.
   Call read(const std::string& path, const Watch& watch = nullptr);
+  // Its Stat alone, which needs no permission. The watch stands even if there is no node.
+  Call exists(const std::string& path, const Watch& watch);
   Call children(const std::string& path);
   Call sync(const std::string& path);
   // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/link.h"
 
+#include "zk/timing.h"
+
 #include <algorithm>
 
 namespace zklock::zk {
@@ -9,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kPatience = 6;                // T / kPatience: for an answer, for a connection
 constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
+constexpr Duration kLeastPause = 50ms;      // of ours; less is a busy machine
 constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
 
 }  // namespace
@@ -36,25 +38,38 @@ void Link::arm(host::PollSet& set) {
     note_attempt();
   }
   // Known to be dead: on to the next one, at once.
-  if (client_.state() != ClientState::connected && failed_.contains(server_)) {
+  const bool dead = client_.state() != ClientState::connected && failed_.contains(server_);
+  if (dead || was_paused(recorded_)) {
     cut();
     return set.wake_at(BootClock::now());
   }
   set.watch(fd_, interest.events);
-  set.wake_at(deadline_in(interest.within));
-  set.wake_at(cut_at());
+  due_ = std::min(deadline_in(interest.within), cut_at());
+  set.wake_at(due_);
 }
 
 void Link::record(const host::PollSet& set) {
+  if (was_paused(due_) && fd_ >= 0) cut();
+  recorded_ = BootClock::now();
   if (fd_ < 0) return;
   if (const short revents = set.seen(fd_)) client_.process(revents);
   note_state();
   if (trying_ && BootClock::now() >= cut_at()) cut();
 }
 
+// Whether we ourselves stood still since `moment`. Our server may then not have told its leader for long that we live,
+// and nothing but a new handshake tells it at once: neither a sync nor a transaction does. One within the last T/3 is
+// as good: a client that waits is not heard more often.
+bool Link::was_paused(Deadline moment) const {
+  if (client_.state() != ClientState::connected) return false;
+  if (BootClock::now() < connected_since_ + 2 * beat_of(client_.session_timeout())) return false;
+  const Duration noticeable = std::max(beat_of(client_.session_timeout()) / 2, kLeastPause);
+  return BootClock::now() - noticeable > moment;
+}
+
 // The moment by which the server must have shown life.
 Deadline Link::cut_at() const {
-  Duration patience = client_.session_timeout() / kPatience;
+  Duration patience = beat_of(client_.session_timeout());
   if (client_.connections() == 0) patience = std::max(patience, kFirstPatience);
   const Deadline since = client_.state() == ClientState::connected ? client_.silent_since() : tried_since_;
   return since == kNever ? kNever : since + patience;
@@ -69,6 +84,7 @@ void Link::cut() {
 void Link::note_state() {
   switch (client_.state()) {
     case ClientState::connected:
+      if (unconnected_since_ != kNever) connected_since_ = BootClock::now();
       unconnected_since_ = kNever;
       if (client_.answers() == answers_) break;
       answers_ = client_.answers();

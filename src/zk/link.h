@@ -27,18 +27,22 @@ class Link : public host::Source {
   void note_attempt();
   void cut();
   Deadline cut_at() const;
+  bool was_paused(Deadline moment) const;
 
   Client& client_;
   size_t round_;
-  int fd_ = -1;            // valid until the next call into the client
-  Deadline not_before_{};  // no interest() before this moment
-  bool trying_ = false;    // there is a socket, in use or being connected
-  std::string server_;     // whom it belongs to
+  int fd_ = -1;                           // valid until the next call into the client
+  Deadline not_before_{};                 // no interest() before this moment
+  Deadline due_ = BootClock::now();       // when the turn that was armed should be over
+  Deadline recorded_ = BootClock::now();  // when the last one was
+  bool trying_ = false;                   // there is a socket, in use or being connected
+  std::string server_;                    // whom it belongs to
   Deadline tried_since_{};
   std::set<std::string> failed_;  // cut or broken since the last answer
   size_t attempts_ = 0;           // since the last answer or the last full round
   uint64_t answers_ = 0;          // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
+  Deadline connected_since_{};  // of the connection in use
 };
 
 }  // namespace zklock::zk

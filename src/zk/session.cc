@@ -197,7 +197,8 @@ void Session::fail_unreachable(Duration waited) const {
 
 void Session::fail_timed_out() const {
   if (!answered_) fail_unreachable(BootClock::now() - opened_);
-  throw Failure(ExitStatus::busy, fmt::format("timed out waiting for ZooKeeper at {}", options_.servers.text()));
+  throw Failure(ExitStatus::busy,
+                fmt::format("{}: no answer in time from ZooKeeper at {}", purpose_, options_.servers.text()));
 }
 
 }  // namespace zklock::zk

@@ -35,6 +35,9 @@ class Session {
   // Takes in what is outstanding, for a second at most, and ends the session: its ephemerals are gone.
   void close();
 
+  // What a caller's deadline ends: "cannot take /l". For the message.
+  void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
+
   // For requests that go out together: ready(), send through client(), then await each.
   Client& client() { return *client_; }
   // Returns once there is a connection, or the session is known to be expired.
@@ -48,7 +51,7 @@ class Session {
   // Reads, sent again if the connection was lost.
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
   Answer children(const std::string& path, Deadline until);
-  // The same after a sync: nothing committed before is missing from it, whichever server we are on.
+  // After a sync: nothing committed before is missing from it, whichever server we are on.
   Answer synced_children(const std::string& path, Deadline until);
 
   // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
@@ -58,6 +61,7 @@ class Session {
   // One turn of the loop, until `until` at most.
   void turn(Deadline until);
 
+  // All these only between open() and close().
   bool connected() const { return client_->state() == ClientState::connected; }
   bool expired() const { return client_->state() == ClientState::expired; }
   // kNever while connected.
@@ -79,6 +83,7 @@ class Session {
   SessionOptions options_;
   std::unique_ptr<Client> client_;
   std::unique_ptr<Link> link_;
+  std::string purpose_ = "cannot go on";
   Deadline opened_{};
   bool answered_ = false;  // some server, once
 };

@@ -89,9 +89,10 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   wait_for tty screen
 }
 
+# A shell with job control: in an orphaned group the kernel stops nobody.
 @test "Ctrl-Z: the command is continued at once, and it is said" {
   # shellcheck disable=SC2016
-  on_terminal "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >pid; until [ -e go ]; do sleep 0.02; done'
+  on_terminal bash -mc '"$ZKLOCK_BIN" run /l -- sh -c "echo \$\$ >pid; until [ -e go ]; do sleep 0.02; done"; exit $?'
   wait_until "it runs" test -s pid
   press $'\x1a'
   wait_for "zklock: continued: a command that is stopped would lose its lock" screen

@@ -303,12 +303,15 @@ ISOLATED_TEST(Guard, KilledItselfIsNoticedAndItsTreeEnded) {
   EXPECT_TRUE(descendants_of(getpid()).empty());
 }
 
-ISOLATED_TEST(Guard, KilledBeforeTheStartIsNoticed) {
+ISOLATED_TEST(Guard, KilledBeforeTheStartEndsTheWait) {
   Guarded guarded("exit");
   ::kill(guarded.guard_pid(), SIGKILL);
-  ASSERT_TRUE(guarded.until([&] { return guarded.guard().killed(); }));
-  guarded.start();
-  EXPECT_TRUE(guarded.until_gone());
+  try {
+    guarded.until([] { return false; });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::internal);
+  }
 }
 
 ISOLATED_TEST(Guard, LetGoWhileTheCommandRunsEndsTheTree) {

@@ -60,7 +60,7 @@ TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {
   EXPECT_EQ(b.acquire(0s), Outcome::busy);
   EXPECT_EQ(b.lock.holder().data, "data");
   EXPECT_EQ(contenders(), 1u);
-  a.lock.release();
+  a.lock.release(20s);
   EXPECT_EQ(b.acquire(0s), Outcome::held);
   EXPECT_GT(b.lock.token(), a.lock.token());
 }
@@ -69,7 +69,7 @@ TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {
 TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
   Party first(server_ + chroot_);
   first.acquire();  // the lock's node is there, so that the next request is the create
-  first.lock.release();
+  first.lock.release(20s);
   Party party(through_proxy_);
   proxy_.lose_next_answer();
   EXPECT_EQ(party.acquire(), Outcome::held);
@@ -84,7 +84,7 @@ TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
 TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
   Party first(server_ + chroot_);
   first.acquire();
-  first.lock.release();
+  first.lock.release(20s);
   Party party(through_proxy_, 500ms);
   const int64_t old_session = party.session.id();
   Deadline back = kNever;
@@ -114,7 +114,7 @@ TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
       back = deadline_in(3 * waiter.session.timeout());
     }
     if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
-    if (waiter.observer.expired > 0 && contenders() == 2) holder.lock.release();
+    if (waiter.observer.expired > 0 && contenders() == 2) holder.lock.release(20s);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
   EXPECT_EQ(waiter.observer.expired, 1);
@@ -166,7 +166,7 @@ TEST_F(LockTest, AnInterruptedWaitLeavesNoNode) {
 TEST_F(LockTest, AnInterruptedEntryLeavesNoNode) {
   Party first(server_ + chroot_);
   first.acquire();
-  first.lock.release();
+  first.lock.release(20s);
   Party party(server_ + chroot_);
   bool thrown = false;
   const Script script(party.loop, [&] {
@@ -187,7 +187,7 @@ TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
   const Script script(waiter.loop, [&] {
     if (released || contenders() < 2) return;
     released = true;
-    holder.lock.release();
+    holder.lock.release(20s);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
 }
@@ -221,7 +221,7 @@ TEST_F(LockTest, AReleaseDuringADisconnectIsNotMissed) {
     if (released || contenders() < 2) return;
     released = true;
     proxy_.cut(true);
-    holder.lock.release();
+    holder.lock.release(20s);
     proxy_.accept_again();
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
@@ -264,7 +264,7 @@ TEST_F(LockTest, AParentThatVanishedIsMadeAgain) {
   Party party(server_ + chroot_);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(party.acquire(), Outcome::held);
-    party.lock.release();
+    party.lock.release(20s);
     observer_.remove("/l");
   }
 }
@@ -286,7 +286,7 @@ TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
   Party party(through_proxy_);
   party.acquire();
   proxy_.lose_next_answer();
-  party.lock.release();
+  party.lock.release(20s);
   EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(contenders(), 0u);
   EXPECT_TRUE(party.session.connected());
@@ -373,7 +373,7 @@ TEST_F(LeaseTest, AfterAWaitTheFirstProofLiesBackASixthOfTheTimeout) {
   const Script script(waiter.loop, [&] {
     if (released != kNever || contenders() < 2) return;
     released = BootClock::now();
-    holder.lock.release();
+    holder.lock.release(20s);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
   EXPECT_LE(waiter.lock.proved(), BootClock::now() - waiter.session.timeout() / 6);

@@ -19,9 +19,7 @@ from schedule import SESSION, TICK, LANES
 # How long a command that should have been killed goes on, to be found out: the next holder has entered by then.
 OUTLIVE = SESSION + 2 * TICK
 SLOW = 0.03, 0.2  # seconds each way
-# Seconds between two of a lane even when it is late: when zklock and its guard are killed at the same moment there is
-# nobody left to end the command's tree.
-LEAST_PAUSE = 1.0
+LEAST_PAUSE = 1.0  # seconds between two of a lane even when it is late: zklock and guard are not to die together
 REJOIN = 20.0  # seconds that a restarted server may take
 
 
@@ -72,8 +70,7 @@ class Faults:
             raise self._error
 
     def _perform(self, fault):
-        act = ACTS[fault.kind]
-        with act(self, fault) as hit:
+        with ACTS[fault.kind](self, fault) as hit:
             if hit is None:
                 self._events.add("skipped", kind=fault.kind, planned=fault.at)
                 return

@@ -58,7 +58,7 @@ _zklock_files() {
 _zklock() {
   local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
   local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
-  local run='-n --nonblock -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --label'
+  local run='-n --nonblock -s --shared -x --exclusive --peer -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --label'
   COMPREPLY=()
   _zklock_look
   if [[ -n $command_at ]]; then

@@ -37,7 +37,7 @@ int Job::run() {
   Waiting waiting(options_.path, session_.options().verbose);
   session_.open(options_.patience.until);
   check_grace();
-  recipe::Lock lock(session_, options_.path, options_.note, waiting);
+  recipe::Lock lock(session_, options_.path, options_.type, options_.note, waiting);
   const Outcome outcome = lock.acquire(options_.patience.in_line, options_.patience.until);
   waiting.end(outcome == Outcome::held);
   switch (outcome) {

@@ -21,6 +21,7 @@ struct Patience {
 
 struct JobOptions {
   std::string path;
+  recipe::LockType type;
   std::string note;  // for our node
   Patience patience;
   std::optional<Duration> grace;  // nothing: a part of the session timeout

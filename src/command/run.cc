@@ -27,6 +27,9 @@ Run::Run(CLI::App& root) : app_(root.add_subcommand("run", "Run a command under 
   set_usage(*app_, "Usage: zklock run [OPTIONS] LOCK -- COMMAND [ARG...]\n       zklock run [OPTIONS] -c STRING LOCK");
   app_->add_option("LOCK", path_, "Path of the lock, like /locks/job")->group("");
   app_->add_flag("-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
+  shared_ = app_->add_flag("-s,--shared", given_, "Together with other shared holders");
+  exclusive_ = app_->add_flag("-x,--exclusive", given_, "Alone (the default)");
+  add_value(*app_, "--peer", peer_, "Lock in the names of: curator-rw, kazoo", "NAME");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
   add_value(*app_, "-E,--conflict-exit-code", conflict_status_, "Exit with N instead of 75", "N");
   add_value(*app_, "-c,--command", shell_command_, "Run STRING with /bin/sh -c", "STRING");
@@ -50,7 +53,8 @@ int Run::execute(const Arguments& arguments, const GlobalOptions& global, const 
   const Patience patience = this->patience();
   const zk::SessionOptions session = session_options(global);
   host::Program program = host::Program::find(command_of(arguments));
-  JobOptions job{*path_, make_note(zk::name_of(program.arguments[0]), label), patience, grace(), wait_all_};
+  JobOptions job{*path_,   lock_type(), make_note(zk::name_of(program.arguments[0]), label),
+                 patience, grace(),     wait_all_};
   return Job(std::move(program), inherited, session, std::move(job)).run();
 }
 
@@ -77,6 +81,21 @@ Patience Run::patience() const {
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
   if (span == Duration::zero()) return {false, kNever};
   return {!nonblock_, deadline_in(span)};
+}
+
+recipe::LockType Run::lock_type() const {
+  const std::string peer = peer_.value_or("standard");
+  recipe::LockType type;
+  // As in flock, the last of -s and -x counts.
+  for (const CLI::Option* option : app_->parse_order()) {
+    if (option == shared_) type.kind = recipe::Kind::shared;
+    if (option == exclusive_) type.kind = recipe::Kind::exclusive;
+  }
+  for (const auto family : {recipe::Family::standard, recipe::Family::curator_rw, recipe::Family::kazoo}) {
+    type.family = family;
+    if (peer == recipe::peer_name(family)) return type;
+  }
+  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw or kazoo", printable(peer)));
 }
 
 std::optional<Duration> Run::grace() const {

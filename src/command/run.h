@@ -29,12 +29,17 @@ class Run {
   std::vector<std::string> command_of(const Arguments& arguments) const;
   int busy_status() const;
   Patience patience() const;
+  recipe::LockType lock_type() const;
   std::optional<Duration> grace() const;
 
   CLI::App* app_;
   GlobalOptions global_;
   Value path_;
   bool nonblock_ = false;
+  CLI::Option* shared_ = nullptr;  // which of the two was given last is asked of the parser
+  CLI::Option* exclusive_ = nullptr;
+  bool given_ = false;
+  Value peer_;
   Value timeout_;
   Value conflict_status_;
   Value shell_command_;

@@ -52,6 +52,34 @@ std::optional<int64_t> take_number(std::string_view& name) {
 
 }  // namespace
 
+std::string name_of_contender(Family family, Kind kind, const std::string& uuid) {
+  const bool exclusive = kind == Kind::exclusive;
+  switch (family) {
+    case Family::standard:
+      return "_c_" + uuid + (exclusive ? "-lock-" : "-shared-lock-");
+    case Family::curator_rw:
+      return "_c_" + uuid + (exclusive ? "-__WRIT__" : "-__READ__");
+    case Family::kazoo: {
+      std::string hex = uuid;
+      std::erase(hex, '-');
+      return hex + (exclusive ? "__lock__" : "__rlock__");
+    }
+  }
+  return uuid;
+}
+
+std::string_view peer_name(Family family) {
+  switch (family) {
+    case Family::standard:
+      return "standard";
+    case Family::curator_rw:
+      return "curator-rw";
+    case Family::kazoo:
+      return "kazoo";
+  }
+  return "";
+}
+
 std::optional<Contender> parse_contender(std::string_view name) {
   std::string_view stem = name;
   const auto number = take_number(stem);

@@ -23,6 +23,13 @@ enum class Family {
   kazoo,       // Kazoo's Lock, ReadLock, WriteLock
 };
 
+// The name, up to its number, of a contender with the unique id `uuid` (36 characters, with hyphens). Where Curator's
+// programs look for their own nodes by id, it is in their form.
+std::string name_of_contender(Family family, Kind kind, const std::string& uuid);
+
+// What --peer calls it.
+std::string_view peer_name(Family family);
+
 struct Contender {
   std::string name;
   Family family;
@@ -44,7 +51,7 @@ struct Place {
     my_turn,   // nobody stands before me whom I must wait for
     waiting,   // watch `predecessor`
     gone,      // my node is not there
-    strangers  // `predecessor` belongs to a family whose programs would not wait for me
+    strangers  // `predecessor` belongs to another family, whose programs would not wait for me
   };
   State state;
   std::string predecessor;  // the nearest contender that I must wait for; see `strangers`

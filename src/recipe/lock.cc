@@ -21,8 +21,8 @@ using zk::Code;
 constexpr Duration kLongestWithdrawal = 5s;
 constexpr Duration kLastLook = 1s;  // at most, to learn the holder's name for a message
 
-// "_c_<uuid>-lock-": what Curator's protected creates look like, with a random (version 4) UUID.
-std::string make_prefix() {
+// Random (version 4).
+std::string make_uuid() {
   std::array<uint8_t, 16> bytes{};
   static_cast<void>(!getrandom(bytes.data(), bytes.size(), 0));
   bytes[6] = static_cast<uint8_t>((bytes[6] & 0x0f) | 0x40);
@@ -32,7 +32,7 @@ std::string make_prefix() {
     if (i == 4 || i == 6 || i == 8 || i == 10) uuid += '-';
     uuid += fmt::format("{:02x}", bytes[i]);
   }
-  return "_c_" + uuid + "-lock-";
+  return uuid;
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Lock::Step Lock::stand_in_line(bool wait, Deadline until) {
 Lock::Step Lock::enter(Deadline until) {
   for (;;) {
     session_.ready(until);
-    prefix_ = make_prefix();
+    prefix_ = name_of_contender(type_.family, type_.kind, make_uuid());
     node_.clear();
     entering_.reset();
     proved_ = BootClock::now();
@@ -92,7 +92,9 @@ Lock::Step Lock::enter(Deadline until) {
         if (const Step found = find_own(until); found != Step::removed) return found;
         continue;
       case Code::no_node:
-        session_.make_node(path_, zk::CreateMode::container, until);
+        // Kazoo's Lock objects live long and break when an unused container goes.
+        session_.make_node(
+            path_, type_.family == Family::kazoo ? zk::CreateMode::persistent : zk::CreateMode::container, until);
         continue;
       case Code::expired:
         return Step::expired;
@@ -175,9 +177,11 @@ Lock::Step Lock::look(bool wait, Deadline until) {
     case Place::State::gone:
       return Step::removed;
     case Place::State::strangers:
-      throw Failure(ExitStatus::bad_data,
-                    fmt::format("cannot take {}: '{}' stands in line there, whose programs would not wait for zklock",
-                                path_, place.predecessor));
+      throw Failure(
+          ExitStatus::bad_data,
+          fmt::format("cannot take {}: '{}' stands in line there, of programs that would not wait for us: use "
+                      "--peer {}",
+                      path_, place.predecessor, peer_name(parse_contender(place.predecessor)->family)));
     case Place::State::waiting:
       if (wait) return wait_for(place, until);
       ask_for_holder(place);

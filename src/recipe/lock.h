@@ -31,11 +31,17 @@ class WaitObserver {
   virtual void on_session_expired() = 0;
 };
 
+// Whom we exclude, and in whose names we stand in line.
+struct LockType {
+  Kind kind = Kind::exclusive;
+  Family family = Family::standard;
+};
+
 class Lock {
  public:
   // `data` is put on our node as it is. `path` is checked already.
-  Lock(zk::Session& session, std::string path, std::string data, WaitObserver& observer)
-      : session_(session), path_(std::move(path)), data_(std::move(data)), observer_(observer) {}
+  Lock(zk::Session& session, std::string path, LockType type, std::string data, WaitObserver& observer)
+      : session_(session), path_(std::move(path)), type_(type), data_(std::move(data)), observer_(observer) {}
 
   enum class Outcome {
     held,
@@ -82,6 +88,7 @@ class Lock {
 
   zk::Session& session_;
   std::string path_;
+  LockType type_;
   std::string data_;
   WaitObserver& observer_;
   std::string prefix_;  // of our node's name, unique; empty: there is none and there was no attempt

@@ -30,8 +30,8 @@ class Nobody : public WaitObserver {
 // A contender with a session and a loop of its own.
 class Party {
  public:
-  explicit Party(const std::string& servers, Duration session_timeout = 4s)
-      : session(loop, test::options_for(servers, session_timeout)), lock(session, "/l", "data", observer) {
+  explicit Party(const std::string& servers, Duration session_timeout = 4s, LockType type = {})
+      : session(loop, test::options_for(servers, session_timeout)), lock(session, "/l", type, "data", observer) {
     session.open(deadline_in(20s));
   }
   Outcome acquire(Duration patience = 20s) { return lock.acquire(patience > 0s, deadline_in(20s)); }
@@ -291,6 +291,63 @@ TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
   EXPECT_EQ(contenders(), 0u);
   EXPECT_TRUE(party.session.connected());
 }
+
+class Families : public LockTest, public testing::WithParamInterface<Family> {
+ protected:
+  LockType type(Kind kind) const { return {kind, GetParam()}; }
+  Party party(Kind kind) const { return Party(server_ + chroot_, 20s, type(kind)); }
+};
+
+TEST_P(Families, SharedHoldersAreTogetherAndKeepAnExclusiveOneOut) {
+  Party reader1 = party(Kind::shared), reader2 = party(Kind::shared), writer = party(Kind::exclusive);
+  EXPECT_EQ(reader1.acquire(0s), Outcome::held);
+  EXPECT_EQ(reader2.acquire(0s), Outcome::held);
+  EXPECT_EQ(writer.acquire(0s), Outcome::busy);
+  reader1.lock.release(20s);
+  EXPECT_EQ(writer.acquire(0s), Outcome::busy);
+  reader2.lock.release(20s);
+  EXPECT_EQ(writer.acquire(0s), Outcome::held);
+}
+
+TEST_P(Families, AnExclusiveHolderKeepsAllOut) {
+  Party writer = party(Kind::exclusive), reader = party(Kind::shared), other = party(Kind::exclusive);
+  EXPECT_EQ(writer.acquire(0s), Outcome::held);
+  EXPECT_EQ(reader.acquire(0s), Outcome::busy);
+  EXPECT_EQ(other.acquire(0s), Outcome::busy);
+}
+
+// A writer that waits is not overtaken by readers that come later.
+TEST_P(Families, AReaderBehindAWaitingWriterWaits) {
+  Party reader = party(Kind::shared), writer = party(Kind::exclusive), late = party(Kind::shared);
+  reader.acquire();
+  bool looked = false;
+  const Script script(writer.loop, [&] {
+    if (looked || contenders() < 2) return;
+    looked = true;
+    EXPECT_EQ(late.acquire(0s), Outcome::busy);
+    reader.lock.release(20s);
+  });
+  EXPECT_EQ(writer.acquire(), Outcome::held);
+  EXPECT_TRUE(looked);
+}
+
+TEST_P(Families, AnotherFamilyInTheLineIsRefusedWithThePeerToUse) {
+  Party holder = party(Kind::exclusive);
+  holder.acquire();
+  const Family other = GetParam() == Family::kazoo ? Family::curator_rw : Family::kazoo;
+  Party stranger(server_ + chroot_, 20s, {Kind::exclusive, other});
+  try {
+    stranger.acquire();
+    ADD_FAILURE() << "taken";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+    EXPECT_NE(failure.text().find(fmt::format("--peer {}", peer_name(GetParam()))), std::string::npos)
+        << failure.text();
+  }
+  EXPECT_EQ(contenders(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Peers, Families, testing::Values(Family::standard, Family::curator_rw, Family::kazoo));
 
 class LeaseTest : public LockTest {
  protected:

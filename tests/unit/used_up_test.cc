@@ -76,7 +76,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
     void on_session_expired() override {}
   } nobody;
   for (int i = 0; i < 2; ++i) {
-    Lock lock(session, "/l", "", nobody);
+    Lock lock(session, "/l", {}, "", nobody);
     try {
       lock.acquire(false, deadline_in(20s));
       ADD_FAILURE() << "taken: " << lock.node();

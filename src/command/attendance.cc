@@ -17,6 +17,8 @@ Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
   guard_.set_fence(lease_.fence());
   guard_.start(variables, terms_.wait_all);
   while (!is_over()) loop_.turn(kNever);
+  // What may be left runs on without the lock.
+  guard_.set_fence(kNever);
   return end_;
 }
 

@@ -256,7 +256,7 @@ bool Lock::give_up_place(Duration budget) {
   if (prefix_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   bool given_up = false;
-  while (!given_up && session_.settle_connection(until)) {
+  while (!given_up && left_until(until) > Duration::zero() && session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
     if (node_.empty() && entering_ && session_.settle(entering_, until)) node_ = entering_->answer.path;
     if (node_.empty()) break;  // never made, or unknown: then it goes with the session

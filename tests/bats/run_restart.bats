@@ -69,6 +69,16 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   assert [ $(($(now_us) - began)) -lt 4500000 ]
 }
 
+@test "what the command left behind runs on, though the lock cannot be given back for long (scenario 32)" {
+  # shellcheck disable=SC2016
+  background zklock run --session-timeout 2s /l -- sh -c 'sleep 600 & echo $! >left; until [ -e go ]; do sleep 0.02; done'
+  wait_until "it runs" test -s left
+  zk_sandbox kill 1
+  touch go
+  expect_end 0 $!
+  refute is_gone "$(<left)"
+}
+
 @test "a server that falls silent: a waiter gives up in time, and its node goes with its session (scenario 14)" {
   hold h /l --session-timeout 60s
   stand w /l -w 1s --session-timeout 2s

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <poll.h>
 #include <set>
@@ -205,16 +206,20 @@ ISOLATED_TEST(Tree, FastForkLoopCannotRunAway) {
 ISOLATED_TEST(Tree, ReapingReportsEndsAndStops) {
   become_subreaper();
   const pid_t ending = start_shell("exit 7");
-  const pid_t stopping = start_shell("kill -STOP $$; exit 8");
+  const support::TempDir folder;
+  const pid_t stopping =
+      start_shell("kill -STOP $$; until [ -e " + folder.file("go") + " ]; do sleep 0.01; done; exit 8");
   std::map<pid_t, std::vector<int>> seen;
   const auto reap = [&] { return reap_children([&](pid_t pid, int status) { seen[pid].push_back(status); }); };
   EXPECT_TRUE(wait_until([&] { return reap() && seen.size() == 2; }));
   EXPECT_EQ(WEXITSTATUS(seen[ending].front()), 7);
   EXPECT_TRUE(WIFSTOPPED(seen[stopping].front()));
   ::kill(stopping, SIGCONT);
+  ASSERT_TRUE(wait_until([&] { return reap() && seen[stopping].size() == 2; }));
+  EXPECT_TRUE(WIFCONTINUED(seen[stopping][1]));
+  std::ofstream(folder.file("go")).close();
   EXPECT_TRUE(wait_until([&] { return !reap(); }));
   ASSERT_EQ(seen[stopping].size(), 3u);
-  EXPECT_TRUE(WIFCONTINUED(seen[stopping][1]));
   EXPECT_EQ(WEXITSTATUS(seen[stopping][2]), 8);
 }
 

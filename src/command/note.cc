@@ -31,33 +31,51 @@ std::string user_name() {
 }
 
 std::string describe_note(const std::string& data) {
-  const auto note = nlohmann::json::parse(data, nullptr, false);
-  if (note.is_object() && note.contains("host") && note["host"].is_string()) {
-    const auto text = [&](const char* key) {
-      const auto found = note.find(key);
-      return found != note.end() && found->is_string() ? printable(found->get<std::string>()) : std::string();
-    };
-    const auto pid = note.find("pid");
-    const int64_t number = pid != note.end() && pid->is_number_integer() ? pid->get<int64_t>() : 0;
-    const std::string label = text("label");
-    return fmt::format("{} (pid {}{}{})", shorten(text("host"), kShownText), number, label.empty() ? "" : ", ",
-                       shorten(label, kShownText));
-  }
   if (data.empty()) return "another program";
-  return fmt::format("'{}'", shorten(printable(data), kShownText));
+  if (data == recipe::kRevoked) return "somebody who was asked to let go";
+  const auto note = parse_note(data);
+  if (!note) return fmt::format("'{}'", shorten(printable(data), kShownText));
+  return fmt::format("{} (pid {}{}{})", shorten(printable(note->host), kShownText), note->pid,
+                     note->label.empty() ? "" : ", ", shorten(printable(note->label), kShownText));
 }
 
 }  // namespace
 
-std::string make_note(const std::string& command, const std::string& label) {
-  nlohmann::ordered_json note;
-  note["host"] = host_name();
-  note["pid"] = getpid();
-  note["user"] = user_name();
-  note["command"] = command;
-  if (!label.empty()) note["label"] = label;
-  note["since"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  return note.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+Note own_note(const std::string& command, const std::string& label) {
+  return {host_name(),
+          getpid(),
+          user_name(),
+          command,
+          label,
+          fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+          0};
+}
+
+std::string to_json(const Note& note) {
+  nlohmann::ordered_json json;
+  json["host"] = note.host;
+  json["pid"] = note.pid;
+  json["user"] = note.user;
+  json["command"] = note.command;
+  if (!note.label.empty()) json["label"] = note.label;
+  json["since"] = note.since;
+  if (note.slots != 0) json["slots"] = note.slots;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::optional<Note> parse_note(const std::string& data) {
+  const auto json = nlohmann::json::parse(data, nullptr, false);
+  if (!json.is_object() || !json.contains("host") || !json["host"].is_string()) return std::nullopt;
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const auto number = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+  };
+  return Note{text("host"),  number("pid"), text("user"),   text("command"),
+              text("label"), text("since"), number("slots")};
 }
 
 std::string describe_holder(const recipe::Holder& holder) {

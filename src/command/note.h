@@ -5,12 +5,28 @@
 
 #include "recipe/lock.h"
 
+#include <optional>
 #include <string>
 
 namespace zklock::command {
 
-// `command`: the program's name only; its arguments may hold secrets. `label`: what the user wants to be read.
-std::string make_note(const std::string& command, const std::string& label);
+struct Note {
+  std::string host;
+  int64_t pid = 0;
+  std::string user;
+  std::string command;  // the program's name only; its arguments may hold secrets
+  std::string label;    // what the user wants to be read
+  std::string since;    // RFC 3339, UTC
+  int64_t slots = 0;    // how many holders there may be; 0: not a holder of slots
+};
+
+// This process's, as of now.
+Note own_note(const std::string& command, const std::string& label);
+
+std::string to_json(const Note& note);
+
+// Nothing for text of other programs. What is missing or of another type is empty.
+std::optional<Note> parse_note(const std::string& data);
 
 // "held by web1 (pid 4121) for 3m"; with other people's text, "held by 'text' for 3m". One line, safe to print.
 std::string describe_holder(const recipe::Holder& holder);

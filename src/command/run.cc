@@ -53,7 +53,7 @@ int Run::execute(const Arguments& arguments, const GlobalOptions& global, const 
   const Patience patience = this->patience();
   const zk::SessionOptions session = session_options(global);
   host::Program program = host::Program::find(command_of(arguments));
-  JobOptions job{*path_,   lock_type(), make_note(zk::name_of(program.arguments[0]), label),
+  JobOptions job{*path_,   lock_type(), to_json(own_note(zk::name_of(program.arguments[0]), label)),
                  patience, grace(),     wait_all_};
   return Job(std::move(program), inherited, session, std::move(job)).run();
 }

@@ -16,6 +16,9 @@ namespace zklock::recipe {
 
 enum class Kind { exclusive, shared };
 
+// What Curator's Revoker, and zklock break, write on a holder's node: let go.
+constexpr std::string_view kRevoked = "__REVOKE__";
+
 // Whose programs wait for whose names.
 enum class Family {
   standard,    // Curator's InterProcessMutex, WriteLock, zklock

@@ -29,6 +29,8 @@ enum class Code {
 struct Stat {
   int64_t created = 0;          // czxid
   int64_t created_ms = 0;       // ctime, the server's clock, ms since 1970
+  int64_t modified_ms = 0;      // mtime, likewise
+  int32_t version = 0;          // of the data
   int64_t ephemeral_owner = 0;  // a session id; 0: not ephemeral
 };
 
@@ -38,7 +40,7 @@ struct Answer {
   std::string path;                // create: of the node
   std::string data;                // read
   std::vector<std::string> names;  // children
-  Stat stat;                       // create, read
+  Stat stat;                       // create, read, exists, write
 };
 
 // A request under way. `done` turns true inside a turn of the loop, with the answer.

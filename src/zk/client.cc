@@ -81,6 +81,20 @@ int flags_of(CreateMode mode) {
   return 0;
 }
 
+void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl) {
+  const int size = static_cast<int>(step.data.size());
+  switch (step.kind) {
+    case Step::Kind::check:
+      return zoo_check_op_init(&operation, path, step.version);
+    case Step::Kind::create:
+      return zoo_create_op_init(&operation, path, step.data.data(), size, acl, ZOO_PERSISTENT, nullptr, 0);
+    case Step::Kind::write:
+      return zoo_set_op_init(&operation, path, step.data.data(), size, step.version, nullptr);
+    case Step::Kind::remove:
+      return zoo_delete_op_init(&operation, path, step.version);
+  }
+}
+
 }  // namespace
 
 struct Client::Request {
@@ -101,7 +115,7 @@ struct Client::Callbacks {
     answer.number = number;
     answer.code = code_of(number);
     if (answer.code != Code::unknown && answer.code != Code::expired) ++request->client->answers_;
-    if (stat) answer.stat = {stat->czxid, stat->ctime, stat->ephemeralOwner};
+    if (stat) answer.stat = {stat->czxid, stat->ctime, stat->mtime, stat->version, stat->ephemeralOwner};
     return request;
   }
 
@@ -122,10 +136,11 @@ struct Client::Callbacks {
     if (value && length > 0) request->call->answer.data.assign(value, static_cast<size_t>(length));
   }
 
-  static void on_exists(int number, const ::Stat* stat, const void* data) { finish(number, data, stat); }
+  static void on_stat(int number, const ::Stat* stat, const void* data) { finish(number, data, stat); }
 
   static void on_children(int number, const String_vector* names, const void* data) {
     const auto request = finish(number, data);
+    if (number != ZOK) request->client->watches_.erase(request->watch);
     for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
   }
 
@@ -212,9 +227,15 @@ Call Client::remove(const std::string& path) {
   });
 }
 
+// What the library hands back when it fires; 0 for none.
+uintptr_t Client::keep(const Watch& watch) {
+  if (!watch) return 0;
+  watches_[next_watch_] = watch;
+  return next_watch_++;
+}
+
 Call Client::read(const std::string& path, const Watch& watch) {
-  const uintptr_t id = watch ? next_watch_++ : 0;
-  if (watch) watches_[id] = watch;
+  const uintptr_t id = keep(watch);
   const auto submit = [&](const char* full_path, Request* request) {
     return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
                      Callbacks::on_read, request);
@@ -223,18 +244,28 @@ Call Client::read(const std::string& path, const Watch& watch) {
 }
 
 Call Client::exists(const std::string& path, const Watch& watch) {
-  const uintptr_t id = next_watch_++;
-  watches_[id] = watch;
+  const uintptr_t id = keep(watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awexists(handle_, full_path, Callbacks::on_node, reinterpret_cast<void*>(id), Callbacks::on_exists,
+    return zoo_awexists(handle_, full_path, Callbacks::on_node, reinterpret_cast<void*>(id), Callbacks::on_stat,
                         request);
   };
   return send(full(path), submit, id);
 }
 
-Call Client::children(const std::string& path) {
+Call Client::children(const std::string& path, const Watch& watch) {
+  const uintptr_t id = keep(watch);
+  const auto submit = [&](const char* full_path, Request* request) {
+    return zoo_awget_children(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+                              Callbacks::on_children, request);
+  };
+  return send(full(path), submit, id);
+}
+
+Call Client::write(const std::string& path, const std::string& data, int version) {
+  check_request_size(full(path), data.size());
   return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_aget_children(handle_, full_path, 0, Callbacks::on_children, request);
+    return zoo_aset(handle_, full_path, data.data(), static_cast<int>(data.size()), version, Callbacks::on_stat,
+                    request);
   });
 }
 
@@ -245,11 +276,17 @@ Call Client::sync(const std::string& path) {
 }
 
 Call Client::check(const std::vector<std::string>& paths) {
-  std::vector<std::string> full_paths;
-  for (const std::string& path : paths) full_paths.push_back(full(path));
+  std::vector<Step> steps;
+  for (const std::string& path : paths) steps.push_back({Step::Kind::check, path, "", -1});
+  return transact(steps);
+}
+
+Call Client::transact(const std::vector<Step>& steps) {
+  std::vector<std::string> paths;
+  for (const Step& step : steps) paths.push_back(full(step.path));
   return send("", [&](const char*, Request* request) {
-    std::vector<zoo_op_t> operations(full_paths.size());
-    for (size_t i = 0; i < full_paths.size(); ++i) zoo_check_op_init(&operations[i], full_paths[i].c_str(), -1);
+    std::vector<zoo_op_t> operations(steps.size());
+    for (size_t i = 0; i < steps.size(); ++i) fill(operations[i], steps[i], paths[i].c_str(), acl_of(options_.acl));
     request->results.resize(operations.size());
     return zoo_amulti(handle_, static_cast<int>(operations.size()), operations.data(), request->results.data(),
                       Callbacks::on_done, request);

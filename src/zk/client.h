@@ -37,6 +37,16 @@ enum class ClientState {
   auth_failed,  // for good
 };
 
+// A step of a transaction. `version` -1: whatever it is. Containers are made outside of transactions only: the library
+// aborts on the server's answer.
+struct Step {
+  enum class Kind { check, create, write, remove };
+  Kind kind;
+  std::string path;
+  std::string data;  // create, write
+  int version = -1;  // check, write, remove
+};
+
 class Client {
  public:
   explicit Client(const ClientOptions& options);
@@ -55,11 +65,15 @@ class Client {
   Call read(const std::string& path, const Watch& watch = nullptr);
   // Its Stat alone, which needs no permission. The watch stands even if there is no node.
   Call exists(const std::string& path, const Watch& watch);
-  Call children(const std::string& path);
+  // With a watch: it fires once, when a child comes or goes, or the node itself goes.
+  Call children(const std::string& path, const Watch& watch = nullptr);
+  Call write(const std::string& path, const std::string& data, int version = -1);
   Call sync(const std::string& path);
   // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or
   // `no_node` if one is missing. (A sync is answered even by a leader that has lost its quorum, ZOOKEEPER-1675.)
   Call check(const std::vector<std::string>& paths);
+  // All of it or nothing; the answer's code is that of the first step that fails. Creates make persistent nodes.
+  Call transact(const std::vector<Step>& steps);
 
   struct Interest {
     bool usable = false;  // false: poll nothing, ask again a little later
@@ -92,6 +106,7 @@ class Client {
   template <typename Submit>
   Call send(const std::string& full_path, Submit submit, uintptr_t watch = 0);
   std::string full(const std::string& path) const;
+  uintptr_t keep(const Watch& watch);
 
   ClientOptions options_;
   _zhandle* handle_ = nullptr;

@@ -28,7 +28,7 @@ std::string held_by(const std::string& data) {
 }
 
 TEST(Note, IsAJsonObjectThatSaysWhoAndSinceWhen) {
-  const json note = json::parse(make_note("backup", "nightly"));
+  const json note = json::parse(to_json(own_note("backup", "nightly")));
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   EXPECT_EQ(note["host"], host);
@@ -40,7 +40,7 @@ TEST(Note, IsAJsonObjectThatSaysWhoAndSinceWhen) {
 }
 
 TEST(Note, SinceIsRfc3339InUtc) {
-  const std::string since = json::parse(make_note("a", ""))["since"];
+  const std::string since = json::parse(to_json(own_note("a", "")))["since"];
   tm parts{};
   const char* end = strptime(since.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   ASSERT_TRUE(end) << since;
@@ -50,12 +50,12 @@ TEST(Note, SinceIsRfc3339InUtc) {
 }
 
 TEST(Note, WithoutALabelThereIsNoKeyForIt) {
-  EXPECT_FALSE(json::parse(make_note("a", "")).contains("label"));
+  EXPECT_FALSE(json::parse(to_json(own_note("a", ""))).contains("label"));
 }
 
 TEST(Note, IsValidWhateverTheCommandIsCalled) {
   for (const char* name : {"", "a \"quoted\" \\ name", "line\nbreak", "\xff\xfe", "grün", "\x1b[2J"}) {
-    const std::string note = make_note(name, name);
+    const std::string note = to_json(own_note(name, name));
     EXPECT_TRUE(json::accept(note)) << note;
     EXPECT_EQ(note.find('\n'), std::string::npos);
   }
@@ -64,8 +64,13 @@ TEST(Note, IsValidWhateverTheCommandIsCalled) {
 TEST(Note, DescribesAHolderThatIsZklock) {
   EXPECT_EQ(held_by(R"({"host":"web1","pid":4121})"), "held by web1 (pid 4121)");
   EXPECT_EQ(held_by(R"({"host":"web1","pid":4121,"label":"nightly"})"), "held by web1 (pid 4121, nightly)");
-  EXPECT_EQ(held_by(make_note("a", "")),
-            fmt::format("held by {} (pid {})", json::parse(make_note("a", ""))["host"].get<std::string>(), getpid()));
+  EXPECT_EQ(
+      held_by(to_json(own_note("a", ""))),
+      fmt::format("held by {} (pid {})", json::parse(to_json(own_note("a", "")))["host"].get<std::string>(), getpid()));
+}
+
+TEST(Holder, WhoWasAskedToLetGoIsSaidInsteadOfTheAsking) {
+  EXPECT_EQ(held_by("__REVOKE__"), "held by somebody who was asked to let go");
 }
 
 TEST(Note, SaysForHowLong) {

@@ -26,6 +26,10 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
 }  // namespace
 
 Arguments Arguments::cut(int argc, char** argv) {
@@ -65,8 +69,7 @@ Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
   text = text.substr(0, text.find('\n'));
   const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (missing) text = text.substr(0, text.find(':')) + " needs a value";
-  return usage_error(fmt::format("{} (see {} --help)", printable(text),
-                                 app.get_parent() ? "zklock " + app.get_name() : app.get_name()));
+  return usage_error(fmt::format("{} (see {} --help)", printable(text), full_name(app)));
 }
 
 }  // namespace zklock::command

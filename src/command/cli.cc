@@ -3,12 +3,14 @@
 
 #include "command/arguments.h"
 #include "command/options.h"
+#include "command/output.h"
 #include "command/run.h"
 
-#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace zklock::command {
 
@@ -20,16 +22,38 @@ constexpr const char* kFooter =
     "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n\n"
     "Manual: zklock(1)";
 
-int print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return 0;
-  throw Failure(ExitStatus::input_output, "cannot write to standard output");
+// With all options: `global` are those that stood before it.
+using Start = std::function<int(const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
+                                Manner& manner)>;
+
+// How to start each subcommand that does something; one that only has others below it does not.
+using Starts = std::map<const CLI::App*, Start>;
+
+// A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
+template <typename Subcommand>
+void add(CLI::App& parent, Starts& starts) {
+  const auto subcommand = std::make_shared<Subcommand>(parent);
+  const CLI::App* app = parent.get_subcommands(nullptr).back();
+  starts[app] = [subcommand](const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
+                             Manner& manner) {
+    global.merge(subcommand->global());
+    manner.quiet = global.quiet;
+    return subcommand->execute(arguments, global, inherited, manner);
+  };
 }
 
-void check_chosen(const CLI::App& root) {
-  const auto rest = root.remaining();
-  if (!rest.empty()) throw unknown_word(root, rest.front());
-  if (!root.get_subcommands().empty()) return;
+// The innermost subcommand that was named, or the root.
+CLI::App& named(CLI::App& root) {
+  const auto below = root.get_subcommands();
+  return below.empty() ? root : named(*below.front());
+}
+
+// Of `app` and the subcommands named below it, down to the one that is started, which looks at its words itself.
+void check_chosen(const CLI::App& app, const Starts& starts) {
+  if (starts.contains(&app)) return;
+  const auto rest = app.remaining();
+  if (!rest.empty()) throw unknown_word(app, rest.front());
+  if (!app.get_subcommands().empty()) return check_chosen(*app.get_subcommands().front(), starts);
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
@@ -45,24 +69,25 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add_global_options(root, global);
   bool version = false;
   root.add_flag("-V,--version", version, "Print the version");
-  Run run(root);
+  Starts starts;
+  add<Run>(root, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {
     // CLI11 takes them from the back.
     root.parse(std::vector<std::string>(arguments.options.rbegin(), arguments.options.rend()));
   } catch (const CLI::CallForHelp&) {
-    const auto parsed = root.get_subcommands();
-    return print((parsed.empty() ? root : *parsed.front()).help());
+    print(named(root).help());
+    return 0;
   } catch (const CLI::ParseError& error) {
-    const auto parsed = root.get_subcommands();
-    throw usage_error_of(parsed.empty() ? root : *parsed.front(), error);
+    throw usage_error_of(named(root), error);
   }
-  if (version) return print("zklock " ZKLOCK_VERSION "\n");
-  check_chosen(root);
-  global.merge(run.global());
-  manner.quiet = global.quiet;
-  return run.execute(arguments, global, inherited, manner);
+  if (version) {
+    print("zklock " ZKLOCK_VERSION "\n");
+    return 0;
+  }
+  check_chosen(root, starts);
+  return starts.at(&named(root))(arguments, global, inherited, manner);
 }
 
 }  // namespace zklock::command

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.retry.RetryOneTime;
+
+/**
+ * Driver SERVERS: Curator's locks and ZooKeeper's WriteLock, for the tests. Obeys the lines of its
+ * standard input and answers with lines "MICROSECONDS WORD NAME", the first of them "ready driver".
+ *
+ *   take NAME KIND PATH          held; leaves, released when it was told to or asked by a Revoker
+ *   try NAME KIND PATH           the same, or busy
+ *   release NAME
+ *   count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
+ *   revoke NAME PATH             gone: the InterProcessMutex's holder was asked to let go, and has
+ *
+ * A revocable holder says "asked". Where something goes wrong, the answer is "failed NAME: WHY".
+ */
+public final class Driver {
+  static final int SESSION_MS = 30_000;
+
+  private final CuratorFramework client;
+  private final Kinds kinds;
+  private final Map<String, Turn> turns = new HashMap<>();
+
+  private Driver(CuratorFramework client, String servers) {
+    this.client = client;
+    kinds = new Kinds(client, servers);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    String servers = arguments[0];
+    CuratorFramework client = CuratorFrameworkFactory.newClient(servers, SESSION_MS, SESSION_MS, new RetryOneTime(100));
+    client.start();
+    client.blockUntilConnected();
+    Driver driver = new Driver(client, servers);
+    Answers.say("ready", "driver");
+    BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+    for (String line = input.readLine(); line != null; line = input.readLine()) driver.obey(line.split(" "));
+    System.exit(0);
+  }
+
+  private void obey(String[] words) {
+    String name = words[1];
+    if (words[0].equals("release")) {
+      turns.get(name).end();
+      return;
+    }
+    Turn turn = new Turn(name);
+    turns.put(name, turn);
+    turn.begin(() -> {
+      if (words[0].equals("revoke")) {
+        revoke(name, words[2]);
+        return;
+      }
+      Contender contender = kinds.make(words[2], words[3], turn::endAsAsked);
+      if (words[0].equals("count")) {
+        turn.count(contender, Path.of(words[4]), Integer.parseInt(words[5]));
+      } else {
+        turn.hold(contender, words[0].equals("take"));
+      }
+    });
+  }
+
+  private void revoke(String name, String path) throws Exception {
+    String holder = new InterProcessMutex(client, path).getParticipantNodes().iterator().next();
+    Revoker.attemptRevoke(client, holder);
+    while (client.checkExists().forPath(holder) != null) Thread.sleep(1);
+    Answers.say("gone", name);
+  }
+}

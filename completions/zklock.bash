@@ -12,7 +12,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label)
+        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
         if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
@@ -20,7 +20,7 @@ _zklock_look() {
         ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqvV]*[SwEc]$ ]]; then
+        if [[ $word =~ ^-[hnqsvVx]*[SwEc]$ ]]; then
           option=$word
           ((++i))
         fi
@@ -58,7 +58,7 @@ _zklock_files() {
 _zklock() {
   local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
   local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
-  local run='-n --nonblock -s --shared -x --exclusive --peer -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --label'
+  local run='-n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --min-hold --once-per --restart --label'
   COMPREPLY=()
   _zklock_look
   if [[ -n $command_at ]]; then
@@ -68,6 +68,7 @@ _zklock() {
   if [[ $cur == = ]]; then cur=; fi
   case $option:$cur in
     --acl:*) words='open creator creator-world-read' ;;
+    --peer:*) words='curator-rw kazoo kazoo-extra' ;;
     --auth-file:*) _zklock_files "$cur"; return ;;
     ?*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand == run ]]; then words="$global $run"; else words="$global -V --version"; fi ;;

@@ -56,11 +56,16 @@ Failure unknown_word(const CLI::App& app, const std::string& word) {
   return usage_error(fmt::format("unknown command '{}'{}", shown, hint(word, names)));
 }
 
+Failure unexpected_word(const std::string& word, const Arguments& arguments) {
+  const char* hint = arguments.separated ? "" : ": write -- before the command";
+  return usage_error(fmt::format("unexpected argument '{}'{}", printable(word), hint));
+}
+
 void check_rest(const CLI::App& app, const Arguments& arguments) {
   const auto rest = app.remaining();
   if (rest.empty()) return;
-  if (rest.front().starts_with("-") || arguments.separated) throw unknown_word(app, rest.front());
-  throw usage_error(fmt::format("unexpected argument '{}': write -- before the command", printable(rest.front())));
+  if (rest.front().starts_with("-")) throw unknown_word(app, rest.front());
+  throw unexpected_word(rest.front(), arguments);
 }
 
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {

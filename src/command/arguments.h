@@ -26,6 +26,9 @@ struct Arguments {
 // For an option or argument of `app` that nobody knows, with the nearest one that there is.
 Failure unknown_word(const CLI::App& app, const std::string& word);
 
+// For a word that may be the beginning of a command.
+Failure unexpected_word(const std::string& word, const Arguments& arguments);
+
 // Throws it for what `app` was given and has no use for.
 void check_rest(const CLI::App& app, const Arguments& arguments);
 

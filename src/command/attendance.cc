@@ -16,7 +16,7 @@ using host::CommandPhase;
 Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
   guard_.set_fence(lease_.fence());
   guard_.start(variables, terms_.wait_all);
-  while (!is_over()) loop_.turn(kNever);
+  while (!is_over()) loop_.turn(stage_ == Stage::holding ? terms_.hold_until : kNever);
   // What may be left runs on without the lock.
   guard_.set_fence(kNever);
   return end_;
@@ -27,16 +27,22 @@ bool Attendance::is_over() {
   guard_.set_fence(lease_.fence());
   look_at_command();
   // What has ended by itself before anything was lost keeps its own status.
-  if (stage_ == Stage::running && has_ended()) return true;
+  if (stage_ == Stage::running && has_ended()) stage_ = Stage::holding;
+  if (stage_ == Stage::holding) {
+    const bool lost = lease_.state() != recipe::Lease::State::held;
+    return ending_signal_ || lost || BootClock::now() >= terms_.hold_until;
+  }
   look_at_lock();
   report_trouble();
   if (terms_.verbose) report_connection();
   return stage_ == Stage::finishing && guard_.gone();
 }
 
-bool Attendance::has_ended() const {
+bool Attendance::has_ended() {
   if (guard_.killed() || guard_.fenced()) return false;
-  return guard_.phase() >= (terms_.wait_all ? CommandPhase::gone : CommandPhase::ended);
+  const CommandPhase phase = guard_.phase();
+  if (phase == CommandPhase::gone) return true;
+  return phase == CommandPhase::ended && !terms_.wait_all && !nested_.any();
 }
 
 void Attendance::look_at_lock() {
@@ -48,6 +54,8 @@ void Attendance::look_at_lock() {
       break;
     case recipe::Lease::State::node_deleted:
       return finish(End::node_deleted);
+    case recipe::Lease::State::revoked:
+      return finish(End::revoked);
     case recipe::Lease::State::expired:
       return finish(End::expired);
     case recipe::Lease::State::unproved:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attends to a command while it runs under its lock: starts it, passes signals on, keeps it from being stopped by
-// Ctrl-Z, and ends it with all its descendants when the lock is lost or can no longer be proved.
+// Ctrl-Z, and ends it with all its descendants when the lock is lost or can no longer be proved. After its end the lock
+// is held on for a zklock that it left behind under the same lock, and for a while if so wanted.
 #pragma once
 
 #include "host/guard.h"
+#include "host/nesting.h"
 #include "host/signals.h"
 #include "recipe/lease.h"
 
@@ -17,18 +19,27 @@ struct Terms {
   Duration grace{};       // between SIGTERM and SIGKILL
   bool wait_all = false;  // hold the lock for what the command leaves behind too
   bool verbose = false;   // say when the connection goes and comes
+  Deadline hold_until{};  // also when the command has ended before, unless a signal had ended it or ends this
 };
 
 class Attendance {
  public:
-  // All are in the loop.
+  // All are in the loop. `tokens`: of the locks that are held.
   Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const zk::Session& session,
-             const recipe::Lease& lease, Terms terms)
-      : loop_(loop), signals_(signals), guard_(guard), session_(session), lease_(lease), terms_(terms) {}
+             const recipe::Lease& lease, std::vector<int64_t> tokens, Terms terms)
+      : loop_(loop),
+        signals_(signals),
+        guard_(guard),
+        session_(session),
+        lease_(lease),
+        nested_(std::move(tokens)),
+        looking_(loop, nested_),
+        terms_(terms) {}
 
   enum class End {
     own,           // the command ended, and so did what it left behind if a signal had ended it
     node_deleted,  // the rest: the lock was lost, nothing of the command is left
+    revoked,
     expired,
     unproved,
     guard_killed,
@@ -38,10 +49,14 @@ class Attendance {
   End attend(const std::vector<std::string>& variables);
 
  private:
-  enum class Stage { running, finishing };
+  enum class Stage {
+    running,
+    holding,    // the command has ended, the lock is held on
+    finishing,  // the command is being ended
+  };
 
   bool is_over();
-  bool has_ended() const;
+  bool has_ended();
   void pass_on(host::Arrival arrival);
   void look_at_lock();
   void look_at_command();
@@ -54,6 +69,8 @@ class Attendance {
   host::Guard& guard_;
   const zk::Session& session_;
   const recipe::Lease& lease_;
+  host::NestedProcesses nested_;
+  host::Attached looking_;
   Terms terms_;
   Stage stage_ = Stage::running;
   End end_ = End::own;

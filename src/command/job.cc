@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/job.h"
 
-#include "command/note.h"
 #include "command/waiting.h"
 #include "recipe/lease.h"
+#include "recipe/outer_lock.h"
+#include "recipe/slots.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace zklock::command {
 namespace {
 
 using End = Attendance::End;
-using Outcome = recipe::Lock::Outcome;
+using Outcome = recipe::Lockable::Outcome;
+using recipe::Held;
 
 constexpr int kUsualGrace = 10;   // T / kUsualGrace
 constexpr int kLargestGrace = 8;  // T / kLargestGrace: more leaves no time to find a third server before SIGTERM
@@ -28,61 +30,132 @@ int status_of(int wait_status) {
   return 128 + signal;
 }
 
+bool succeeded(int wait_status) {
+  return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
+
+std::string a_line_each(const std::vector<Held>& held, const std::function<std::string(const Held&)>& text) {
+  std::string lines;
+  for (const Held& one : held) lines += (lines.empty() ? "" : "\n") + text(one);
+  return lines;
+}
+
 }  // namespace
 
 Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options)
-    : options_(std::move(options)), session_(loop_, std::move(session)), guard_(std::move(program), inherited) {}
+    : options_(std::move(options)),
+      session_(loop_, std::move(session)),
+      guard_(std::move(program), inherited),
+      nesting_(options_.paths, options_.slots) {}
 
 int Job::run() {
-  Waiting waiting(options_.path, session_.options().verbose);
+  Waiting waiting(names(), session_.options().verbose);
+  session_.set_purpose("cannot take " + names());
   session_.open(options_.patience.until);
   check_grace();
-  recipe::Lock lock(session_, options_.path, options_.type, options_.note, waiting);
-  const Outcome outcome = lock.acquire(options_.patience.in_line, options_.patience.until);
+  recipe::LockSet locks(loop_, session_, make_locks(waiting), waiting);
+  const Outcome outcome = locks.acquire(options_.patience);
   waiting.end(outcome == Outcome::held);
-  switch (outcome) {
-    case Outcome::held:
-      return run_under(lock);
-    case Outcome::busy:
-      session_.close();
-      throw Failure(ExitStatus::busy, fmt::format("cannot take {}: {}", options_.path, describe_holder(lock.holder())));
-    case Outcome::removed:
-      session_.close();
-      throw Failure(ExitStatus::busy, fmt::format("cannot take {}: our place in line was removed", options_.path));
-  }
-  return 0;
+  if (outcome == Outcome::held) return run_under(locks);
+  session_.close();
+  const std::string& path = locks.holder().path.empty() ? options_.paths.front() : locks.holder().path;
+  throw Failure(ExitStatus::busy, outcome == Outcome::busy
+                                      ? fmt::format("cannot take {}: {}", path, describe_holder(locks.holder()))
+                                      : fmt::format("cannot take {}: our place in line was removed", names()));
 }
 
-int Job::run_under(recipe::Lock& lock) {
+Job::Locks Job::make_locks(recipe::WaitObserver& observer) {
+  Locks locks;
+  options_.note.slots = options_.slots;
+  const std::string data = to_json(options_.note);
+  const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
+  for (const std::string& path : options_.paths) {
+    const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.patience.until);
+    if (outer) {
+      locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
+    } else if (options_.slots > 0) {
+      locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
+    } else {
+      locks.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
+    }
+  }
+  return locks;
+}
+
+int Job::run_under(recipe::LockSet& locks) {
+  const std::vector<Held>& held = locks.held();
+  nesting_.settle(held);
+  options_.note.token = held.front().token;
+  recipe::LastSuccess last(session_, held, to_json(options_.note));
+  if (options_.once_per) check_last_success(last, locks);
+  const Deadline hold_until = deadline_in(options_.min_hold);
   // From here on signals are the command's.
   loop_.remove(end_on_signal_);
   signals_.take_job_control();
-  recipe::Lease lease(session_, lock.node(), lock.proved(), grace());
+  recipe::Lease lease(session_, held, grace());
+  std::vector<int64_t> tokens;
+  for (const Held& one : held) tokens.push_back(one.token);
   End end = End::own;
   {
     const host::Attached holding(loop_, lease);
-    const Terms terms{grace(), options_.wait_all, session_.options().verbose};
-    Attendance attendance(loop_, signals_, guard_, session_, lease, terms);
-    end = attendance.attend({"ZKLOCK_PATH=" + options_.path, "ZKLOCK_NODE=" + lock.node(),
-                             fmt::format("ZKLOCK_TOKEN={}", lock.token()),
-                             "ZKLOCK_SERVERS=" + session_.options().servers.text()});
+    const Terms terms{grace(), options_.wait_all, session_.options().verbose, hold_until};
+    Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
+    end = attendance.attend(variables(held));
   }
   const Duration unproved = BootClock::now() - lease.proved();
-  give_back(lock, end);
-  if (end != End::own) throw lost(end, unproved);
+  if (options_.once_per && end == End::own && succeeded(guard_.wait_status())) record_success(last, locks);
+  give_back(locks, end);
+  if (end != End::own) throw lost(end, lease.lost(), unproved);
   guard_.check_execution();
   return status_of(guard_.wait_status());
 }
 
-void Job::give_back(recipe::Lock& lock, End end) {
+std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
+  std::vector<std::string> variables{
+      "ZKLOCK_PATH=" + a_line_each(held, [](const Held& one) { return one.path; }),
+      "ZKLOCK_NODE=" + a_line_each(held, [](const Held& one) { return one.node; }),
+      "ZKLOCK_TOKEN=" + a_line_each(held, [](const Held& one) { return fmt::format("{}", one.token); }),
+      "ZKLOCK_SERVERS=" + session_.options().servers.text()};
+  if (const auto outer = nesting_.variable(held)) variables.push_back(*outer);
+  return variables;
+}
+
+void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
+  const auto age = last.age(options_.patience.until);
+  if (!age || *age >= *options_.once_per) return;
+  locks.release(session_.timeout());
+  session_.close();
+  throw Failure(ExitStatus::busy,
+                fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names(),
+                            format_duration(std::max(*age, Duration::zero())), format_duration(*options_.once_per)));
+}
+
+void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
+  bool recorded = last.record(zk::beat_of(session_.timeout()));
+  if (!recorded) {
+    const host::Attached ending = end_on_new_signal();
+    recorded = last.record(session_.timeout());
+  }
+  if (recorded) return locks.forget();
+  throw Failure(ExitStatus::lost,
+                fmt::format("lost {} when the command had succeeded: that could not be recorded, so it may run again "
+                            "before --once-per {} is over",
+                            names(), format_duration(*options_.once_per)));
+}
+
+// For what takes long at the end. The first try is not disturbed by what came with the command's end.
+host::Attached Job::end_on_new_signal() {
+  while (signals_.take()) {
+  }
+  return {loop_, end_on_signal_};
+}
+
+void Job::give_back(recipe::LockSet& locks, End end) {
   // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
   const bool reachable = end != End::unproved || session_.connected();
-  if (reachable && !lock.release(zk::beat_of(session_.timeout()))) {
-    // It takes long, so a signal may end it. The first try is not disturbed by what came with the command's end.
-    while (signals_.take()) {
-    }
-    const host::Attached ending(loop_, end_on_signal_);
-    lock.release(session_.timeout());
+  if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
+    const host::Attached ending = end_on_new_signal();
+    locks.release(session_.timeout());
   }
   session_.close();
 }
@@ -101,13 +174,22 @@ void Job::check_grace() const {
                   format_duration(*options_.grace * kLargestGrace)));
 }
 
-Failure Job::lost(End end, Duration unproved) const {
+std::string Job::names() const {
+  std::string names;
+  for (const std::string& path : options_.paths) names += (names.empty() ? "" : ", ") + path;
+  return names;
+}
+
+Failure Job::lost(End end, const std::string& which, Duration unproved) const {
   std::string reason;
   switch (end) {
     case End::own:
       break;
     case End::node_deleted:
       reason = "its node was deleted";
+      break;
+    case End::revoked:
+      reason = "somebody asked for it (zklock break)";
       break;
     case End::expired:
       reason = "the session expired";
@@ -119,7 +201,8 @@ Failure Job::lost(End end, Duration unproved) const {
       reason = "the guard was killed";
       break;
   }
-  return {ExitStatus::lost, fmt::format("lost {}: {}; the command was stopped", options_.path, reason)};
+  return {ExitStatus::lost,
+          fmt::format("lost {}: {}; the command was stopped", which.empty() ? names() : which, reason)};
 }
 
 }  // namespace zklock::command

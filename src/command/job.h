@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// One command under one lock, from the first connection to the session's end.
+// One command under its locks, from the first connection to the session's end.
 #pragma once
 
 #include "command/attendance.h"
+#include "command/nesting.h"
+#include "command/note.h"
 #include "host/guard.h"
 #include "host/inherited.h"
 #include "host/signals.h"
+#include "recipe/last_success.h"
 #include "recipe/lock.h"
+#include "recipe/lock_set.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace zklock::command {
 
-// How long a lock may take to be had, in line and in all.
-struct Patience {
-  bool in_line;    // wait there for others, or only look
-  Deadline until;  // for all of it, connecting included
-};
-
 struct JobOptions {
-  std::string path;
+  std::vector<std::string> paths;  // in byte order, none twice
   recipe::LockType type;
-  std::string note;  // for our node
-  Patience patience;
+  int64_t slots = 0;  // how many may hold one; 0: it is no lock with slots
+  Note note;          // for our nodes
+  recipe::Patience patience;
   std::optional<Duration> grace;  // nothing: a part of the session timeout
   bool wait_all = false;
+  Duration min_hold{};
+  std::optional<Duration> once_per;
 };
 
 class Job {
@@ -33,15 +36,23 @@ class Job {
   // Forks the guard: before there is a ZooKeeper handle.
   Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options);
 
-  // Takes the lock, runs the command, gives the lock back; the command's status. Throws a Failure for all else.
+  // Takes the locks, runs the command, gives them back; the command's status. Throws a Failure for all else.
   int run();
 
  private:
-  int run_under(recipe::Lock& lock);
+  using Locks = std::vector<std::unique_ptr<recipe::Lockable>>;
+
+  Locks make_locks(recipe::WaitObserver& observer);
+  int run_under(recipe::LockSet& locks);
+  void check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks);
+  std::vector<std::string> variables(const std::vector<recipe::Held>& held) const;
   Duration grace() const;
   void check_grace() const;
-  void give_back(recipe::Lock& lock, Attendance::End end);
-  Failure lost(Attendance::End end, Duration unproved) const;
+  void give_back(recipe::LockSet& locks, Attendance::End end);
+  void record_success(recipe::LastSuccess& last, recipe::LockSet& locks);
+  host::Attached end_on_new_signal();
+  std::string names() const;
+  Failure lost(Attendance::End end, const std::string& which, Duration unproved) const;
 
   JobOptions options_;
   host::Loop loop_;
@@ -52,6 +63,7 @@ class Job {
   zk::Session session_;  // outlives the guard: whatever is thrown, the command is dead before the lock is free
   host::Guard guard_;
   host::Attached guarding_{loop_, guard_};
+  Nesting nesting_;
 };
 
 }  // namespace zklock::command

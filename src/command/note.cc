@@ -19,12 +19,6 @@ namespace {
 
 constexpr size_t kShownText = 80;
 
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 std::string user_name() {
   const passwd* user = getpwuid(geteuid());
   return user ? user->pw_name : fmt::format("{}", geteuid());
@@ -40,6 +34,12 @@ std::string describe_note(const std::string& data) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 Note own_note(const std::string& command, const std::string& label) {
   return {host_name(),
@@ -60,6 +60,7 @@ std::string to_json(const Note& note) {
   if (!note.label.empty()) json["label"] = note.label;
   json["since"] = note.since;
   if (note.slots != 0) json["slots"] = note.slots;
+  if (note.token != 0) json["token"] = note.token;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -74,13 +75,14 @@ std::optional<Note> parse_note(const std::string& data) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
   };
-  return Note{text("host"),  number("pid"), text("user"),   text("command"),
-              text("label"), text("since"), number("slots")};
+  return Note{text("host"),  number("pid"), text("user"),    text("command"),
+              text("label"), text("since"), number("slots"), number("token")};
 }
 
 std::string describe_holder(const recipe::Holder& holder) {
-  if (!holder.known) return "it is busy, and ZooKeeper does not say by whom";
-  std::string text = "held by " + describe_note(holder.data);
+  const std::string all = holder.slots > 1 ? fmt::format("its {} slots are taken", holder.slots) : "";
+  if (!holder.known) return all.empty() ? "it is busy, and ZooKeeper does not say by whom" : all;
+  std::string text = (all.empty() ? "held by " : all + ", the first by ") + describe_note(holder.data);
   if (holder.since_ms == 0) return text;
   // The server's clock against ours: good enough to read.
   const auto now = std::chrono::system_clock::now().time_since_epoch();

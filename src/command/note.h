@@ -18,7 +18,10 @@ struct Note {
   std::string label;    // what the user wants to be read
   std::string since;    // RFC 3339, UTC
   int64_t slots = 0;    // how many holders there may be; 0: not a holder of slots
+  int64_t token = 0;    // of the lock, on a record of what was done under it
 };
+
+std::string host_name();
 
 // This process's, as of now.
 Note own_note(const std::string& command, const std::string& label);

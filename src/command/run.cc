@@ -3,7 +3,10 @@
 
 #include "base/text.h"
 #include "command/note.h"
+#include "command/restart.h"
 #include "zk/path.h"
+
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -20,49 +23,110 @@ constexpr const char* kFooter =
     "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
     "Manual: zklock(1)";
 
+constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
+
 }  // namespace
 
 Run::Run(CLI::App& root) : app_(root.add_subcommand("run", "Run a command under a lock")) {
   app_->allow_extras();
-  set_usage(*app_, "Usage: zklock run [OPTIONS] LOCK -- COMMAND [ARG...]\n       zklock run [OPTIONS] -c STRING LOCK");
-  app_->add_option("LOCK", path_, "Path of the lock, like /locks/job")->group("");
-  app_->add_flag("-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
-  shared_ = app_->add_flag("-s,--shared", given_, "Together with other shared holders");
-  exclusive_ = app_->add_flag("-x,--exclusive", given_, "Alone (the default)");
-  add_value(*app_, "--peer", peer_, "Lock in the names of: curator-rw, kazoo", "NAME");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
-  add_value(*app_, "-E,--conflict-exit-code", conflict_status_, "Exit with N instead of 75", "N");
-  add_value(*app_, "-c,--command", shell_command_, "Run STRING with /bin/sh -c", "STRING");
-  add_value(*app_, "--grace", grace_, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
-  app_->add_flag("--wait-all", wait_all_, "Hold the lock for what the command leaves behind");
-  add_value(*app_, "--label", label_, "What others read about this holder", "TEXT");
+  set_usage(*app_,
+            "Usage: zklock run [OPTIONS] LOCK... -- COMMAND [ARG...]\n"
+            "       zklock run [OPTIONS] -c STRING LOCK...");
+  add_lock_options();
+  add_command_options();
   add_global_options(*app_, global_);
   app_->footer(kFooter);
 }
 
-int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                 Manner& manner) const {
-  // CLI11 takes "-5" for a number and so for a path.
-  if (path_ && path_->starts_with('-')) throw unknown_word(*app_, *path_);
-  check_rest(*app_, arguments);
-  manner.busy_status = busy_status();
-  if (!path_) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
-  zk::check_path(*path_);
-  const std::string label = label_.value_or("");
-  if (!is_utf8(label)) throw usage_error("bad --label: it is not UTF-8");
-  const Patience patience = this->patience();
-  const zk::SessionOptions session = session_options(global);
-  host::Program program = host::Program::find(command_of(arguments));
-  JobOptions job{*path_,   lock_type(), to_json(own_note(zk::name_of(program.arguments[0]), label)),
-                 patience, grace(),     wait_all_};
-  return Job(std::move(program), inherited, session, std::move(job)).run();
+void Run::add_lock_options() {
+  app_->add_flag("-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
+  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
+  add_value(*app_, "-E,--conflict-exit-code", conflict_status_, "Exit with N instead of 75", "N");
+  shared_ = app_->add_flag("-s,--shared", given_, "Together with other shared holders");
+  exclusive_ = app_->add_flag("-x,--exclusive", given_, "Alone (the default)");
+  add_value(*app_, "--slots", slots_, "Together with N - 1 others", "N");
+  add_value(*app_, "--peer", peer_, "Names of: curator-rw, kazoo, kazoo-extra", "NAME");
+  add_value(*app_, "--label", label_, "What others read about this holder", "TEXT");
 }
 
-std::vector<std::string> Run::command_of(const Arguments& arguments) const {
+void Run::add_command_options() {
+  add_value(*app_, "-c,--command", shell_command_, "Run STRING with /bin/sh -c", "STRING");
+  add_value(*app_, "--grace", grace_, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
+  app_->add_flag("--wait-all", wait_all_, "Hold the lock for what the command leaves behind");
+  add_value(*app_, "--min-hold", min_hold_, "Hold the lock at least so long", "DUR");
+  add_value(*app_, "--once-per", once_per_, "75 if one succeeded less than DUR ago", "DUR");
+  app_->add_flag("--restart", restart_, "After a loss take the lock and run again");
+}
+
+int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
+                 Manner& manner) const {
+  manner.busy_status = busy_status();
+  const JobOptions job = job_options(arguments);
+  const zk::SessionOptions session = session_options(global);
+  const host::Program program = host::Program::find(command_of(arguments, job.paths.front()));
+  const auto run_job = [&] {
+    JobOptions fresh = job;
+    fresh.note = own_note(zk::name_of(program.arguments[0]), label_.value_or(""));
+    fresh.patience = patience();
+    return Job(program, inherited, session, std::move(fresh)).run();
+  };
+  return restart_ ? restart_after_loss(run_job) : run_job();
+}
+
+JobOptions Run::job_options(const Arguments& arguments) const {
+  const auto duration = [](const Value& value, const char* option) {
+    return value ? std::optional(duration_of(*value, option)) : std::nullopt;
+  };
+  JobOptions job;
+  job.paths = paths(arguments);
+  job.type = lock_type();
+  job.slots = slots();
+  job.grace = duration(grace_, "--grace");
+  job.wait_all = wait_all_;
+  job.min_hold = duration(min_hold_, "--min-hold").value_or(Duration::zero());
+  job.once_per = duration(once_per_, "--once-per");
+  check_job(job);
+  return job;
+}
+
+void Run::check_job(const JobOptions& job) const {
+  if (!is_utf8(label_.value_or(""))) throw usage_error("bad --label: it is not UTF-8");
+  const bool shared = job.type.kind == recipe::Kind::shared;
+  if (job.slots > 0 && (shared || peer_)) {
+    throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
+  }
+  if (!job.once_per) return;
+  if (job.slots > 0 || shared) {
+    throw usage_error(
+        fmt::format("--once-per needs a lock that one holds at a time: leave out {}", shared ? "--shared" : "--slots"));
+  }
+  if (job.min_hold >= *job.once_per) {
+    throw usage_error(
+        fmt::format("--min-hold {} leaves no time before the next run is due: it must be shorter than "
+                    "--once-per {}",
+                    *min_hold_, *once_per_));
+  }
+}
+
+// In byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
+std::vector<std::string> Run::paths(const Arguments& arguments) const {
+  std::vector<std::string> paths = app_->remaining();
+  for (const std::string& path : paths) {
+    if (path.starts_with('-')) throw unknown_word(*app_, path);
+    if (&path != &paths.front() && !path.starts_with('/')) throw unexpected_word(path, arguments);
+    zk::check_path(path);
+  }
+  if (paths.empty()) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
+std::vector<std::string> Run::command_of(const Arguments& arguments, const std::string& path) const {
   if (shell_command_ && arguments.separated) throw usage_error("give either -c STRING or -- COMMAND, not both");
   if (shell_command_) return {"/bin/sh", "-c", *shell_command_};
   if (arguments.command.empty()) {
-    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(*path_)));
+    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(path)));
   }
   return arguments.command;
 }
@@ -75,7 +139,7 @@ int Run::busy_status() const {
                                 printable(*conflict_status_)));
 }
 
-Patience Run::patience() const {
+recipe::Patience Run::patience() const {
   if (!timeout_) return {!nonblock_, kNever};
   const Duration span = duration_of(*timeout_, "--timeout");
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
@@ -84,23 +148,27 @@ Patience Run::patience() const {
 }
 
 recipe::LockType Run::lock_type() const {
-  const std::string peer = peer_.value_or("standard");
   recipe::LockType type;
   // As in flock, the last of -s and -x counts.
   for (const CLI::Option* option : app_->parse_order()) {
     if (option == shared_) type.kind = recipe::Kind::shared;
     if (option == exclusive_) type.kind = recipe::Kind::exclusive;
   }
+  const std::string peer = peer_.value_or("standard");
+  type.with_kazoo = peer == "kazoo-extra";
+  if (type.with_kazoo) return type;
   for (const auto family : {recipe::Family::standard, recipe::Family::curator_rw, recipe::Family::kazoo}) {
     type.family = family;
     if (peer == recipe::peer_name(family)) return type;
   }
-  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw or kazoo", printable(peer)));
+  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw, kazoo or kazoo-extra", printable(peer)));
 }
 
-std::optional<Duration> Run::grace() const {
-  if (!grace_) return std::nullopt;
-  return duration_of(*grace_, "--grace");
+int64_t Run::slots() const {
+  if (!slots_) return 0;
+  const auto number = parse_number(*slots_);
+  if (number && *number >= 1 && *number <= kMostSlots) return *number;
+  throw usage_error(fmt::format("bad number '{}' for --slots: write one from 1 to {}", printable(*slots_), kMostSlots));
 }
 
 }  // namespace zklock::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock run: one command under one lock.
+// zklock run: one command under one lock or several.
 #pragma once
 
 #include "command/arguments.h"
@@ -26,15 +26,19 @@ class Run {
               Manner& manner) const;
 
  private:
-  std::vector<std::string> command_of(const Arguments& arguments) const;
+  void add_lock_options();
+  void add_command_options();
+  std::vector<std::string> paths(const Arguments& arguments) const;
+  std::vector<std::string> command_of(const Arguments& arguments, const std::string& path) const;
   int busy_status() const;
-  Patience patience() const;
+  recipe::Patience patience() const;
   recipe::LockType lock_type() const;
-  std::optional<Duration> grace() const;
+  int64_t slots() const;
+  JobOptions job_options(const Arguments& arguments) const;
+  void check_job(const JobOptions& job) const;
 
   CLI::App* app_;
   GlobalOptions global_;
-  Value path_;
   bool nonblock_ = false;
   CLI::Option* shared_ = nullptr;  // which of the two was given last is asked of the parser
   CLI::Option* exclusive_ = nullptr;
@@ -45,7 +49,11 @@ class Run {
   Value shell_command_;
   Value label_;
   Value grace_;
+  Value slots_;
+  Value min_hold_;
+  Value once_per_;
   bool wait_all_ = false;
+  bool restart_ = false;
 };
 
 }  // namespace zklock::command

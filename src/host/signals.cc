@@ -29,6 +29,11 @@ bool reached_group(const signalfd_siginfo& info) {
 Signals::Signals() {
   sigemptyset(&taken_);
   block({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU});
+  sigprocmask(SIG_BLOCK, nullptr, &before_job_control_);
+}
+
+Signals::~Signals() {
+  sigprocmask(SIG_SETMASK, &before_job_control_, nullptr);
 }
 
 void Signals::take_job_control() {

@@ -21,6 +21,9 @@ class Signals : public Source {
  public:
   // From now on the signals that would end zklock are recorded. Ctrl-Z still stops it.
   Signals();
+  Signals(const Signals&) = delete;
+  // Ctrl-Z stops zklock again. The signals that end it stay blocked: what has come to its end is not ended once more.
+  ~Signals();
 
   // Also those that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.
   void take_job_control();
@@ -35,6 +38,7 @@ class Signals : public Source {
   void block(std::initializer_list<int> signals);
 
   sigset_t taken_;
+  sigset_t before_job_control_;  // the mask
   Fd fd_;
   std::deque<Arrival> arrived_;
 };

@@ -61,6 +61,12 @@ pid_t parent_of(pid_t pid) {
   return after_name && std::strlen(after_name) > 4 ? std::atoi(after_name + 4) : 0;
 }
 
+bool is_ancestor(pid_t pid) {
+  pid_t ancestor = getppid();
+  while (ancestor > 0 && ancestor != pid) ancestor = parent_of(ancestor);
+  return ancestor > 0;
+}
+
 bool is_in_orphaned_group(pid_t member) {
   const pid_t group = getpgid(member);
   const pid_t session = getsid(member);

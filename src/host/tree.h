@@ -14,6 +14,9 @@ void become_subreaper();
 // 0 if there is no such process.
 pid_t parent_of(pid_t pid);
 
+// Whether `pid` is the caller's parent, or its parent's parent, and so on.
+bool is_ancestor(pid_t pid);
+
 // Whether the process group of `member` is orphaned (POSIX): nobody in it has a parent in another group of the same
 // session, as under cron, systemd or ssh with a command. Looks at `member` and its ancestors.
 bool is_in_orphaned_group(pid_t member);

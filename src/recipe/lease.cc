@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lease.h"
 
+#include "recipe/line.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -39,15 +40,17 @@ Word word_of(Code code) {
 
 }  // namespace
 
-Lease::Lease(zk::Session& session, std::string node, Deadline proved, Duration grace)
-    : session_(session),
-      node_(std::move(node)),
-      grace_(grace),
-      proved_(proved),
-      connections_(session.client().connections()),
-      next_heartbeat_(proved + zk::beat_of(session.timeout())) {
+Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace)
+    : session_(session), grace_(grace), connections_(session.client().connections()) {
+  for (const Held& one : held) add(one);
+}
+
+void Lease::add(const Held& held) {
+  proved_ = std::min(proved_, held.proved);
+  next_heartbeat_ = std::min(next_heartbeat_, held.proved + zk::beat_of(session_.timeout()));
   move_fence();
-  look();
+  looks_.push_back({held, nullptr, nullptr});
+  send(looks_.back());
 }
 
 void Lease::arm(host::PollSet& set) {
@@ -67,7 +70,9 @@ void Lease::decide() {
     return;
   }
   if (heartbeat_ && heartbeat_->done) take_heartbeat();
-  if (look_ && look_->done) take_look();
+  for (Look& look : looks_) {
+    if (look.call && look.call->done) take(look);
+  }
   if (session_.expired()) state_ = State::expired;
   if (state_ != State::held || !session_.connected()) return;
   if (connections_ != session_.client().connections()) {
@@ -76,11 +81,17 @@ void Lease::decide() {
     next_heartbeat_ = now;
   }
   move_fence();
-  if (!heartbeat_ && now >= next_heartbeat_) {
-    sent_ = now;
-    heartbeat_ = session_.client().check({node_});
+  if (!heartbeat_ && now >= next_heartbeat_) send_heartbeat();
+  for (Look& look : looks_) {
+    if (!look.call && (!look.watch || look.watch->fired)) send(look);
   }
-  if (!look_ && (!watch_ || watch_->fired)) look();
+}
+
+void Lease::send_heartbeat() {
+  std::vector<std::string> nodes;
+  for (const Look& look : looks_) nodes.push_back(look.held.node);
+  sent_ = BootClock::now();
+  heartbeat_ = session_.client().check(nodes);
 }
 
 void Lease::take_heartbeat() {
@@ -94,6 +105,7 @@ void Lease::take_heartbeat() {
       break;
     case Word::deleted:
       state_ = State::node_deleted;
+      if (looks_.size() == 1) lost_ = looks_.front().held.path;
       break;
     case Word::expired:
       state_ = State::expired;
@@ -110,28 +122,33 @@ void Lease::move_fence() {
   fence_ = std::min(fence_, proved_ + zk::fence_of(session_.timeout()));
 }
 
-void Lease::look() {
-  watch_ = std::make_shared<zk::WatchState>();
-  look_ = session_.client().read(node_, watch_);
+void Lease::send(Look& look) {
+  look.watch = std::make_shared<zk::WatchState>();
+  look.call = session_.client().read(look.held.node, look.watch);
 }
 
-void Lease::take_look() {
-  switch (word_of(look_->answer.code)) {
+void Lease::take(Look& look) {
+  const zk::Answer answer = std::exchange(look.call, nullptr)->answer;
+  switch (word_of(answer.code)) {
     case Word::there:
-      if (look_->answer.stat.ephemeral_owner != session_.id()) state_ = State::node_deleted;
+      if (answer.stat.ephemeral_owner != look.held.owner) return end(State::node_deleted, look.held);
+      if (answer.data == kRevoked) return end(State::revoked, look.held);
       break;
     case Word::deleted:
-      state_ = State::node_deleted;
-      break;
+      return end(State::node_deleted, look.held);
     case Word::expired:
       state_ = State::expired;
       break;
     case Word::none:
       // Lost with the connection: look again. Refused, it is not worth asking again; the heartbeat goes on.
-      if (look_->answer.code == Code::unknown) watch_.reset();
+      if (answer.code == Code::unknown) look.watch.reset();
       break;
   }
-  look_.reset();
+}
+
+void Lease::end(State state, const Held& held) {
+  state_ = state;
+  lost_ = held.path;
 }
 
 }  // namespace zklock::recipe

@@ -1,58 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof that a lock is still ours, renewed while the command runs. A client that looks connected may have lost its
-// session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/6 (T: the
-// negotiated session timeout) a quorum is asked about our node; `proved` is the moment just before the last request
-// that was answered well. A server counts a session out no earlier than proved + T less its own imprecision, of which
-// the ticks of a follower's report to its leader are the larger part; with T of two ticks at least that is later than
-// the fence, proved + 2T/3. By then the command must be dead.
+// The proof that what we hold is still ours, renewed while the command runs. A client that looks connected may have
+// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/6
+// (T: the negotiated session timeout) a quorum is asked about our nodes, all in one transaction; `proved` is the moment
+// just before the last request that was answered well. A server counts a session out no earlier than proved + T less
+// its own imprecision, of which the ticks of a follower's report to its leader are the larger part; with T of two ticks
+// at least that is later than the fence, proved + 2T/3. By then the command must be dead.
 #pragma once
 
 #include "host/loop.h"
+#include "recipe/lockable.h"
 #include "zk/session.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace zklock::recipe {
 
 class Lease : public host::Source {
  public:
-  // `node`: our own, held in the session as it is now. `proved`: see Lock::proved(). `grace`: what the command gets
-  // between SIGTERM and SIGKILL; the lease ends so long before the fence. Also watches the node.
-  Lease(zk::Session& session, std::string node, Deadline proved, Duration grace);
+  // On what was acquired in the session as it is now. `grace`: what the command gets between SIGTERM and SIGKILL; the
+  // lease ends so long before the fence. Also watches the nodes.
+  Lease(zk::Session& session, const std::vector<Held>& held, Duration grace);
+
+  // From now on on this too.
+  void add(const Held& held);
 
   enum class State {
     held,
     node_deleted,  // by somebody, while our session lived
+    revoked,       // somebody asks us to let go; it is ours until we do
     expired,       // the session is over
     unproved,      // no quorum has confirmed the lock in time; it may be another's from the fence on
   };
   State state() const { return state_; }
   Deadline fence() const { return fence_; }
   Deadline proved() const { return proved_; }
+  // Which of several it was that was deleted or revoked; empty where that is not known.
+  const std::string& lost() const { return lost_; }
 
   void arm(host::PollSet& set) override;
   void record(const host::PollSet&) override {}
   void decide() override;
 
  private:
+  struct Look {
+    Held held;
+    zk::Watch watch;  // on the node; nothing: look again
+    zk::Call call;    // the read that sets it, if under way
+  };
+
   void take_heartbeat();
-  void take_look();
-  void look();
+  void send_heartbeat();
+  void take(Look& look);
+  void send(Look& look);
+  void end(State state, const Held& held);
   void move_fence();
 
   zk::Session& session_;
-  std::string node_;
   Duration grace_;
   State state_ = State::held;
-  Deadline proved_;
+  std::vector<Look> looks_;
+  Deadline proved_ = kNever;
   Deadline fence_ = kNever;
   uint64_t connections_;  // as of the last decision
-  Deadline next_heartbeat_;
+  Deadline next_heartbeat_ = kNever;
   zk::Call heartbeat_;  // under way, if any
   Deadline sent_{};     // when
-  zk::Watch watch_;     // on the node; nothing: look again
-  zk::Call look_;       // the read that sets it, if under way
+  std::string lost_;
 };
 
 }  // namespace zklock::recipe

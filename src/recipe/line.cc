@@ -80,6 +80,19 @@ std::string_view peer_name(Family family) {
   return "";
 }
 
+std::string peer_to_use(Family family) {
+  switch (family) {
+    case Family::standard:
+      return "--peer standard";
+    case Family::curator_rw:
+      return "--peer curator-rw";
+    case Family::kazoo:
+      // From its names alone, a Kazoo that was given the patterns cannot be told from one that was not.
+      return "--peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]";
+  }
+  return "";
+}
+
 std::optional<Contender> parse_contender(std::string_view name) {
   std::string_view stem = name;
   const auto number = take_number(stem);
@@ -106,11 +119,12 @@ bool is_used_up(const Contender& contender) {
   return contender.number < 0 || contender.number >= std::numeric_limits<int32_t>::max();
 }
 
-Place find_place(const std::vector<Contender>& line, std::string_view mine) {
+Place find_place(const std::vector<Contender>& line, std::string_view mine, bool with_kazoo) {
   const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
   if (me == line.end()) return {Place::State::gone, {}, {}, 0};
   for (const Contender& other : line) {
-    if (other.family != me->family) return {Place::State::strangers, other.name, {}, 0};
+    const bool welcome = other.family == me->family || (with_kazoo && other.family == Family::kazoo);
+    if (!welcome) return {Place::State::strangers, other.name, {}, 0};
   }
   const auto before = static_cast<size_t>(me - line.begin());
   for (auto other = me; other != line.begin();) {

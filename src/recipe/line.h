@@ -33,6 +33,9 @@ std::string name_of_contender(Family family, Kind kind, const std::string& uuid)
 // What --peer calls it.
 std::string_view peer_name(Family family);
 
+// What to write to stand in line with contenders of that family.
+std::string peer_to_use(Family family);
+
 struct Contender {
   std::string name;
   Family family;
@@ -63,7 +66,7 @@ struct Place {
 };
 
 // Where `mine` stands in `line`. An exclusive contender waits for its direct predecessor, a shared one for the nearest
-// exclusive one before it.
-Place find_place(const std::vector<Contender>& line, std::string_view mine);
+// exclusive one before it. `with_kazoo`: Kazoo's contenders are no strangers.
+Place find_place(const std::vector<Contender>& line, std::string_view mine, bool with_kazoo = false);
 
 }  // namespace zklock::recipe

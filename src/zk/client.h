@@ -43,8 +43,8 @@ struct Step {
   enum class Kind { check, create, write, remove };
   Kind kind;
   std::string path;
-  std::string data;  // create, write
-  int version = -1;  // check, write, remove
+  std::string data = {};  // create, write
+  int version = -1;       // check, write, remove
 };
 
 class Client {

@@ -55,5 +55,5 @@ teardown() { end_all; }
 }
 
 @test "an unknown peer: 64, and the known ones are named" {
-  expect_error 64 "curator-rw or kazoo" zklock run --peer zookeeper /l -- true
+  expect_error 64 "curator-rw, kazoo or kazoo-extra" zklock run --peer zookeeper /l -- true
 }

@@ -58,7 +58,7 @@ end_of_run() {
   znode create /queue/items
   znode create /slots/leases
   expect_error 65 "cannot take /queue: the path is in use as a queue" zklock run /queue -- touch ran
-  expect_error 65 "cannot take /slots: the path is in use as slots" zklock run /slots -- touch ran
+  expect_error 65 "cannot take /slots: the path is in use for slots" zklock run /slots -- touch ran
   expect_error 65 "/queue" zklock run -n -E 9 /queue -- touch ran
   assert [ ! -e ran ]
   assert_equal "$(znode ls /queue; znode ls /slots)" $'items\nleases'

@@ -108,11 +108,12 @@ wrong() {
   assert_untouched
 }
 
-@test "no lock, or two" {
+@test "no lock, or none of two" {
   wrong "no lock named: write zklock run /locks/job -- COMMAND" run
   wrong "no lock named" run -- true
   wrong "no lock named" run -n -c true
-  wrong "unexpected argument '/m'" run /l /m -- true
+  wrong "bad path '/m/'" run /l /m/ -- true
+  wrong "unexpected argument 'm'" run /l m -- true
   assert_untouched
 }
 

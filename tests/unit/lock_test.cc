@@ -3,6 +3,7 @@
 #include "recipe/lock.h"
 
 #include "recipe/lease.h"
+#include "recipe/lock_set.h"
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
 
@@ -17,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 using test::Script;
-using Outcome = Lock::Outcome;
+using Outcome = Lockable::Outcome;
 
 class Nobody : public WaitObserver {
  public:
@@ -31,16 +32,24 @@ class Nobody : public WaitObserver {
 class Party {
  public:
   explicit Party(const std::string& servers, Duration session_timeout = 4s, LockType type = {})
-      : session(loop, test::options_for(servers, session_timeout)), lock(session, "/l", type, "data", observer) {
+      : session(loop, test::options_for(servers, session_timeout)), lock(loop, session, line(type), observer) {
     session.open(deadline_in(20s));
   }
-  Outcome acquire(Duration patience = 20s) { return lock.acquire(patience > 0s, deadline_in(20s)); }
-  Outcome acquire_within(Duration patience) { return lock.acquire(true, deadline_in(patience)); }
+  Outcome acquire(Duration patience = 20s) { return lock.acquire({patience > 0s, deadline_in(20s)}); }
+  Outcome acquire_within(Duration patience) { return lock.acquire({true, deadline_in(patience)}); }
+  const Held& held() const { return lock.held().front(); }
 
   host::Loop loop;
   Nobody observer;
   zk::Session session;
-  Lock lock;
+  LockSet lock;
+
+ private:
+  std::vector<std::unique_ptr<Lockable>> line(LockType type) {
+    std::vector<std::unique_ptr<Lockable>> locks;
+    locks.push_back(std::make_unique<Lock>(session, "/l", type, "data", observer));
+    return locks;
+  }
 };
 
 class LockTest : public testing::Test {
@@ -62,7 +71,7 @@ TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {
   EXPECT_EQ(contenders(), 1u);
   a.lock.release(20s);
   EXPECT_EQ(b.acquire(0s), Outcome::held);
-  EXPECT_GT(b.lock.token(), a.lock.token());
+  EXPECT_GT(b.held().token, a.held().token);
 }
 
 // 6: the server made the node, the answer was lost.
@@ -75,9 +84,9 @@ TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
   EXPECT_EQ(party.acquire(), Outcome::held);
   EXPECT_EQ(proxy_.lost(), 1);
   ASSERT_EQ(contenders(), 1u);
-  const zk::Answer own = observer_.read(party.lock.node());
+  const zk::Answer own = observer_.read(party.held().node);
   EXPECT_EQ(own.stat.ephemeral_owner, party.session.id());
-  EXPECT_EQ(own.stat.created, party.lock.token());
+  EXPECT_EQ(own.stat.created, party.held().token);
 }
 
 // 7: as 6, and the session expired before we could look; the node that we find is a dead session's.
@@ -98,7 +107,7 @@ TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
   proxy_.lose_next_answer();
   EXPECT_EQ(party.acquire(), Outcome::held);
   EXPECT_NE(party.session.id(), old_session);
-  EXPECT_EQ(observer_.read(party.lock.node()).stat.ephemeral_owner, party.session.id());
+  EXPECT_EQ(observer_.read(party.held().node).stat.ephemeral_owner, party.session.id());
   EXPECT_EQ(contenders(), 1u);
 }
 
@@ -118,7 +127,7 @@ TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
   EXPECT_EQ(waiter.observer.expired, 1);
-  EXPECT_EQ(observer_.read(waiter.lock.node()).stat.ephemeral_owner, waiter.session.id());
+  EXPECT_EQ(observer_.read(waiter.held().node).stat.ephemeral_owner, waiter.session.id());
   EXPECT_EQ(contenders(), 1u);
 }
 
@@ -275,7 +284,7 @@ TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
   Party waiter(server_ + chroot_);
   const Script script(waiter.loop, [&] {
     for (const std::string& name : observer_.children("/l")) {
-      if ("/l/" + name != holder.lock.node()) observer_.remove("/l/" + name);
+      if ("/l/" + name != holder.held().node) observer_.remove("/l/" + name);
     }
   });
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
@@ -351,9 +360,7 @@ INSTANTIATE_TEST_SUITE_P(Peers, Families, testing::Values(Family::standard, Fami
 
 class LeaseTest : public LockTest {
  protected:
-  static Lease lease_of(Party& party) {
-    return {party.session, party.lock.node(), party.lock.proved(), party.session.timeout() / 10};
-  }
+  static Lease lease_of(Party& party) { return {party.session, party.lock.held(), party.session.timeout() / 10}; }
 
   // Runs the party's loop until the lease is in another state than `held`.
   static Lease::State end_of(Party& party, const std::function<void()>& step) {
@@ -369,7 +376,7 @@ class LeaseTest : public LockTest {
 TEST_F(LeaseTest, ADeletedNodeIsNoticed) {
   Party party(server_ + chroot_);
   party.acquire();
-  EXPECT_EQ(end_of(party, [&] { observer_.remove(party.lock.node()); }), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(party, [&] { observer_.remove(party.held().node); }), Lease::State::node_deleted);
 }
 
 TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
@@ -379,7 +386,7 @@ TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
   const auto step = [&] {
     if (std::exchange(done, true)) return;
     proxy_.cut(true);
-    observer_.remove(party.lock.node());
+    observer_.remove(party.held().node);
     proxy_.accept_again();
   };
   EXPECT_EQ(end_of(party, step), Lease::State::node_deleted);
@@ -401,7 +408,9 @@ TEST_F(LeaseTest, EndsBeforeTheFenceWhenNobodyConfirmsTheLock) {
 TEST_F(LeaseTest, EndsAfterAPauseThoughTheNodeIsStillThere) {
   Party party(server_ + chroot_, 3s);
   party.acquire();
-  Lease lease(party.session, party.lock.node(), party.lock.proved() - 2s, party.session.timeout() / 10);
+  Held held = party.held();
+  held.proved -= 2s;
+  Lease lease(party.session, {held}, party.session.timeout() / 10);
   const host::Attached attached(party.loop, lease);
   party.loop.turn(deadline_in(20s));
   EXPECT_EQ(lease.state(), Lease::State::unproved);
@@ -433,8 +442,8 @@ TEST_F(LeaseTest, AfterAWaitTheFirstProofLiesBackASixthOfTheTimeout) {
     holder.lock.release(20s);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
-  EXPECT_LE(waiter.lock.proved(), BootClock::now() - waiter.session.timeout() / 6);
-  EXPECT_GE(waiter.lock.proved(), released - waiter.session.timeout() / 6);
+  EXPECT_LE(waiter.held().proved, BootClock::now() - waiter.session.timeout() / 6);
+  EXPECT_GE(waiter.held().proved, released - waiter.session.timeout() / 6);
 }
 
 // 3: reconnected in time, and the own node looked at again.

@@ -78,8 +78,8 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
   for (int i = 0; i < 2; ++i) {
     Lock lock(session, "/l", {}, "", nobody);
     try {
-      lock.acquire(false, deadline_in(20s));
-      ADD_FAILURE() << "taken: " << lock.node();
+      lock.acquire({false, deadline_in(20s)});
+      ADD_FAILURE() << "taken: " << lock.held().node;
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.status(), ExitStatus::internal);
       EXPECT_NE(failure.text().find("counter is used up"), std::string::npos) << failure.text();

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock run inside zklock run. What the outer ones hold stands in the environment, as ZKLOCK_NODE and ZKLOCK_TOKEN of
+// the innermost and ZKLOCK_OUTER of those around it; what stands there is believed when the server knows the node and
+// the process that wrote its note is our ancestor.
+#pragma once
+
+#include "host/fd.h"
+#include "recipe/lock.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock::command {
+
+class Nesting {
+ public:
+  // Tells the outer zklocks at once that one of `paths`, a lock or so many `slots`, may be used by us; until then they
+  // would not wait for us when the command that we are part of ends.
+  Nesting(const std::vector<std::string>& paths, int64_t slots);
+
+  // What an outer zklock holds at `path` and is as good as what is wanted, `type` or so many `slots`. Throws a Failure
+  // where waiting for it would be waiting for ourselves: 64 when it is shared and ours would be exclusive.
+  std::optional<recipe::Held> find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
+                                         int64_t slots, Deadline until) const;
+
+  // From now on we use these and no other lock of theirs.
+  void settle(const std::vector<recipe::Held>& held);
+
+  // ZKLOCK_OUTER for a command under `held`; nothing if there is no outer one.
+  std::optional<std::string> variable(const std::vector<recipe::Held>& held) const;
+
+ private:
+  struct Outer {
+    std::string node;
+    int64_t token;
+    host::Fd mark;
+  };
+
+  void add(const std::string& node, const std::string& token);
+
+  std::vector<Outer> outers_;  // the innermost first
+};
+
+}  // namespace zklock::command

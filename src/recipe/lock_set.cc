@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/lock_set.h"
+
+#include <algorithm>
+
+namespace zklock::recipe {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Outcome = Lockable::Outcome;
+
+constexpr Duration kLongestRelease = 5s;  // somebody waits for our end
+
+}  // namespace
+
+Outcome LockSet::acquire(const Patience& patience) {
+  for (;;) {
+    const Outcome outcome = acquire_each(patience);
+    kept_.reset();
+    switch (outcome) {
+      case Outcome::held:
+      case Outcome::busy:
+      case Outcome::removed:
+        return outcome;
+      case Outcome::expired:
+        observer_.on_session_expired();
+        session_.open(patience.until);
+        continue;
+      case Outcome::disturbed:
+        continue;
+    }
+  }
+}
+
+Outcome LockSet::acquire_each(const Patience& patience) {
+  held_.clear();
+  try {
+    for (const auto& lock : locks_) {
+      const Outcome outcome = acquire_next(*lock, patience);
+      if (outcome == Outcome::held) continue;
+      blocked_ = lock.get();
+      if (outcome == Outcome::expired) {
+        forget();
+      } else {
+        release(std::min(session_.timeout() / 3, kLongestRelease));
+      }
+      return outcome;
+    }
+  } catch (...) {
+    release(std::min(session_.timeout() / 3, kLongestRelease));
+    throw;
+  }
+  return Outcome::held;
+}
+
+Outcome LockSet::acquire_next(Lockable& lock, Patience patience) {
+  if (held_.empty()) {
+    const Outcome outcome = lock.acquire(patience);
+    if (outcome == Outcome::held) held_.push_back(lock.held());
+    return outcome;
+  }
+  if (!kept_) kept_.emplace(session_, held_, Duration::zero());
+  patience.kept = &*kept_;
+  const host::Attached keeping(loop_, *kept_);
+  const Outcome outcome = lock.acquire(patience);
+  if (outcome != Outcome::held) return outcome;
+  held_.push_back(lock.held());
+  if (kept_->state() != Lease::State::held) return Outcome::disturbed;
+  for (Held& held : held_) held.proved = std::max(held.proved, kept_->proved());
+  kept_->add(held_.back());
+  return Outcome::held;
+}
+
+bool LockSet::release(Duration budget) {
+  const Deadline until = deadline_in(budget);
+  bool all = true;
+  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) {
+    all &= (*lock)->release(left_until(until));
+  }
+  return all;
+}
+
+void LockSet::forget() {
+  for (const auto& lock : locks_) lock->forget();
+  held_.clear();
+}
+
+}  // namespace zklock::recipe

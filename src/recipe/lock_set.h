@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several locks as one: all of them or none. They are taken in the order given, which everybody must keep to; while we
+// wait for one, a lease stands on those before it.
+#pragma once
+
+#include "recipe/lease.h"
+#include "recipe/lockable.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace zklock::recipe {
+
+class LockSet {
+ public:
+  // `observer` is told of an expired session; of the rest, by the locks themselves.
+  LockSet(host::Loop& loop, zk::Session& session, std::vector<std::unique_ptr<Lockable>> locks, WaitObserver& observer)
+      : loop_(loop), session_(session), locks_(std::move(locks)), observer_(observer) {}
+
+  // As Lockable::acquire, but for an expired session, which is replaced, and the places with it, and for one of the
+  // first that is lost while we wait for another: then all are given back and it starts again.
+  Lockable::Outcome acquire(const Patience& patience);
+
+  // After `busy`: who was in the way of which.
+  const Holder& holder() const { return blocked_->holder(); }
+
+  // While held.
+  const std::vector<Held>& held() const { return held_; }
+
+  // All of them, the last first.
+  bool release(Duration budget);
+
+  // They are gone already.
+  void forget();
+
+ private:
+  Lockable::Outcome acquire_each(const Patience& patience);
+  Lockable::Outcome acquire_next(Lockable& lock, Patience patience);
+
+  host::Loop& loop_;
+  zk::Session& session_;
+  std::vector<std::unique_ptr<Lockable>> locks_;
+  WaitObserver& observer_;
+  std::vector<Held> held_;
+  std::optional<Lease> kept_;  // on held_, while there is more to take
+  const Lockable* blocked_ = nullptr;
+};
+
+}  // namespace zklock::recipe

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ephemeral sequential node of ours, made under Curator's protection: its name carries a unique id, so that one
+// whose create was not answered is found again. It counts only while it belongs to the session that we have now. The
+// place of a contender in its line, and a lease on a slot.
+#pragma once
+
+#include "zk/session.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+// Random (version 4), 36 characters.
+std::string make_uuid();
+
+class OwnNode {
+ public:
+  // Below the last of `parents`, which are made in this order and in this mode when it is missing; those above them
+  // persistent. `tried` is for messages: "cannot take /l".
+  OwnNode(zk::Session& session, std::vector<std::string> parents, zk::CreateMode parent_mode, std::string tried)
+      : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
+
+  enum class State {
+    there,    // path() and what follows it are known, siblings() are listed
+    missing,  // there is none (any more)
+    expired,  // nor is there a session
+  };
+
+  // Makes it, `stem` and the server's number its name, and lists its siblings in the same breath. `stem` carries an id
+  // that was never used before. Throws a Failure for what has no way round, and what the session throws.
+  State make(const std::string& stem, const std::string& data, Deadline until);
+
+  // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.
+  State confirm(Deadline until, const zk::Watch& watch = nullptr);
+
+  // Deletes it and sees the answer, for `budget` at most; true when nothing of ours is left. What is left then goes
+  // with the session. Throws nothing but what other sources of the loop throw. Harmless without a node.
+  bool remove(Duration budget);
+
+  // As much of that as somebody who waits for our end can be kept waiting for.
+  void withdraw();
+
+  // It went with its session.
+  void forget();
+
+  explicit operator bool() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+  std::string name() const;
+  int64_t token() const { return created_.created; }  // its czxid: grows from one node to the next
+  int64_t created_ms() const { return created_.created_ms; }
+  // A moment since which our session was heard by a quorum: just before the create was sent; after a wait, in which a
+  // client is heard only every T/3, a T/6 before the question whose answer showed that the node is there.
+  Deadline proved() const { return proved_; }
+  const std::vector<std::string>& siblings() const { return siblings_; }  // names, ours among them, as last seen
+
+ private:
+  State find(Deadline until);
+  void make_parents(Deadline until);
+  const std::string& parent() const { return parents_.back(); }
+
+  zk::Session& session_;
+  std::vector<std::string> parents_;
+  zk::CreateMode parent_mode_;
+  std::string tried_;
+  std::string stem_;   // its path up to the number; empty: there was no attempt to make it
+  zk::Call entering_;  // the create whose answer may still come
+  std::string path_;   // once known
+  zk::Stat created_;
+  Deadline proved_{};
+  std::vector<std::string> siblings_;
+};
+
+}  // namespace zklock::recipe

@@ -47,3 +47,7 @@ count_together() {
 @test "with Kazoo's Lock: 400" { count_together kazoo Lock --peer kazoo; }
 
 @test "with Kazoo's WriteLock: 400" { count_together kazoo WriteLock --peer kazoo; }
+
+@test "with Kazoo's Lock that has extra_lock_patterns: 400" {
+  count_together kazoo Lock.extra --peer kazoo-extra
+}

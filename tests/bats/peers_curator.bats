@@ -16,6 +16,8 @@ teardown() { end_all; }
 
 @test "InterProcessMutex: -s" { exclude InterProcessMutex -s; }
 
+@test "InterProcessMutex: --peer kazoo-extra" { exclude InterProcessMutex --peer kazoo-extra; }
+
 @test "InterProcessMutex: other names are refused" {
   refused InterProcessMutex standard "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
 }
@@ -23,6 +25,8 @@ teardown() { end_all; }
 @test "WriteLock: -x" { exclude WriteLock; }
 
 @test "WriteLock: -s" { exclude WriteLock -s; }
+
+@test "WriteLock: --peer kazoo-extra" { exclude WriteLock --peer kazoo-extra; }
 
 @test "WriteLock: other names are refused" {
   refused WriteLock standard "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
@@ -37,7 +41,7 @@ teardown() { end_all; }
 }
 
 @test "InterProcessReadWriteLock, to write: other names are refused" {
-  refused InterProcessReadWriteLock.write curator-rw -x -s "--peer kazoo" "--peer kazoo -s"
+  refused InterProcessReadWriteLock.write curator-rw -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }
 
 @test "InterProcessReadWriteLock, to read: --peer curator-rw -x" {
@@ -49,5 +53,5 @@ teardown() { end_all; }
 }
 
 @test "InterProcessReadWriteLock, to read: other names are refused" {
-  refused InterProcessReadWriteLock.read curator-rw -x -s "--peer kazoo" "--peer kazoo -s"
+  refused InterProcessReadWriteLock.read curator-rw -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }

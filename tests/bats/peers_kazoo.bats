@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Kazoo's locks and zklock: who excludes whom. Lock.extra is Lock with extra_lock_patterns=["-lock-"].
+# Kazoo's locks and zklock: who excludes whom.
 
 load helpers
 load peers
@@ -37,22 +37,20 @@ teardown() { end_all; }
   refused ReadLock kazoo -x -s "--peer curator-rw" "--peer curator-rw -s"
 }
 
-@test "Lock.extra: --peer kazoo -x" { exclude Lock.extra --peer kazoo; }
-
-@test "Lock.extra: zklock waits for it with --peer kazoo -s, but it does not wait for zklock" {
-  peer_first Lock.extra --peer kazoo -s
-  passes Lock.extra --peer kazoo -s
+@test "where Kazoo has a lock, slots are refused" {
+  local kind
+  for kind in Lock WriteLock ReadLock; do
+    take "$kind" "$kind" "/$kind"
+    expect_error 65 "in use as a lock" zklock run -n --slots 2 "/$kind" -- true
+  done
 }
 
-@test "Lock.extra: other names are refused" { refused Lock.extra kazoo "--peer curator-rw" "--peer curator-rw -s"; }
-
-@test "Lock.extra: it waits for zklock's default names, -x" { zklock_first Lock.extra; }
-
-@test "Lock.extra: it waits for zklock's default names, -s" { zklock_first Lock.extra -s; }
-
-@test "Lock.extra: zklock's default names are refused beside it" {
-  take e Lock.extra /l
-  expect_error 65 "use --peer kazoo" zklock run -n /l -- true
-  expect_error 65 "use --peer kazoo" zklock run -ns /l -- true
-  leave e
+@test "Kazoo's locks do not wait for slots, which are refused beside them" {
+  local kind
+  for kind in Lock WriteLock ReadLock; do
+    hold "z$kind" --slots 2 "/$kind"
+    take "$kind" "$kind" "/$kind"
+    expect_error 65 "in use as a lock" zklock run --slots 2 "/$kind" -- true
+    let_all_go "z$kind"
+  done
 }

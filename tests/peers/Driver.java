@@ -19,6 +19,7 @@ import org.apache.curator.retry.RetryOneTime;
  *   try NAME KIND PATH           the same, or busy
  *   release NAME
  *   count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
+ *   visit NAME KIND PATH FILE N  visited: N times, a while between "in" and "out" in FILE
  *   revoke NAME PATH             gone: the InterProcessMutex's holder was asked to let go, and has
  *
  * A revocable holder says "asked". Where something goes wrong, the answer is "failed NAME: WHY".
@@ -55,18 +56,23 @@ public final class Driver {
     }
     Turn turn = new Turn(name);
     turns.put(name, turn);
-    turn.begin(() -> {
-      if (words[0].equals("revoke")) {
-        revoke(name, words[2]);
-        return;
-      }
-      Contender contender = kinds.make(words[2], words[3], turn::endAsAsked);
-      if (words[0].equals("count")) {
-        turn.count(contender, Path.of(words[4]), Integer.parseInt(words[5]));
-      } else {
-        turn.hold(contender, words[0].equals("take"));
-      }
-    });
+    turn.begin(() -> run(turn, words));
+  }
+
+  private void run(Turn turn, String[] words) throws Exception {
+    if (words[0].equals("revoke")) {
+      revoke(words[1], words[2]);
+      return;
+    }
+    Contender contender = kinds.make(words[2], words[3], turn::endAsAsked);
+    if (words.length == 4) {
+      turn.hold(contender, words[0].equals("take"));
+      return;
+    }
+    Path file = Path.of(words[4]);
+    int times = Integer.parseInt(words[5]);
+    if (words[0].equals("count")) turn.repeat(contender, times, () -> Sections.add(file), "counted");
+    if (words[0].equals("visit")) turn.repeat(contender, times, () -> Sections.visit(file), "visited");
   }
 
   private void revoke(String name, String path) throws Exception {

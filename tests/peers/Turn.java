@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** What a NAME does in its thread: it holds a lock until it is released, or counts under it. */
+/** What a NAME does, in a thread of its own. */
 final class Turn {
   interface Work {
     void run() throws Exception;
@@ -46,17 +44,15 @@ final class Turn {
     end();
   }
 
-  /** Reads and writes as anybody would who is alone. */
-  void count(Contender contender, Path file, int times) throws Exception {
+  void repeat(Contender contender, int times, Work work, String done) throws Exception {
     for (int n = 0; n < times; ++n) {
       contender.take(true);
       try {
-        int number = Integer.parseInt(Files.readString(file).trim());
-        Files.writeString(file, (number + 1) + "\n");
+        work.run();
       } finally {
         contender.release();
       }
     }
-    Answers.say("counted", name);
+    Answers.say(done, name);
   }
 }

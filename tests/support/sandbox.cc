@@ -97,6 +97,10 @@ void Observer::create(const std::string& path, const std::string& data) {
   session_.await(session_.client().create(path, data, zk::CreateMode::persistent), until);
 }
 
+void Observer::write(const std::string& path, const std::string& data) {
+  session_.await(session_.client().write(path, data), deadline_in(kPatience));
+}
+
 void Observer::remove(const std::string& path) {
   session_.await(session_.client().remove(path), deadline_in(kPatience));
 }

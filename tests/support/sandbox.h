@@ -50,6 +50,7 @@ class Observer {
   std::vector<std::string> children(const std::string& path);
   zk::Answer read(const std::string& path);
   void create(const std::string& path, const std::string& data = "");
+  void write(const std::string& path, const std::string& data);
   void remove(const std::string& path);
   zk::Session& session() { return session_; }
 

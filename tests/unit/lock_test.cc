@@ -3,8 +3,8 @@
 #include "recipe/lock.h"
 
 #include "recipe/lease.h"
-#include "recipe/lock_set.h"
 #include "support/fault_proxy.h"
+#include "support/party.h"
 #include "support/sandbox.h"
 
 #include <optional>
@@ -20,36 +20,13 @@ using test::FaultProxy;
 using test::Script;
 using Outcome = Lockable::Outcome;
 
-class Nobody : public WaitObserver {
- public:
-  Deadline next_look() const override { return kNever; }
-  void on_holder(const Holder&) override {}
-  void on_session_expired() override { ++expired; }
-  int expired = 0;
-};
-
-// A contender with a session and a loop of its own.
-class Party {
+// A contender for /l.
+class Party : public test::Party {
  public:
   explicit Party(const std::string& servers, Duration session_timeout = 4s, LockType type = {})
-      : session(loop, test::options_for(servers, session_timeout)), lock(loop, session, line(type), observer) {
-    session.open(deadline_in(20s));
-  }
-  Outcome acquire(Duration patience = 20s) { return lock.acquire({patience > 0s, deadline_in(20s)}); }
-  Outcome acquire_within(Duration patience) { return lock.acquire({true, deadline_in(patience)}); }
-  const Held& held() const { return lock.held().front(); }
-
-  host::Loop loop;
-  Nobody observer;
-  zk::Session session;
-  LockSet lock;
-
- private:
-  std::vector<std::unique_ptr<Lockable>> line(LockType type) {
-    std::vector<std::unique_ptr<Lockable>> locks;
-    locks.push_back(std::make_unique<Lock>(session, "/l", type, "data", observer));
-    return locks;
-  }
+      : test::Party(servers, session_timeout, [type](zk::Session& with, WaitObserver& told) {
+          return test::locks_of(std::make_unique<Lock>(with, "/l", type, "data", told));
+        }) {}
 };
 
 class LockTest : public testing::Test {

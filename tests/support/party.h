@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody who wants a set of locks, with a session and a loop of its own.
+#pragma once
+
+#include "recipe/lock_set.h"
+#include "support/sandbox.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zklock::test {
+
+using Locks = std::vector<std::unique_ptr<recipe::Lockable>>;
+using MakeLocks = std::function<Locks(zk::Session&, recipe::WaitObserver&)>;
+
+template <typename... Lockables>
+Locks locks_of(std::unique_ptr<Lockables>... lockables) {
+  Locks locks;
+  (locks.push_back(std::move(lockables)), ...);
+  return locks;
+}
+
+class CountingObserver : public recipe::WaitObserver {
+ public:
+  Deadline next_look() const override { return kNever; }
+  void on_holder(const recipe::Holder&) override {}
+  void on_session_expired() override { ++expired; }
+  int expired = 0;
+};
+
+class Party {
+ public:
+  using Outcome = recipe::Lockable::Outcome;
+
+  Party(const std::string& servers, Duration session_timeout, const MakeLocks& make)
+      : session(loop, options_for(servers, session_timeout)), lock(loop, session, make(session, observer), observer) {
+    session.open(deadline_in(std::chrono::seconds(20)));
+  }
+
+  Outcome acquire(Duration patience = std::chrono::seconds(20)) {
+    return lock.acquire({patience > Duration::zero(), deadline_in(std::chrono::seconds(20))});
+  }
+  Outcome acquire_within(Duration patience) { return lock.acquire({true, deadline_in(patience)}); }
+  const recipe::Held& held() const { return lock.held().front(); }
+
+  host::Loop loop;
+  CountingObserver observer;
+  zk::Session session;
+  recipe::LockSet lock;
+};
+
+}  // namespace zklock::test

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several locks as one, against real servers. The numbers are those of the failure scenarios.
+#include "recipe/lock_set.h"
+
+#include "recipe/last_success.h"
+#include "recipe/lock.h"
+#include "support/fault_proxy.h"
+#include "support/party.h"
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+using Outcome = Lockable::Outcome;
+
+// A contender for these paths.
+class Party : public test::Party {
+ public:
+  Party(const std::string& servers, const std::vector<std::string>& paths, Duration session_timeout = 4s)
+      : test::Party(servers, session_timeout, [paths](zk::Session& with, WaitObserver& told) {
+          test::Locks locks;
+          for (const std::string& path : paths) {
+            locks.push_back(std::make_unique<Lock>(with, path, LockType(), "data", told));
+          }
+          return locks;
+        }) {}
+};
+
+class LockSetTest : public testing::Test {
+ protected:
+  size_t contenders(const std::string& path) { return observer_.children(path).size(); }
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  std::string here_ = server_ + chroot_;
+  test::Observer observer_{here_};
+  FaultProxy proxy_{server_};
+  std::string through_proxy_ = proxy_.address() + chroot_;
+};
+
+// 29: the last one is busy.
+TEST_F(LockSetTest, WhenOneIsBusyTheOthersAreGivenBack) {
+  Party holder(here_, {"/c"}), party(here_, {"/a", "/b", "/c"});
+  holder.acquire();
+  EXPECT_EQ(party.acquire(0s), Outcome::busy);
+  EXPECT_EQ(party.lock.holder().path, "/c");
+  EXPECT_EQ(contenders("/a") + contenders("/b"), 0u);
+  EXPECT_EQ(contenders("/c"), 1u);
+  EXPECT_EQ(party.acquire_within(200ms), Outcome::busy);
+  EXPECT_EQ(contenders("/a") + contenders("/b"), 0u);
+  holder.lock.release(20s);
+  EXPECT_EQ(party.acquire(0s), Outcome::held);
+  EXPECT_EQ(party.lock.held().size(), 3u);
+  party.lock.release(20s);
+  EXPECT_EQ(contenders("/a") + contenders("/b") + contenders("/c"), 0u);
+}
+
+// 29: interrupted while it waits for the second.
+TEST_F(LockSetTest, AnInterruptedWaitLeavesNothing) {
+  Party holder(here_, {"/b"}), party(here_, {"/a", "/b"});
+  holder.acquire();
+  const Script script(party.loop, [&] {
+    if (contenders("/b") == 2) throw Failure::by_signal(2);
+  });
+  EXPECT_THROW(party.acquire(), Failure);
+  EXPECT_EQ(contenders("/a"), 0u);
+  EXPECT_EQ(contenders("/b"), 1u);
+}
+
+// 29: the first is deleted while we wait for the second.
+TEST_F(LockSetTest, WhenOneIsLostWhileWaitingAllAreTakenAgain) {
+  Party holder(here_, {"/b"}), party(here_, {"/a", "/b"});
+  holder.acquire();
+  std::string first;
+  const Script script(party.loop, [&] {
+    const auto names = observer_.children("/a");
+    if (first.empty() && contenders("/b") == 2) {
+      first = names.front();
+      observer_.remove("/a/" + first);
+    } else if (!first.empty() && !names.empty() && names.front() != first && contenders("/b") == 2) {
+      holder.lock.release(20s);
+    }
+  });
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  EXPECT_NE(party.lock.held().front().node, "/a/" + first);
+  EXPECT_EQ(contenders("/a"), 1u);
+  EXPECT_EQ(contenders("/b"), 1u);
+}
+
+// 8, 29: the session ends while we wait for the second.
+TEST_F(LockSetTest, AnExpiredSessionTakesAllAndAllAreTakenAgain) {
+  Party holder(here_, {"/b"});
+  holder.acquire();
+  Party party(through_proxy_, {"/a", "/b"}, 500ms);
+  const int64_t old_session = party.session.id();
+  Deadline back = kNever;
+  const Script script(party.loop, [&] {
+    if (back == kNever && contenders("/b") == 2) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(3 * party.session.timeout());
+    }
+    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
+    if (party.observer.expired > 0 && contenders("/b") == 2) holder.lock.release(20s);
+  });
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  for (const Held& held : party.lock.held()) {
+    EXPECT_NE(held.owner, old_session);
+    EXPECT_EQ(observer_.read(held.node).stat.ephemeral_owner, party.session.id());
+  }
+}
+
+// While we wait for the second, a quorum goes on confirming the first, so that both can be counted from now.
+TEST_F(LockSetTest, TheFirstIsProvedWhileWeWaitForTheSecond) {
+  Party holder(here_, {"/b"}), party(here_, {"/a", "/b"}, 1s);
+  holder.acquire();
+  const Deadline began = BootClock::now();
+  const Script script(party.loop, [&] {
+    if (BootClock::now() > began + party.session.timeout() && contenders("/b") == 2) holder.lock.release(20s);
+  });
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  for (const Held& held : party.lock.held()) {
+    EXPECT_GT(held.proved, BootClock::now() - party.session.timeout() / 2) << held.path;
+  }
+}
+
+class LeaseOfSeveral : public LockSetTest {
+ protected:
+  static Lease::State end_of(Party& party, Lease& lease) {
+    const host::Attached attached(party.loop, lease);
+    test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; });
+    return lease.state();
+  }
+};
+
+TEST_F(LeaseOfSeveral, EndsWithTheOneThatIsDeleted) {
+  Party party(here_, {"/a", "/b"});
+  party.acquire();
+  Lease lease(party.session, party.lock.held(), 100ms);
+  observer_.remove(party.lock.held()[1].node);
+  EXPECT_EQ(end_of(party, lease), Lease::State::node_deleted);
+  EXPECT_TRUE(lease.lost() == "/b" || lease.lost().empty()) << lease.lost();
+}
+
+TEST_F(LeaseOfSeveral, EndsWhenSomebodyAsksForOne) {
+  Party party(here_, {"/a", "/b"});
+  party.acquire();
+  Lease lease(party.session, party.lock.held(), 100ms);
+  observer_.write(party.lock.held()[1].node, std::string(kRevoked));
+  EXPECT_EQ(end_of(party, lease), Lease::State::revoked);
+  EXPECT_EQ(lease.lost(), "/b");
+}
+
+class LastSuccessTest : public LockSetTest {
+ protected:
+  std::string last(const std::string& path) { return observer_.read(path + ".last").data; }
+};
+
+TEST_F(LastSuccessTest, IsRecordedInTheTransactionThatLetsGo) {
+  Party party(here_, {"/a", "/b"});
+  for (const std::string run : {"first", "second"}) {
+    party.acquire();
+    LastSuccess success(party.session, party.lock.held(), run);
+    EXPECT_EQ(success.age(deadline_in(20s)).has_value(), run == "second");
+    EXPECT_TRUE(success.record(20s));
+    EXPECT_EQ(last("/a"), run);
+    EXPECT_EQ(last("/b"), run);
+    EXPECT_EQ(contenders("/a") + contenders("/b"), 0u);
+  }
+}
+
+TEST_F(LastSuccessTest, IsNotRecordedByWhoHasLostTheLock) {
+  Party party(here_, {"/a", "/b"});
+  party.acquire();
+  LastSuccess success(party.session, party.lock.held(), "text");
+  success.age(deadline_in(20s));
+  observer_.remove(party.lock.held()[1].node);
+  EXPECT_FALSE(success.record(20s));
+  EXPECT_EQ(observer_.read("/a.last").code, zk::Code::no_node);
+  EXPECT_EQ(contenders("/a"), 1u);
+}
+
+TEST_F(LastSuccessTest, ALostAnswerIsLookedUp) {
+  Party party(through_proxy_, {"/a"});
+  party.acquire();
+  LastSuccess success(party.session, party.lock.held(), "text");
+  success.age(deadline_in(20s));
+  proxy_.lose_next_answer();
+  EXPECT_TRUE(success.record(20s));
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(last("/a"), "text");
+}
+
+// Somebody removed the record, or made it, since we looked.
+TEST_F(LastSuccessTest, ARecordThatComesOrGoesMeanwhileIsNoObstacle) {
+  Party party(here_, {"/a"});
+  party.acquire();
+  LastSuccess first(party.session, party.lock.held(), "first");
+  first.age(deadline_in(20s));
+  observer_.create("/a.last");
+  EXPECT_TRUE(first.record(20s));
+  EXPECT_EQ(last("/a"), "first");
+  party.acquire();
+  LastSuccess second(party.session, party.lock.held(), "second");
+  second.age(deadline_in(20s));
+  observer_.remove("/a.last");
+  EXPECT_TRUE(second.record(20s));
+  EXPECT_EQ(last("/a"), "second");
+}
+
+}  // namespace
+}  // namespace zklock::recipe

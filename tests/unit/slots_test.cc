@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
+#include "recipe/slots.h"
+
+#include "support/fault_proxy.h"
+#include "support/party.h"
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+using Outcome = Lockable::Outcome;
+
+// A contender for one of so many slots at /s, whose data is their number.
+class Party : public test::Party {
+ public:
+  explicit Party(const std::string& servers, int64_t count = 2, Duration session_timeout = 4s)
+      : test::Party(servers, session_timeout, [count](zk::Session& with, WaitObserver& told) {
+          const auto slots_in = [](const std::string& data) { return std::atoll(data.c_str()); };
+          return test::locks_of(std::make_unique<Slots>(with, "/s", count, slots_in, std::to_string(count), told));
+        }) {}
+};
+
+class SlotsTest : public testing::Test {
+ protected:
+  size_t leases() { return observer_.children("/s/leases").size(); }
+  size_t at_gate() { return observer_.children("/s/locks").size(); }
+
+  ExitStatus refusal(Party& party) {
+    try {
+      party.acquire(0s);
+    } catch (const Failure& failure) {
+      text_ = failure.text();
+      return failure.status();
+    }
+    return ExitStatus::done;
+  }
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  std::string here_ = server_ + chroot_;
+  test::Observer observer_{here_};
+  FaultProxy proxy_{server_};
+  std::string through_proxy_ = proxy_.address() + chroot_;
+  std::string text_;
+};
+
+TEST_F(SlotsTest, SoManyHoldOneAndNoMore) {
+  Party a(here_), b(here_), c(here_);
+  EXPECT_EQ(a.acquire(0s), Outcome::held);
+  EXPECT_EQ(b.acquire(0s), Outcome::held);
+  EXPECT_EQ(c.acquire(0s), Outcome::busy);
+  EXPECT_EQ(c.lock.holder().slots, 2);
+  EXPECT_EQ(leases(), 2u);
+  EXPECT_EQ(at_gate(), 0u);
+  a.lock.release(20s);
+  EXPECT_EQ(c.acquire(0s), Outcome::held);
+  EXPECT_GT(c.held().token, b.held().token);
+}
+
+TEST_F(SlotsTest, WhoeverLetsGoLetsTheWaiterIn) {
+  Party a(here_), b(here_), waiter(here_);
+  a.acquire();
+  b.acquire();
+  bool released = false;
+  const Script script(waiter.loop, [&] {
+    if (released || leases() < 3) return;
+    released = true;
+    b.lock.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_TRUE(released);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+// Those who stand at the gate may take a slot each; without them there is one left.
+TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
+  Party a(here_, 3);
+  a.acquire();
+  observer_.create("/s/locks/first-lock-0000000000");
+  Party b(here_, 2);
+  EXPECT_EQ(b.acquire(0s), Outcome::busy);
+  EXPECT_EQ(leases(), 1u);
+}
+
+// 27.
+TEST_F(SlotsTest, AnotherNumberIsRefusedWithBoth) {
+  Party a(here_, 2), b(here_, 3);
+  a.acquire();
+  EXPECT_EQ(refusal(b), ExitStatus::bad_data);
+  EXPECT_NE(text_.find("--slots 2, not 3"), std::string::npos) << text_;
+  EXPECT_EQ(leases(), 1u);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+// 27: the last one before us may be Curator's, which does not say.
+TEST_F(SlotsTest, AnotherNumberIsFoundBehindALeaseThatDoesNotSay) {
+  Party a(here_, 5);
+  a.acquire();
+  observer_.create("/s/leases/_c_curator-lease-0000000001", "vm");
+  Party b(here_, 3);
+  EXPECT_EQ(refusal(b), ExitStatus::bad_data);
+  EXPECT_NE(text_.find("--slots 5, not 3"), std::string::npos) << text_;
+}
+
+TEST_F(SlotsTest, APlainLockIsNotForSlotsAndTheOtherWayRound) {
+  observer_.create("/s/x-lock-0000000000");
+  Party party(here_);
+  EXPECT_EQ(refusal(party), ExitStatus::bad_data);
+  EXPECT_EQ(leases(), 0u);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+// 28: interrupted at every turn on the way in, from the first request on.
+TEST_F(SlotsTest, AnInterruptedEntryLeavesNothing) {
+  Party holder(here_, 1);
+  holder.acquire();
+  for (int turns = 1; turns <= 12; ++turns) {
+    Party party(here_, 1);
+    int left = turns;
+    const Script script(party.loop, [&] {
+      if (--left == 0) throw Failure::by_signal(2);
+    });
+    EXPECT_THROW(party.acquire(), Failure);
+    party.session.close();
+    EXPECT_EQ(leases(), 1u) << "after " << turns << " turns";
+    EXPECT_EQ(at_gate(), 0u) << "after " << turns << " turns";
+  }
+}
+
+// 28: out of patience with a lease made.
+TEST_F(SlotsTest, ATimeoutLeavesNothing) {
+  Party holder(here_, 1), party(here_, 1);
+  holder.acquire();
+  EXPECT_EQ(party.acquire_within(100ms), Outcome::busy);
+  EXPECT_EQ(leases(), 1u);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+// 28: the lease is made, its answer lost.
+TEST_F(SlotsTest, ALostAnswerLeavesOneLease) {
+  Party(here_).acquire();  // makes the nodes
+  // The answers of the gate's create and of its list; then that of the lease's create.
+  for (int answer = 0; answer < 4; ++answer) {
+    Party party(through_proxy_);
+    int turns = 0;
+    const int lost = proxy_.lost();
+    const Script script(party.loop, [&] {
+      if (turns++ == answer) proxy_.lose_next_answer();
+    });
+    EXPECT_EQ(party.acquire(), Outcome::held);
+    EXPECT_EQ(proxy_.lost(), lost + 1);
+    EXPECT_EQ(leases(), 1u);
+    EXPECT_EQ(at_gate(), 0u);
+    EXPECT_EQ(observer_.read(party.held().node).stat.ephemeral_owner, party.session.id());
+    party.lock.release(20s);
+  }
+}
+
+// 28: the session ends while we wait in the gate.
+TEST_F(SlotsTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
+  Party holder(here_, 1);
+  holder.acquire();
+  Party waiter(through_proxy_, 1, 500ms);
+  Deadline back = kNever;
+  const Script script(waiter.loop, [&] {
+    if (back == kNever && leases() == 2) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(3 * waiter.session.timeout());
+    }
+    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
+    if (waiter.observer.expired > 0 && leases() == 2) holder.lock.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_EQ(waiter.observer.expired, 1);
+  EXPECT_EQ(leases(), 1u);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+TEST_F(SlotsTest, AReleaseDuringADisconnectIsNotMissed) {
+  Party holder(here_, 1);
+  holder.acquire();
+  Party waiter(through_proxy_, 1);
+  bool released = false;
+  const Script script(waiter.loop, [&] {
+    if (released || leases() < 2) return;
+    released = true;
+    proxy_.cut(true);
+    holder.lock.release(20s);
+    proxy_.accept_again();
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+}
+
+TEST_F(SlotsTest, ALeaseThatWasRemovedIsNoLongerWaitedFor) {
+  Party holder(here_, 1), waiter(here_, 1);
+  holder.acquire();
+  const Script script(waiter.loop, [&] {
+    for (const std::string& name : observer_.children("/s/leases")) {
+      if ("/s/leases/" + name != holder.held().node) observer_.remove("/s/leases/" + name);
+    }
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::removed);
+  EXPECT_EQ(at_gate(), 0u);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

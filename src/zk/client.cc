@@ -186,7 +186,7 @@ Client::~Client() {
 }
 
 std::string Client::full(const std::string& path) const {
-  return options_.chroot + path;
+  return path == "/" && !options_.chroot.empty() ? options_.chroot : options_.chroot + path;
 }
 
 template <typename Submit>
@@ -246,8 +246,8 @@ Call Client::read(const std::string& path, const Watch& watch) {
 Call Client::exists(const std::string& path, const Watch& watch) {
   const uintptr_t id = keep(watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awexists(handle_, full_path, Callbacks::on_node, reinterpret_cast<void*>(id), Callbacks::on_stat,
-                        request);
+    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+                        Callbacks::on_stat, request);
   };
   return send(full(path), submit, id);
 }

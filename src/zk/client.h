@@ -64,7 +64,7 @@ class Client {
   // With a watch: it fires once, when the node's data changes or the node goes.
   Call read(const std::string& path, const Watch& watch = nullptr);
   // Its Stat alone, which needs no permission. The watch stands even if there is no node.
-  Call exists(const std::string& path, const Watch& watch);
+  Call exists(const std::string& path, const Watch& watch = nullptr);
   // With a watch: it fires once, when a child comes or goes, or the node itself goes.
   Call children(const std::string& path, const Watch& watch = nullptr);
   Call write(const std::string& path, const std::string& data, int version = -1);

@@ -56,4 +56,8 @@ std::string name_of(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
+std::string child_of(std::string_view path, std::string_view name) {
+  return fmt::format("{}/{}", path == "/" ? "" : path, name);
+}
+
 }  // namespace zklock::zk

@@ -22,4 +22,7 @@ std::string parent_of(std::string_view path);
 // "c" of "/a/b/c".
 std::string name_of(std::string_view path);
 
+// "/a/b" of "/a" and "b", "/b" of "/" and "b".
+std::string child_of(std::string_view path, std::string_view name);
+
 }  // namespace zklock::zk

@@ -92,5 +92,10 @@ TEST(Path, TakesPathsApart) {
   EXPECT_EQ(name_of("sleep"), "sleep");
 }
 
+TEST(Path, PutsPathsTogether) {
+  EXPECT_EQ(child_of("/a/b", "c"), "/a/b/c");
+  EXPECT_EQ(child_of("/", "c"), "/c");
+}
+
 }  // namespace
 }  // namespace zklock::zk

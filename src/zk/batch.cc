@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/batch.h"
+
+#include <deque>
+
+namespace zklock::zk {
+
+namespace {
+
+constexpr size_t kMostUnanswered = 100;
+
+struct Question {
+  size_t index;
+  Call call;
+};
+
+template <typename Ask>
+std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Deadline until, Ask ask) {
+  std::vector<Answer> answers(paths.size());
+  std::deque<Question> asked;
+  size_t next = 0;
+  while (next < paths.size() || !asked.empty()) {
+    session.ready(until);
+    for (; next < paths.size() && asked.size() < kMostUnanswered; ++next) {
+      asked.push_back({next, ask(session.client(), paths[next])});
+    }
+    const size_t index = asked.front().index;
+    answers[index] = session.await(asked.front().call, until);
+    asked.pop_front();
+    if (answers[index].code != Code::unknown) continue;
+    session.ready(until);
+    asked.push_back({index, ask(session.client(), paths[index])});
+  }
+  return answers;
+}
+
+}  // namespace
+
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.read(path); });
+}
+
+std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.exists(path); });
+}
+
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.children(path); });
+}
+
+}  // namespace zklock::zk

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same question about many nodes: sent together, so that it costs no round trip each, but with a limited number
+// unanswered, so that the answers do not pile up. Answers in the order of the paths. What is lost with the connection
+// is sent again; an answer is never Code::unknown. Throws what the session throws.
+#pragma once
+
+#include "zk/session.h"
+
+#include <string>
+#include <vector>
+
+namespace zklock::zk {
+
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+
+}  // namespace zklock::zk

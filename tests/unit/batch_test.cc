@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// zk/batch: many questions at once, also while the connection is lost.
+#include "zk/batch.h"
+
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+
+class Batch : public testing::Test {
+ protected:
+  Batch() {
+    Observer observer(server_ + chroot_);
+    for (int i = 0; i < kNodes; ++i) observer.create(fmt::format("/f/{}", i), fmt::format("data {}", i));
+    for (int i = 0; i < kNodes; ++i) paths_.push_back(fmt::format("/f/{}", i % 7 == 3 ? -1 : i));
+    session_.open(deadline_in(20s));
+  }
+  using Observer = test::Observer;
+
+  void expect_all(const std::vector<Answer>& answers) {
+    ASSERT_EQ(answers.size(), paths_.size());
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (i % 7 == 3) {
+        EXPECT_EQ(answers[i].code, Code::no_node) << i;
+      } else {
+        ASSERT_EQ(answers[i].code, Code::ok) << i;
+        EXPECT_EQ(answers[i].data, fmt::format("data {}", i));
+      }
+    }
+  }
+
+  static constexpr int kNodes = 250;  // more than are asked about at a time
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  FaultProxy proxy_{server_};
+  std::vector<std::string> paths_;
+  host::Loop loop_;
+  Session session_{loop_, test::options_for(proxy_.address() + chroot_)};
+};
+
+TEST_F(Batch, AnswersAreInTheOrderOfThePaths) {
+  expect_all(read_all(session_, paths_, deadline_in(20s)));
+  EXPECT_TRUE(read_all(session_, {}, deadline_in(20s)).empty());
+}
+
+TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
+  int turns = 0;
+  const Script script(loop_, [&] {
+    if (++turns == 2 || turns == 4) proxy_.cut();
+  });
+  expect_all(read_all(session_, paths_, deadline_in(20s)));
+  EXPECT_GE(proxy_.accepted(), 2);
+}
+
+TEST_F(Batch, AsksForTheStatAndForTheChildrenOfTheRootToo) {
+  const auto stats = stat_all(session_, {"/", "/f", "/none"}, deadline_in(20s));
+  EXPECT_NE(stats[0].stat.created, 0);
+  EXPECT_GT(stats[1].stat.created, stats[0].stat.created);
+  EXPECT_EQ(stats[2].code, Code::no_node);
+  const auto lists = children_all(session_, {"/", "/f"}, deadline_in(20s));
+  EXPECT_EQ(lists[0].names, std::vector<std::string>{"f"});
+  EXPECT_EQ(lists[1].names.size(), static_cast<size_t>(kNodes));
+}
+
+}  // namespace
+}  // namespace zklock::zk

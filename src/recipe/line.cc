@@ -115,6 +115,13 @@ std::vector<Contender> line_of(const std::vector<std::string>& names) {
   return line;
 }
 
+size_t count_holders(const std::vector<Contender>& line) {
+  const auto exclusive =
+      std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.kind == Kind::exclusive; });
+  const auto shared = static_cast<size_t>(exclusive - line.begin());
+  return shared == 0 && !line.empty() ? 1 : shared;
+}
+
 bool is_used_up(const Contender& contender) {
   return contender.number < 0 || contender.number >= std::numeric_limits<int32_t>::max();
 }

@@ -49,6 +49,10 @@ std::optional<Contender> parse_contender(std::string_view name);
 // All contenders, first come first.
 std::vector<Contender> line_of(const std::vector<std::string>& names);
 
+// How many hold the lock, from the head of `line` on: the first one alone if it is exclusive, else all shared ones that
+// stand before the first exclusive one.
+size_t count_holders(const std::vector<Contender>& line);
+
 // The server's counter sticks at the largest int32 and hands out ties, or has wrapped: such a place is none.
 bool is_used_up(const Contender& contender);
 

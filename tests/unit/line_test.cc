@@ -269,6 +269,17 @@ TEST(Line, OneExclusiveHolderOrAllLeadingSharedOnesHaveTheirTurn) {
   }
 }
 
+TEST(Line, TheyHoldItWhoseTurnItIs) {
+  EXPECT_EQ(count_holders({}), 0u);
+  EXPECT_EQ(count_holders(line_of({exclusive(1), exclusive(2)})), 1u);
+  EXPECT_EQ(count_holders(line_of({exclusive(1), shared(2)})), 1u);
+  EXPECT_EQ(count_holders(line_of({shared(1), shared(2), exclusive(3), shared(4)})), 2u);
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const auto line = line_of(RandomLine(seed).names());
+    EXPECT_EQ(count_holders(line), holders_of(line).size()) << "seed " << seed;
+  }
+}
+
 TEST(Line, EveryWaiterWatchesSomebodyBeforeItWhomItMustWaitFor) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     const auto line = line_of(RandomLine(seed).names());

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/listing.h"
+
+#include "zk/batch.h"
+#include "zk/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using zk::Code;
+using Participants = std::vector<Participant>;
+using Paths = std::vector<std::string>;
+
+bool has(const Answer& list, std::string_view name) {
+  return std::find(list.names.begin(), list.names.end(), name) != list.names.end();
+}
+
+Participants line_below(const std::string& path, const Paths& names) {
+  Participants line;
+  for (const Contender& contender : line_of(names)) {
+    line.push_back({contender, zk::child_of(path, contender.name), {}, {}, false});
+  }
+  return line;
+}
+
+Listing listing_of(const std::string& path, const Answer& answer) {
+  if (path != "/" && has(answer, "items")) return {path, answer, Use::queue, {}, {}, {}};
+  Listing listing{path, answer, Use::lock, {}, line_below(path, answer.names), {}};
+  for (const std::string& name : answer.names) {
+    const std::string child = zk::child_of(path, name);
+    if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
+  }
+  return listing;
+}
+
+// A folder that is merely called "locks" or "leases" has no line in it.
+void take_for_slots(Listing& listing, const Paths& leases, const Paths& gate) {
+  const std::string leases_path = zk::child_of(listing.path, "leases");
+  const std::string gate_path = zk::child_of(listing.path, "locks");
+  listing.leases = line_below(leases_path, leases);
+  Participants line = line_below(gate_path, gate);
+  const bool unused = has(listing.answer, "leases") && leases.empty();
+  if (listing.leases.empty() && line.empty() && !unused) return;
+  listing.use = Use::slots;
+  listing.line = std::move(line);
+  std::erase(listing.below, leases_path);
+  std::erase(listing.below, gate_path);
+}
+
+void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+  std::vector<Listing*> likely;
+  Paths paths;
+  for (Listing& listing : listings) {
+    if (listing.use == Use::queue || (!has(listing.answer, "leases") && !has(listing.answer, "locks"))) continue;
+    likely.push_back(&listing);
+    paths.push_back(zk::child_of(listing.path, "leases"));
+    paths.push_back(zk::child_of(listing.path, "locks"));
+  }
+  const std::vector<Answer> answers = children_all(session, paths, until);
+  for (size_t i = 0; i < likely.size(); ++i) take_for_slots(*likely[i], answers[2 * i].names, answers[2 * i + 1].names);
+}
+
+}  // namespace
+
+std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline until) {
+  std::vector<Listing> listings;
+  for (const Answer& answer : children_all(session, paths, until)) {
+    listings.push_back(listing_of(paths[listings.size()], answer));
+  }
+  look_for_slots(session, listings, until);
+  return listings;
+}
+
+void check_listed(const Listing& listing) {
+  const Code code = listing.answer.code;
+  if (code == Code::ok || code == Code::no_node) return;
+  throw zk::failure_of(fmt::format("cannot list {}", listing.path), listing.answer);
+}
+
+}  // namespace zklock::recipe

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/survey: who has a slot; and many nodes, some of which go while they are read. The rest is tested with the
+// program.
+#include "recipe/survey.h"
+
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+// In the order of their czxid.
+Participant participant(const std::string& name, int64_t session, int64_t created) {
+  Participant participant{*parse_contender(name + "-0000000000"), name, {}, {}, false};
+  participant.stat.ephemeral_owner = session;
+  participant.stat.created = created;
+  return participant;
+}
+
+std::string shown(const std::vector<Participant>& participants) {
+  std::string text;
+  for (const Participant& p : participants) text += fmt::format("{}{} ", p.node, p.holding ? "+" : "-");
+  return text;
+}
+
+TEST(SurveyOfSlots, WhoHasALeaseHoldsAndWhoIsAtTheGateWaits) {
+  EXPECT_EQ(shown(line_up_for_slots({}, {})), "");
+  EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2), participant("b", 2, 4)}, {})), "a+ b+ ");
+  EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2)}, {participant("b", 2, 3), participant("c", 3, 4)})),
+            "a+ b- c- ");
+}
+
+TEST(SurveyOfSlots, TheFirstAtTheGateWaitsWithHisLeaseAndIsListedOnce) {
+  EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2), participant("b", 2, 4)},
+                                    {participant("gate", 2, 3), participant("c", 3, 5)})),
+            "a+ b- c- ");
+}
+
+TEST(SurveyOfSlots, OthersOfTheSameSessionAreTheirOwn) {
+  // One Java program has two slots already, waits for a third one with a lease, and for a fourth one without.
+  EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2), participant("b", 1, 4), participant("c", 1, 7)},
+                                    {participant("gate", 1, 5), participant("d", 1, 6)})),
+            "a+ b+ c- d- ");
+}
+
+TEST(SurveyOfSlots, AnOlderLeaseOfTheFirstAtTheGateIsNotThePendingOne) {
+  EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2)}, {participant("b", 1, 3)})), "a+ b- ");
+}
+
+TEST(Survey, OnlyOfAQueueItIsSaidThatItIsNoLock) {
+  check_is_lock({"/l", Use::lock, {}, 0}, "cannot show /l");
+  check_is_lock({"/l", Use::slots, {}, 0}, "cannot show /l");
+  try {
+    check_is_lock({"/l", Use::queue, {}, 0}, "cannot show /l");
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+    EXPECT_EQ(failure.text(), "cannot show /l: it is a queue, not a lock");
+  }
+}
+
+class SurveyTest : public testing::Test {
+ protected:
+  SurveyTest() { session_.open(soon()); }
+  static Deadline soon() { return deadline_in(20s); }
+
+  // Sent together.
+  std::vector<std::string> make(const std::vector<std::string>& paths, zk::CreateMode mode) {
+    std::vector<zk::Call> calls;
+    for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, "text", mode));
+    std::vector<std::string> made;
+    for (const zk::Call& call : calls) made.push_back(others_.session().await(call, soon()).path);
+    return made;
+  }
+
+  std::string chroot_ = test::shared_servers() + test::new_chroot();
+  test::Observer others_{chroot_};
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(chroot_)};
+};
+
+// Scenario 51.
+TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
+  others_.create("/l/other");
+  const auto nodes = make(std::vector<std::string>(300, "/l/x-lock-"), zk::CreateMode::ephemeral_sequential);
+  size_t removed = 0;
+  const test::Script script(loop_, [&] {
+    if (removed < 100) others_.remove(nodes[nodes.size() - ++removed]);
+  });
+  const Survey survey = survey_paths(session_, {"/l"}, soon()).front();
+  ASSERT_GT(removed, 2u);
+  EXPECT_GE(survey.participants.size(), nodes.size() - removed);
+  EXPECT_LT(survey.participants.size(), nodes.size());
+  EXPECT_EQ(survey.participants.front().node, nodes.front());
+  EXPECT_EQ(survey.holders().size(), 1u);
+  for (const Participant& participant : survey.participants) {
+    EXPECT_EQ(participant.data, "text") << participant.node;
+    EXPECT_EQ(participant.stat.ephemeral_owner, others_.session().id()) << participant.node;
+  }
+}
+
+TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
+  std::vector<std::string> folders, locks;
+  for (int i = 0; i < 700; ++i) folders.push_back(fmt::format("/t/{:03}", i));
+  for (int i = 0; i < 700; i += 7) locks.push_back(fmt::format("/t/{:03}/l", i));
+  others_.create("/t/other");
+  make(folders, zk::CreateMode::persistent);
+  make(locks, zk::CreateMode::persistent);
+  for (const std::string& lock : locks) make({lock + "/x-lock-"}, zk::CreateMode::ephemeral_sequential);
+  std::vector<std::string> found;
+  for (const Survey& survey : survey_trees(session_, {"/"}, soon())) found.push_back(survey.path);
+  EXPECT_EQ(found, locks);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/revocation against a real server, through a proxy that fails.
+#include "recipe/revocation.h"
+
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+
+class Revocation : public testing::Test {
+ protected:
+  Revocation() {
+    for (const std::string& node : nodes_) observer_.create(node, "a note");
+    session_.open(soon());
+  }
+  static Deadline soon() { return deadline_in(20s); }
+
+  // Until the session is expired; then everything passes again.
+  void expire() {
+    proxy_.set(FaultProxy::Mode::silent);
+    const Deadline back = deadline_in(3 * session_.timeout());
+    while (BootClock::now() < back) loop_.turn(back);
+    proxy_.set(FaultProxy::Mode::pass);
+  }
+
+  const Nodes nodes_ = {"/f/a", "/f/b"};
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  test::Observer observer_{server_ + chroot_};
+  FaultProxy proxy_{server_};
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(proxy_.address() + chroot_, 500ms)};
+};
+
+TEST_F(Revocation, AskingIsWhatCuratorsRevokerDoes) {
+  EXPECT_EQ(ask_to_let_go(session_, {"/f/a", "/f/gone", "/f/b"}, soon()), nodes_);
+  for (const std::string& node : nodes_) EXPECT_EQ(observer_.read(node).data, "__REVOKE__");
+}
+
+TEST_F(Revocation, AWriteWhoseAnswerIsLostIsLookedForAndNotRepeated) {
+  proxy_.lose_next_answer();
+  EXPECT_EQ(ask_to_let_go(session_, {"/f/a"}, soon()), Nodes{"/f/a"});
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(observer_.read("/f/a").data, "__REVOKE__");
+  EXPECT_EQ(observer_.read("/f/a").stat.version, 1);
+}
+
+TEST_F(Revocation, AWriteThatNeverArrivedIsRepeated) {
+  proxy_.set(FaultProxy::Mode::silent);
+  const Script script(loop_, [&] {
+    if (proxy_.accepted() > 1) proxy_.set(FaultProxy::Mode::pass);
+  });
+  EXPECT_EQ(ask_to_let_go(session_, nodes_, soon()), nodes_);
+  for (const std::string& node : nodes_) EXPECT_EQ(observer_.read(node).stat.version, 1);
+}
+
+TEST_F(Revocation, ANewSessionDoesAsWell) {
+  expire();
+  EXPECT_EQ(ask_to_let_go(session_, nodes_, soon()), nodes_);
+  expire();
+  EXPECT_EQ(take_away(session_, nodes_, soon()), nodes_);
+}
+
+TEST_F(Revocation, WaitsUntilTheLastOneIsGone) {
+  int removed = 0;
+  const Script script(loop_, [&] {
+    if (removed < 2) observer_.remove(nodes_[static_cast<size_t>(removed++)]);
+  });
+  EXPECT_EQ(wait_until_gone(session_, nodes_, soon()), Nodes());
+  EXPECT_EQ(removed, 2);
+}
+
+TEST_F(Revocation, WhoIsLeftInTheEndIsNamed) {
+  observer_.remove("/f/a");
+  EXPECT_EQ(wait_until_gone(session_, nodes_, deadline_in(300ms)), Nodes{"/f/b"});
+  EXPECT_EQ(wait_until_gone(session_, nodes_, BootClock::now()), nodes_);
+}
+
+TEST_F(Revocation, ANodeThatGoesWhileWeAreCutOffIsNotWaitedFor) {
+  bool cut = false;
+  const Script script(loop_, [&] {
+    if (cut) return;
+    cut = true;
+    proxy_.cut();
+    observer_.remove("/f/a");
+    observer_.remove("/f/b");
+  });
+  EXPECT_EQ(wait_until_gone(session_, nodes_, soon()), Nodes());
+  EXPECT_TRUE(cut);
+}
+
+TEST_F(Revocation, ASessionThatExpiresWhileItWaitsIsReplaced) {
+  const int64_t first = session_.id();
+  Deadline back = kNever;
+  const Script script(loop_, [&] {
+    if (back == kNever) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(3 * session_.timeout());
+    }
+    if (BootClock::now() < back) return;
+    proxy_.set(FaultProxy::Mode::pass);
+    if (session_.connected() && session_.id() != first && !observer_.children("/f").empty()) {
+      for (const std::string& node : nodes_) observer_.remove(node);
+    }
+  });
+  EXPECT_EQ(wait_until_gone(session_, nodes_, soon()), Nodes());
+  EXPECT_NE(session_.id(), first);
+}
+
+TEST_F(Revocation, ADeleteWhoseAnswerIsLostCountsAsOurs) {
+  proxy_.lose_next_answer();
+  EXPECT_EQ(take_away(session_, {"/f/a", "/f/gone"}, soon()), Nodes{"/f/a"});
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(observer_.children("/f"), std::vector<std::string>{"b"});
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -20,7 +20,7 @@ _zklock_look() {
         ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqsvVx]*[SwEc]$ ]]; then
+        if [[ $word =~ ^-[hnqrsvVx]*[SwEc]$ ]]; then
           option=$word
           ((++i))
         fi
@@ -58,7 +58,12 @@ _zklock_files() {
 _zklock() {
   local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
   local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
-  local run='-n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code -c --command --grace --wait-all --min-hold --once-per --restart --label'
+  local -A own=(
+    [run]='-n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code -c --command --grace
+      --wait-all --min-hold --once-per --restart --label'
+    [show]='-r --recursive --json'
+    [break]='-w --timeout --force --yes'
+  )
   COMPREPLY=()
   _zklock_look
   if [[ -n $command_at ]]; then
@@ -71,8 +76,14 @@ _zklock() {
     --peer:*) words='curator-rw kazoo kazoo-extra' ;;
     --auth-file:*) _zklock_files "$cur"; return ;;
     ?*:*) return ;; # free text, numbers, durations
-    :-*) if [[ $subcommand == run ]]; then words="$global $run"; else words="$global -V --version"; fi ;;
-    :*) if [[ -z $subcommand ]]; then words=run; elif [[ -n $lock && -z $shell ]]; then words=--; fi ;;
+    :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
+    :*)
+      if [[ -z $subcommand ]]; then
+        words=${!own[*]}
+      elif [[ $subcommand == run && -n $lock && -z $shell ]]; then
+        words=--
+      fi
+      ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

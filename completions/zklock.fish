@@ -12,17 +12,19 @@ function __zklock_complete_command
     complete -C "$(string escape -- $words[(math $at + 1)..-1] | string join ' ')"
 end
 
-function __zklock_in_run
-    not __zklock_has_command; and __fish_seen_subcommand_from run
+function __zklock_in
+    not __zklock_has_command; and __fish_seen_subcommand_from $argv
 end
 
 function __zklock_before_subcommand
-    not __zklock_has_command; and not __fish_seen_subcommand_from run
+    not __zklock_has_command; and not __fish_seen_subcommand_from run show break
 end
 
 complete -c zklock -f
 complete -c zklock -n __zklock_has_command -a '(__zklock_complete_command)'
 complete -c zklock -n __zklock_before_subcommand -a run -d 'Run a command under a lock'
+complete -c zklock -n __zklock_before_subcommand -a show -d 'Show who holds a lock and who waits for it'
+complete -c zklock -n __zklock_before_subcommand -a break -d 'Have the holders of a lock let go of it'
 complete -c zklock -n __zklock_before_subcommand -s V -l version -d 'Print the version'
 
 complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
@@ -34,17 +36,24 @@ complete -c zklock -n 'not __zklock_has_command' -l acl -x -a 'open creator crea
 complete -c zklock -n 'not __zklock_has_command' -s v -l verbose -d 'Say what happens'
 complete -c zklock -n 'not __zklock_has_command' -s q -l quiet -d 'No message where the status is 75'
 
-complete -c zklock -n __zklock_in_run -s n -l nonblock -d 'Do not wait: 75 if the lock is busy'
-complete -c zklock -n __zklock_in_run -s w -l timeout -x -d 'Wait at most so long'
-complete -c zklock -n __zklock_in_run -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'
-complete -c zklock -n __zklock_in_run -s c -l command -x -d 'Run STRING with /bin/sh -c'
-complete -c zklock -n __zklock_in_run -s s -l shared -d 'Together with other shared holders'
-complete -c zklock -n __zklock_in_run -s x -l exclusive -d 'Alone (the default)'
-complete -c zklock -n __zklock_in_run -l peer -x -a 'curator-rw kazoo kazoo-extra' -d 'Lock in the names of other programs'
-complete -c zklock -n __zklock_in_run -l grace -x -d 'From SIGTERM to SIGKILL when the lock is lost'
-complete -c zklock -n __zklock_in_run -l wait-all -d 'Hold the lock for what the command leaves behind'
-complete -c zklock -n __zklock_in_run -l label -x -d 'What others read about this holder'
-complete -c zklock -n __zklock_in_run -l slots -x -d 'Together with N - 1 others'
-complete -c zklock -n __zklock_in_run -l min-hold -x -d 'Hold the lock at least so long'
-complete -c zklock -n __zklock_in_run -l once-per -x -d '75 if one succeeded less than DUR ago'
-complete -c zklock -n __zklock_in_run -l restart -d 'After a loss take the lock and run again'
+complete -c zklock -n '__zklock_in run' -s n -l nonblock -d 'Do not wait: 75 if the lock is busy'
+complete -c zklock -n '__zklock_in run' -s w -l timeout -x -d 'Wait at most so long'
+complete -c zklock -n '__zklock_in run' -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'
+complete -c zklock -n '__zklock_in run' -s c -l command -x -d 'Run STRING with /bin/sh -c'
+complete -c zklock -n '__zklock_in run' -s s -l shared -d 'Together with other shared holders'
+complete -c zklock -n '__zklock_in run' -s x -l exclusive -d 'Alone (the default)'
+complete -c zklock -n '__zklock_in run' -l peer -x -a 'curator-rw kazoo kazoo-extra' -d 'Lock in the names of other programs'
+complete -c zklock -n '__zklock_in run' -l grace -x -d 'From SIGTERM to SIGKILL when the lock is lost'
+complete -c zklock -n '__zklock_in run' -l wait-all -d 'Hold the lock for what the command leaves behind'
+complete -c zklock -n '__zklock_in run' -l label -x -d 'What others read about this holder'
+complete -c zklock -n '__zklock_in run' -l slots -x -d 'Together with N - 1 others'
+complete -c zklock -n '__zklock_in run' -l min-hold -x -d 'Hold the lock at least so long'
+complete -c zklock -n '__zklock_in run' -l once-per -x -d '75 if one succeeded less than DUR ago'
+complete -c zklock -n '__zklock_in run' -l restart -d 'After a loss take the lock and run again'
+
+complete -c zklock -n '__zklock_in show' -s r -l recursive -d 'All locks in the tree below'
+complete -c zklock -n '__zklock_in show' -l json -d 'An object a line'
+
+complete -c zklock -n '__zklock_in break' -s w -l timeout -x -d 'Wait at most so long until they let go (30s)'
+complete -c zklock -n '__zklock_in break' -l force -d 'Then take the lock away'
+complete -c zklock -n '__zklock_in break' -l yes -d 'Do not ask'

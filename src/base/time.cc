@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace zklock {
@@ -74,6 +75,10 @@ std::string format_duration(Duration span) {
   if (span < 60min) return fmt::format("{}m", count(1min));
   if (span < 24h) return fmt::format("{}h {}m", count(1h), count(1min) % 60);
   return fmt::format("{}d {}h", count(24h), count(1h) % 24);
+}
+
+std::string format_utc(int64_t milliseconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(milliseconds / 1000)));
 }
 
 }  // namespace zklock

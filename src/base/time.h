@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,5 +39,8 @@ std::optional<Duration> parse_duration(std::string_view text);
 
 // For people: "420ms", "9.3s", "3m", "2h 5m", "4d 3h".
 std::string format_duration(Duration span);
+
+// "2026-11-20T08:30:00Z": RFC 3339, in UTC, of a moment on the wall clock in ms since 1970.
+std::string format_utc(int64_t milliseconds);
 
 }  // namespace zklock

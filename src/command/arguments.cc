@@ -68,6 +68,15 @@ void check_rest(const CLI::App& app, const Arguments& arguments) {
   throw unexpected_word(rest.front(), arguments);
 }
 
+std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments) {
+  std::vector<std::string> operands = app.remaining();
+  for (const std::string& word : operands) {
+    if (word.starts_with('-')) throw unknown_word(app, word);
+  }
+  operands.insert(operands.end(), arguments.command.begin(), arguments.command.end());
+  return operands;
+}
+
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
   // Its messages may have several lines; the first says it, behind the option's name where a value is missing.
   std::string text = error.what();

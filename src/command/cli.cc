@@ -2,9 +2,11 @@
 #include "command/cli.h"
 
 #include "command/arguments.h"
+#include "command/break.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "command/run.h"
+#include "command/show.h"
 
 #include <functional>
 #include <map>
@@ -71,6 +73,8 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   root.add_flag("-V,--version", version, "Print the version");
   Starts starts;
   add<Run>(root, starts);
+  add<Show>(root, starts);
+  add<Break>(root, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

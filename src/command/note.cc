@@ -9,7 +9,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,15 +23,6 @@ std::string user_name() {
   return user ? user->pw_name : fmt::format("{}", geteuid());
 }
 
-std::string describe_note(const std::string& data) {
-  if (data.empty()) return "another program";
-  if (data == recipe::kRevoked) return "somebody who was asked to let go";
-  const auto note = parse_note(data);
-  if (!note) return fmt::format("'{}'", shorten(printable(data), kShownText));
-  return fmt::format("{} (pid {}{}{})", shorten(printable(note->host), kShownText), note->pid,
-                     note->label.empty() ? "" : ", ", shorten(printable(note->label), kShownText));
-}
-
 }  // namespace
 
 std::string host_name() {
@@ -42,13 +32,7 @@ std::string host_name() {
 }
 
 Note own_note(const std::string& command, const std::string& label) {
-  return {host_name(),
-          getpid(),
-          user_name(),
-          command,
-          label,
-          fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-          0};
+  return {host_name(), getpid(), user_name(), command, label, format_utc(std::time(nullptr) * 1000), 0};
 }
 
 std::string to_json(const Note& note) {
@@ -77,6 +61,15 @@ std::optional<Note> parse_note(const std::string& data) {
   };
   return Note{text("host"),  number("pid"), text("user"),    text("command"),
               text("label"), text("since"), number("slots"), number("token")};
+}
+
+std::string describe_note(const std::string& data) {
+  if (data.empty()) return "another program";
+  if (data == recipe::kRevoked) return "somebody who was asked to let go";
+  const auto note = parse_note(data);
+  if (!note) return fmt::format("'{}'", shorten(printable(data), kShownText));
+  return fmt::format("{} (pid {}{}{})", shorten(printable(note->host), kShownText), note->pid,
+                     note->label.empty() ? "" : ", ", shorten(printable(note->label), kShownText));
 }
 
 std::string describe_holder(const recipe::Holder& holder) {

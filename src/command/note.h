@@ -31,6 +31,9 @@ std::string to_json(const Note& note);
 // Nothing for text of other programs. What is missing or of another type is empty.
 std::optional<Note> parse_note(const std::string& data);
 
+// "web1 (pid 4121, nightly)"; with other people's text, "'text'". One line, safe to print.
+std::string describe_note(const std::string& data);
+
 // "held by web1 (pid 4121) for 3m"; with other people's text, "held by 'text' for 3m". One line, safe to print.
 std::string describe_holder(const recipe::Holder& holder);
 

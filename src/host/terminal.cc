@@ -18,6 +18,14 @@ namespace {
 
 constexpr unsigned kUsualWidth = 80;
 
+void write_all(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
 }  // namespace
 
 bool is_watched() {
@@ -37,12 +45,22 @@ void remark(std::string_view text) {
 }
 
 void say_error(std::string_view text) {
-  const std::string line = fmt::format("zklock: {}\n", text);
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) rest.remove_prefix(static_cast<size_t>(written));
+  write_all(fmt::format("zklock: {}\n", text));
+}
+
+bool can_ask() {
+  return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+std::string ask(std::string_view question) {
+  write_all(question);
+  std::string answer;
+  for (char letter = 0;;) {
+    const ssize_t length = read(STDIN_FILENO, &letter, 1);
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) write_all("\n");
+    if (length <= 0 || letter == '\n') return answer;
+    answer += letter;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard error as people see it.
+// Standard error as people see it, and what they answer.
 #pragma once
 
 #include <string>
@@ -19,5 +19,12 @@ void remark(std::string_view text);
 
 // "zklock: text\n" on standard error, waiting as long as it takes: the last word before zklock ends.
 void say_error(std::string_view text);
+
+// Standard input and standard error are terminals: somebody can be asked.
+bool can_ask();
+
+// Writes `question` to standard error and returns the line that is typed then, without its end; what is there when
+// standard input ends. Takes as long as the person does, and the loop stands still: not with a session.
+std::string ask(std::string_view question);
 
 }  // namespace zklock::host

@@ -46,6 +46,18 @@ check-docs: completions/_zklock lacks the option --frob
 check-docs: completions/zklock.fish lacks the option --frob"
 }
 
+@test "a subcommand without a section in the manual is missed, and so are its options" {
+  cat >fake <<'END'
+#!/bin/sh
+[ "$1" != frob ] || { echo '  --frobnicate  Frob'; exit; }
+"$ZKLOCK_BIN" "$@" | sed 's/^  run .*/&\n  frob   Frob/'
+END
+  chmod +x fake
+  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
+  assert_regex "$stderr" "man/zklock.1 has no section zklock frob"
+  assert_regex "$stderr" "completions/_zklock lacks the option --frobnicate"
+}
+
 @test "an option that is gone is found in the manual and in each completion" {
   printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\" | grep -v -e --label" >fake
   chmod +x fake
@@ -56,19 +68,19 @@ check-docs: completions/_zklock names --label, which is no option
 check-docs: completions/zklock.fish names --label, which is no option"
 }
 
-@test "bash offers the options of zklock, and behind run those of run" {
-  local global run
+@test "bash offers the options of zklock, and behind a subcommand those of that" {
+  local global run subcommand
   global=$(options_of)
   run=$(options_of run)
   [[ $global && $run ]] || fail "no options in --help"
   offers "$global" -
-  offers "$run" run -
+  for subcommand in run show break; do offers "$(options_of "$subcommand")" "$subcommand" -; done
   offers "$run" -v run -n /l -
   offers --nonblock run --n
 }
 
 @test "bash offers the subcommand, and -- behind the lock" {
-  offers run ""
+  offers "break run show" ""
   offers run -S host r
   offers run --acl open r
   offers "" run ""
@@ -76,6 +88,7 @@ check-docs: completions/zklock.fish names --label, which is no option"
   offers -- run /l ""
   offers -- run -nqE0 --timeout = 5 /l ""
   offers "" run -c true /l ""
+  offers "" show -r /l ""
 }
 
 @test "bash offers the values of --acl, files for --auth-file, and nothing for free text" {
@@ -101,9 +114,12 @@ check-docs: completions/zklock.fish names --label, which is no option"
 @test "fish offers subcommand, options, values and commands" {
   command -v fish >/dev/null || skip "no fish"
   run complete_fish "zklock "
-  assert_line --partial run
-  run complete_fish "zklock run --"
-  assert_equal "$(cut -f1 <<<"$output")" "$(options_of run | grep ^--)"
+  assert_equal "$(cut -f1 <<<"$output")" $'break\nrun\nshow'
+  local subcommand
+  for subcommand in run show break; do
+    run complete_fish "zklock $subcommand --"
+    assert_equal "$(cut -f1 <<<"$output")" "$(options_of "$subcommand" | grep ^--)"
+  done
   run complete_fish "zklock run --acl "
   assert_equal "$(cut -f1 <<<"$output")" $'creator\ncreator-world-read\nopen'
   touch secret.txt

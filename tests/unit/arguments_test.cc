@@ -45,6 +45,21 @@ TEST(Arguments, SeparatorWithNothingBehindItIsSeen) {
   EXPECT_TRUE(cut({"run", "--"}).command.empty());
 }
 
+TEST(Arguments, OperandsStandBeforeAndBehindTheSeparator) {
+  const auto operands = [](Words words) {
+    const Arguments arguments = cut(std::move(words));
+    CLI::App root("", "zklock");
+    CLI::App* show = root.add_subcommand("show", "");
+    root.require_subcommand(0, 1);
+    show->allow_extras();
+    root.parse(Words(arguments.options.rbegin(), arguments.options.rend()));
+    return operands_of(*show, arguments);
+  };
+  EXPECT_EQ(operands({"show"}), Words());
+  EXPECT_EQ(operands({"show", "/a", "[b,c]", "show", "--", "-d"}), (Words{"/a", "[b,c]", "show", "-d"}));
+  EXPECT_THROW(operands({"show", "/a", "-d"}), Failure);
+}
+
 class ArgumentErrors : public testing::Test {
  protected:
   ArgumentErrors() {

@@ -69,6 +69,11 @@ TEST(Time, LeftUntilCountsDown) {
   EXPECT_EQ(left_until(kNever), Duration::max());
 }
 
+TEST(Time, OfTheWallClockIsShownInUtc) {
+  EXPECT_EQ(format_utc(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(format_utc(1'795'206'600'999), "2026-11-20T20:30:00Z");
+}
+
 // Scenario 49: no time that is waited for may depend on the wall clock.
 TEST(Time, ClockIsTheOneSinceBoot) {
   timespec boot{};

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/break.h"
+
+#include "base/text.h"
+#include "command/breaking.h"
+#include "host/terminal.h"
+#include "zk/path.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kUsualPatience = "30s";
+
+constexpr const char* kFooter =
+    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage,\n"
+    "65 the path is a queue, 69 no server, 75 not in time, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock break /locks/nightly                      # shows whom it hits, and asks\n"
+    "  zklock break --yes -w 1m --force /locks/nightly  # in a script, in the end by force\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+Break::Break(CLI::App& root) : app_(root.add_subcommand("break", "Have the holders of a lock let go of it")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock break [OPTIONS] LOCK");
+  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long until they let go (30s)", "DUR");
+  app_->add_flag("--force", force_, "Then take the lock away; they may still be running");
+  app_->add_flag("--yes", yes_, "Do not ask");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+  BreakingOptions options{path(arguments), duration_of(timeout_.value_or(kUsualPatience), "--timeout"), !yes_, force_};
+  zk::SessionOptions session = session_options(global);
+  if (options.confirm && !host::can_ask()) throw usage_error("there is no terminal to ask at: write --yes");
+  Breaking(std::move(session), std::move(options)).run();
+  return 0;
+}
+
+std::string Break::path(const Arguments& arguments) const {
+  const std::vector<std::string> paths = operands_of(*app_, arguments);
+  if (paths.empty()) throw usage_error("no lock named: write zklock break /locks/job");
+  if (paths.size() > 1)
+    throw usage_error(fmt::format("unexpected argument '{}': one lock at a time", printable(paths[1])));
+  zk::check_path(paths.front());
+  return paths.front();
+}
+
+}  // namespace zklock::command

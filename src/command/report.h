@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is shown of those who stand at locks. What zklock has written on their nodes is taken apart; the text of other
+// programs is shown as it is.
+#pragma once
+
+#include "recipe/survey.h"
+
+#include <string>
+#include <vector>
+
+namespace zklock::command {
+
+// A table: a line for each participant, and one for a lock that has none. Nothing without locks.
+std::string table_of(const std::vector<recipe::Survey>& surveys);
+
+// An object on a line of its own. Keys of which nothing is known are left out.
+std::string json_of(const recipe::Survey& survey);
+
+// A table of those whom breaking a lock would hit.
+std::string table_of_holders(const std::vector<recipe::Participant>& holders);
+
+}  // namespace zklock::command

@@ -55,3 +55,20 @@ teardown() { end_all; }
 @test "InterProcessReadWriteLock, to read: other names are refused" {
   refused InterProcessReadWriteLock.read curator-rw -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }
+
+@test "InterProcessReadWriteLock: a reader gets in between two writers, on both sides (scenario 26)" {
+  hold w1 --peer curator-rw /l
+  peer take r1 InterProcessReadWriteLock.read /l
+  wait_until "the peer stands in line" has_nodes /l 2
+  stand w2 /l --peer curator-rw
+  let_all_go w1
+  await held r1
+  peer take w3 InterProcessReadWriteLock.write /l
+  wait_until "the peer stands in line" has_nodes /l 3
+  stand r2 /l --peer curator-rw -s
+  leave r1
+  let_all_go w2
+  await held w3
+  leave w3
+  let_all_go r2
+}

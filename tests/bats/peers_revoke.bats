@@ -1,10 +1,13 @@
 #!/usr/bin/env bats
-# Asked to let go: zklock, by Curator's Revoker.
+# Asked to let go: zklock by Curator's Revoker, and peers by zklock break.
 
 load helpers
 load peers
 
-setup_file() { start_driver curator; }
+setup_file() {
+  start_driver kazoo
+  start_driver curator
+}
 
 teardown_file() { stop_drivers; }
 
@@ -12,7 +15,7 @@ setup() { setup_peers; }
 
 teardown() { end_all; }
 
-@test "Curator's Revoker stops a zklock holder, whose command is dead before the node goes" {
+@test "Curator's Revoker stops a zklock holder, whose command is dead before the node goes (scenario 52)" {
   enter -f h --session-timeout 4s /l
   wait_until "all of the command runs" lives h 4
   peer revoke r /l
@@ -41,4 +44,35 @@ teardown() { end_all; }
   expect_end 76 "${pid[h]}"
   await gone r
   assert_order "the command's end and the node's" "$(last_of h)" "$(moment_of gone r)"
+}
+
+@test "zklock break stops a revocable Curator holder" {
+  take p InterProcessMutex.revocable /l
+  expect_status 0 zklock break --yes /l
+  assert_no_nodes /l
+  await asked p
+  await released p
+}
+
+# taken_away KIND: of a holder that does not hear when it is asked; it has to be taken away.
+taken_away() {
+  take p "$1" /l
+  expect_error 75 "has not let go" zklock break --yes -w 0.2 /l
+  leave p
+  assert_no_nodes /l
+  take q "$1" /l
+  expect_status 0 zklock break --yes --force -w 0.2 /l
+  assert_regex "$stderr" "^zklock: took /l away from .*, which may still be running$"
+  assert_no_nodes /l
+  expect_status 0 zklock run -n "${@:2}" /l -- true
+  leave q
+}
+
+@test "a Curator holder that is not revocable keeps its lock, unless --force takes it away" {
+  taken_away InterProcessMutex
+}
+
+@test "a Kazoo holder keeps its lock, unless --force takes it away" {
+  driver=kazoo
+  taken_away Lock --peer kazoo
 }

@@ -73,6 +73,5 @@ taken_away() {
 }
 
 @test "a Kazoo holder keeps its lock, unless --force takes it away" {
-  driver=kazoo
-  taken_away Lock --peer kazoo
+  driver=kazoo taken_away Lock --peer kazoo
 }

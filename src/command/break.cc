@@ -19,8 +19,8 @@ constexpr const char* kFooter =
     "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage,\n"
     "65 the path is a queue, 69 no server, 75 not in time, 77 refused.\n\n"
     "Examples:\n"
-    "  zklock break /locks/nightly                      # shows whom it hits, and asks\n"
-    "  zklock break --yes -w 1m --force /locks/nightly  # in a script, in the end by force\n\n"
+    "  zklock break /locks/nightly                # shows whom it hits, and asks\n"
+    "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n\n"
     "Manual: zklock(1)";
 
 }  // namespace

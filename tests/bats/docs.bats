@@ -31,6 +31,16 @@ complete_fish() { HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "
   assert_equal "$output$stderr" ""
 }
 
+@test "--help of each subcommand fits a screen of 80 columns and ends with two examples" {
+  local subcommand
+  for subcommand in "" show break; do
+    expect_status 0 zklock ${subcommand:+"$subcommand"} --help
+    assert [ "$(wc -l <<<"$output")" -le 30 ]
+    refute_output --regexp $'(^|\n)[^\n]{81}'
+    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock\\(1\\)$'
+  done
+}
+
 # with_help LINE…: a zklock whose --help has these lines more.
 with_help() {
   printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\"" "cat <<'END'" "$@" END >fake

@@ -152,6 +152,12 @@ expect_end() {
   ((status == $1)) || fail "process $2 ended with $status, not $1"
 }
 
+# column NAME: its cells in the table in $output, joined by spaces; no cell before may have one in it.
+column() {
+  awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next }
+                    { printf "%s%s", sep, $at; sep = " " }' <<<"$output"
+}
+
 # --- holders and waiters -------------------------------------------------------------------------
 
 declare -gA pid=()

@@ -7,12 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# column NAME: its cells in the table in $output, joined by spaces. Not the last one.
-column() {
-  awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next }
-                    { printf "%s%s", sep, $at; sep = " " }' <<<"$output"
-}
-
 # json EXPRESSION: of python, about the object `lock` in $output.
 json() { python3 -c "import json, sys; lock = json.load(sys.stdin); print($1)" <<<"$output"; }
 
@@ -186,8 +180,7 @@ shows_states() {
 
 @test "contenders that come and go while it looks do no harm (scenario 51)" {
   hold h -s /l
-  local n
-  for n in 1 2 3; do
+  for _ in 1 2 3; do
     # shellcheck disable=SC2016
     background sh -c 'until [ -e enough ]; do "$ZKLOCK_BIN" run -qns /l -- true; "$ZKLOCK_BIN" run -qn /l -- true; done'
   done

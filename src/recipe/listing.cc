@@ -30,8 +30,8 @@ Participants line_below(const std::string& path, const Paths& names) {
 }
 
 Listing listing_of(const std::string& path, const Answer& answer) {
-  if (path != "/" && has(answer, "items")) return {path, answer, Use::queue, {}, {}, {}};
-  Listing listing{path, answer, Use::lock, {}, line_below(path, answer.names), {}};
+  if (path != "/" && has(answer, "items")) return {path, answer, {}, Use::queue, {}, {}, {}};
+  Listing listing{path, answer, {}, Use::lock, {}, line_below(path, answer.names), {}};
   for (const std::string& name : answer.names) {
     const std::string child = zk::child_of(path, name);
     if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
@@ -40,12 +40,13 @@ Listing listing_of(const std::string& path, const Answer& answer) {
 }
 
 // A folder that is merely called "locks" or "leases" has no line in it.
-void take_for_slots(Listing& listing, const Paths& leases, const Paths& gate) {
+void take_for_slots(Listing& listing, const Answer& leases, const Answer& gate) {
   const std::string leases_path = zk::child_of(listing.path, "leases");
   const std::string gate_path = zk::child_of(listing.path, "locks");
-  listing.leases = line_below(leases_path, leases);
-  Participants line = line_below(gate_path, gate);
-  const bool unused = has(listing.answer, "leases") && leases.empty();
+  listing.leases_answer = leases;
+  listing.leases = line_below(leases_path, leases.names);
+  Participants line = line_below(gate_path, gate.names);
+  const bool unused = leases.code == Code::ok && leases.names.empty();
   if (listing.leases.empty() && line.empty() && !unused) return;
   listing.use = Use::slots;
   listing.line = std::move(line);
@@ -63,7 +64,7 @@ void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadli
     paths.push_back(zk::child_of(listing.path, "locks"));
   }
   const std::vector<Answer> answers = children_all(session, paths, until);
-  for (size_t i = 0; i < likely.size(); ++i) take_for_slots(*likely[i], answers[2 * i].names, answers[2 * i + 1].names);
+  for (size_t i = 0; i < likely.size(); ++i) take_for_slots(*likely[i], answers[2 * i], answers[2 * i + 1]);
 }
 
 }  // namespace
@@ -81,6 +82,11 @@ void check_listed(const Listing& listing) {
   const Code code = listing.answer.code;
   if (code == Code::ok || code == Code::no_node) return;
   throw zk::failure_of(fmt::format("cannot list {}", listing.path), listing.answer);
+}
+
+void check_leases(const Listing& listing) {
+  if (listing.leases_answer.code != Code::no_auth) return;
+  throw zk::failure_of(fmt::format("cannot list {}", zk::child_of(listing.path, "leases")), listing.leases_answer);
 }
 
 }  // namespace zklock::recipe

@@ -27,7 +27,8 @@ enum class Use {
 
 struct Listing {
   std::string path;
-  zk::Answer answer;
+  zk::Answer answer;         // the list of its children
+  zk::Answer leases_answer;  // the list of what may be leases
   Use use = Use::lock;
   std::vector<Participant> leases;  // of slots, in the order of their numbers
   std::vector<Participant> line;    // of a lock, or of the gate to slots: first come first
@@ -39,5 +40,8 @@ std::vector<Listing> list(zk::Session& session, const std::vector<std::string>& 
 
 // Throws a Failure if the path could not be listed; a path that does not exist is fine.
 void check_listed(const Listing& listing);
+
+// Throws a Failure (77) if there may be leases that we may not see.
+void check_leases(const Listing& listing);
 
 }  // namespace zklock::recipe

@@ -94,7 +94,8 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
 }
 
 bool is_lock(const Listing& listing) {
-  return listing.use == Use::slots || !listing.line.empty();
+  if (listing.use == Use::slots) return listing.leases_answer.code != Code::no_auth;
+  return !listing.line.empty();
 }
 
 void go_below(const std::vector<Listing>& listings, Paths& ahead) {
@@ -151,6 +152,7 @@ std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, Deadl
   catch_up(session, until);
   std::vector<Listing> listings = list(session, paths, until);
   std::for_each(listings.begin(), listings.end(), check_listed);
+  std::for_each(listings.begin(), listings.end(), check_leases);
   return survey_of(session, listings, until);
 }
 

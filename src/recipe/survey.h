@@ -28,7 +28,7 @@ void check_is_lock(const Survey& survey, std::string_view tried);
 std::vector<Participant> line_up_for_slots(std::vector<Participant> leases, std::vector<Participant> gate);
 
 // What is at each of `paths`, in that order; where nothing is, a lock that nobody holds. Throws a Failure (77) for a
-// path whose children we may not list, and what the session throws.
+// path whose children or leases we may not list, and what the session throws.
 std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, Deadline until);
 
 // The locks at and below `roots`, in the order of their paths: nodes with participants, and slots. What we may not list

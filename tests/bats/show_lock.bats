@@ -170,6 +170,16 @@ shows_states() {
   let_all_go h
 }
 
+@test "slots of which only the path may be read are not said to be free: 77 (scenario 53)" {
+  znode create /s/other
+  ZKLOCK_AUTH=digest:me:secret hold h --slots 2 --acl creator /s
+  expect_error 77 "cannot list /s/leases" zklock show -q /s
+  expect_error 77 "cannot list /s/leases" zklock break --yes /s
+  expect_status 0 zklock show -r /
+  assert_equal "$output" ""
+  let_all_go h
+}
+
 @test "a contender whose text may not be read still has its place (scenario 53)" {
   znode create /l/other
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator /l

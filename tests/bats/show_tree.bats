@@ -77,11 +77,12 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
 @test "what may not be read is left out, unless it was named (scenario 53)" {
   znode create /open
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator /closed/l
+  ZKLOCK_AUTH=digest:me:secret hold j --acl creator /locks/l
   hold i /open/l
   lists "/open/l" /
   expect_error 77 "cannot list /closed" zklock show -r /open /closed
-  ZKLOCK_AUTH=digest:me:secret lists "/closed/l /open/l" /
-  let_all_go h i
+  ZKLOCK_AUTH=digest:me:secret lists "/closed/l /locks/l /open/l" /
+  let_all_go h i j
 }
 
 @test "trees that grow and shrink while it looks do no harm (scenario 51)" {

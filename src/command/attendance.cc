@@ -15,22 +15,23 @@ using host::CommandPhase;
 
 Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
   guard_.set_fence(lease_.fence());
-  guard_.start(variables, terms_.wait_all);
+  guard_.start(variables);
   while (!is_over()) loop_.turn(stage_ == Stage::holding ? terms_.hold_until : kNever);
   // What may be left runs on without the lock.
-  guard_.set_fence(kNever);
+  guard_.let_go();
   return end_;
 }
 
 bool Attendance::is_over() {
   while (const auto arrival = signals_.take()) pass_on(*arrival);
+  if (stage_ == Stage::holding) return holding_is_over();
   guard_.set_fence(lease_.fence());
   look_at_command();
   // What has ended by itself before anything was lost keeps its own status.
-  if (stage_ == Stage::running && has_ended()) stage_ = Stage::holding;
-  if (stage_ == Stage::holding) {
-    const bool lost = lease_.state() != recipe::Lease::State::held;
-    return ending_signal_ || lost || BootClock::now() >= terms_.hold_until;
+  if (stage_ == Stage::running && has_ended()) {
+    stage_ = Stage::holding;
+    guard_.let_go();
+    return holding_is_over();
   }
   look_at_lock();
   report_trouble();
@@ -41,8 +42,16 @@ bool Attendance::is_over() {
 bool Attendance::has_ended() {
   if (guard_.killed() || guard_.fenced()) return false;
   const CommandPhase phase = guard_.phase();
+  if (phase < CommandPhase::ended) return false;
   if (phase == CommandPhase::gone) return true;
-  return phase == CommandPhase::ended && !terms_.wait_all && !nested_.any();
+  return !terms_.wait_all && !nest_.close_and_look();
+}
+
+bool Attendance::holding_is_over() {
+  if (ending_wanted_ || !guard_.executed() || BootClock::now() >= terms_.hold_until) return true;
+  if (lease_.state() == recipe::Lease::State::held) return false;
+  host::remark("zklock: lost the lock before --min-hold was over\n");
+  return true;
 }
 
 void Attendance::look_at_lock() {
@@ -76,7 +85,7 @@ void Attendance::look_at_command() {
       host::remark("zklock: continued: a command that is stopped would lose its lock\n");
       break;
     case CommandPhase::ended:
-      if (stage_ == Stage::running && ending_signal_) finish(End::own);
+      if (stage_ == Stage::running && ending_wanted_) finish(End::own);
       break;
   }
 }
@@ -101,7 +110,7 @@ void Attendance::report_connection() {
 }
 
 void Attendance::pass_on(host::Arrival arrival) {
-  ending_signal_ |= host::is_ending(arrival.signal);
+  ending_wanted_ |= host::is_ending(arrival.signal);
   if (arrival.reached_group) {
     terminal_stop_ |= arrival.signal == SIGTSTP;
   } else {

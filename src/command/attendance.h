@@ -32,8 +32,8 @@ class Attendance {
         guard_(guard),
         session_(session),
         lease_(lease),
-        nested_(std::move(tokens)),
-        looking_(loop, nested_),
+        nest_(std::move(tokens)),
+        awaiting_nested_(loop, nest_),
         terms_(terms) {}
 
   enum class End {
@@ -48,6 +48,9 @@ class Attendance {
   // `variables` are added to the command's environment. Afterwards the guard has the command's wait status.
   End attend(const std::vector<std::string>& variables);
 
+  // Somebody wanted the command, or the holding, to end.
+  bool ending_wanted() const { return ending_wanted_; }
+
  private:
   enum class Stage {
     running,
@@ -57,6 +60,7 @@ class Attendance {
 
   bool is_over();
   bool has_ended();
+  bool holding_is_over();
   void pass_on(host::Arrival arrival);
   void look_at_lock();
   void look_at_command();
@@ -69,12 +73,12 @@ class Attendance {
   host::Guard& guard_;
   const zk::Session& session_;
   const recipe::Lease& lease_;
-  host::NestedProcesses nested_;
-  host::Attached looking_;
+  host::Nest nest_;
+  host::Attached awaiting_nested_;
   Terms terms_;
   Stage stage_ = Stage::running;
   End end_ = End::own;
-  bool ending_signal_ = false;  // somebody wanted the command to end
+  bool ending_wanted_ = false;
   bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
   bool connected_ = true;       // as last said
   pid_t named_stubborn_ = 0;

@@ -8,6 +8,7 @@
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <functional>
 #include <sys/wait.h>
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@ namespace zklock::command {
 namespace {
 
 using End = Attendance::End;
-using Outcome = recipe::Lockable::Outcome;
 using recipe::Held;
+using recipe::Outcome;
 
 constexpr int kUsualGrace = 10;   // T / kUsualGrace
 constexpr int kLargestGrace = 8;  // T / kLargestGrace: more leaves no time to find a third server before SIGTERM
@@ -42,8 +43,10 @@ std::string a_line_each(const std::vector<Held>& held, const std::function<std::
 
 }  // namespace
 
-Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options)
+Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
+         Course& course)
     : options_(std::move(options)),
+      course_(course),
       session_(loop_, std::move(session)),
       guard_(std::move(program), inherited),
       nesting_(options_.paths, options_.slots) {}
@@ -52,26 +55,30 @@ int Job::run() {
   Waiting waiting(names(), session_.options().verbose);
   session_.set_purpose("cannot take " + names());
   session_.open(options_.patience.until);
+  course_.connected = true;
   check_grace();
-  recipe::LockSet locks(loop_, session_, make_locks(waiting), waiting);
+  recipe::LockSet locks(
+      loop_, session_, [&] { return make_locks(waiting); }, waiting);
   const Outcome outcome = locks.acquire(options_.patience);
   waiting.end(outcome == Outcome::held);
   if (outcome == Outcome::held) return run_under(locks);
   session_.close();
-  const std::string& path = locks.holder().path.empty() ? options_.paths.front() : locks.holder().path;
+  const std::string& path = locks.holder().path;
   throw Failure(ExitStatus::busy, outcome == Outcome::busy
                                       ? fmt::format("cannot take {}: {}", path, describe_holder(locks.holder()))
-                                      : fmt::format("cannot take {}: our place in line was removed", names()));
+                                      : fmt::format("cannot take {}: our place in line was removed", path));
 }
 
-Job::Locks Job::make_locks(recipe::WaitObserver& observer) {
-  Locks locks;
+recipe::LockSet::Locks Job::make_locks(recipe::WaitObserver& observer) {
+  recipe::LockSet::Locks locks;
+  std::vector<Held> outers;
   options_.note.slots = options_.slots;
   const std::string data = to_json(options_.note);
   const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
   for (const std::string& path : options_.paths) {
     const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.patience.until);
     if (outer) {
+      outers.push_back(*outer);
       locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
     } else if (options_.slots > 0) {
       locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
@@ -79,35 +86,42 @@ Job::Locks Job::make_locks(recipe::WaitObserver& observer) {
       locks.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
     }
   }
+  nesting_.settle(outers);
   return locks;
 }
 
 int Job::run_under(recipe::LockSet& locks) {
   const std::vector<Held>& held = locks.held();
-  nesting_.settle(held);
   options_.note.token = held.front().token;
   recipe::LastSuccess last(session_, held, to_json(options_.note));
   if (options_.once_per) check_last_success(last, locks);
-  const Deadline hold_until = deadline_in(options_.min_hold);
-  // From here on signals are the command's.
-  loop_.remove(end_on_signal_);
-  signals_.take_job_control();
   recipe::Lease lease(session_, held, grace());
-  std::vector<int64_t> tokens;
-  for (const Held& one : held) tokens.push_back(one.token);
-  End end = End::own;
-  {
-    const host::Attached holding(loop_, lease);
-    const Terms terms{grace(), options_.wait_all, session_.options().verbose, hold_until};
-    Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
-    end = attendance.attend(variables(held));
-  }
+  const End end = attend(lease, held);
   const Duration unproved = BootClock::now() - lease.proved();
-  if (options_.once_per && end == End::own && succeeded(guard_.wait_status())) record_success(last, locks);
+  const bool success = end == End::own && guard_.executed() && succeeded(guard_.wait_status());
+  if (options_.once_per && success) {
+    course_.over = true;
+    record_success(last, locks);
+  }
   give_back(locks, end);
+  drop_signals();
   if (end != End::own) throw lost(end, lease.lost(), unproved);
   guard_.check_execution();
   return status_of(guard_.wait_status());
+}
+
+End Job::attend(recipe::Lease& lease, const std::vector<Held>& held) {
+  // From here on signals are the command's.
+  loop_.remove(end_on_signal_);
+  signals_.take_job_control();
+  std::vector<int64_t> tokens;
+  for (const Held& one : held) tokens.push_back(one.token);
+  const host::Attached holding(loop_, lease);
+  const Terms terms{grace(), options_.wait_all, session_.options().verbose, deadline_in(options_.min_hold)};
+  Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
+  const End end = attendance.attend(variables(held));
+  course_.over |= attendance.ending_wanted();
+  return end;
 }
 
 std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
@@ -122,6 +136,9 @@ std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
 
 void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
   const auto age = last.age(options_.patience.until);
+  if (session_.expired()) {
+    throw Failure(ExitStatus::unavailable, fmt::format("cannot take {}: the session expired on the way", names()));
+  }
   if (!age || *age >= *options_.once_per) return;
   locks.release(session_.timeout());
   session_.close();
@@ -145,9 +162,12 @@ void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
 
 // For what takes long at the end. The first try is not disturbed by what came with the command's end.
 host::Attached Job::end_on_new_signal() {
-  while (signals_.take()) {
-  }
+  drop_signals();
   return {loop_, end_on_signal_};
+}
+
+void Job::drop_signals() {
+  while (const auto arrival = signals_.take()) course_.over |= host::is_ending(arrival->signal);
 }
 
 void Job::give_back(recipe::LockSet& locks, End end) {

@@ -5,6 +5,7 @@
 #include "command/attendance.h"
 #include "command/nesting.h"
 #include "command/note.h"
+#include "command/restart.h"
 #include "host/guard.h"
 #include "host/inherited.h"
 #include "host/signals.h"
@@ -33,28 +34,30 @@ struct JobOptions {
 
 class Job {
  public:
-  // Forks the guard: before there is a ZooKeeper handle.
-  Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options);
+  // Forks the guard: before there is a ZooKeeper handle. `course` is told how far it comes.
+  Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
+      Course& course);
 
   // Takes the locks, runs the command, gives them back; the command's status. Throws a Failure for all else.
   int run();
 
  private:
-  using Locks = std::vector<std::unique_ptr<recipe::Lockable>>;
-
-  Locks make_locks(recipe::WaitObserver& observer);
+  recipe::LockSet::Locks make_locks(recipe::WaitObserver& observer);
   int run_under(recipe::LockSet& locks);
+  Attendance::End attend(recipe::Lease& lease, const std::vector<recipe::Held>& held);
   void check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks);
   std::vector<std::string> variables(const std::vector<recipe::Held>& held) const;
   Duration grace() const;
   void check_grace() const;
   void give_back(recipe::LockSet& locks, Attendance::End end);
+  void drop_signals();
   void record_success(recipe::LastSuccess& last, recipe::LockSet& locks);
   host::Attached end_on_new_signal();
   std::string names() const;
   Failure lost(Attendance::End end, const std::string& which, Duration unproved) const;
 
   JobOptions options_;
+  Course& course_;
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};

@@ -65,9 +65,12 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
     if (lock_of(outer.node, slots) != path) continue;
     const auto contender = recipe::parse_contender(zk::name_of(outer.node));
     const zk::Answer answer = session.read(outer.node, until);
+    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
     if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
     const auto note = parse_note(answer.data);
-    if (!note || note->host != host_name() || !host::is_ancestor(static_cast<pid_t>(note->pid))) continue;
+    if (!note || note->host != host_name()) continue;
+    const auto pid = static_cast<pid_t>(note->pid);
+    if (!host::is_ancestor(pid) || !host::is_open_for_nesting(pid, outer.token)) continue;
     // The usual way finds out what is wrong with another family or another number of slots.
     if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
     if (slots == 0 && type.kind == recipe::Kind::exclusive && contender->kind == recipe::Kind::shared) {

@@ -20,11 +20,12 @@ class Nesting {
   Nesting(const std::vector<std::string>& paths, int64_t slots);
 
   // What an outer zklock holds at `path` and is as good as what is wanted, `type` or so many `slots`. Throws a Failure
-  // where waiting for it would be waiting for ourselves: 64 when it is shared and ours would be exclusive.
+  // where waiting for it would be waiting for ourselves: 64 when it is shared and ours would be exclusive, 77 when we
+  // may not read its node.
   std::optional<recipe::Held> find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                          int64_t slots, Deadline until) const;
 
-  // From now on we use these and no other lock of theirs.
+  // Of what find_outer() has found, once for all: we use no other lock of theirs, and they need not wait for us to.
   void settle(const std::vector<recipe::Held>& held);
 
   // ZKLOCK_OUTER for a command under `held`; nothing if there is no outer one.

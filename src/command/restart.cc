@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kFirstPause = 1s;
-constexpr Duration kLongestPause = 1min;  // who ran longer than that starts again with the first
+constexpr Duration kLongestPause = 1min;  // an attempt that lasted longer is followed by the first again
 
 void pause(Duration span) {
   host::Loop loop;
@@ -29,18 +29,21 @@ void pause(Duration span) {
   while (left_until(until) > Duration::zero()) loop.turn(until);
 }
 
+bool is_worth_another(const Failure& failure, const Course& course) {
+  if (failure.signal() != 0 || course.over) return false;
+  return failure.status() == ExitStatus::lost || (failure.status() == ExitStatus::unavailable && course.connected);
+}
+
 }  // namespace
 
-int restart_after_loss(const std::function<int()>& attempt) {
+int restart_after_loss(const std::function<int(Course&)>& attempt) {
   Duration span = kFirstPause;
-  for (bool lost = false;;) {
+  for (Course course;;) {
     const Deadline began = BootClock::now();
     try {
-      return attempt();
+      return attempt(course);
     } catch (const Failure& failure) {
-      lost |= failure.status() == ExitStatus::lost;
-      const bool again = failure.status() == ExitStatus::lost || failure.status() == ExitStatus::unavailable;
-      if (failure.signal() != 0 || !lost || !again) throw;
+      if (!is_worth_another(failure, course)) throw;
       if (BootClock::now() - began > kLongestPause) span = kFirstPause;
       host::say_error(fmt::format("{}; trying again in {}", failure.text(), format_duration(span)));
     }

@@ -6,8 +6,14 @@
 
 namespace zklock::command {
 
-// Calls `attempt` again after a growing pause when it fails with 76, and from then on also when no server answers (69),
-// because that may be why the lock was lost. Each time says so in one line. Any other end is the end.
-int restart_after_loss(const std::function<int()>& attempt);
+// What an attempt has come to, also when it fails.
+struct Course {
+  bool connected = false;  // once at least
+  bool over = false;       // whatever failed, there shall be no other: somebody wanted the end, or the work was done
+};
+
+// Calls `attempt` again after a growing pause when it fails with 76, and once one was connected also when no server
+// answers any more (69): a standby must outlast an outage too. Each time says so in one line. Any other end is the end.
+int restart_after_loss(const std::function<int(Course&)>& attempt);
 
 }  // namespace zklock::command

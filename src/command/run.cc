@@ -64,13 +64,14 @@ int Run::execute(const Arguments& arguments, const GlobalOptions& global, const 
   const JobOptions job = job_options(arguments);
   const zk::SessionOptions session = session_options(global);
   const host::Program program = host::Program::find(command_of(arguments, job.paths.front()));
-  const auto run_job = [&] {
+  const auto run_job = [&](Course& course) {
     JobOptions fresh = job;
     fresh.note = own_note(zk::name_of(program.arguments[0]), label_.value_or(""));
     fresh.patience = patience();
-    return Job(program, inherited, session, std::move(fresh)).run();
+    return Job(program, inherited, session, std::move(fresh), course).run();
   };
-  return restart_ ? restart_after_loss(run_job) : run_job();
+  Course course;
+  return restart_ ? restart_after_loss(run_job) : run_job(course);
 }
 
 JobOptions Run::job_options(const Arguments& arguments) const {
@@ -96,6 +97,7 @@ void Run::check_job(const JobOptions& job) const {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
   }
   if (!job.once_per) return;
+  if (*job.once_per == Duration::zero()) throw usage_error("--once-per 0 would never skip: leave it out");
   if (job.slots > 0 || shared) {
     throw usage_error(
         fmt::format("--once-per needs a lock that one holds at a time: leave out {}", shared ? "--shared" : "--slots"));

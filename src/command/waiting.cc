@@ -33,9 +33,12 @@ void Waiting::on_holder(const recipe::Holder& holder) {
   shown_ = watched_;
 }
 
-void Waiting::on_session_expired() {
+void Waiting::on_start_again(recipe::Outcome why) {
   wipe();
-  if (verbose_) host::remark("zklock: the session expired while waiting; taking a new place in line\n");
+  if (!verbose_) return;
+  host::remark(why == recipe::Outcome::expired
+                   ? "zklock: the session expired while waiting; taking a new place in line\n"
+                   : "zklock: a lock was lost while waiting for another; taking all of them again\n");
 }
 
 void Waiting::end(bool held) {

@@ -16,7 +16,7 @@ class Waiting : public recipe::WaitObserver {
 
   Deadline next_look() const override { return next_look_; }
   void on_holder(const recipe::Holder& holder) override;
-  void on_session_expired() override;
+  void on_start_again(recipe::Outcome why) override;
 
   // Wipes the line; if the lock is ours, says with --verbose how long that took.
   void end(bool held);

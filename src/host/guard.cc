@@ -49,7 +49,8 @@ void unmap(GuardPage* page) {
 
 Guard::Guard(Program program, const Inherited& inherited)
     : program_(std::move(program)), page_(make_shared_page(), unmap) {
-  if (parent_of(getpid()) == 0) throw Failure(ExitStatus::internal, "cannot read /proc, by which commands are ended");
+  if (getpid() != 1 && parent_of(getpid()) == 0)
+    throw Failure(ExitStatus::internal, "cannot read /proc, by which commands are ended");
   spared_ = children_before();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
@@ -65,7 +66,7 @@ Guard::Guard(Program program, const Inherited& inherited)
 }
 
 Guard::~Guard() {
-  const bool runs = started_ && phase() < (wait_all_ ? CommandPhase::gone : CommandPhase::ended);
+  const bool runs = started_ && !gone() && !page_->let_go;
   if (state_ == State::alive) {
     // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
     ::kill(pid_, SIGKILL);
@@ -78,12 +79,11 @@ Guard::~Guard() {
   } while (!descendants_of(getpid(), spared_).empty());
 }
 
-void Guard::start(const std::vector<std::string>& variables, bool wait_all) {
+void Guard::start(const std::vector<std::string>& variables) {
   std::string block;
   for (const std::string& variable : variables) block += variable + '\0';
   started_ = true;
-  wait_all_ = wait_all;
-  send_order({OrderKind::start, wait_all}, block);
+  send_order({OrderKind::start}, block);
 }
 
 void Guard::forward(int signal) {
@@ -99,6 +99,11 @@ void Guard::set_fence(Deadline moment) {
   const int64_t before = page_->fence.exchange(moment.time_since_epoch().count());
   // Earlier than the guard will wake up by itself.
   if (started_ && moment.time_since_epoch().count() < before) forward(0);
+}
+
+void Guard::let_go() {
+  page_->let_go = true;
+  page_->fence = kNever.time_since_epoch().count();
 }
 
 void Guard::send_order(Order order, std::string_view rest) {
@@ -120,7 +125,7 @@ bool Guard::gone() const {
 }
 
 void Guard::check_execution() const {
-  if (page_->exec_error != 0) throw cannot_execute(program_, page_->exec_error);
+  if (!executed()) throw cannot_execute(program_, page_->exec_error);
 }
 
 void Guard::arm(PollSet& set) {
@@ -159,6 +164,11 @@ void Guard::look_after_guard() {
   int wait_status = 0;
   if (waitpid(pid_, &wait_status, WNOHANG | WUNTRACED) != pid_) return;
   if (!started_) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
+  if (page_->let_go) {
+    channel_.reset();
+    state_ = State::cleared;
+    return;
+  }
   take_over();
 }
 

@@ -23,14 +23,15 @@ class Guard : public Source {
   // Forks. `program` is found already.
   Guard(Program program, const Inherited& inherited);
   Guard(const Guard&) = delete;
-  // Ends the guard. While the command runs: its tree too. After the command's end: what it left behind runs on.
+  // Ends the guard, and the command's tree unless that was let go.
   ~Guard();
 
-  // With `wait_all` the fence is for what the command leaves behind too.
-  void start(const std::vector<std::string>& variables, bool wait_all);
+  void start(const std::vector<std::string>& variables);
   // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it on
   // wakes nobody. A guard that does not kill at the fence is treated as one that was killed.
   void set_fence(Deadline moment);
+  // The command has ended, and what it left behind may run on without a lock: there is no fence any more.
+  void let_go();
   // The guard has killed at the fence.
   bool fenced() const { return page_->fenced; }
   void forward(int signal);
@@ -48,6 +49,7 @@ class Guard : public Source {
   bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
   // Nothing of the command is left.
   bool gone() const;
+  bool executed() const { return page_->exec_error == 0; }
   // Throws if the command could not be executed.
   void check_execution() const;
 
@@ -75,7 +77,6 @@ class Guard : public Source {
   pid_t pid_ = 0;
   std::vector<pid_t> spared_;  // children from before, by an exec: not ours to kill
   bool started_ = false;
-  bool wait_all_ = false;
   State state_ = State::alive;
 };
 

@@ -27,13 +27,13 @@ struct GuardPage {
   std::atomic<pid_t> stubborn{0};         // a process that could not be killed; 0: none
   std::atomic<int64_t> fence{INT64_MAX};  // zklock's: from here on nothing of the command may live; BootClock, ns
   std::atomic<bool> fenced{false};        // the guard has killed because of that
+  std::atomic<bool> let_go{false};        // zklock's: what the command left behind may run on without a lock
   std::atomic<int> refused{0};  // a signal that the command could not be sent (another user's, by setuid); 0: none
 };
 static_assert(std::atomic<CommandPhase>::is_always_lock_free);
 
 enum class OrderKind : uint8_t {
-  start,    // the rest of the message: variables, "NAME=value\0" each; `number`: whether the lock is held for all it
-            // leaves
+  start,    // the rest of the message: variables, "NAME=value\0" each
   forward,  // the command gets signal `number`
   finish,   // TERM to the whole tree, KILL after `number` milliseconds
 };

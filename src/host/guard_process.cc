@@ -88,7 +88,7 @@ class GuardProcess {
       case CommandPhase::stopped:
         return true;
       case CommandPhase::ended:
-        return wait_all_;
+        return !page_.let_go;
       case CommandPhase::idle:
       case CommandPhase::gone:
         break;
@@ -101,7 +101,6 @@ class GuardProcess {
     std::memcpy(&order, message, sizeof order);
     switch (order.kind) {
       case OrderKind::start:
-        wait_all_ = order.number != 0;
         start({message + sizeof order, length - sizeof order});
         break;
       case OrderKind::forward:
@@ -235,7 +234,6 @@ class GuardProcess {
   Deadline term_until_ = kNever;
   Deadline stubborn_from_ = kNever;
   bool zklock_lives_ = true;
-  bool wait_all_ = false;  // the lock is held for what the command leaves behind too
 };
 
 }  // namespace

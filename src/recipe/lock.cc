@@ -32,7 +32,9 @@ Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string
       type_(type),
       data_(std::move(data)),
       observer_(observer),
-      own_(session, parents, parent_mode(type), fmt::format("cannot take {}", path_)) {}
+      own_(session, parents, parent_mode(type), fmt::format("cannot take {}", path_)) {
+  holder_.path = path_;
+}
 
 Held Lock::held() const {
   return {path_, own_.path(), session_.id(), own_.token(), own_.created_ms(), own_.proved()};
@@ -63,10 +65,12 @@ Lock::Outcome Lock::stand_in_line(const Patience& patience) {
   return state == OwnNode::State::expired ? Outcome::expired : Outcome::removed;
 }
 
-void Lock::check_names() const {
+// A path for slots keeps the node for the leases when nobody has one; see Slots::check_use for the other side.
+void Lock::check_use(Deadline until) {
   for (const std::string& name : own_.siblings()) {
-    const bool slots = name == "leases" || name == "locks";
+    const bool slots = name == "leases";
     if (name != "items" && !slots) continue;
+    if (slots && session_.children(child(name), until).names.empty()) continue;
     throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use {}, not as a lock", path_,
                                                     slots ? "for slots (use --slots)" : "as a queue"));
   }
@@ -74,15 +78,10 @@ void Lock::check_names() const {
 
 // Nothing: what stands in the way has changed, look again.
 std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
-  check_names();
+  check_use(patience.until);
   std::vector<Contender> line = line_of(own_.siblings());
   std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
-  const auto me = parse_contender(own_.name());
-  if (!me || is_used_up(*me)) {
-    throw Failure(ExitStatus::internal, fmt::format("cannot take {}: the line's counter is used up; remove the node "
-                                                    "when nobody uses it",
-                                                    path_));
-  }
+  own_.check_number();
   const Place place = find_place(line, own_.name(), type_.with_kazoo);
   switch (place.state) {
     case Place::State::my_turn:
@@ -120,7 +119,9 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& 
     // Not ours to read. Its existence may be watched; that leaves a watch behind if it is gone, so it is not the rule.
     predecessor = session_.await(session_.client().exists(child(place.predecessor), watch), patience.until);
   }
-  if (own && session_.await(own, patience.until).code != Code::ok) watch_.reset();
+  const Answer mine = own ? session_.await(own, patience.until) : Answer();
+  if (mine.code != Code::ok) watch_.reset();
+  if (mine.data == kRevoked) return Outcome::removed;
   if (session_.expired()) return Outcome::expired;
   // Gone already, or the watch was lost with the connection.
   if (predecessor.code != Code::ok || !watch_) return std::nullopt;
@@ -146,12 +147,7 @@ Holder Lock::find_holder(const Place& place) {
   Holder holder;
   holder.path = path_;
   holder.before = place.before;
-  if (!session_.connected()) return holder;
-  const zk::Call read = session_.client().read(child(place.holder));
-  if (!session_.settle(read, deadline_in(kLastLook)) || read->answer.code != Code::ok) return holder;
-  holder.known = true;
-  holder.data = read->answer.data;
-  holder.since_ms = read->answer.stat.created_ms;
+  read_holder(session_, child(place.holder), holder);
   return holder;
 }
 

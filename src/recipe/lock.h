@@ -49,7 +49,7 @@ class Lock : public Lockable {
   Outcome stand_in_line(const Patience& patience);
   std::optional<Outcome> look(const Patience& patience);
   std::optional<Outcome> wait_for(const Place& place, const Patience& patience);
-  void check_names() const;
+  void check_use(Deadline until);
   const Holder& look_around(Place place);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock_set.h"
 
+#include "recipe/own_node.h"
+
 #include <algorithm>
 
 namespace zklock::recipe {
 
-namespace {
-
-using namespace std::chrono_literals;
 using Outcome = Lockable::Outcome;
-
-constexpr Duration kLongestRelease = 5s;  // somebody waits for our end
-
-}  // namespace
 
 Outcome LockSet::acquire(const Patience& patience) {
   for (;;) {
@@ -24,31 +19,28 @@ Outcome LockSet::acquire(const Patience& patience) {
       case Outcome::removed:
         return outcome;
       case Outcome::expired:
-        observer_.on_session_expired();
-        session_.open(patience.until);
-        continue;
       case Outcome::disturbed:
-        continue;
+        break;
     }
+    observer_.on_start_again(outcome);
+    session_.close();
+    session_.open(patience.until);
   }
 }
 
 Outcome LockSet::acquire_each(const Patience& patience) {
   held_.clear();
   try {
+    locks_ = make_();
     for (const auto& lock : locks_) {
       const Outcome outcome = acquire_next(*lock, patience);
       if (outcome == Outcome::held) continue;
       blocked_ = lock.get();
-      if (outcome == Outcome::expired) {
-        forget();
-      } else {
-        release(std::min(session_.timeout() / 3, kLongestRelease));
-      }
+      release(withdrawal_budget(session_));
       return outcome;
     }
   } catch (...) {
-    release(std::min(session_.timeout() / 3, kLongestRelease));
+    release(withdrawal_budget(session_));
     throw;
   }
   return Outcome::held;

@@ -6,6 +6,7 @@
 #include "recipe/lease.h"
 #include "recipe/lockable.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,12 +15,15 @@ namespace zklock::recipe {
 
 class LockSet {
  public:
-  // `observer` is told of an expired session; of the rest, by the locks themselves.
-  LockSet(host::Loop& loop, zk::Session& session, std::vector<std::unique_ptr<Lockable>> locks, WaitObserver& observer)
-      : loop_(loop), session_(session), locks_(std::move(locks)), observer_(observer) {}
+  using Locks = std::vector<std::unique_ptr<Lockable>>;
 
-  // As Lockable::acquire, but for an expired session, which is replaced, and the places with it, and for one of the
-  // first that is lost while we wait for another: then all are given back and it starts again.
+  // `make` makes the locks, in a session that is open. `observer` is told when it starts again; of the rest, by the
+  // locks themselves.
+  LockSet(host::Loop& loop, zk::Session& session, std::function<Locks()> make, WaitObserver& observer)
+      : loop_(loop), session_(session), make_(std::move(make)), observer_(observer) {}
+
+  // As Lockable::acquire, but for an expired session, and for one of the first that is lost while we wait for another:
+  // then it starts again in a new session, so that nothing of the old one is in its way.
   Lockable::Outcome acquire(const Patience& patience);
 
   // After `busy`: who was in the way of which.
@@ -40,7 +44,8 @@ class LockSet {
 
   host::Loop& loop_;
   zk::Session& session_;
-  std::vector<std::unique_ptr<Lockable>> locks_;
+  std::function<Locks()> make_;
+  Locks locks_;
   WaitObserver& observer_;
   std::vector<Held> held_;
   std::optional<Lease> kept_;  // on held_, while there is more to take

@@ -31,6 +31,15 @@ struct Holder {
   std::string path = {};  // of the lock
 };
 
+// How an attempt to take it ended.
+enum class Outcome {
+  held,
+  busy,       // somebody holds it and we shall not wait, or not any longer
+  removed,    // our place was deleted by somebody while our session lived
+  expired,    // the session is over; open another and try again
+  disturbed,  // what we had before was lost while we waited
+};
+
 // Somebody who wants to know about the waiting. Called from within acquire().
 class WaitObserver {
  public:
@@ -38,7 +47,8 @@ class WaitObserver {
   // The moment from which on it wants to know (again) who holds the lock; kNever: not any more.
   virtual Deadline next_look() const = 0;
   virtual void on_holder(const Holder& holder) = 0;
-  virtual void on_session_expired() = 0;
+  // All places were lost, and are taken again: the session has expired, or what we held already was disturbed.
+  virtual void on_start_again(Outcome why) = 0;
 };
 
 struct Patience {
@@ -51,13 +61,7 @@ class Lockable {
  public:
   virtual ~Lockable() = default;
 
-  enum class Outcome {
-    held,
-    busy,       // somebody holds it and we shall not wait, or not any longer
-    removed,    // our place was deleted by somebody while our session lived
-    expired,    // the session is over; open another and try again
-    disturbed,  // what we had before was lost while we waited
-  };
+  using Outcome = recipe::Outcome;
 
   // Takes a place and waits for its turn. Whatever happens, except for `held`, no node of ours is left behind as long
   // as a server can be reached. Throws a Failure: 65 for a path that is used for something else, 70 when the line's

@@ -12,7 +12,7 @@ OuterLock::Outcome OuterLock::acquire(const Patience& patience) {
     held_.proved = BootClock::now();
     const zk::Answer check = session_.await(session_.client().check({held_.node}), patience.until);
     if (check.code == zk::Code::ok) return Outcome::held;
-    if (check.code == zk::Code::no_node) return Outcome::removed;
+    if (check.code == zk::Code::no_node) return Outcome::disturbed;
     if (check.code == zk::Code::expired) return Outcome::expired;
     if (check.code == zk::Code::unknown) continue;
     throw zk::failure_of(fmt::format("cannot take {}", held_.path), check);

@@ -11,7 +11,7 @@ class OuterLock : public Lockable {
  public:
   OuterLock(zk::Session& session, Held held) : session_(session), held_(std::move(held)) {}
 
-  // `held`, or `removed` when the other has lost it.
+  // `held`; `disturbed` when the other has it no more: then there may be a place to take in line.
   Outcome acquire(const Patience& patience) override;
   Held held() const override { return held_; }
   const Holder& holder() const override { return nobody_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/own_node.h"
 
+#include "recipe/line.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 
@@ -33,6 +34,10 @@ std::string make_uuid() {
     uuid += fmt::format("{:02x}", bytes[i]);
   }
   return uuid;
+}
+
+Duration withdrawal_budget(const zk::Session& session) {
+  return std::min(session.timeout() / 3, kLongestWithdrawal);
 }
 
 std::string OwnNode::name() const {
@@ -119,16 +124,27 @@ OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
   }
 }
 
+void OwnNode::check_number() const {
+  const auto own = parse_contender(name());
+  if (own && !is_used_up(*own)) return;
+  throw Failure(ExitStatus::internal,
+                fmt::format("{}: the counter of {} is used up; remove that when nobody uses it", tried_, parent()));
+}
+
 bool OwnNode::remove(Duration budget) {
   if (stem_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   bool removed = false;
-  while (!removed && left_until(until) > Duration::zero() && session_.settle_connection(until)) {
+  refusal_ = Code::ok;
+  while (!removed && refusal_ == Code::ok && left_until(until) > Duration::zero() &&
+         session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;  // never made, or unknown: then it goes with the session
     const zk::Call removing = session_.client().remove(path_);
-    removed = session_.settle(removing, until) && removing->answer.code != Code::unknown;
+    if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) continue;
+    removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
+    if (!removed) refusal_ = removing->answer.code;
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();
@@ -136,7 +152,7 @@ bool OwnNode::remove(Duration budget) {
 
 // Without an answer the session's end takes the node anyway.
 void OwnNode::withdraw() {
-  remove(std::min(session_.timeout() / 3, kLongestWithdrawal));
+  remove(withdrawal_budget(session_));
   forget();
 }
 

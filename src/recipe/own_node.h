@@ -15,6 +15,9 @@ namespace zklock::recipe {
 // Random (version 4), 36 characters.
 std::string make_uuid();
 
+// How long somebody who waits for our end can be kept waiting for nodes to be deleted.
+Duration withdrawal_budget(const zk::Session& session);
+
 class OwnNode {
  public:
   // Below the last of `parents`, which are made in this order and in this mode when it is missing; those above them
@@ -35,11 +38,17 @@ class OwnNode {
   // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.
   State confirm(Deadline until, const zk::Watch& watch = nullptr);
 
-  // Deletes it and sees the answer, for `budget` at most; true when nothing of ours is left. What is left then goes
-  // with the session. Throws nothing but what other sources of the loop throw. Harmless without a node.
-  bool remove(Duration budget);
+  // The server's counter sticks at its end and hands out ties: throws a Failure (70) for a number from there.
+  void check_number() const;
 
-  // As much of that as somebody who waits for our end can be kept waiting for.
+  // Deletes it and sees the answer, for `budget` at most; true when nothing of ours is left. What is left then, or may
+  // not be deleted, goes with the session. Throws nothing but what other sources of the loop throw. Harmless without a
+  // node.
+  bool remove(Duration budget);
+  // The server's word, after remove() has failed: ok if it was just not to be had in time.
+  zk::Code refusal() const { return refusal_; }
+
+  // remove() within withdrawal_budget(), and then forget().
   void withdraw();
 
   // It went with its session.
@@ -69,6 +78,7 @@ class OwnNode {
   std::string path_;   // once known
   zk::Stat created_;
   Deadline proved_{};
+  zk::Code refusal_ = zk::Code::ok;
   std::vector<std::string> siblings_;
 };
 

@@ -30,10 +30,29 @@ std::optional<size_t> count_before(const std::vector<Contender>& line, const std
   return static_cast<size_t>(me - line.begin());
 }
 
+Outcome outcome_of(OwnNode::State state) {
+  switch (state) {
+    case OwnNode::State::there:
+      return Outcome::held;
+    case OwnNode::State::missing:
+      return Outcome::removed;
+    case OwnNode::State::expired:
+      break;
+  }
+  return Outcome::expired;
+}
+
 }  // namespace
 
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
     : Lock(session, slots.path_, {slots.path_, slots.path_ + "/locks"}, {}, std::move(data), observer), slots_(slots) {}
+
+void Slots::Gate::check_refusal() const {
+  if (own().refusal() == Code::ok) return;
+  zk::Answer answer;
+  answer.code = own().refusal();
+  throw zk::failure_of(fmt::format("cannot leave the gate of {}", slots_.path_), answer);
+}
 
 std::string Slots::Gate::uuid() const {
   return uuid_in(own().name());
@@ -66,18 +85,24 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
       data_(std::move(data)),
       observer_(observer),
       gate_(*this, session, data_, observer),
-      slot_(session, {path_, leases()}, zk::CreateMode::container, fmt::format("cannot take {}", path_)) {}
+      slot_(session, {path_, leases()}, zk::CreateMode::container, fmt::format("cannot take {}", path_)) {
+  holder_.path = path_;
+}
 
 Held Slots::held() const {
   return {path_, slot_.path(), session_.id(), slot_.token(), slot_.created_ms(), slot_.proved()};
 }
 
 Slots::Outcome Slots::acquire(const Patience& patience) {
+  const Deadline began = BootClock::now();
   try {
     Outcome outcome = gate_.acquire(patience);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = acquire_slot(patience);
     if (outcome == Outcome::held) outcome = open_gate(patience);
+    // After a wait at the gate the create alone is no proof; see OwnNode::proved().
+    const bool waited = BootClock::now() - began >= zk::beat_of(session_.timeout());
+    if (outcome == Outcome::held && waited) outcome = outcome_of(slot_.confirm(patience.until));
     if (outcome != Outcome::held) withdraw();
     return outcome;
   } catch (...) {
@@ -87,11 +112,18 @@ Slots::Outcome Slots::acquire(const Patience& patience) {
 }
 
 Slots::Outcome Slots::acquire_slot(const Patience& patience) {
+  // Before we make a lease, which those who use it as a plain lock would take for its use.
+  check_use(patience.until);
   auto state = OwnNode::State::missing;
   for (std::string uuid = gate_.uuid(); state == OwnNode::State::missing; uuid = make_uuid()) {
     state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, patience.until);
   }
-  if (state == OwnNode::State::there) check_use(patience.until);
+  if (state == OwnNode::State::there) {
+    // And again: who makes his node before he looks around cannot be missed by another who does the same.
+    check_use(patience.until);
+    slot_.check_number();
+    check_count(line_of(slot_.siblings()), patience.until);
+  }
   zk::Watch watch;
   while (state == OwnNode::State::there) {
     const auto before = count_before(line_of(slot_.siblings()), slot_.name());
@@ -109,27 +141,17 @@ Slots::Outcome Slots::acquire_slot(const Patience& patience) {
     watch = std::make_shared<zk::WatchState>();
     state = slot_.confirm(patience.until, watch);
   }
-  return state == OwnNode::State::expired ? Outcome::expired : Outcome::removed;
+  return outcome_of(state);
 }
 
-// The path is nobody's plain lock, and all agree on the number of slots. Looked at only now: who makes his node before
-// he looks around cannot be missed by another who does the same.
+// The path is nobody's plain lock, nor a queue.
 void Slots::check_use(Deadline until) {
-  const zk::Answer around = session_.children(path_, until);
-  for (const std::string& name : around.names) {
+  for (const std::string& name : session_.children(path_, until).names) {
     const bool queue = name == "items";
     if (!queue && !parse_contender(name)) continue;
     throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots", path_,
                                                     queue ? "a queue" : "a lock of one"));
   }
-  const std::vector<Contender> leases = line_of(slot_.siblings());
-  const auto own = parse_contender(slot_.name());
-  if (!own || is_used_up(*own)) {
-    throw Failure(ExitStatus::internal, fmt::format("cannot take {}: the leases' counter is used up; remove {} when "
-                                                    "nobody uses it",
-                                                    path_, this->leases()));
-  }
-  check_count(leases, until);
 }
 
 // The latest one that says how many there are stands for all before it: its owner has looked too.
@@ -146,19 +168,11 @@ void Slots::check_count(const std::vector<Contender>& leases, Deadline until) {
 
 // Until the answer is seen nobody else comes through.
 Slots::Outcome Slots::open_gate(const Patience& patience) {
-  const Duration beat = zk::beat_of(session_.timeout());
-  while (!gate_.release(beat)) session_.ready(patience.until);
-  if (session_.expired()) return Outcome::expired;
-  if (BootClock::now() < slot_.proved() + 2 * beat) return Outcome::held;
-  switch (slot_.confirm(patience.until)) {
-    case OwnNode::State::there:
-      break;
-    case OwnNode::State::missing:
-      return Outcome::removed;
-    case OwnNode::State::expired:
-      return Outcome::expired;
+  while (!gate_.release(zk::beat_of(session_.timeout()))) {
+    gate_.check_refusal();
+    session_.ready(patience.until);
   }
-  return Outcome::held;
+  return session_.expired() ? Outcome::expired : Outcome::held;
 }
 
 Holder Slots::find_holder() {
@@ -169,12 +183,7 @@ Holder Slots::find_holder() {
   const zk::Call listed = session_.client().children(leases());
   if (!session_.settle(listed, deadline_in(kLastLook)) || listed->answer.code != Code::ok) return holder;
   const std::vector<Contender> line = line_of(listed->answer.names);
-  if (line.empty()) return holder;
-  const zk::Call read = session_.client().read(leases() + "/" + line.front().name);
-  if (!session_.settle(read, deadline_in(kLastLook)) || read->answer.code != Code::ok) return holder;
-  holder.known = true;
-  holder.data = read->answer.data;
-  holder.since_ms = read->answer.stat.created_ms;
+  if (!line.empty()) read_holder(session_, leases() + "/" + line.front().name, holder);
   return holder;
 }
 

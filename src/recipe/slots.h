@@ -34,6 +34,8 @@ class Slots : public Lockable {
    public:
     Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer);
     std::string uuid() const;
+    // Throws a Failure (77) if we may not delete our node.
+    void check_refusal() const;
 
    private:
     bool may_wait(const Patience& patience, const std::vector<Contender>& line) override;

@@ -7,7 +7,14 @@
 
 namespace zklock::recipe {
 
-using Outcome = Lockable::Outcome;
+void read_holder(zk::Session& session, const std::string& node, Holder& holder) {
+  if (!session.connected()) return;
+  const zk::Call read = session.client().read(node);
+  if (!session.settle(read, deadline_in(kLastLook)) || read->answer.code != zk::Code::ok) return;
+  holder.known = true;
+  holder.data = read->answer.data;
+  holder.since_ms = read->answer.stat.created_ms;
+}
 
 std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,
                                        const Patience& patience, WaitObserver& observer,

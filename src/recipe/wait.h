@@ -14,6 +14,9 @@ namespace zklock::recipe {
 // At most, to learn the holder's name for a message.
 constexpr Duration kLastLook = std::chrono::seconds(1);
 
+// Completes `holder` with what stands on his node, if that is to be had at once.
+void read_holder(zk::Session& session, const std::string& node, Holder& holder);
+
 // Nothing when one of the watches has fired: look again. Else how the waiting ended: busy, when the patience is over;
 // expired; disturbed. `look_around` is called to find out who is in the way, whenever the observer wants to know and
 // when the time is over.

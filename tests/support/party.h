@@ -12,7 +12,7 @@
 
 namespace zklock::test {
 
-using Locks = std::vector<std::unique_ptr<recipe::Lockable>>;
+using Locks = recipe::LockSet::Locks;
 using MakeLocks = std::function<Locks(zk::Session&, recipe::WaitObserver&)>;
 
 template <typename... Lockables>
@@ -26,16 +26,19 @@ class CountingObserver : public recipe::WaitObserver {
  public:
   Deadline next_look() const override { return kNever; }
   void on_holder(const recipe::Holder&) override {}
-  void on_session_expired() override { ++expired; }
+  void on_start_again(recipe::Outcome why) override { ++(why == recipe::Outcome::expired ? expired : disturbed); }
   int expired = 0;
+  int disturbed = 0;
 };
 
 class Party {
  public:
-  using Outcome = recipe::Lockable::Outcome;
+  using Outcome = recipe::Outcome;
 
   Party(const std::string& servers, Duration session_timeout, const MakeLocks& make)
-      : session(loop, options_for(servers, session_timeout)), lock(loop, session, make(session, observer), observer) {
+      : session(loop, options_for(servers, session_timeout)),
+        lock(
+            loop, session, [this, make] { return make(session, observer); }, observer) {
     session.open(deadline_in(std::chrono::seconds(20)));
   }
 

@@ -47,7 +47,7 @@ class Guarded {
         attached_(std::make_unique<Attached>(loop_, *guard_)) {}
 
   Guard& start(const std::vector<std::string>& variables = {}) {
-    guard_->start(variables, false);
+    guard_->start(variables);
     return *guard_;
   }
   // Turns the loop until `fact` is true; false if it does not come true.
@@ -65,7 +65,7 @@ class Guarded {
   bool until_phase(CommandPhase phase) {
     return until([this, phase] { return guard_->phase() == phase; });
   }
-  void let_go() {
+  void end() {
     attached_.reset();
     guard_.reset();
   }
@@ -143,7 +143,7 @@ ISOLATED_TEST(Guard, NothingRunsBeforeTheStart) {
 ISOLATED_TEST(Guard, FrozenOneIsNoHindranceBeforeTheStart) {
   Guarded guarded("exit");
   ::kill(guarded.guard_pid(), SIGSTOP);
-  guarded.let_go();
+  guarded.end();
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -272,11 +272,35 @@ ISOLATED_TEST(Guard, LeftoversOfAnOrdinaryEndRunOn) {
   Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
   guarded.start();
   ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
-  guarded.let_go();
+  guarded.guard().let_go();
+  guarded.end();
   const auto left = descendants_of(getpid());
   ASSERT_EQ(left.size(), 1u);
   EXPECT_EQ(left.front().pid, pid_in(folder.file("pid")));
   EXPECT_TRUE(is_alive(left.front().pid));
+  kill_descendants();
+  EXPECT_TRUE(nothing_is_left());
+}
+
+ISOLATED_TEST(Guard, LeftoversThatTheLockIsHeldForDieAtTheFence) {
+  const TempDir folder;
+  Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  guard.set_fence(deadline_in(100ms));
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_TRUE(guard.fenced());
+}
+
+ISOLATED_TEST(Guard, KilledAfterLettingGoItsLeftoversRunOn) {
+  const TempDir folder;
+  Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  guard.let_go();
+  ::kill(guarded.guard_pid(), SIGKILL);
+  EXPECT_TRUE(guarded.until([&] { return guard.killed(); }));
+  EXPECT_TRUE(is_alive(pid_in(folder.file("pid"))));
   kill_descendants();
   EXPECT_TRUE(nothing_is_left());
 }
@@ -319,7 +343,7 @@ ISOLATED_TEST(Guard, LetGoWhileTheCommandRunsEndsTheTree) {
   Guarded guarded("trap '' TERM; (setsid sleep 300 &); echo >" + folder.file("ready") + "; sleep 300");
   guarded.start();
   ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
-  guarded.let_go();
+  guarded.end();
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -504,7 +528,7 @@ ISOLATED_TEST(Guard, SignalsAfterTheEndChangeNothing) {
   guard.finish(0ms);
   EXPECT_TRUE(wait_until([&] { return guard.phase() == CommandPhase::gone; }));
   EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 9);
-  guarded.let_go();
+  guarded.end();
   EXPECT_TRUE(nothing_is_left());
 }
 

@@ -17,7 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 using test::Script;
-using Outcome = Lockable::Outcome;
 
 // A contender for these paths.
 class Party : public test::Party {
@@ -113,6 +112,27 @@ TEST_F(LockSetTest, AnExpiredSessionTakesAllAndAllAreTakenAgain) {
     EXPECT_NE(held.owner, old_session);
     EXPECT_EQ(observer_.read(held.node).stat.ephemeral_owner, party.session.id());
   }
+}
+
+// An outage that the session survives, but not the proof of the first: nothing of the old places is left in our way.
+TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
+  Party holder(here_, {"/b"});
+  holder.acquire();
+  Party party(through_proxy_, {"/a", "/b"}, 3s);
+  const Duration timeout = party.session.timeout();
+  Deadline back = kNever;
+  const Script script(party.loop, [&] {
+    if (back == kNever && contenders("/b") == 2) {
+      proxy_.set(FaultProxy::Mode::silent);
+      back = deadline_in(timeout * 5 / 6);
+    }
+    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
+    if (party.observer.disturbed > 0 && contenders("/b") == 2) holder.lock.release(20s);
+  });
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  EXPECT_EQ(party.observer.disturbed, 1);
+  EXPECT_EQ(contenders("/a"), 1u);
+  EXPECT_EQ(contenders("/b"), 1u);
 }
 
 // While we wait for the second, a quorum goes on confirming the first, so that both can be counted from now.

@@ -18,7 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 using test::Script;
-using Outcome = Lockable::Outcome;
 
 // A contender for /l.
 class Party : public test::Party {

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 using test::Script;
-using Outcome = Lockable::Outcome;
 
 // A contender for one of so many slots at /s, whose data is their number.
 class Party : public test::Party {
@@ -32,7 +31,7 @@ class SlotsTest : public testing::Test {
   size_t leases() { return observer_.children("/s/leases").size(); }
   size_t at_gate() { return observer_.children("/s/locks").size(); }
 
-  ExitStatus refusal(Party& party) {
+  ExitStatus refusal(test::Party& party) {
     try {
       party.acquire(0s);
     } catch (const Failure& failure) {
@@ -109,12 +108,32 @@ TEST_F(SlotsTest, AnotherNumberIsFoundBehindALeaseThatDoesNotSay) {
   EXPECT_NE(text_.find("--slots 5, not 3"), std::string::npos) << text_;
 }
 
-TEST_F(SlotsTest, APlainLockIsNotForSlotsAndTheOtherWayRound) {
-  observer_.create("/s/x-lock-0000000000");
+TEST_F(SlotsTest, ALockOfOneIsRefusedAndGoesOn) {
+  const auto one = [this] {
+    return test::Party(here_, 4s, [](zk::Session& with, WaitObserver& told) {
+      return test::locks_of(std::make_unique<Lock>(with, "/s", LockType(), "data", told));
+    });
+  };
+  auto first = one(), second = one();
+  EXPECT_EQ(first.acquire(0s), Outcome::held);
   Party party(here_);
   EXPECT_EQ(refusal(party), ExitStatus::bad_data);
   EXPECT_EQ(leases(), 0u);
   EXPECT_EQ(at_gate(), 0u);
+  EXPECT_EQ(second.acquire(0s), Outcome::busy);
+  first.lock.release(20s);
+  EXPECT_EQ(second.acquire(0s), Outcome::held);
+}
+
+TEST_F(SlotsTest, TheirPathIsNoLockOfOneWhileSomebodyHasASlot) {
+  Party party(here_);
+  party.acquire();
+  test::Party one(here_, 4s, [](zk::Session& with, WaitObserver& told) {
+    return test::locks_of(std::make_unique<Lock>(with, "/s", LockType(), "data", told));
+  });
+  EXPECT_EQ(refusal(one), ExitStatus::bad_data);
+  party.lock.release(20s);
+  EXPECT_EQ(one.acquire(0s), Outcome::held);
 }
 
 // 28: interrupted at every turn on the way in, from the first request on.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line whose counter is used up (scenario 21). No test can make two thousand million children, so the server is given
+// A line whose is used up (scenario 21). No test can make two thousand million children, so the server is given
 // a transaction log in which somebody has.
 #include "recipe/lock.h"
 #include "support/sandbox.h"
@@ -73,7 +73,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
   class : public WaitObserver {
     Deadline next_look() const override { return kNever; }
     void on_holder(const Holder&) override {}
-    void on_session_expired() override {}
+    void on_start_again(Outcome) override {}
   } nobody;
   for (int i = 0; i < 2; ++i) {
     Lock lock(session, "/l", {}, "", nobody);
@@ -82,7 +82,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
       ADD_FAILURE() << "taken: " << lock.held().node;
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.status(), ExitStatus::internal);
-      EXPECT_NE(failure.text().find("counter is used up"), std::string::npos) << failure.text();
+      EXPECT_NE(failure.text().find("is used up"), std::string::npos) << failure.text();
     }
     EXPECT_EQ(session.children("/l", deadline_in(20s)).names, std::vector<std::string>{"counted"});
   }

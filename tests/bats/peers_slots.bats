@@ -115,3 +115,10 @@ most_inside() { awk '{ now += $1 == "in" ? 1 : -1; if (now > most) most = now } 
     expect_error 65 "in use as a lock" zklock run -n --slots 2 "/$kind" -- true
   done
 }
+
+@test "slots that are refused leave a lock of one as it was" {
+  take a InterProcessMutex /l
+  expect_error 65 "in use as a lock" zklock run --slots 2 /l -- true
+  expect_error 75 "held by" zklock run -n /l -- true
+  assert has_nodes /l 1
+}

@@ -137,3 +137,43 @@ has_watches() { (($(count watch_count) == $1)); }
   assert_equal "$(requests)" "$received"
   let_all_go h w
 }
+
+# The number of watches that have fired, because a node or a list of children had changed.
+events() { word mntr | awk '/^zk_sum_node_.*_watch_count/ { n += $2 } END { print n }'; }
+
+# Asked so that it neither costs a request nor sets a watch.
+has_leases() { (($(word dump | grep -c "/${ZKLOCK_SERVERS#*/}/s/leases/") == $1)); }
+
+# full_slots N: three hold all slots of /s, N wait.
+full_slots() {
+  local n
+  for n in 1 2 3; do hold "h$n" --slots 3 /s; done
+  for ((n = 0; n < $1; ++n)); do
+    background zklock run --slots 3 /s -c 'echo turn >>turns; until [ -e go ]; do sleep 0.1; done'
+  done
+  wait_until "one waits in the gate, all others before it" has_nodes /s/locks "$1"
+  # a holder watches its lease, who is in the gate the list of leases, any other its node and the one before it
+  wait_until "all watch" has_watches $((3 + 1 + 2 * ($1 - 1)))
+}
+
+# one_slot_freed N: while N wait.
+one_slot_freed() {
+  full_slots "$1"
+  local fired received
+  fired=$(events)
+  received=$(requests)
+  let_all_go h1
+  wait_until "one has its turn" test -s turns
+  wait_until "the next one has a lease" has_leases 4
+  # it still watches its node at the gate
+  wait_until "it watches the leases" has_watches $((3 + 2 + 2 * ($1 - 2)))
+  # who is in the gate; when that leaves it, the next one; the holder's own; what the new holder watched in the gate
+  assert_equal "$(($(events) - fired))" 4
+  # delete, close; sync, list, leave the gate, first heartbeat, read; sync, list; a lease, list, look around, sync, list
+  assert [ "$(($(requests) - received))" -le 16 ]
+  assert_equal "$(wc -l <turns)" 1
+}
+
+@test "a slot that is given back lets one in and one into the gate, while 5 wait (scenario 20)" { one_slot_freed 5; }
+
+@test "a slot that is given back costs the same while 30 wait (scenario 20)" { one_slot_freed 30; }

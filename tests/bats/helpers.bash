@@ -119,6 +119,12 @@ background() {
   } <&0 3>&- &
 }
 
+# with_wall_clock CMD…: in the background, with a wall clock that is wrong by the seconds in the file `wrong`.
+with_wall_clock() {
+  local library=${PATH%%:*}/preload_wall_clock.so asan=${ASAN_OPTIONS:-}
+  background env WALL_CLOCK="$PWD/wrong" ASAN_OPTIONS="${asan:+$asan:}verify_asan_link_order=0" LD_PRELOAD="$library" "$@"
+}
+
 show_run() {
   {
     batslib_print_kv_single 9 command "$*" expected "$expected" status "$status"

@@ -231,12 +231,6 @@ END
   refute_regex "$stderr" geheim
 }
 
-# with_wall_clock CMD…: with a wall clock that is wrong by the seconds in the file `wrong`.
-with_wall_clock() {
-  local library=${PATH%%:*}/preload_wall_clock.so asan=${ASAN_OPTIONS:-}
-  background env WALL_CLOCK="$PWD/wrong" ASAN_OPTIONS="${asan:+$asan:}verify_asan_link_order=0" LD_PRELOAD="$library" "$@"
-}
-
 @test "a wall clock that jumps while it waits changes nothing (scenario 49)" {
   local began jump
   hold h /l

@@ -2,7 +2,8 @@
 // relay [-n PORTS] ADDRESS: prints "port P", on which it relays connections to ADDRESS (127.0.0.1:PORT), then what
 // passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock. A relay that is stopped is a network
 // that is silent. USR1: right behind the next answer, the port in use falls silent, and with three ports or more so
-// does the one that is tried next ("silent P" each); connections to them are taken, by the kernel.
+// does the one that is tried next ("silent P" each); connections to them are taken, by the kernel. USR2: the next
+// answer is lost, and the connection with it ("lost P").
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
@@ -31,6 +32,7 @@ struct Pair {
 };
 
 volatile sig_atomic_t armed = 0;
+volatile sig_atomic_t to_lose = 0;
 
 void print_passed(const char* what, const Port& port) {
   timespec now{};
@@ -107,6 +109,12 @@ class Relay {
   void pass(Pair& pair, int from, int to, const char* what) {
     char bytes[65536];
     const ssize_t length = recv(from, bytes, sizeof bytes, 0);
+    if (to_lose && from == pair.server) {
+      to_lose = 0;
+      pair.ended = true;
+      std::printf("lost %d\n", pair.port->number);
+      return;
+    }
     pair.ended = length <= 0 || send(to, bytes, static_cast<size_t>(length), MSG_NOSIGNAL) != length;
     if (!pair.ended) print_passed(what, *pair.port);
   }
@@ -136,6 +144,7 @@ int main(int argc, char** argv) {
   if (!colon || (argc != 2 && !counted)) return 64;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::signal(SIGUSR1, [](int) { armed = 1; });
+  std::signal(SIGUSR2, [](int) { to_lose = 1; });
   Relay relay(counted ? std::atoi(argv[2]) : 1, std::atoi(colon + 1));
   for (;;) relay.turn();
 }

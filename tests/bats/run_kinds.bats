@@ -39,6 +39,7 @@ teardown() { end_all; }
   local hex='[0-9a-f]{32}' uuid='[0-9a-f-]{36}' number='[0-9]{10}$' row
   for row in "/d|-x|^_c_$uuid-lock-$number" "/d|-s|^_c_$uuid-shared-lock-$number" \
     "/c|--peer curator-rw|^_c_$uuid-__WRIT__$number" "/c|--peer curator-rw -s|^_c_$uuid-__READ__$number" \
+    "/e|--peer kazoo-extra|^_c_$uuid-lock-$number" "/e|--peer kazoo-extra -s|^_c_$uuid-shared-lock-$number" \
     "/k|--peer kazoo|^${hex}__lock__$number" "/k|--peer kazoo -s|^${hex}__rlock__$number"; do
     IFS='|' read -r path options pattern <<<"$row"
     # shellcheck disable=SC2086
@@ -56,4 +57,27 @@ teardown() { end_all; }
 
 @test "an unknown peer: 64, and the known ones are named" {
   expect_error 64 "curator-rw, kazoo or kazoo-extra" zklock run --peer zookeeper /l -- true
+}
+
+@test "--peer kazoo-extra waits for Kazoo's contenders; without it: 65, and both ways are named" {
+  local options one=c4aa8eb50fc84cfc8eb3000000000000
+  background znode stand "/l/${one}__lock__"
+  local stranger=$!
+  wait_until "a Kazoo stands in line" has_nodes /l 1
+  for options in -x -s; do
+    expect_error 65 "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]" \
+      zklock run -n $options /l -- true
+    expect_error 75 "held by another program" zklock run -n $options --peer kazoo-extra /l -- true
+  done
+  stand w /l --peer kazoo-extra
+  kill "$stranger"
+  wait_until "it has its turn" test -s w.held
+  let_all_go w
+}
+
+@test "--peer kazoo-extra: shared beside a Kazoo that reads, exclusive behind it" {
+  background znode stand /l/c4aa8eb50fc84cfc8eb3000000000000__rlock__
+  wait_until "a Kazoo stands in line" has_nodes /l 1
+  expect_status 0 zklock run -ns --peer kazoo-extra /l -- true
+  expect_error 75 "held by another program" zklock run -n --peer kazoo-extra /l -- true
 }

@@ -117,17 +117,17 @@ wanted="somebody asked for it (zklock break); the command was stopped"
   assert_equal "$(wc -l <runs)" 2
 }
 
-@test "one who only waits keeps its place, and nobody behind it waits in vain" {
+@test "one who only waits leaves the line: 75, and who stands behind it has its turn" {
   local before
   hold h /l
   before=$(znode ls /l)
   stand w /l
-  revoke "/l/$(znode ls /l | grep -v "$before")"
   stand x /l
-  expect_status 75 zklock run -nq /l -- true
-  assert has_nodes /l 3
-  assert_equal "$(cat ./*.err)" ""
-  let_go w
+  revoke "/l/$(znode ls /l | grep -v "$before" | sort -t- -k7 | head -n 1)"
+  expect_end 75 "${pid[w]}"
+  assert_equal "$(<w.err)" "zklock: cannot take /l: our place in line was removed"
+  assert has_nodes /l 2
+  assert [ ! -e w.held ]
   let_all_go h
   wait_until "who stands behind it has its turn" test -s x.held
   let_all_go x

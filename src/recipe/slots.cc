@@ -96,6 +96,8 @@ Held Slots::held() const {
 Slots::Outcome Slots::acquire(const Patience& patience) {
   const Deadline began = BootClock::now();
   try {
+    // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
+    check_use(patience.until);
     Outcome outcome = gate_.acquire(patience);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = acquire_slot(patience);
@@ -112,14 +114,12 @@ Slots::Outcome Slots::acquire(const Patience& patience) {
 }
 
 Slots::Outcome Slots::acquire_slot(const Patience& patience) {
-  // Before we make a lease, which those who use it as a plain lock would take for its use.
-  check_use(patience.until);
   auto state = OwnNode::State::missing;
   for (std::string uuid = gate_.uuid(); state == OwnNode::State::missing; uuid = make_uuid()) {
     state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, patience.until);
   }
   if (state == OwnNode::State::there) {
-    // And again: who makes his node before he looks around cannot be missed by another who does the same.
+    // Again: who makes his node before he looks around cannot be missed by another who does the same.
     check_use(patience.until);
     slot_.check_number();
     check_count(line_of(slot_.siblings()), patience.until);

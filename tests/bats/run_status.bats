@@ -56,7 +56,7 @@ end_of_run() {
 
 @test "a path that is a queue or slots: 65 and one line (scenario 39)" {
   znode create /queue/items
-  znode create /slots/leases
+  znode create /slots/leases/vm-lease-0000000000
   expect_error 65 "cannot take /queue: the path is in use as a queue" zklock run /queue -- touch ran
   expect_error 65 "cannot take /slots: the path is in use for slots" zklock run /slots -- touch ran
   expect_error 65 "/queue" zklock run -n -E 9 /queue -- touch ran

@@ -137,7 +137,7 @@ bytes() { od -An -c "$1"; }
 @test "with standard error closed nothing is written where it does not belong" {
   : >file
   # the first descriptor that is free would be 2
-  expect_status 75 sh -c '"$ZKLOCK_BIN" run /l -c "\"\$ZKLOCK_BIN\" run -n -w 0 /l -- true 2>&- 5<>file"'
+  expect_status 75 sh -c '"$ZKLOCK_BIN" run /l -c "unset ZKLOCK_NODE; \"\$ZKLOCK_BIN\" run -n -w 0 /l -- true 2>&- 5<>file"'
   assert_equal "$(<file)" ""
 }
 

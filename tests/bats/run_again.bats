@@ -94,6 +94,18 @@ lose() { znode rm "$(its_node)"; }
   assert_no_nodes /l
 }
 
+@test "TERM while the command is being stopped after a loss: it does not run again, 76" {
+  background ended end "$ZKLOCK_BIN" run --session-timeout 10s --restart /l -- critical -i life a 2>stderr
+  wait_until "it runs" lives a
+  lose
+  # a second's grace for those who ignore TERM
+  wait_for TERM life
+  kill -TERM "$(awk '/pid/ { print $2 }' end)"
+  wait_for "exit 76" end
+  assert lives a 1
+  assert_equal "$(<stderr)" "zklock: lost /l: its node was deleted; the command was stopped"
+}
+
 @test "active and standby: when the active one loses the lock the other takes over, and the first stands by" {
   local active
   serve a
@@ -109,6 +121,20 @@ lose() { znode rm "$(its_node)"; }
   kill -KILL "$(awk '{ print $1 }' b.runs)"
   await_run a 2
   wait_for "exit 137" b.end
+}
+
+@test "no server answers for a while, and it only stands by: it stands by again" {
+  hold h /l
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  serve b --session-timeout 500ms --connect-timeout 300ms -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
+  wait_until "it stands by" has_nodes /l 2
+  kill -STOP "${pid[relay]}"
+  wait_for "trying again in 1.0s" b.err
+  wait_until "its session is over" has_nodes /l 1
+  kill -CONT "${pid[relay]}"
+  wait_until "it stands by again" has_nodes /l 2
+  let_all_go h
+  await_run b 1
 }
 
 @test "no server answers for a while: it goes on when one does" {

@@ -184,3 +184,33 @@ left_behind() {
     ZKLOCK_NODE=$text ZKLOCK_TOKEN=x ZKLOCK_OUTER="$text" expect_status 0 zklock run -n /l -- true
   done
 }
+
+# Somebody has sent to this port, and what listens there has not read it.
+has_unread() { awk -v port="$(printf ':%04X$' "$1")" '$2 ~ port && $5 !~ /:00000000$/' /proc/net/tcp | grep -q .; }
+
+left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
+
+@test "an outer one that is about to give the lock back is no longer believed: who was left behind takes it itself" {
+  local port
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  port=$(relayed_ports)
+  # shellcheck disable=SC2016
+  background env DIRECT="$ZKLOCK_SERVERS" "$ZKLOCK_BIN" run --session-timeout 60s -S "$port/${ZKLOCK_SERVERS#*/}" /l -c '
+    (until [ -e now ]; do sleep 0.02; done
+     exec "$ZKLOCK_BIN" run -S "$DIRECT" /l -c "echo \$\$ >inner; until [ -e inner.go ]; do sleep 0.02; done") 2>inner.err &
+    echo $! >left; until [ -e go ]; do sleep 0.02; done'
+  pid[a]=$!
+  wait_until "it runs" test -s left
+  kill -STOP "${pid[relay]}"
+  touch go
+  wait_until "it gives the lock back" has_unread "${port#*:}"
+  touch now
+  wait_until "the one that is left has the lock or waits for it" left_one_has_looked
+  kill -CONT "${pid[relay]}"
+  expect_end 0 "${pid[a]}"
+  wait_until "the one that is left runs" test -s inner
+  expect_error 75 "pid $(<left)" zklock run -n /l -- true
+  touch inner.go
+  wait_gone "$(<left)"
+  assert_equal "$(<inner.err)" ""
+}

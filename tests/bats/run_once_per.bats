@@ -141,6 +141,20 @@ watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
   done
 }
 
+@test "its node is deleted while the record is on its way: 76, and no success is recorded" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  hold h --session-timeout 60s --once-per 1m -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l
+  wait_until "the last answer before the record has come" watched "$(its_node)"
+  kill -STOP "${pid[relay]}"
+  let_go h
+  wait_gone "$(<h.held)"
+  znode rm "$(its_node)"
+  kill -CONT "${pid[relay]}"
+  expect_end 76 "${pid[h]}"
+  assert_regex "$(<h.err)" "^zklock: lost /l when the command had succeeded: that could not be recorded, "
+  expect_status 1 znode ls /l.last
+}
+
 @test "the answer to the record is lost, and no server comes back: 76 (scenario 9)" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   hold h --session-timeout 1s --once-per 1m -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l

@@ -14,7 +14,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
 
 @test "in byte order, none twice, one line each in the environment" {
   # shellcheck disable=SC2016
-  expect_status 0 zklock run /b/x /a /b /a/b /b -- sh -c 'printf "%s\n" "$ZKLOCK_PATH" "$ZKLOCK_NODE" "$ZKLOCK_TOKEN"
+  expect_status 0 zklock run -w 20s /b/x /a /b /a/b /b -- sh -c 'printf "%s\n" "$ZKLOCK_PATH" "$ZKLOCK_NODE" "$ZKLOCK_TOKEN"
     for lock in /a /a/b /b /b/x; do znode ls "$lock" | grep -c -- -lock-; done'
   assert_equal "${lines[*]:0:4}" "/a /a/b /b /b/x"
   local n

@@ -115,7 +115,7 @@ lose() { znode rm "$(its_node)"; }
   wait_until "b stands by" has_nodes /l 2
   znode rm "$active"
   await_run b 1
-  assert is_gone "$(awk '{ print $1 }' a.runs)"
+  wait_gone "$(awk '{ print $1 }' a.runs)"
   wait_until "a stands by" has_nodes /l 2
   assert_equal "$(runs a) $(lines_of b)" "1 0"
   kill -KILL "$(awk '{ print $1 }' b.runs)"

@@ -84,6 +84,13 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   expect_end 137 "${pid[a]}"
 }
 
+@test "a command that cannot be executed is not held for" {
+  printf '#!/no/such/interpreter\n' >job
+  chmod +x job
+  expect_error 127 "./job" zklock run --min-hold 60s /l -- ./job
+  expect_status 0 zklock run -n /l -- true
+}
+
 @test "a command that TERM has ended is not held for" {
   background ended end "$ZKLOCK_BIN" run --min-hold 60s /l -c 'echo $$ >it; exec sleep 600'
   wait_until "it runs" test -s it

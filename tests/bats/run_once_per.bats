@@ -51,8 +51,11 @@ skipped() {
   skipped --once-per 1s
 }
 
-@test "a run that fails, or is killed, does not count" {
+@test "a run that fails, is killed, or cannot begin, does not count" {
   local status
+  printf '#!/no/such/interpreter\n' >job
+  chmod +x job
+  expect_status 127 zklock run --once-per 1m /l -- ./job
   for status in 1 75 76; do expect_status "$status" zklock run --once-per 1m /l -c "exit $status"; done
   expect_status 137 zklock run --once-per 1m /l -c 'kill -KILL $$'
   background ended end "$ZKLOCK_BIN" run --once-per 1m /l -c 'echo $$ >it; exec sleep 600'

@@ -91,7 +91,7 @@ has_left() { (($(grep -c out history) >= $1)); }
   assert [ ! -e ran ]
 }
 
-@test "a path is a lock of one or has slots, never both: 65" {
+@test "a path is a lock of one or has slots, never both at a time: 65" {
   hold a --slots 2 /s
   expect_error 65 "in use for slots (use --slots)" zklock run -n /s -- touch ran
   expect_error 65 "in use for slots" zklock run -s /s -- touch ran
@@ -101,6 +101,9 @@ has_left() { (($(grep -c out history) >= $1)); }
   assert_no_nodes /l/leases
   assert_no_nodes /l/locks
   let_all_go a b
+  # whatever it was used for before
+  expect_status 0 zklock run -n /s -- true
+  expect_status 0 zklock run -n --slots 2 /l -- true
   znode create /q/items
   expect_error 65 "in use as a queue" zklock run --slots 2 /q -- touch ran
   assert [ ! -e ran ]

@@ -152,15 +152,9 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
         return;
       case Code::unknown:
         continue;
-      case Code::no_node: {
-        const std::string parent = parent_of(path);
-        if (parent.empty()) {
-          make_chroot(until);
-        } else {
-          make_node(parent, CreateMode::persistent, until);
-        }
+      case Code::no_node:
+        make_parents(path, until);
         continue;
-      }
       case Code::unsupported:
         mode = CreateMode::persistent;
         continue;
@@ -172,6 +166,12 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
         throw failure_of(fmt::format("cannot make {}", path), made);
     }
   }
+}
+
+void Session::make_parents(const std::string& path, Deadline until) {
+  const std::string parent = parent_of(path);
+  if (parent.empty()) return make_chroot(until);
+  make_node(parent, CreateMode::persistent, until);
 }
 
 void Session::make_chroot(Deadline until) {

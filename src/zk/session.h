@@ -57,6 +57,8 @@ class Session {
   // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
   // when the session is expired. A container where the server has none becomes persistent.
   void make_node(const std::string& path, CreateMode mode, Deadline until);
+  // Those above it alone.
+  void make_parents(const std::string& path, Deadline until);
 
   // One turn of the loop, until `until` at most.
   void turn(Deadline until);

@@ -13,6 +13,10 @@ namespace zklock::zk {
 
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// Behind a sync: nothing committed before is missing from the answers, whichever server we are on.
+std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// With a watch on each, the same for all.
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,
+                                 const Watch& watch = nullptr);
 
 }  // namespace zklock::zk

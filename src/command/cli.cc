@@ -5,6 +5,7 @@
 #include "command/break.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "command/queue_pull.h"
 #include "command/run.h"
 #include "command/show.h"
 
@@ -75,6 +76,11 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<Run>(root, starts);
   add<Show>(root, starts);
   add<Break>(root, starts);
+  CLI::App& queue = *root.add_subcommand("queue", "Queues: items in, items out, under claims");
+  set_usage(queue, "Usage: zklock queue COMMAND [OPTIONS] QUEUE");
+  queue.allow_extras();
+  queue.require_subcommand(0, 1);
+  add<QueuePull>(queue, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

@@ -45,7 +45,8 @@ Word word_of(const Answer& answer, const std::string& item) {
 }  // namespace
 
 bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
-  if (!finder_.is_fresh()) look_afresh(false);
+  // That there is nothing is for this pass alone to say.
+  if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
   for (;; look_afresh(true)) {
     const std::vector<std::string> paths = find_free(most, until);
     if (session_.expired()) return false;

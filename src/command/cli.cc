@@ -5,7 +5,9 @@
 #include "command/break.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "command/queue.h"
 #include "command/queue_pull.h"
+#include "command/queue_push.h"
 #include "command/run.h"
 #include "command/show.h"
 
@@ -14,6 +16,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace zklock::command {
 
@@ -57,6 +60,9 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   const auto rest = app.remaining();
   if (!rest.empty()) throw unknown_word(app, rest.front());
   if (!app.get_subcommands().empty()) return check_chosen(*app.get_subcommands().front(), starts);
+  if (app.get_parent()) {
+    throw usage_error(fmt::format("no command named: see zklock {} --help", app.get_name()));
+  }
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
@@ -76,10 +82,8 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<Run>(root, starts);
   add<Show>(root, starts);
   add<Break>(root, starts);
-  CLI::App& queue = *root.add_subcommand("queue", "Queues: items in, items out, under claims");
-  set_usage(queue, "Usage: zklock queue COMMAND [OPTIONS] QUEUE");
-  queue.allow_extras();
-  queue.require_subcommand(0, 1);
+  CLI::App& queue = add_queue(root);
+  add<QueuePush>(queue, starts);
   add<QueuePull>(queue, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);

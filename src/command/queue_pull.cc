@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/note.h"
-#include "zk/path.h"
+#include "command/queue.h"
 
 #include <csignal>
 
@@ -59,25 +59,13 @@ PullOptions QueuePull::pull_options(const Arguments& arguments) const {
     throw usage_error(fmt::format("give either -N or {}, not both", all_ ? "--all" : "--follow"));
   if (nul_ && whole_) throw usage_error("give either -0 or --whole, not both");
   PullOptions options;
-  options.path = path(arguments);
+  options.path = queue_path(*app_, arguments);
   options.end = nul_ ? std::string(1, '\0') : whole_ ? "" : "\n";
   options.most = most();
   options.all = all_;
   options.follow = follow_;
   if (timeout_) options.idle = duration_of(*timeout_, "--timeout");
   return options;
-}
-
-std::string QueuePull::path(const Arguments& arguments) const {
-  if (arguments.separated && app_->remaining().size() == 1 && !arguments.command.empty()) {
-    throw usage_error("a command for each item is not there yet: leave out what stands behind --");
-  }
-  const std::vector<std::string> paths = operands_of(*app_, arguments);
-  if (paths.empty()) throw usage_error("no queue named: write zklock queue pull /queue");
-  if (paths.size() > 1)
-    throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(paths[1])));
-  zk::check_path(paths.front());
-  return paths.front();
 }
 
 std::optional<size_t> QueuePull::most() const {

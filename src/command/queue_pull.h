@@ -7,7 +7,7 @@
 #include "command/options.h"
 #include "command/pulling.h"
 
-#include <string>
+#include <optional>
 
 namespace zklock::command {
 
@@ -24,7 +24,6 @@ class QueuePull {
 
  private:
   PullOptions pull_options(const Arguments& arguments) const;
-  std::string path(const Arguments& arguments) const;
   std::optional<size_t> most() const;
 
   CLI::App* app_;

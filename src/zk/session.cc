@@ -121,6 +121,14 @@ Answer Session::read(const std::string& path, Deadline until, const Watch& watch
   }
 }
 
+Answer Session::exists(const std::string& path, Deadline until) {
+  for (;;) {
+    ready(until);
+    const Answer answer = await(client_->exists(path), until);
+    if (answer.code != Code::unknown) return answer;
+  }
+}
+
 Answer Session::children(const std::string& path, Deadline until) {
   for (;;) {
     ready(until);

@@ -50,6 +50,7 @@ class Session {
 
   // Reads, sent again if the connection was lost.
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer exists(const std::string& path, Deadline until);
   Answer children(const std::string& path, Deadline until);
   // After a sync: nothing committed before is missing from it, whichever server we are on.
   Answer synced_children(const std::string& path, Deadline until);

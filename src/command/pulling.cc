@@ -61,14 +61,19 @@ void Pulling::pull() {
 }
 
 void Pulling::open_queue() {
+  // The longest time to wait covers connecting too.
+  const Deadline until = waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
   do {
-    session_.open(kNever);
+    session_.open(until);
     open_ = true;
-    const bool waits = options_.follow || options_.idle;
-    // Who waits stands in line at a node of the queue.
-    waits ? recipe::make_queue(session_, layout_, tried_, kNever)
-          : recipe::look_at_queue(session_, layout_, tried_, kNever);
+    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
+    waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
+                             : recipe::look_at_queue(session_, layout_, tried_, kNever);
   } while (session_.expired());
+}
+
+bool Pulling::waits() const {
+  return options_.idle ? *options_.idle > Duration::zero() : options_.all || options_.follow;
 }
 
 // How many more, those that are ours already left out.
@@ -127,6 +132,7 @@ void Pulling::write_chunk() {
     const size_t taken = nothing_to_write ? 0 : outlet_.write(std::string_view(chunk_).substr(chunk_written_));
     chunk_written_ += taken;
     for (; !ends_.empty() && ends_.front() <= chunk_written_; ends_.pop_front()) {
+      items_.front().data.clear();
       written_.push_back(std::move(items_.front()));
       items_.pop_front();
       ++delivered_;
@@ -148,7 +154,7 @@ void Pulling::wait_for_reader() {
 }
 
 void Pulling::remove_written() {
-  discharge_.remove(std::move(written_), kNever);
+  discharge_.remove(written_, kNever);
   written_.clear();
 }
 
@@ -157,8 +163,7 @@ bool Pulling::wait_for_items() {
   discharge_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
-  const bool waits = options_.all || options_.follow || options_.idle;
-  if (waits) {
+  if (waits()) {
     IdleLine line(session_, layout_, options_.note, consumer_);
     const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
     switch (line.wait(until, options_.all)) {
@@ -213,7 +218,7 @@ void Pulling::check_lost() const {
 void Pulling::clean_up() {
   if (!open_) return;
   const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
-  discharge_.send(std::move(written_), until);
+  discharge_.send(written_, until);
   discharge_.settle(until);
   std::vector<Item> unwritten = consumer_.settle_lots(until);
   unwritten.insert(unwritten.begin(), items_.begin(), items_.end());

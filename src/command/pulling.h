@@ -52,6 +52,7 @@ class Pulling {
   void start_again();
   void check_lost() const;
   void clean_up();
+  bool waits() const;
   size_t wanted() const;
 
   PullOptions options_;

@@ -29,17 +29,20 @@ std::vector<std::string> claims_of(const std::vector<Item>& items) {
 
 }  // namespace
 
-void Discharge::remove(std::vector<Item> items, Deadline until) {
+void Discharge::remove(const std::vector<Item>& items, Deadline until) {
   if (items.empty()) return;
   while (removals_.size() >= kMostOutstanding) take_oldest(until);
-  for (Item& item : items) item.data.clear();
   session_.ready(until);
-  removals_.push_back({std::move(items), nullptr});
-  removals_.back().call = send_removal(removals_.back().items);
+  send_removal(items);
+}
+
+void Discharge::send_removal(const std::vector<Item>& items) {
+  const zk::Call call = transact_removal(items);
+  removals_.push_back({items, call});
 }
 
 // In a session other than the one of the claims it would hit those of others.
-zk::Call Discharge::send_removal(const std::vector<Item>& items) {
+zk::Call Discharge::transact_removal(const std::vector<Item>& items) {
   std::vector<Step> steps;
   for (const Item& item : items) {
     if (item.owner != session_.id()) throw Failure(ExitStatus::internal, "a claim of another session");
@@ -105,8 +108,7 @@ void Discharge::find_out(const std::vector<Item>& items, Deadline until) {
 void Discharge::remove_each(const std::vector<Item>& items, Deadline until) {
   for (const Item& item : items) {
     session_.ready(until);
-    removals_.push_back({{item}, nullptr});
-    removals_.back().call = send_removal({item});
+    send_removal({item});
   }
 }
 
@@ -132,10 +134,9 @@ std::vector<Item> Discharge::confirm(std::vector<Item> items, Deadline until) {
   }
 }
 
-void Discharge::send(std::vector<Item> items, Deadline until) {
+void Discharge::send(const std::vector<Item>& items, Deadline until) {
   if (items.empty() || !session_.settle_connection(until) || items.front().owner != session_.id()) return;
-  removals_.push_back({std::move(items), nullptr});
-  removals_.back().call = send_removal(removals_.back().items);
+  send_removal(items);
 }
 
 void Discharge::settle(Deadline until) {
@@ -145,7 +146,7 @@ void Discharge::settle(Deadline until) {
     // Not done, or not known to be: once more is no harm, in the same session.
     while (!removed && left_until(until) > Duration::zero() && session_.settle_connection(until)) {
       if (removal.items.front().owner != session_.id()) break;
-      removal.call = send_removal(removal.items);
+      removal.call = transact_removal(removal.items);
       if (!session_.settle(removal.call, until)) break;
       const Code code = removal.call->answer.code;
       removed = code == Code::ok || code == Code::no_node;

@@ -16,7 +16,7 @@ class Discharge {
   Discharge(zk::Session& session, Consumer& consumer) : session_(session), consumer_(consumer) {}
 
   // Sends it off. Waits for answers only when many are outstanding.
-  void remove(std::vector<Item> items, Deadline until);
+  void remove(const std::vector<Item>& items, Deadline until);
   // Until all of remove() is answered.
   void finish(Deadline until);
   bool finished() const { return removals_.empty(); }
@@ -26,7 +26,7 @@ class Discharge {
 
   // For cleaning up, within `until`, throwing nothing but what other sources of the loop throw. What does not succeed
   // is done by the session's end, but counts as an attempt then.
-  void send(std::vector<Item> items, Deadline until);  // as remove()
+  void send(const std::vector<Item>& items, Deadline until);  // as remove()
   void settle(Deadline until);
   void give_back(const std::vector<Item>& items, Deadline until);
 
@@ -41,7 +41,8 @@ class Discharge {
     zk::Call call;
   };
 
-  zk::Call send_removal(const std::vector<Item>& items);
+  void send_removal(const std::vector<Item>& items);
+  zk::Call transact_removal(const std::vector<Item>& items);
   void take_oldest(Deadline until);
   void find_out(const std::vector<Item>& items, Deadline until);
   void remove_each(const std::vector<Item>& items, Deadline until);

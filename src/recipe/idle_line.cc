@@ -51,9 +51,9 @@ IdleLine::End IdleLine::wait(Deadline until, bool end_if_empty) {
 // We are the first.
 IdleLine::End IdleLine::wait_in_line(Deadline until, bool end_if_empty) {
   for (;;) {
-    if (const auto end = look(until, end_if_empty)) return *end;
+    if (const auto end = look(end_if_empty)) return *end;
     const auto changed = std::make_shared<zk::WatchState>();
-    if (!watch(changed, until)) continue;
+    if (!watch(changed)) continue;
     const Holder nobody;
     const auto outcome =
         wait_for_change(session_, {changed}, {true, until}, *this, [&]() -> const Holder& { return nobody; });
@@ -62,14 +62,14 @@ IdleLine::End IdleLine::wait_in_line(Deadline until, bool end_if_empty) {
 }
 
 // Nothing: there was nothing to take.
-std::optional<IdleLine::End> IdleLine::look(Deadline until, bool end_if_empty) {
+std::optional<IdleLine::End> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
-  if (session_.read(place, until).code == Code::no_node) return End::removed;
-  while (consumer_.begin(1, until, {{zk::Step::Kind::remove, place}})) {
-    items_ = consumer_.collect(until);
+  if (session_.read(place, kNever).code == Code::no_node) return End::removed;
+  while (consumer_.begin(1, kNever, {{zk::Step::Kind::remove, place}})) {
+    items_ = consumer_.collect(kNever);
     if (!items_.empty()) return End::taken;
     // Somebody was faster, or our place is gone.
-    if (session_.read(place, until).code == Code::no_node) return End::removed;
+    if (session_.read(place, kNever).code == Code::no_node) return End::removed;
   }
   if (session_.expired()) return End::expired;
   if (end_if_empty && !consumer_.some_in_work()) return End::nothing;
@@ -77,9 +77,9 @@ std::optional<IdleLine::End> IdleLine::look(Deadline until, bool end_if_empty) {
 }
 
 // Everything that may bring an item. False if some of it has changed since we looked.
-bool IdleLine::watch(const zk::Watch& watch, Deadline until) {
-  if (session_.read(place_.held().node, until, watch).code == Code::no_node) return false;
-  const Answer list = zk::children_all(session_, {layout_.items()}, until, watch).front();
+bool IdleLine::watch(const zk::Watch& watch) {
+  if (session_.read(place_.held().node, kNever, watch).code == Code::no_node) return false;
+  const Answer list = zk::children_all(session_, {layout_.items()}, kNever, watch).front();
   if (list.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, "cannot wait at " + layout_.queue + ": the queue was deleted");
   }
@@ -87,21 +87,21 @@ bool IdleLine::watch(const zk::Watch& watch, Deadline until) {
   for (const Segment& segment : segments_of(list.names)) segments.push_back(segment_path(layout_.items(), segment));
   // Into a sealed one comes nothing.
   std::vector<std::string> open;
-  const std::vector<Answer> looks = zk::stat_all(session_, segments, until);
+  const std::vector<Answer> looks = zk::stat_all(session_, segments, kNever);
   for (size_t i = 0; i < segments.size(); ++i) {
     if (looks[i].code == Code::ok && !is_sealed(looks[i].stat)) open.push_back(segments[i]);
   }
-  zk::children_all(session_, open, until, watch);
-  return watch_items(segments, watch, until);
+  zk::children_all(session_, open, kNever, watch);
+  return watch_items(segments, watch);
 }
 
 // A claim that goes changes nothing but its item.
-bool IdleLine::watch_items(const std::vector<std::string>& segments, const zk::Watch& watch, Deadline until) {
-  const std::vector<Answer> lists = zk::children_all(session_, segments, until);
+bool IdleLine::watch_items(const std::vector<std::string>& segments, const zk::Watch& watch) {
+  const std::vector<Answer> lists = zk::children_all(session_, segments, kNever);
   for (size_t i = 0; i < segments.size(); ++i) {
     std::vector<std::string> items;
     for (const ItemName& item : items_of(lists[i].names)) items.push_back(segments[i] + "/" + item.name);
-    for (const Answer& answer : zk::children_all(session_, items, until, watch)) {
+    for (const Answer& answer : zk::children_all(session_, items, kNever, watch)) {
       if (answer.code == Code::no_node || (answer.code == Code::ok && answer.names.empty())) return false;
     }
   }

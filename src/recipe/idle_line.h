@@ -37,9 +37,9 @@ class IdleLine : private WaitObserver {
   void on_start_again(Outcome) override {}
 
   End wait_in_line(Deadline until, bool end_if_empty);
-  std::optional<End> look(Deadline until, bool end_if_empty);
-  bool watch(const zk::Watch& watch, Deadline until);
-  bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch, Deadline until);
+  std::optional<End> look(bool end_if_empty);
+  bool watch(const zk::Watch& watch);
+  bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch);
 
   zk::Session& session_;
   QueueLayout layout_;

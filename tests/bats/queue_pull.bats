@@ -79,7 +79,7 @@ teardown() { end_all; }
   queue_of "$(long_text)"
   pull_without_reader other /q
   wait_until "the item is claimed" is_claimed 0
-  expect_error 75 "what is left is in work" zklock queue pull --all -w 300ms /q
+  expect_error 75 "what is left is in work" zklock queue pull --all -w 1s /q
   background zklock queue pull --all /q >all.out
   pid[all]=$!
   wait_until "it stands in line" has_nodes /q/waiting 1

@@ -32,13 +32,19 @@ expect_item() {
   queue_of
   local began
   began=$(now_us)
-  expect_error 75 "no items" zklock queue pull -w 300ms /q
-  (($(now_us) - began >= 300000))
+  expect_error 75 "no items" zklock queue pull -w 1s /q
+  (($(now_us) - began >= 1000000))
   has_nodes /q/waiting 0
 }
 
+@test "-w 0 does not wait, and -w covers connecting: 69" {
+  queue_of
+  expect_error 75 "no items" zklock queue pull -w 0 /q
+  expect_error 69 "no server answered" zklock queue pull -S 127.0.0.1:1 -w 200ms /q
+}
+
 @test "who waits makes a queue that is not there yet" {
-  expect_status 75 zklock queue pull -w 100ms /new/queue
+  expect_status 75 zklock queue pull -w 1s /new/queue
   assert_equal "$(znode get /new/queue)" "zklock queue 1"
 }
 

@@ -14,5 +14,7 @@ namespace zklock::zk {
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// A delete that was done before its answer was lost shows as Code::no_node.
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 
 }  // namespace zklock::zk

@@ -6,8 +6,13 @@
 #include "command/options.h"
 #include "command/output.h"
 #include "command/queue.h"
+#include "command/queue_count.h"
+#include "command/queue_delete.h"
+#include "command/queue_list.h"
 #include "command/queue_pull.h"
+#include "command/queue_purge.h"
 #include "command/queue_push.h"
+#include "command/queue_requeue.h"
 #include "command/run.h"
 #include "command/show.h"
 
@@ -85,6 +90,11 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   CLI::App& queue = add_queue(root);
   add<QueuePush>(queue, starts);
   add<QueuePull>(queue, starts);
+  add<QueueList>(queue, starts);
+  add<QueueCount>(queue, starts);
+  add<QueueRequeue>(queue, starts);
+  add<QueuePurge>(queue, starts);
+  add<QueueDelete>(queue, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

@@ -63,4 +63,8 @@ std::vector<Answer> children_all(Session& session, const std::vector<std::string
   return ask_all(session, paths, until, ask);
 }
 
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.remove(path); });
+}
+
 }  // namespace zklock::zk

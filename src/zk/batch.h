@@ -18,5 +18,7 @@ std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::str
 // With a watch on each, the same for all.
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,
                                  const Watch& watch = nullptr);
+// A delete that was done before its answer was lost shows as Code::no_node.
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 
 }  // namespace zklock::zk

@@ -65,8 +65,8 @@ pushers() {
   seq 3000 | zklock queue push /q
   for n in 1 2 3; do
     background zklock queue pull --all /q >"got$n"
-    pid[$n]=$!
+    pid[pull$n]=$!
   done
-  for n in 1 2 3; do expect_end 0 "${pid[$n]}"; done
+  for n in 1 2 3; do expect_end 0 "${pid[pull$n]}"; done
   cmp <(cat got* | sort -n) <(seq 3000)
 }

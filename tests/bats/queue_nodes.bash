@@ -1,6 +1,6 @@
 # Queues made node by node, for tests of those who take items out: `load queue_nodes` behind `load helpers`.
 #
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2004,SC2034
 
 # make_queue QUEUE: an empty one, without a segment.
 make_queue() {

@@ -12,7 +12,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per)
+        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
         if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
@@ -20,12 +20,18 @@ _zklock_look() {
         ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqrsvVx]*[SwEc]$ ]]; then
+        if [[ $word =~ ^-[hnqrsvVx0]*[SwEcpN]$ ]]; then
           option=$word
           ((++i))
         fi
         ;;
-      *) if [[ -z $subcommand ]]; then subcommand=$word; else lock=$word; fi ;;
+      *)
+        case $subcommand in
+          '') subcommand=$word ;;
+          queue) subcommand="queue $word" ;;
+          *) lock=$word ;;
+        esac
+        ;;
     esac
     if [[ $option == --command || $option == -*c ]]; then shell=1; fi
   done
@@ -63,6 +69,13 @@ _zklock() {
       --wait-all --min-hold --once-per --restart --label'
     [show]='-r --recursive --json'
     [break]='-w --timeout --force --yes'
+    [queue push]='-0 --null --whole -p --priority'
+    [queue list]='-N --count --dead --json'
+    [queue count]='--exact --json'
+    [queue requeue]=''
+    [queue purge]='--dead --yes'
+    [queue delete]='--yes'
+    [queue pull]='-N --count --all --follow -w --timeout -0 --null --whole'
   )
   COMPREPLY=()
   _zklock_look
@@ -79,7 +92,9 @@ _zklock() {
     :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
     :*)
       if [[ -z $subcommand ]]; then
-        words=${!own[*]}
+        words='run show break queue'
+      elif [[ $subcommand == queue ]]; then
+        words='push pull list count requeue purge delete'
       elif [[ $subcommand == run && -n $lock && -z $shell ]]; then
         words=--
       fi

@@ -17,7 +17,7 @@ function __zklock_in
 end
 
 function __zklock_before_subcommand
-    not __zklock_has_command; and not __fish_seen_subcommand_from run show break
+    not __zklock_has_command; and not __fish_seen_subcommand_from run show break queue
 end
 
 complete -c zklock -f
@@ -25,6 +25,7 @@ complete -c zklock -n __zklock_has_command -a '(__zklock_complete_command)'
 complete -c zklock -n __zklock_before_subcommand -a run -d 'Run a command under a lock'
 complete -c zklock -n __zklock_before_subcommand -a show -d 'Show who holds a lock and who waits for it'
 complete -c zklock -n __zklock_before_subcommand -a break -d 'Have the holders of a lock let go of it'
+complete -c zklock -n __zklock_before_subcommand -a queue -d 'Put items into queues, take them out'
 complete -c zklock -n __zklock_before_subcommand -s V -l version -d 'Print the version'
 
 complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
@@ -57,3 +58,29 @@ complete -c zklock -n '__zklock_in show' -l json -d 'An object a line'
 complete -c zklock -n '__zklock_in break' -s w -l timeout -x -d 'Wait at most so long until they let go (30s)'
 complete -c zklock -n '__zklock_in break' -l force -d 'Then take the lock away'
 complete -c zklock -n '__zklock_in break' -l yes -d 'Do not ask'
+
+function __zklock_before_queue_command
+    __zklock_in queue; and not __fish_seen_subcommand_from push pull list count requeue purge delete
+end
+
+complete -c zklock -n __zklock_before_queue_command -a push -d 'Put items into a queue'
+complete -c zklock -n __zklock_before_queue_command -a list -d 'Show what is in a queue'
+complete -c zklock -n __zklock_before_queue_command -a count -d 'Count the items of a queue'
+complete -c zklock -n __zklock_before_queue_command -a requeue -d 'Put back what was given up on'
+complete -c zklock -n __zklock_before_queue_command -a purge -d 'Throw away what is in a queue'
+complete -c zklock -n __zklock_before_queue_command -a delete -d 'Remove a queue that is empty'
+complete -c zklock -n '__zklock_in queue; and __zklock_in push' -s 0 -l null -d 'Items end with NUL'
+complete -c zklock -n '__zklock_in queue; and __zklock_in push' -l whole -d 'All of standard input is one item'
+complete -c zklock -n '__zklock_in queue; and __zklock_in push' -s p -l priority -x -d '0 to 999, lower ones first (100)'
+complete -c zklock -n '__zklock_in queue; and __zklock_in list' -s N -l count -x -d 'The first N'
+complete -c zklock -n '__zklock_in queue; and __zklock_in list purge' -l dead -d 'What was given up on instead'
+complete -c zklock -n '__zklock_in queue; and __zklock_in list count' -l json -d 'For programs'
+complete -c zklock -n '__zklock_in queue; and __zklock_in count' -l exact -d 'Also how many are in work'
+complete -c zklock -n '__zklock_in queue; and __zklock_in purge delete' -l yes -d 'Do not ask'
+complete -c zklock -n __zklock_before_queue_command -a pull -d 'Take items out'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s N -l count -x -d 'Take so many items (1)'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l all -d 'Until the queue has none, in work included'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l follow -d 'Wait for more, for ever'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s w -l timeout -x -d 'Wait for an item at most so long'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s 0 -l null -d 'NUL behind each item, not a newline'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l whole -d 'Nothing behind an item'

@@ -5,6 +5,14 @@
 #include "command/break.h"
 #include "command/options.h"
 #include "command/output.h"
+#include "command/queue.h"
+#include "command/queue_count.h"
+#include "command/queue_delete.h"
+#include "command/queue_list.h"
+#include "command/queue_pull.h"
+#include "command/queue_purge.h"
+#include "command/queue_push.h"
+#include "command/queue_requeue.h"
 #include "command/run.h"
 #include "command/show.h"
 
@@ -13,6 +21,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace zklock::command {
 
@@ -56,6 +65,9 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   const auto rest = app.remaining();
   if (!rest.empty()) throw unknown_word(app, rest.front());
   if (!app.get_subcommands().empty()) return check_chosen(*app.get_subcommands().front(), starts);
+  if (app.get_parent()) {
+    throw usage_error(fmt::format("no command named: see zklock {} --help", app.get_name()));
+  }
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
@@ -75,6 +87,14 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<Run>(root, starts);
   add<Show>(root, starts);
   add<Break>(root, starts);
+  CLI::App& queue = add_queue(root);
+  add<QueuePush>(queue, starts);
+  add<QueuePull>(queue, starts);
+  add<QueueList>(queue, starts);
+  add<QueueCount>(queue, starts);
+  add<QueueRequeue>(queue, starts);
+  add<QueuePurge>(queue, starts);
+  add<QueueDelete>(queue, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

@@ -78,6 +78,13 @@ void EndOnSignal::decide() {
   }
 }
 
+void EndOnSecondSignal::decide() {
+  while (const auto arrival = signals_.take()) {
+    if (signal_ != 0) throw Failure::by_signal(arrival->signal);
+    signal_ = arrival->signal;
+  }
+}
+
 void continue_group() {
   ::kill(0, SIGCONT);
 }

@@ -56,6 +56,21 @@ class EndOnSignal : public Source {
   bool ended_ = false;
 };
 
+// While it is in the loop, the first signal is kept for whoever asks, so that what has begun can be finished; the
+// second one ends it.
+class EndOnSecondSignal : public Source {
+ public:
+  explicit EndOnSecondSignal(Signals& signals) : signals_(signals) {}
+  int signal() const { return signal_; }  // 0: none yet
+  void arm(PollSet&) override {}
+  void record(const PollSet&) override {}
+  void decide() override;
+
+ private:
+  Signals& signals_;
+  int signal_ = 0;
+};
+
 // SIGCONT for our process group, the command and its pipeline among it.
 void continue_group();
 

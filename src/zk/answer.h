@@ -32,15 +32,18 @@ struct Stat {
   int64_t modified_ms = 0;      // mtime, likewise
   int32_t version = 0;          // of the data
   int64_t ephemeral_owner = 0;  // a session id; 0: not ephemeral
+  int32_t child_version = 0;    // cversion: how often a child has come or gone
+  int32_t children = 0;         // how many there are
+  int32_t data_length = 0;      // bytes
 };
 
 struct Answer {
   Code code = Code::ok;
   int number = 0;                  // the C client's number of the code
-  std::string path;                // create: of the node
+  std::string path;                // create: of the node; transact: of its last sequential one
   std::string data;                // read
   std::vector<std::string> names;  // children
-  Stat stat;                       // create, read, exists, write
+  Stat stat;                       // create, read, exists, children, write
 };
 
 // A request under way. `done` turns true inside a turn of the loop, with the answer.

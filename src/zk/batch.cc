@@ -44,8 +44,27 @@ std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& p
   return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.exists(path); });
 }
 
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.children(path); });
+std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  if (paths.empty()) return {};
+  for (;;) {
+    session.ready(until);
+    const uint64_t connections = session.client().connections();
+    const Call synced = session.client().sync(paths.front());
+    std::vector<Answer> answers = stat_all(session, paths, until);
+    const Code sync = session.await(synced, until).code;
+    // Another server than the one that was synced may have answered in part.
+    if (session.expired() || (sync != Code::unknown && connections == session.client().connections())) return answers;
+  }
+}
+
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,
+                                 const Watch& watch) {
+  const auto ask = [&](Client& client, const std::string& path) { return client.children(path, watch); };
+  return ask_all(session, paths, until, ask);
+}
+
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.remove(path); });
 }
 
 }  // namespace zklock::zk

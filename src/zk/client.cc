@@ -18,6 +18,7 @@ namespace zklock::zk {
 
 namespace {
 
+constexpr size_t kSequenceLength = 11;  // of the number that the server appends, at most
 constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
 
 Code code_of(int number) {
@@ -73,6 +74,10 @@ int flags_of(CreateMode mode) {
   switch (mode) {
     case CreateMode::persistent:
       return ZOO_PERSISTENT;
+    case CreateMode::persistent_sequential:
+      return ZOO_PERSISTENT_SEQUENTIAL;
+    case CreateMode::ephemeral:
+      return ZOO_EPHEMERAL;
     case CreateMode::ephemeral_sequential:
       return ZOO_EPHEMERAL_SEQUENTIAL;
     case CreateMode::container:
@@ -81,13 +86,20 @@ int flags_of(CreateMode mode) {
   return 0;
 }
 
-void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl) {
+bool is_sequential(const Step& step) {
+  return step.kind == Step::Kind::create &&
+         (step.mode == CreateMode::persistent_sequential || step.mode == CreateMode::ephemeral_sequential);
+}
+
+// `made` takes the path of the node that a create has made; it may be empty.
+void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl, std::string& made) {
   const int size = static_cast<int>(step.data.size());
   switch (step.kind) {
     case Step::Kind::check:
       return zoo_check_op_init(&operation, path, step.version);
     case Step::Kind::create:
-      return zoo_create_op_init(&operation, path, step.data.data(), size, acl, ZOO_PERSISTENT, nullptr, 0);
+      return zoo_create_op_init(&operation, path, step.data.data(), size, acl, flags_of(step.mode),
+                                made.empty() ? nullptr : made.data(), static_cast<int>(made.size()));
     case Step::Kind::write:
       return zoo_set_op_init(&operation, path, step.data.data(), size, step.version, nullptr);
     case Step::Kind::remove:
@@ -101,7 +113,9 @@ struct Client::Request {
   Client* client;
   Call call;
   uintptr_t watch;
-  std::vector<zoo_op_result_t> results;  // the library writes to them until the answer is there
+  // The library writes to them until the answer is there.
+  std::vector<zoo_op_result_t> results;
+  std::string made;
 };
 
 // What the library calls. They run inside interest(), process() and the library's close.
@@ -115,14 +129,25 @@ struct Client::Callbacks {
     answer.number = number;
     answer.code = code_of(number);
     if (answer.code != Code::unknown && answer.code != Code::expired) ++request->client->answers_;
-    if (stat) answer.stat = {stat->czxid, stat->ctime, stat->mtime, stat->version, stat->ephemeralOwner};
+    if (stat) {
+      answer.stat = {stat->czxid,          stat->ctime,    stat->mtime,       stat->version,
+                     stat->ephemeralOwner, stat->cversion, stat->numChildren, stat->dataLength};
+    }
     return request;
   }
 
+  static void take_path(Request& request, const char* path) {
+    const std::string& chroot = request.client->options_.chroot;
+    if (path && std::string_view(path).starts_with(chroot)) request.call->answer.path = path + chroot.size();
+  }
+
   static void on_created(int number, const char* path, const ::Stat* stat, const void* data) {
-    const auto request = finish(number, data, stat);
-    const std::string& chroot = request->client->options_.chroot;
-    if (path && std::string_view(path).starts_with(chroot)) request->call->answer.path = path + chroot.size();
+    take_path(*finish(number, data, stat), path);
+  }
+
+  static void on_transacted(int number, const void* data) {
+    const auto request = finish(number, data);
+    if (number == ZOK && !request->made.empty()) take_path(*request, request->made.c_str());
   }
 
   static void on_done(int number, const void* data) { finish(number, data); }
@@ -138,8 +163,8 @@ struct Client::Callbacks {
 
   static void on_stat(int number, const ::Stat* stat, const void* data) { finish(number, data, stat); }
 
-  static void on_children(int number, const String_vector* names, const void* data) {
-    const auto request = finish(number, data);
+  static void on_children(int number, const String_vector* names, const ::Stat* stat, const void* data) {
+    const auto request = finish(number, data, stat);
     if (number != ZOK) request->client->watches_.erase(request->watch);
     for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
   }
@@ -191,7 +216,7 @@ std::string Client::full(const std::string& path) const {
 
 template <typename Submit>
 Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) {
-  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch, {}});
+  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch, {}, {}});
   const Call call = request->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) result = submit(full_path.c_str(), request.get());
@@ -255,8 +280,8 @@ Call Client::exists(const std::string& path, const Watch& watch) {
 Call Client::children(const std::string& path, const Watch& watch) {
   const uintptr_t id = keep(watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget_children(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
-                              Callbacks::on_children, request);
+    return zoo_awget_children2(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+                               Callbacks::on_children, request);
   };
   return send(full(path), submit, id);
 }
@@ -283,13 +308,24 @@ Call Client::check(const std::vector<std::string>& paths) {
 
 Call Client::transact(const std::vector<Step>& steps) {
   std::vector<std::string> paths;
-  for (const Step& step : steps) paths.push_back(full(step.path));
+  size_t size = 0;
+  size_t last = steps.size();  // of the sequential creates
+  for (const Step& step : steps) {
+    if (is_sequential(step)) last = paths.size();
+    paths.push_back(full(step.path));
+    size += paths.back().size() + step.data.size() + kStepOverhead;
+  }
+  if (!steps.empty()) check_request_size(steps.front().path, size);
   return send("", [&](const char*, Request* request) {
     std::vector<zoo_op_t> operations(steps.size());
-    for (size_t i = 0; i < steps.size(); ++i) fill(operations[i], steps[i], paths[i].c_str(), acl_of(options_.acl));
     request->results.resize(operations.size());
+    if (last < steps.size()) request->made.resize(paths[last].size() + kSequenceLength + 1);
+    std::string none;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      fill(operations[i], steps[i], paths[i].c_str(), acl_of(options_.acl), i == last ? request->made : none);
+    }
     return zoo_amulti(handle_, static_cast<int>(operations.size()), operations.data(), request->results.data(),
-                      Callbacks::on_done, request);
+                      Callbacks::on_transacted, request);
   });
 }
 

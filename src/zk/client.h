@@ -27,7 +27,7 @@ struct ClientOptions {
   bool log = false;     // the library's warnings on standard error
 };
 
-enum class CreateMode { persistent, ephemeral_sequential, container };
+enum class CreateMode { persistent, persistent_sequential, ephemeral, ephemeral_sequential, container };
 
 enum class ClientState {
   unconnected,  // no socket
@@ -43,8 +43,9 @@ struct Step {
   enum class Kind { check, create, write, remove };
   Kind kind;
   std::string path;
-  std::string data = {};  // create, write
-  int version = -1;       // check, write, remove
+  std::string data = {};                     // create, write
+  int version = -1;                          // check, write, remove
+  CreateMode mode = CreateMode::persistent;  // create
 };
 
 class Client {
@@ -72,7 +73,8 @@ class Client {
   // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or
   // `no_node` if one is missing. (A sync is answered even by a leader that has lost its quorum, ZOOKEEPER-1675.)
   Call check(const std::vector<std::string>& paths);
-  // All of it or nothing; the answer's code is that of the first step that fails. Creates make persistent nodes.
+  // All of it or nothing; the answer's code is that of the first step that fails. Paths must be good ones: the library
+  // aborts on what the server says to a bad one.
   Call transact(const std::vector<Step>& steps);
 
   struct Interest {

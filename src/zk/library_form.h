@@ -15,6 +15,9 @@ std::vector<std::string> odd_number_of(std::vector<std::string> addresses);
 // "::1:2181,127.0.0.1:2181": the library wants no brackets.
 std::string library_list(const std::vector<std::string>& addresses);
 
+// What a step of a transaction takes on the wire besides its path and data, at most: headers, an ACL, a version.
+constexpr size_t kStepOverhead = 96;
+
 // Throws a Failure (65) for a request that the server would answer by dropping the connection.
 void check_request_size(const std::string& path, size_t data_size);
 

@@ -121,6 +121,14 @@ Answer Session::read(const std::string& path, Deadline until, const Watch& watch
   }
 }
 
+Answer Session::exists(const std::string& path, Deadline until) {
+  for (;;) {
+    ready(until);
+    const Answer answer = await(client_->exists(path), until);
+    if (answer.code != Code::unknown) return answer;
+  }
+}
+
 Answer Session::children(const std::string& path, Deadline until) {
   for (;;) {
     ready(until);
@@ -152,15 +160,9 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
         return;
       case Code::unknown:
         continue;
-      case Code::no_node: {
-        const std::string parent = parent_of(path);
-        if (parent.empty()) {
-          make_chroot(until);
-        } else {
-          make_node(parent, CreateMode::persistent, until);
-        }
+      case Code::no_node:
+        make_parents(path, until);
         continue;
-      }
       case Code::unsupported:
         mode = CreateMode::persistent;
         continue;
@@ -172,6 +174,12 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
         throw failure_of(fmt::format("cannot make {}", path), made);
     }
   }
+}
+
+void Session::make_parents(const std::string& path, Deadline until) {
+  const std::string parent = parent_of(path);
+  if (parent.empty()) return make_chroot(until);
+  make_node(parent, CreateMode::persistent, until);
 }
 
 void Session::make_chroot(Deadline until) {

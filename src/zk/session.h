@@ -50,6 +50,7 @@ class Session {
 
   // Reads, sent again if the connection was lost.
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer exists(const std::string& path, Deadline until);
   Answer children(const std::string& path, Deadline until);
   // After a sync: nothing committed before is missing from it, whichever server we are on.
   Answer synced_children(const std::string& path, Deadline until);
@@ -57,6 +58,8 @@ class Session {
   // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
   // when the session is expired. A container where the server has none becomes persistent.
   void make_node(const std::string& path, CreateMode mode, Deadline until);
+  // Those above it alone.
+  void make_parents(const std::string& path, Deadline until);
 
   // One turn of the loop, until `until` at most.
   void turn(Deadline until);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/pulling.h"
+
+#include "recipe/idle_line.h"
+#include "recipe/own_node.h"
+#include "recipe/queue_node.h"
+#include "zk/timing.h"
+
+#include <algorithm>
+#include <limits.h>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+using recipe::IdleLine;
+using recipe::Item;
+
+namespace {
+
+constexpr size_t kLots = 2;                  // claimed ahead
+constexpr size_t kLargestLot = 128;          // items
+constexpr size_t kLargestLotSize = 1 << 20;  // bytes, about
+
+}  // namespace
+
+Pulling::Pulling(zk::SessionOptions session, PullOptions options)
+    : options_(std::move(options)),
+      layout_{options_.path},
+      tried_("cannot pull from " + options_.path),
+      session_(loop_, std::move(session)),
+      consumer_(session_, layout_, options_.note),
+      discharge_(session_, consumer_) {}
+
+void Pulling::run() {
+  session_.set_purpose(tried_);
+  try {
+    pull();
+    session_.close();
+  } catch (...) {
+    clean_up();
+    throw;
+  }
+}
+
+void Pulling::pull() {
+  open_queue();
+  for (;;) {
+    if (session_.expired()) start_again();
+    claim_ahead();
+    if (consumer_.lots() > 0) {
+      collect();
+    } else if (items_.empty() && (wanted() == 0 || (!session_.expired() && !wait_for_items()))) {
+      break;
+    }
+    write_items();
+  }
+  discharge_.finish(kNever);
+  if (session_.expired()) start_again();
+  check_lost();
+}
+
+void Pulling::open_queue() {
+  // The longest time to wait covers connecting too.
+  const Deadline until = waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
+  do {
+    session_.open(until);
+    open_ = true;
+    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
+    waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
+                             : recipe::look_at_queue(session_, layout_, tried_, kNever);
+  } while (session_.expired());
+}
+
+bool Pulling::waits() const {
+  return options_.idle ? *options_.idle > Duration::zero() : options_.all || options_.follow;
+}
+
+// How many more, those that are ours already left out.
+size_t Pulling::wanted() const {
+  if (!options_.most) return SIZE_MAX;
+  return *options_.most - delivered_ - items_.size() - consumer_.underway();
+}
+
+void Pulling::claim_ahead() {
+  while (consumer_.lots() < kLots && wanted() > 0) {
+    if (!consumer_.begin(std::min(lot_, wanted()), kNever)) return;
+  }
+}
+
+void Pulling::collect() {
+  size_t size = 0;
+  for (Item& item : consumer_.collect(kNever)) {
+    size += item.data.size();
+    items_.push_back(std::move(item));
+  }
+  if (size > kLargestLotSize) lot_ = std::max<size_t>(1, lot_ / 2);
+  if (size < kLargestLotSize / 2) lot_ = std::min(kLargestLot, lot_ * 2);
+}
+
+void Pulling::write_items() {
+  while (!items_.empty() && !session_.expired()) {
+    if (chunk_.empty()) {
+      check_claims();
+      fill_chunk();
+    }
+    write_chunk();
+  }
+  remove_written();
+}
+
+// After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's.
+void Pulling::check_claims() {
+  if (BootClock::now() < items_.front().proved + zk::beat_of(session_.timeout())) return;
+  const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
+  items_.assign(confirmed.begin(), confirmed.end());
+}
+
+// What a pipe takes in one piece, or one item that is longer.
+void Pulling::fill_chunk() {
+  for (const Item& item : items_) {
+    const size_t size = item.data.size() + options_.end.size();
+    if (!chunk_.empty() && chunk_.size() + size > PIPE_BUF) return;
+    chunk_ += item.data + options_.end;
+    ends_.push_back(chunk_.size());
+  }
+}
+
+void Pulling::write_chunk() {
+  while (!ends_.empty() && !session_.expired()) {
+    const bool nothing_to_write = chunk_written_ == chunk_.size();  // an empty item, --whole
+    const size_t taken = nothing_to_write ? 0 : outlet_.write(std::string_view(chunk_).substr(chunk_written_));
+    chunk_written_ += taken;
+    for (; !ends_.empty() && ends_.front() <= chunk_written_; ends_.pop_front()) {
+      items_.front().data.clear();
+      written_.push_back(std::move(items_.front()));
+      items_.pop_front();
+      ++delivered_;
+    }
+    if (taken == 0 && !ends_.empty()) wait_for_reader();
+  }
+  if (!ends_.empty()) return;
+  chunk_.clear();
+  chunk_written_ = 0;
+}
+
+// He shall not have more from us than he can use: others may have time for it.
+void Pulling::wait_for_reader() {
+  remove_written();
+  lot_ = std::max<size_t>(1, lot_ / 4);
+  outlet_.want(true);
+  session_.turn(kNever);
+  outlet_.want(false);
+}
+
+void Pulling::remove_written() {
+  discharge_.remove(written_, kNever);
+  written_.clear();
+}
+
+// False where there is nothing to wait for, or not any longer.
+bool Pulling::wait_for_items() {
+  discharge_.finish(kNever);
+  if (session_.expired()) return true;
+  if (options_.all && !consumer_.some_in_work()) return false;
+  if (waits()) {
+    IdleLine line(session_, layout_, options_.note, consumer_);
+    const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
+    switch (line.wait(until, options_.all)) {
+      case IdleLine::End::taken:
+        for (Item& item : line.items()) items_.push_back(std::move(item));
+        return true;
+      case IdleLine::End::expired:
+        return true;
+      case IdleLine::End::nothing:
+        return false;
+      case IdleLine::End::removed:
+        throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+      case IdleLine::End::timeout:
+        break;
+    }
+  }
+  if (options_.all) throw Failure(ExitStatus::busy, tried_ + ": what is left is in work, and was not done in time");
+  if (delivered_ == 0) {
+    throw Failure(ExitStatus::busy,
+                  fmt::format("{}: {}", tried_, consumer_.some_in_work() ? "all items are in work" : "no items"));
+  }
+  return false;
+}
+
+// What was not written is somebody else's now; what was written may be removed already.
+void Pulling::start_again() {
+  discharge_.finish(kNever);
+  const bool torn = chunk_written_ > 0;
+  items_.clear();
+  chunk_.clear();
+  ends_.clear();
+  chunk_written_ = 0;
+  consumer_.forget_all();
+  open_queue();
+  discharge_.look_again(kNever);
+  check_lost();
+  if (torn) {
+    throw Failure(ExitStatus::lost, tried_ + ": the session expired while an item was written; it stays in the queue");
+  }
+}
+
+void Pulling::check_lost() const {
+  const size_t lost = discharge_.lost().size();
+  if (lost == 0) return;
+  throw Failure(ExitStatus::lost,
+                fmt::format("{}: {} that {} written could not be removed: the claim was lost; {} will come again",
+                            tried_, lost == 1 ? "an item" : fmt::format("{} items", lost), lost == 1 ? "was" : "were",
+                            lost == 1 ? "it" : "they"));
+}
+
+// An item of which a part was written goes back too: nobody else has the rest.
+void Pulling::clean_up() {
+  if (!open_) return;
+  const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
+  discharge_.send(written_, until);
+  discharge_.settle(until);
+  std::vector<Item> unwritten = consumer_.settle_lots(until);
+  unwritten.insert(unwritten.begin(), items_.begin(), items_.end());
+  discharge_.give_back(unwritten, until);
+  session_.close();
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items from a queue to standard output: taken under claims, written, and removed once written. A reader who is slow or
+// gone never holds up the session; what was not written goes back, and does not count as an attempt.
+#pragma once
+
+#include "host/loop.h"
+#include "host/outlet.h"
+#include "host/signals.h"
+#include "recipe/consumer.h"
+#include "recipe/discharge.h"
+#include "recipe/queue_layout.h"
+#include "zk/session.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock::command {
+
+struct PullOptions {
+  std::string path;
+  std::string note;              // for our claims and our place in line
+  std::string end = "\n";        // behind each item
+  std::optional<size_t> most;    // items; nothing: as many as there are
+  bool all = false;              // until the queue has none, in work included
+  bool follow = false;           // for ever
+  std::optional<Duration> idle;  // how long to wait for an item at most; nothing: for ever with `all` or `follow`, else
+                                 // not at all
+};
+
+class Pulling {
+ public:
+  Pulling(zk::SessionOptions session, PullOptions options);
+
+  // Throws a Failure for what is not success: 65 where there is no queue, 69, 74, 75 where nothing was there, 76 where
+  // items that were written could not be removed, 77, a signal.
+  void run();
+
+ private:
+  void pull();
+  void open_queue();
+  void claim_ahead();
+  void collect();
+  void write_items();
+  void check_claims();
+  void fill_chunk();
+  void write_chunk();
+  void wait_for_reader();
+  void remove_written();
+  bool wait_for_items();
+  void start_again();
+  void check_lost() const;
+  void clean_up();
+  bool waits() const;
+  size_t wanted() const;
+
+  PullOptions options_;
+  recipe::QueueLayout layout_;
+  std::string tried_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::EndOnSignal end_on_signal_{signals_};
+  host::Outlet outlet_;
+  host::Attached receiving_{loop_, signals_};
+  host::Attached ending_{loop_, end_on_signal_};
+  host::Attached writing_{loop_, outlet_};
+  zk::Session session_;
+  recipe::Consumer consumer_;
+  recipe::Discharge discharge_;
+  bool open_ = false;                  // there is a session
+  std::deque<recipe::Item> items_;     // ours, not written yet
+  std::string chunk_;                  // of the first of them, whole ones
+  std::deque<size_t> ends_;            // where each ends in the chunk
+  size_t chunk_written_ = 0;           // bytes
+  std::vector<recipe::Item> written_;  // not removed yet
+  size_t delivered_ = 0;               // items written, ever
+  size_t lot_ = 1;                     // how many to claim at once
+};
+
+}  // namespace zklock::command

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_count.h"
+
+#include "command/output.h"
+#include "command/queue_report.h"
+#include "command/queue_visit.h"
+
+#include <CLI/CLI.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock queue count /queues/urls\n"
+    "  zklock queue count --json --exact /queues/urls | jq .in_work\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+QueueCount::QueueCount(CLI::App& queue) : app_(queue.add_subcommand("count", "Count the items of a queue")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock queue count [OPTIONS] QUEUE");
+  app_->add_flag("--exact", exact_, "Also how many are in work, which looks at each");
+  app_->add_flag("--json", json_, "An object on one line");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                        Manner&) const {
+  QueueVisit visit(queue_path(*app_, arguments), "count", global);
+  recipe::QueueCount count;
+  if (visit.open()) count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
+  visit.session().close();
+  print(json_ ? json_of(count, exact_) : text_of(count, exact_));
+  return 0;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_delete.h"
+
+#include "command/push_progress.h"
+#include "command/queue_visit.h"
+#include "recipe/queue_survey.h"
+#include "recipe/queue_upkeep.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 it is gone, or was not there; 1 you said no; 64 usage,\n"
+    "65 the path is no queue, 69 no server, 75 it is in use, 77 refused.\n\n"
+    "Example:\n"
+    "  zklock queue purge --yes /queues/urls && zklock queue delete --yes /queues/urls\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+QueueDelete::QueueDelete(CLI::App& queue) : app_(queue.add_subcommand("delete", "Remove a queue that is empty")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock queue delete [OPTIONS] QUEUE");
+  app_->add_flag("--yes", yes_, "Do not ask");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                         Manner&) const {
+  const std::string path = queue_path(*app_, arguments);
+  if (!yes_) check_can_ask();
+  QueueVisit visit(path, "delete", global);
+  if (!visit.open()) return 0;
+  if (!yes_) visit.confirm(fmt::format("delete {}?", path));
+  const bool deleted = recipe::delete_queue(visit.session(), visit.layout(), kNever);
+  recipe::QueueCount count;
+  if (!deleted) count = recipe::count_queue(visit.session(), visit.layout(), false, kNever);
+  visit.session().close();
+  if (deleted) return 0;
+  const bool empty = count.items + count.dead == 0;
+  throw Failure(ExitStatus::busy,
+                fmt::format("cannot delete {}: {}", path,
+                            empty ? "somebody pushes to it or waits for items"
+                                  : fmt::format("{} in it and {} dead; zklock queue purge throws them away",
+                                                items_are(count.items), count.dead)));
+}
+
+}  // namespace zklock::command

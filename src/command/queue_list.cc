@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_list.h"
+
+#include "base/text.h"
+#include "command/queue_report.h"
+#include "command/queue_visit.h"
+
+#include <cstdint>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 74 output failed,\n"
+    "77 refused.\n\n"
+    "Examples:\n"
+    "  zklock queue list -N 10 /queues/urls\n"
+    "  zklock queue list --dead --json /queues/urls | jq -r .id\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+QueueList::QueueList(CLI::App& queue) : app_(queue.add_subcommand("list", "Show what is in a queue")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock queue list [OPTIONS] QUEUE");
+  add_value(*app_, "-N,--count", count_, "The first N", "N");
+  app_->add_flag("--dead", dead_, "What was given up on instead");
+  app_->add_flag("--json", json_, "An object on a line of its own for each item");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+  const size_t most = this->most();
+  QueueVisit visit(queue_path(*app_, arguments), "list", global);
+  const bool there = visit.open();
+  recipe::QueueWalk walk(visit.session(), dead_ ? visit.layout().dead() : visit.layout().items());
+  QueueReport report(dead_, json_);
+  for (size_t listed = 0; there;) {
+    const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
+    if (items.empty()) break;
+    visit.print(report.text_of(items));
+    listed += items.size();
+  }
+  visit.session().close();
+  return 0;
+}
+
+size_t QueueList::most() const {
+  if (!count_) return SIZE_MAX;
+  const auto number = parse_number(*count_);
+  if (number && *number > 0) return static_cast<size_t>(*number);
+  throw usage_error(fmt::format("bad number '{}' for --count: write one from 1 on", printable(*count_)));
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_push.h"
+
+#include "base/text.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 all are in; 64 usage, 65 an item is too large or the path is no queue,\n"
+    "69 no server, 74 input failed, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock queue push /queues/urls <urls.txt         # a line, an item\n"
+    "  find . -print0 | zklock queue push -0 /queues/files\n"
+    "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+QueuePush::QueuePush(CLI::App& queue) : app_(queue.add_subcommand("push", "Put items into a queue")) {
+  app_->allow_extras();
+  set_usage(*app_,
+            "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
+            "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
+  app_->add_flag("-0,--null", nul_, "Items end with NUL instead of newline");
+  app_->add_flag("--whole", whole_, "All of standard input is one item");
+  add_value(*app_, "-p,--priority", priority_, "0 to 999, lower ones are taken first (100)", "N");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+  PushOptions options = push_options(arguments);
+  Pushing(session_options(global), std::move(options)).run();
+  return 0;
+}
+
+PushOptions QueuePush::push_options(const Arguments& arguments) const {
+  QueueWords words = queue_words(*app_, arguments);
+  if (nul_ && whole_) throw usage_error("give either --null or --whole, not both");
+  if (!words.rest.empty() && (nul_ || whole_)) {
+    throw usage_error(fmt::format("{} is about standard input, which is not read where items are named",
+                                  nul_ ? "--null" : "--whole"));
+  }
+  const Framing framing = whole_ ? Framing::whole : nul_ ? Framing::nul : Framing::lines;
+  return {std::move(words.path), priority(), std::move(words.rest), framing};
+}
+
+int QueuePush::priority() const {
+  if (!priority_) return recipe::kUsualPriority;
+  const auto number = parse_number(*priority_);
+  if (number && *number <= recipe::kLastPriority) return static_cast<int>(*number);
+  throw usage_error(fmt::format("bad number '{}' for --priority: write one from 0 to {}", printable(*priority_),
+                                recipe::kLastPriority));
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_requeue.h"
+
+#include "base/text.h"
+#include "command/push_progress.h"
+#include "command/queue_visit.h"
+#include "recipe/requeue.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0; 64 usage, 65 the path is no queue or an ID is unknown, 69 no server,\n"
+    "77 refused.\n\n"
+    "Examples:\n"
+    "  zklock queue requeue /queues/urls        # all of it\n"
+    "  zklock queue list --dead /queues/urls    # shows the IDs\n\n"
+    "Manual: zklock(1)";
+
+}  // namespace
+
+QueueRequeue::QueueRequeue(CLI::App& queue) : app_(queue.add_subcommand("requeue", "Put back what was given up on")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock queue requeue [OPTIONS] QUEUE [ID...]");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int QueueRequeue::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                          Manner&) const {
+  const QueueWords words = queue_words(*app_, arguments);
+  std::set<std::string> ids(words.rest.begin(), words.rest.end());
+  QueueVisit visit(words.path, "requeue to", global);
+  const bool all = ids.empty();
+  int64_t moved = 0;
+  if (visit.open()) moved = recipe::requeue(visit.session(), visit.layout(), ids, kNever);
+  visit.session().close();
+  visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
+  if (all || ids.empty()) return 0;
+  throw Failure(ExitStatus::bad_data, fmt::format("cannot requeue {} to {}: there is no such dead item",
+                                                  printable(*ids.begin()), words.path));
+}
+
+}  // namespace zklock::command

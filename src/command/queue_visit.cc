@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue_visit.h"
+
+#include "host/terminal.h"
+#include "recipe/queue_node.h"
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+using recipe::QueueState;
+
+void check_can_ask() {
+  if (!host::can_ask()) throw usage_error("there is no terminal to ask at: write --yes");
+}
+
+QueueVisit::QueueVisit(std::string path, std::string verb, const GlobalOptions& global)
+    : layout_{std::move(path)}, verb_(std::move(verb)), session_(loop_, session_options(global)) {}
+
+bool QueueVisit::open() {
+  session_.open(kNever);
+  const std::string tried = fmt::format("cannot {} {}", verb_, layout_.queue);
+  switch (recipe::look_at_queue(session_, layout_, tried, kNever)) {
+    case QueueState::there:
+      return true;
+    case QueueState::absent:
+      remark(fmt::format("there is no queue {}", layout_.queue));
+      return false;
+    case QueueState::expired:
+      break;
+  }
+  throw Failure(ExitStatus::unavailable, fmt::format("{}: the session expired", tried));
+}
+
+void QueueVisit::confirm(const std::string& question) {
+  session_.close();
+  const std::string answer = host::ask(fmt::format("zklock: {} [y/N] ", question));
+  const bool yes = answer == "y" || answer == "Y" || answer == "yes" || answer == "Yes" || answer == "YES";
+  if (!yes) throw Failure(ExitStatus::no, fmt::format("{} was left alone", layout_.queue));
+  session_.open(kNever);
+}
+
+void QueueVisit::print(std::string_view text) {
+  host::Outlet outlet;
+  const host::Attached writing(loop_, outlet);
+  outlet.want(true);
+  for (;;) {
+    text.remove_prefix(outlet.write(text));
+    if (text.empty()) return;
+    session_.turn(kNever);
+  }
+}
+
+void QueueVisit::remark(const std::string& text) const {
+  if (session_.options().verbose) host::remark(fmt::format("zklock: {}\n", text));
+}
+
+}  // namespace zklock::command

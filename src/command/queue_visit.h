@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A look at a queue, and what is done to it on that occasion: the session, the question to the person at the terminal,
+// the output.
+#pragma once
+
+#include "command/options.h"
+#include "host/outlet.h"
+#include "recipe/queue_layout.h"
+
+#include <string>
+#include <string_view>
+
+namespace zklock::command {
+
+// Throws a Failure (64) where there is no terminal to ask at.
+void check_can_ask();
+
+class QueueVisit {
+ public:
+  // `verb` is for messages: "list".
+  QueueVisit(std::string path, std::string verb, const GlobalOptions& global);
+
+  // Connects. False if there is no queue yet. Throws a Failure (65) where the path is something else.
+  bool open();
+
+  // Asks "zklock: QUESTION [y/N]"; throws a Failure (1) for a no. There is no session meanwhile, and a new one after
+  // it.
+  void confirm(const std::string& question);
+
+  // Writes to standard output as its reader takes it. The session lives on.
+  void print(std::string_view text);
+  // With --verbose, a line on standard error.
+  void remark(const std::string& text) const;
+
+  zk::Session& session() { return session_; }
+  const recipe::QueueLayout& layout() const { return layout_; }
+
+ private:
+  recipe::QueueLayout layout_;
+  std::string verb_;
+  host::Loop loop_;
+  zk::Session session_;
+};
+
+}  // namespace zklock::command

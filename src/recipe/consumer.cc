@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/consumer.h"
+
+#include "zk/batch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+
+namespace {
+
+constexpr size_t kLook = 32;  // items that are looked at together
+
+// What an answer says of a claim that was to be made.
+enum class Word { ours, taken, unknown, expired };
+
+Word word_of(const Answer& answer, const std::string& item) {
+  switch (answer.code) {
+    case Code::ok:
+      return Word::ours;
+    case Code::node_exists:
+    case Code::no_node:  // done with since it was listed
+      return Word::taken;
+    case Code::unknown:
+      return Word::unknown;
+    case Code::expired:
+      return Word::expired;
+    case Code::not_empty:
+    case Code::bad_version:
+    case Code::childless:
+    case Code::no_auth:
+    case Code::unsupported:
+    case Code::other:
+      break;
+  }
+  throw zk::failure_of("cannot take " + item, answer);
+}
+
+}  // namespace
+
+bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
+  // That there is nothing is for this pass alone to say.
+  if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
+  for (;; look_afresh(true)) {
+    const std::vector<std::string> paths = find_free(most, until);
+    if (session_.expired()) return false;
+    if (!paths.empty()) {
+      for (const std::string& path : paths) finder_.leave_out(path);
+      session_.ready(until);
+      lots_.push_back(send(paths, paths.size() > 1 || !with.empty(), with));
+      return true;
+    }
+    // Only a pass behind a sync tells that there is nothing.
+    if (finder_.synced() || !lots_.empty()) return false;
+  }
+}
+
+void Consumer::look_afresh(bool synced) {
+  free_.clear();
+  finder_.restart(synced);
+}
+
+std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
+  if (alone_ && most > 1 && free_.empty()) return finder_.next(most, until);
+  while (free_.empty()) {
+    const std::vector<std::string> next = finder_.next(kLook, until);
+    if (next.empty()) return {};
+    for (const std::string& path : those_free(next, until)) free_.push_back(path);
+  }
+  std::vector<std::string> paths;
+  for (; paths.size() < most && !free_.empty(); free_.pop_front()) paths.push_back(free_.front());
+  return paths;
+}
+
+std::vector<std::string> Consumer::those_free(const std::vector<std::string>& paths, Deadline until) {
+  const std::vector<Answer> looks = zk::stat_all(session_, paths, until);
+  std::vector<std::string> free;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (looks[i].code == Code::ok && looks[i].stat.children == 0) free.push_back(paths[i]);
+  }
+  return free;
+}
+
+Consumer::Lot Consumer::send(const std::vector<std::string>& paths, bool together, const std::vector<Step>& with) {
+  Lot lot;
+  lot.together = together;
+  lot.sent = BootClock::now();
+  zk::Client& client = session_.client();
+  zk::Call all;
+  if (together) {
+    std::vector<Step> steps = with;
+    for (const std::string& path : paths) {
+      steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
+    }
+    all = client.transact(steps);
+  }
+  for (const std::string& path : paths) {
+    const zk::Call claim = together ? all : client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
+    lot.attempts.push_back({path, claim, client.read(path)});
+  }
+  return lot;
+}
+
+std::vector<Item> Consumer::collect(Deadline until) {
+  Lot& lot = lots_.front();
+  await_claims(lot, until);
+  std::vector<Item> items = read_items(lot, until);
+  for (const Attempt& attempt : lot.attempts) {
+    if (!attempt.ours) finder_.forget(attempt.path);
+  }
+  lots_.pop_front();
+  return items;
+}
+
+void Consumer::await_claims(Lot& lot, Deadline until) {
+  bool taken = false;
+  bool unknown = false;
+  for (Attempt& attempt : lot.attempts) {
+    switch (word_of(session_.await(attempt.claim, until), attempt.path)) {
+      case Word::ours:
+        attempt.ours = true;
+        break;
+      case Word::taken:
+        taken = true;
+        break;
+      case Word::unknown:
+        unknown = true;
+        break;
+      case Word::expired:
+        return;
+    }
+  }
+  if (unknown) find_out(lot, until);
+  if (taken) free_.clear();
+  if (taken && lot.together && lot.attempts.size() > 1) try_one_by_one(lot, until);
+  alone_ = alone_ ? !taken : !taken && !lot.together;
+}
+
+// The answers were lost with the connection. Only a look after a sync tells whose claims there are.
+void Consumer::find_out(Lot& lot, Deadline until) {
+  std::vector<std::string> claims;
+  for (const Attempt& attempt : lot.attempts) claims.push_back(claim_of(attempt.path));
+  const std::vector<Answer> looks = zk::synced_stat_all(session_, claims, until);
+  for (size_t i = 0; i < looks.size(); ++i) {
+    lot.attempts[i].ours = looks[i].code == Code::ok && looks[i].stat.ephemeral_owner == session_.id();
+  }
+}
+
+void Consumer::try_one_by_one(Lot& lot, Deadline until) {
+  std::vector<std::string> paths;
+  for (const Attempt& attempt : lot.attempts) paths.push_back(attempt.path);
+  const std::vector<std::string> free = those_free(paths, until);
+  for (const std::string& path : paths) finder_.forget(path);
+  for (const std::string& path : free) finder_.leave_out(path);
+  session_.ready(until);
+  lot = send(free, false, {});
+  await_claims(lot, until);
+}
+
+std::vector<Item> Consumer::read_items(Lot& lot, Deadline until) {
+  std::vector<Item> items;
+  for (Attempt& attempt : lot.attempts) {
+    if (!attempt.ours) continue;
+    Answer answer = session_.await(attempt.read, until);
+    if (answer.code == Code::unknown) answer = session_.read(attempt.path, until);
+    if (answer.code == Code::expired) return {};
+    if (answer.code != Code::ok) throw zk::failure_of("cannot read " + attempt.path, answer);
+    items.push_back(item_of(attempt, answer, lot.sent));
+  }
+  return items;
+}
+
+Item Consumer::item_of(const Attempt& attempt, const Answer& answer, Deadline sent) const {
+  return {attempt.path, answer.data, answer.stat.created_ms, attempts_of(answer.stat), session_.id(), sent};
+}
+
+std::vector<Item> Consumer::settle_lots(Deadline until) {
+  std::vector<Item> items;
+  for (; !lots_.empty(); lots_.pop_front()) {
+    for (const Attempt& attempt : lots_.front().attempts) {
+      const bool claimed = session_.settle(attempt.claim, until) && attempt.claim->answer.code == Code::ok;
+      if (!claimed || !session_.settle(attempt.read, until) || attempt.read->answer.code != Code::ok) continue;
+      items.push_back(item_of(attempt, attempt.read->answer, lots_.front().sent));
+    }
+  }
+  return items;
+}
+
+size_t Consumer::underway() const {
+  size_t items = 0;
+  for (const Lot& lot : lots_) items += lot.attempts.size();
+  return items;
+}
+
+void Consumer::forget_all() {
+  lots_.clear();
+  finder_.forget_all();
+  finder_.restart(false);
+}
+
+}  // namespace zklock::recipe

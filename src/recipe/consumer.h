@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes items out of a queue under claims: looks whether the next ones are free, makes an ephemeral child `claim` of
+// each, and reads it in the same breath. A second lot can be on its way while the first is being worked on. Lots are
+// taken by one transaction as long as nobody else takes items, and else, because that would fail whole, one by one.
+#pragma once
+
+#include "recipe/item.h"
+#include "recipe/item_finder.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+class Consumer {
+ public:
+  // `note` is put on the claims as it is.
+  Consumer(zk::Session& session, QueueLayout layout, std::string note)
+      : session_(session), finder_(session, std::move(layout)), note_(std::move(note)) {}
+
+  // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no lot is on
+  // its way and nothing of ours is left in the queue. `with`: what is done with the claim on the first item, in one
+  // transaction. Also false when the session is expired.
+  bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
+  // What became of the lot sent first. May be empty: others were faster, or the session is expired.
+  std::vector<Item> collect(Deadline until);
+  size_t lots() const { return lots_.size(); }
+  // Items in them.
+  size_t underway() const;
+
+  // Of the last begin() that was false: somebody works on items.
+  bool some_in_work() const { return finder_.found_any(); }
+
+  // For cleaning up, within `until`: what was claimed in the lots on their way. Throws nothing but what other sources
+  // of the loop throw.
+  std::vector<Item> settle_lots(Deadline until);
+
+  // It is no longer ours.
+  void forget(const Item& item) { finder_.forget(item.path); }
+  // Nothing is ours any more: the session is over.
+  void forget_all();
+
+ private:
+  // A claim and a read on their way.
+  struct Attempt {
+    std::string path;
+    zk::Call claim;
+    zk::Call read;
+    bool ours = false;  // for certain
+  };
+  struct Lot {
+    std::vector<Attempt> attempts;
+    bool together = false;  // in one transaction
+    Deadline sent{};
+  };
+
+  void look_afresh(bool synced);
+  std::vector<std::string> find_free(size_t most, Deadline until);
+  std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
+  Lot send(const std::vector<std::string>& paths, bool together, const std::vector<zk::Step>& with);
+  void await_claims(Lot& lot, Deadline until);
+  void find_out(Lot& lot, Deadline until);
+  void try_one_by_one(Lot& lot, Deadline until);
+  std::vector<Item> read_items(Lot& lot, Deadline until);
+  Item item_of(const Attempt& attempt, const zk::Answer& answer, Deadline sent) const;
+
+  zk::Session& session_;
+  ItemFinder finder_;
+  std::string note_;
+  std::deque<std::string> free_;  // seen to be free in this pass, in order
+  std::deque<Lot> lots_;
+  bool alone_ = true;  // nobody has been faster lately
+};
+
+}  // namespace zklock::recipe

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue_upkeep.h"
+
+#include "recipe/queue_survey.h"
+#include "zk/batch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+
+namespace {
+
+using Paths = std::vector<std::string>;
+
+Failure expired() {
+  return {ExitStatus::unavailable, "the session expired before all was done"};
+}
+
+// One segment's items.
+Paths paths_in(zk::Session& session, const std::string& folder, const Segment& segment, Deadline until) {
+  Paths paths;
+  for (const std::string& name : list_items(session, folder, segment, until)) {
+    paths.push_back(item_path(folder, segment, name));
+  }
+  return paths;
+}
+
+// Whoever finds a sealed segment without items removes it. It may be gone, or not be empty any more.
+void remove_if_done(zk::Session& session, const std::string& segment, Deadline until) {
+  const Answer stat = session.exists(segment, until);
+  if (stat.code != Code::ok || !is_sealed(stat.stat) || stat.stat.children > 0) return;
+  session.ready(until);
+  session.await(session.client().transact({{Step::Kind::remove, segment, "", stat.stat.version}}), until);
+}
+
+Purged purge(zk::Session& session, const std::string& folder, bool dead, Deadline until) {
+  Purged purged;
+  for (const Segment& segment : list_segments(session, folder, until)) {
+    Paths paths = paths_in(session, folder, segment, until);
+    if (dead) {
+      Paths reasons;
+      for (const std::string& path : paths) reasons.push_back(why_of(path));
+      remove_all(session, reasons, until);
+    }
+    for (const Answer& answer : remove_all(session, paths, until)) {
+      if (answer.code == Code::ok) ++purged.removed;
+      if (answer.code == Code::not_empty) ++purged.in_work;
+      if (answer.code == Code::expired) throw expired();
+      if (answer.code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answer);
+    }
+    remove_if_done(session, segment_path(folder, segment), until);
+  }
+  return purged;
+}
+
+}  // namespace
+
+Purged purge_items(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  return purge(session, layout.items(), false, until);
+}
+
+Purged purge_dead(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  return purge(session, layout.dead(), true, until);
+}
+
+bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  for (;;) {
+    std::vector<Step> steps;
+    for (const std::string& folder : {layout.items(), layout.dead()}) {
+      for (const Segment& segment : list_segments(session, folder, until)) {
+        steps.push_back({Step::Kind::remove, segment_path(folder, segment)});
+      }
+    }
+    for (const std::string& node : {layout.items(), layout.dead(), layout.pushing(), layout.waiting(), layout.queue}) {
+      steps.push_back({Step::Kind::remove, node});
+    }
+    session.ready(until);
+    const Answer removed = session.await(session.client().transact(steps), until);
+    switch (removed.code) {
+      case Code::ok:
+        return true;
+      case Code::not_empty:
+        return false;
+      case Code::expired:
+        throw expired();
+      case Code::unknown:
+      case Code::no_node: {
+        // Done before the answer was lost, by somebody else, or a segment was gone.
+        const Answer queue = session.exists(layout.queue, until);
+        if (queue.code == Code::no_node) return true;
+        const Answer items = session.exists(layout.items(), until);
+        if (items.code == Code::no_node) return false;
+        continue;
+      }
+      case Code::node_exists:
+      case Code::bad_version:
+      case Code::childless:
+      case Code::no_auth:
+      case Code::unsupported:
+      case Code::other:
+        throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
+    }
+  }
+}
+
+}  // namespace zklock::recipe

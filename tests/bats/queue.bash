@@ -1,0 +1,27 @@
+# What the Bats files of queues share, beside helpers.bash.
+#
+# shellcheck shell=bash
+
+# The items of queue $1 in order, a line each, seen by znode: not for many.
+items_of() {
+  local segment item
+  for segment in $(znode ls "$1/items"); do
+    for item in $(znode ls "$1/items/$segment" | sort -t- -k2); do znode get "$1/items/$segment/$item"; done
+  done
+}
+
+# The first bytes of all items of queue $1 in order, a line each; for many.
+listed() { zklock queue list --json "$1" | jq -r .begins; }
+
+# first_item QUEUE: its path.
+first_item() {
+  local segment
+  segment=$(znode ls "$1/items" | head -1)
+  echo "$1/items/$segment/$(znode ls "$1/items/$segment" | sort -t- -k2 | head -1)"
+}
+
+# dead QUEUE SEGMENT ID TEXT WHY: makes a dead item.
+dead() {
+  znode create "$1/dead/$2/$3" "$4"
+  znode create "$1/dead/$2/$3/why" "$5"
+}

@@ -1,0 +1,64 @@
+# Queues made node by node, for tests of those who take items out: `load queue_nodes` behind `load helpers`.
+#
+# shellcheck shell=bash disable=SC2004,SC2034
+
+# make_queue QUEUE: an empty one, without a segment.
+make_queue() {
+  local folder
+  znode create "$1" "zklock queue 1"
+  for folder in items dead pushing waiting; do znode create "$1/$folder"; done
+}
+
+# put SEGMENT NUMBER TEXT…: items, the first with that number, into a segment ("/q/items/100-0000000000"), which is
+# made where it is missing.
+put() {
+  local into=$1 number=$2 text
+  shift 2
+  for text in "$@"; do
+    znode create "$into/token-$(printf %010d "$number")" "$text"
+    number=$((number + 1))
+  done
+}
+
+# The usual queue: /q with a segment, and these items in it.
+readonly segment=/q/items/100-0000000000
+queue_of() {
+  make_queue /q
+  znode create "$segment"
+  put "$segment" 0 "$@"
+}
+
+# item N: its path in that segment.
+item() { printf '%s/token-%010d' "$segment" "$1"; }
+
+# attempts N: how many count, one under way included.
+attempts() {
+  znode stat "$(item "$1")" | awk -F= '{ n[$1] = $2 } END { print int((n["cversion"] + n["numChildren"]) / 2) - n["version"] }'
+}
+
+is_claimed() { [[ $(znode ls "$(item "$1")") == claim ]]; }
+is_free() { [[ $(znode stat "$(item "$1")") == *numChildren=0* ]]; }
+
+# pull_without_reader NAME ARG…: `zklock queue pull ARG…` in the background, into the named pipe NAME.pipe. It is open, so
+# nobody gets EPIPE, and nobody reads it until `read_all NAME`.
+pull_without_reader() {
+  local name=$1
+  shift
+  mkfifo "$name.pipe"
+  exec {reader}<>"$name.pipe"
+  background zklock queue pull "$@" >"$name.pipe" 2>"$name.err"
+  pid[$name]=$!
+}
+
+# A text too long for a pipe.
+long_text() { head -c 100000 /dev/zero | tr '\0' "${1:-x}"; }
+
+# wait_in_line NAME ARG…: `zklock queue pull ARG…` that finds nothing and stands in line.
+wait_in_line() {
+  local name=$1 before
+  shift
+  before=$(count_nodes /q/waiting)
+  background zklock queue pull "$@" >"$name.out" 2>"$name.err"
+  pid[$name]=$!
+  wait_until "$name stands in line" has_nodes /q/waiting $((before + 1))
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking items out of a queue and ending them, against a real server, through a proxy that fails. The numbers are those
+// of the failure scenarios.
+#include "recipe/consumer.h"
+
+#include "recipe/discharge.h"
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+
+const QueueLayout kLayout{"/q"};
+const std::string kSegment = "/q/items/100-0000000000";
+
+std::string item(int number) {
+  return fmt::format("{}/token-{:010}", kSegment, number);
+}
+
+struct Worker {
+  explicit Worker(const std::string& servers, Duration session_timeout = 4s)
+      : session(loop, test::options_for(servers, session_timeout)),
+        consumer(session, kLayout, "note"),
+        discharge(session, consumer) {
+    session.open(deadline_in(20s));
+  }
+  std::vector<Item> take(size_t most) {
+    return consumer.begin(most, deadline_in(20s)) ? consumer.collect(deadline_in(20s)) : std::vector<Item>();
+  }
+  void remove(const std::vector<Item>& items) {
+    discharge.remove(items, deadline_in(20s));
+    discharge.finish(deadline_in(20s));
+  }
+  void give_back(const std::vector<Item>& items) { discharge.give_back(items, deadline_in(20s)); }
+
+  host::Loop loop;
+  zk::Session session;
+  Consumer consumer;
+  Discharge discharge;
+};
+
+std::vector<std::string> texts(const std::vector<Item>& items) {
+  std::vector<std::string> all;
+  for (const Item& one : items) all.push_back(one.data);
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+class ConsumerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    observer_.create("/q", std::string(kQueueFormat));
+    observer_.create("/q/items");
+    observer_.create(kSegment);
+    for (int i = 0; i < 10; ++i) observer_.create(item(i), fmt::format("{}", i));
+  }
+  size_t left() { return observer_.children(kSegment).size(); }
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  test::Observer observer_{server_ + chroot_};
+  FaultProxy proxy_{server_};
+  std::string through_proxy_ = proxy_.address() + chroot_;
+};
+
+TEST_F(ConsumerTest, TakesItemsInOrderAndRemovesThem) {
+  Worker worker(server_ + chroot_);
+  worker.remove(worker.take(1));
+  const auto items = worker.take(3);
+  EXPECT_EQ(texts(items), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(items.front().attempts, 1);
+  worker.remove(items);
+  EXPECT_EQ(left(), 6u);
+  EXPECT_TRUE(worker.discharge.lost().empty());
+}
+
+TEST_F(ConsumerTest, TwoNeverHaveTheSameItem) {
+  Worker a(server_ + chroot_), b(server_ + chroot_);
+  EXPECT_EQ(texts(b.take(1)), (Texts{"0"}));
+  // The lot of four fails whole, and its first item is not to be had.
+  EXPECT_EQ(texts(a.take(4)), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(texts(a.take(4)), (Texts{"4", "5", "6", "7"}));
+  // Of what b looked at before nothing may be left: then a lot comes out empty.
+  auto items = b.take(4);
+  while (items.empty()) items = b.take(4);
+  EXPECT_EQ(texts(items), (Texts{"8", "9"}));
+}
+
+TEST_F(ConsumerTest, NothingIsThereOnlyWhenAllIsTaken) {
+  Worker a(server_ + chroot_), b(server_ + chroot_);
+  const auto items = a.take(10);
+  EXPECT_EQ(items.size(), 10u);
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_TRUE(b.consumer.some_in_work());
+  a.remove(items);
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_FALSE(b.consumer.some_in_work());
+}
+
+TEST_F(ConsumerTest, WhatIsGivenBackDoesNotCountAndComesFirst) {
+  Worker worker(server_ + chroot_);
+  for (int i = 0; i < 3; ++i) {
+    const auto items = worker.take(2);
+    ASSERT_EQ(texts(items), (Texts{"0", "1"}));
+    EXPECT_EQ(items.front().attempts, 1);
+    worker.give_back(items);
+    worker.session.open(deadline_in(20s));
+    worker.consumer.forget_all();
+  }
+}
+
+// 56.
+TEST_F(ConsumerTest, WhatADeadSessionHadCounts) {
+  Worker(server_ + chroot_).take(2);
+  Worker worker(server_ + chroot_);
+  const auto items = worker.take(3);
+  ASSERT_EQ(texts(items), (Texts{"0", "1", "2"}));
+  EXPECT_EQ(items[0].attempts, 2);
+  EXPECT_EQ(items[2].attempts, 1);
+}
+
+TEST_F(ConsumerTest, AClaimWhoseAnswerIsLostIsFound) {
+  for (const size_t most : {1u, 3u}) {
+    Worker worker(through_proxy_);
+    const auto before = worker.take(most);  // the list is known: the next request is the claim
+    proxy_.lose_next_answer();
+    const auto items = worker.take(most);
+    EXPECT_EQ(items.size(), most);
+    worker.remove(before);
+    worker.remove(items);
+  }
+  EXPECT_EQ(proxy_.lost(), 2);
+  EXPECT_EQ(left(), 2u);
+}
+
+TEST_F(ConsumerTest, ARemovalWhoseAnswerIsLostIsFoundDone) {
+  Worker worker(through_proxy_);
+  for (const size_t most : {1u, 3u}) {
+    const auto items = worker.take(most);
+    proxy_.lose_next_answer();
+    worker.remove(items);
+  }
+  EXPECT_EQ(proxy_.lost(), 2);
+  EXPECT_EQ(left(), 6u);
+  EXPECT_TRUE(worker.discharge.lost().empty());
+}
+
+TEST_F(ConsumerTest, AnItemWhoseClaimWasDeletedIsNotRemoved) {
+  Worker worker(server_ + chroot_);
+  const auto items = worker.take(2);
+  observer_.remove(claim_of(item(0)));
+  worker.remove(items);
+  ASSERT_EQ(worker.discharge.lost().size(), 1u);
+  EXPECT_EQ(worker.discharge.lost().front().path, item(0));
+  EXPECT_EQ(left(), 9u);
+}
+
+TEST_F(ConsumerTest, ConfirmDropsWhatIsNotOursAnyMore) {
+  Worker worker(server_ + chroot_);
+  const auto items = worker.take(3);
+  observer_.remove(claim_of(item(1)));
+  const auto kept = worker.discharge.confirm(items, deadline_in(20s));
+  EXPECT_EQ(texts(kept), (Texts{"0", "2"}));
+  EXPECT_GT(kept.front().proved, items.front().proved);
+}
+
+// 57.
+TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
+  Worker worker(through_proxy_, 500ms);
+  const auto items = worker.take(2);
+  proxy_.set(FaultProxy::Mode::silent);
+  ASSERT_TRUE(test::eventually(worker.loop, [&] { return observer_.children(item(0)).empty(); }));
+  proxy_.set(FaultProxy::Mode::pass);
+  worker.remove(items);
+  EXPECT_EQ(worker.discharge.lost().size(), 2u);
+  EXPECT_TRUE(worker.session.expired());
+  worker.session.open(deadline_in(20s));
+  worker.discharge.look_again(deadline_in(20s));
+  EXPECT_EQ(worker.discharge.lost().size(), 2u);
+  observer_.remove(item(0));
+  worker.discharge.look_again(deadline_in(20s));
+  EXPECT_EQ(worker.discharge.lost().size(), 1u);
+}
+
+TEST_F(ConsumerTest, ASegmentThatIsSealedAndEmptyIsDeleted) {
+  observer_.create("/q/items/050-0000000000");
+  observer_.create("/q/items/050-0000000001");
+  observer_.write("/q/items/050-0000000000", "");
+  Worker worker(server_ + chroot_);
+  EXPECT_EQ(texts(worker.take(1)), (Texts{"0"}));
+  EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/pusher against a real server, through a proxy that fails. The numbers are those of the failure scenarios.
+#include "recipe/pusher.h"
+
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+
+using Texts = std::vector<std::string>;
+
+// Somebody who pushes "<name>1", "<name>2" and so on.
+struct Party {
+  explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
+      : name(std::move(called)), session(loop, test::options_for(servers, session_timeout)) {
+    session.open(deadline_in(20s));
+    pusher.open();
+  }
+
+  // As many as there is room for now.
+  void feed(int last) {
+    while (pushed < last && pusher.has_room()) pusher.add(fmt::format("{}{}", name, ++pushed));
+    if (pushed == last) pusher.flush();
+  }
+  void turn() {
+    session.turn(deadline_in(100ms));
+    pusher.settle();
+  }
+  void push(int last) {
+    for (feed(last); pushed < last || !pusher.is_done(); feed(last)) turn();
+  }
+
+  std::string name;
+  int pushed = 0;
+  host::Loop loop;
+  zk::Session session;
+  Pusher pusher{session, {"/q"}, kUsualPriority, "cannot push to /q"};
+};
+
+class PusherTest : public testing::Test {
+ protected:
+  // All items in the order in which they are taken.
+  Texts queue() {
+    Texts texts;
+    for (const Segment& segment : segments_of(observer_.children("/q/items"))) {
+      for (const ItemName& item : items_of(observer_.children(segment_path("/q/items", segment)))) {
+        texts.push_back(observer_.read(item_path("/q/items", segment, item.name)).data);
+      }
+    }
+    return texts;
+  }
+  static Texts numbers(int last, const std::string& name = "") {
+    Texts texts;
+    for (int i = 1; i <= last; ++i) texts.push_back(fmt::format("{}{}", name, i));
+    return texts;
+  }
+  static Texts of(const Texts& texts, char name) {
+    Texts own;
+    std::ranges::copy_if(texts, std::back_inserter(own), [&](const std::string& text) { return text[0] == name; });
+    return own;
+  }
+
+  void expire(Party& party) {
+    proxy_.set(FaultProxy::Mode::silent);
+    const Deadline back = deadline_in(3 * party.session.timeout());
+    while (BootClock::now() < back) party.loop.turn(back);
+    proxy_.set(FaultProxy::Mode::pass);
+  }
+
+  std::string server_ = test::shared_servers();
+  std::string chroot_ = test::new_chroot();
+  std::string here_ = server_ + chroot_;
+  test::Observer observer_{here_};
+  FaultProxy proxy_{server_};
+  std::string through_proxy_ = proxy_.address() + chroot_;
+};
+
+TEST_F(PusherTest, ItemsAreInTheOrderInWhichTheyWerePushed) {
+  Party party(here_);
+  party.push(3210);
+  EXPECT_EQ(party.pusher.in(), 3210);
+  EXPECT_EQ(queue(), numbers(3210));
+}
+
+TEST_F(PusherTest, ASegmentThatIsFullIsSealedAndTheNextOneIsThere) {
+  Party party(here_);
+  party.push(2000);
+  EXPECT_EQ(observer_.children("/q/items").size(), 3u);
+  EXPECT_TRUE(is_sealed(observer_.read("/q/items/100-0000000001").stat));
+  EXPECT_FALSE(is_sealed(observer_.read("/q/items/100-0000000002").stat));
+}
+
+TEST_F(PusherTest, WhoFindsTheLastSegmentSealedMakesTheNext) {
+  Party(here_).push(1);
+  observer_.write("/q/items/100-0000000000", "");
+  Party party(here_, "b");
+  party.push(1);
+  EXPECT_EQ(queue(), (Texts{"1", "b1"}));
+  EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+// Sealed under our hands, so that what is in flight fails and goes again.
+TEST_F(PusherTest, AnItemPushedLaterNeverComesToStandBeforeAnEarlierOne) {
+  Party a(here_, "a"), b(here_, "b");
+  for (int last = 700; last <= 7000; last += 700) {
+    a.push(last);
+    b.push(last / 2);
+  }
+  const Texts all = queue();
+  EXPECT_EQ(all.size(), 10500u);
+  EXPECT_EQ(of(all, 'a'), numbers(7000, "a"));
+  EXPECT_EQ(of(all, 'b'), numbers(3500, "b"));
+  // b's 350 came between a's 700 and its next.
+  EXPECT_LT(std::ranges::find(all, "b350") - all.begin(), std::ranges::find(all, "a701") - all.begin());
+}
+
+// 61
+TEST_F(PusherTest, SeveralThatPushAtOnceKeepTheirOrder) {
+  Party a(here_, "a"), b(here_, "b"), c(here_, "c");
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (Party* party : {&a, &b, &c}) {
+      party->feed(2500);
+      busy |= !party->pusher.is_done() || party->pushed < 2500;
+      if (busy) party->turn();
+    }
+  }
+  const Texts all = queue();
+  EXPECT_EQ(all.size(), 7500u);
+  for (const Party* party : {&a, &b, &c}) EXPECT_EQ(of(all, party->name[0]), numbers(2500, party->name));
+  for (const std::string& segment : observer_.children("/q/items")) {
+    EXPECT_LT(observer_.children("/q/items/" + segment).size(), 3 * static_cast<size_t>(kSegmentSize));
+  }
+}
+
+// 55
+TEST_F(PusherTest, ABatchWhoseAnswerIsLostIsNotThereTwice) {
+  Party party(through_proxy_);
+  int turns = 0;
+  const Script script(party.loop, [&] {
+    if (++turns % 3 == 0 && turns < 30) proxy_.lose_next_answer();
+  });
+  party.push(20000);
+  EXPECT_GT(proxy_.lost(), 2);
+  EXPECT_EQ(queue(), numbers(20000));
+  EXPECT_EQ(party.pusher.in(), 20000);
+  EXPECT_TRUE(party.pusher.doubles().empty());
+}
+
+// 55
+TEST_F(PusherTest, ABrokenConnectionLosesNothing) {
+  Party party(through_proxy_);
+  int turns = 0;
+  const Script script(party.loop, [&] {
+    if (++turns % 5 == 0 && turns < 50) proxy_.cut();
+  });
+  party.push(20000);
+  EXPECT_EQ(queue(), numbers(20000));
+}
+
+// 55
+TEST_F(PusherTest, AfterAnExpiryItIsSaidWhatMayBeThereTwice) {
+  Party party(through_proxy_, "", 500ms);
+  party.push(10);
+  proxy_.set(FaultProxy::Mode::lose_answers);
+  party.feed(20);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return queue().size() == 20; }));
+  expire(party);
+  party.push(30);
+  ASSERT_EQ(party.pusher.doubles().size(), 1u);
+  EXPECT_EQ(party.pusher.doubles()[0].first, 11);
+  EXPECT_EQ(party.pusher.doubles()[0].last, 20);
+  Texts expected = numbers(20);
+  for (int i = 11; i <= 30; ++i) expected.push_back(std::to_string(i));
+  EXPECT_EQ(queue(), expected);
+}
+
+TEST_F(PusherTest, AnExpiryWithNothingOnItsWayIsNothingToSpeakOf) {
+  Party party(through_proxy_, "", 500ms);
+  party.push(10);
+  expire(party);
+  party.push(20);
+  EXPECT_TRUE(party.pusher.doubles().empty());
+  EXPECT_EQ(queue(), numbers(20));
+}
+
+TEST_F(PusherTest, AQueueDeletedOnTheWayIsNotMadeAgain) {
+  Party party(here_);
+  for (const char* node : {"items/100-0000000000", "items", "dead", "pushing", "waiting"}) {
+    observer_.remove(fmt::format("/q/{}", node));
+  }
+  EXPECT_THROW(party.push(1), Failure);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

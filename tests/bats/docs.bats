@@ -124,7 +124,7 @@ check-docs: completions/zklock.fish names --label, which is no option"
 @test "fish offers subcommand, options, values and commands" {
   command -v fish >/dev/null || skip "no fish"
   run complete_fish "zklock "
-  assert_equal "$(cut -f1 <<<"$output")" $'break\nrun\nshow'
+  assert_equal "$(cut -f1 <<<"$output")" $'break\nqueue\nrun\nshow'
   local subcommand
   for subcommand in run show break; do
     run complete_fish "zklock $subcommand --"

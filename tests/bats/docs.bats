@@ -90,7 +90,7 @@ check-docs: completions/zklock.fish names --label, which is no option"
 }
 
 @test "bash offers the subcommand, and -- behind the lock" {
-  offers "break run show" ""
+  offers "break queue run show" ""
   offers run -S host r
   offers run --acl open r
   offers "" run ""

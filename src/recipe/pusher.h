@@ -42,8 +42,8 @@ class Pusher {
   void settle();
 
   bool is_filling() const { return filling_.items > 0; }  // flush() would send something
-  bool is_done() const { return in_flight_.empty(); }  // what was flushed is in
-  int64_t in() const { return in_; }                   // items that are in the queue, or were
+  bool is_done() const { return in_flight_.empty(); }     // what was flushed is in
+  int64_t in() const { return in_; }                      // items that are in the queue, or were
   // What was pushed again when the outcome of its first push could not be known.
   const std::vector<ItemSpan>& doubles() const { return doubles_; }
   // What may be in besides those; first 0: nothing.

@@ -10,7 +10,7 @@ teardown() { end_all; }
 
 limit=983040
 
-has_items() { (($(znode stat "$(echo "$1"/items/100-0000000000)" | sed -n 's/numChildren=//p') == $2)); }
+has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=//p') == $2)); }
 
 @test "items from arguments arrive byte for byte, behind -- whatever they begin with" {
   expect_status 0 zklock queue push /q '[]' '[a,b]' '{}' '' run stat push -- -5 -- '--json' 'a b'
@@ -143,7 +143,7 @@ has_items() { (($(znode stat "$(echo "$1"/items/100-0000000000)" | sed -n 's/num
   for i in 1 2 3 4 5 6 7 8; do
     seq -f "$i %.0f" 1500 >"in$i"
     background zklock queue push /q <"in$i"
-    pid[$i]=$!
+    pid["$i"]=$!
   done
   for i in 1 2 3 4 5 6 7 8; do expect_end 0 "${pid[$i]}"; done
   listed /q >there

@@ -26,7 +26,7 @@ Waiting::Waiting(std::string path, bool verbose)
 
 void Waiting::on_holder(const recipe::Holder& holder) {
   next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
-  std::string line = fmt::format("zklock: waiting for {}: {}", path_, describe_holder(holder));
+  std::string line = fmt::format("zklock: waiting for {}: {}", holder.path, describe_holder(holder));
   if (holder.before > 1) line += fmt::format(", {} before us", holder.before);
   if (watched_) line = kWipe + host::fit_to_terminal(line);
   host::remark(watched_ ? line : line + "\n");

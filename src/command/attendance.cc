@@ -15,7 +15,7 @@ using host::CommandPhase;
 
 Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
   guard_.set_fence(lease_.fence());
-  guard_.start(variables);
+  guard_.start({variables});
   while (!is_over()) loop_.turn(stage_ == Stage::holding ? terms_.hold_until : kNever);
   // What may be left runs on without the lock.
   guard_.let_go();

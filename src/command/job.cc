@@ -48,7 +48,7 @@ Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOpt
     : options_(std::move(options)),
       course_(course),
       session_(loop_, std::move(session)),
-      guard_(std::move(program), inherited),
+      guard_(host::Service::once, std::move(program), inherited),
       nesting_(options_.paths, options_.slots) {}
 
 int Job::run() {

@@ -30,7 +30,7 @@ Pulling::Pulling(zk::SessionOptions session, PullOptions options)
       tried_("cannot pull from " + options_.path),
       session_(loop_, std::move(session)),
       consumer_(session_, layout_, options_.note),
-      discharge_(session_, consumer_) {}
+      discharge_(session_, layout_, consumer_) {}
 
 void Pulling::run() {
   session_.set_purpose(tried_);
@@ -166,7 +166,7 @@ bool Pulling::wait_for_items() {
   if (waits()) {
     IdleLine line(session_, layout_, options_.note, consumer_);
     const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
-    switch (line.wait(until, options_.all)) {
+    switch (line.wait({true, until}, options_.all)) {
       case IdleLine::End::taken:
         for (Item& item : line.items()) items_.push_back(std::move(item));
         return true;
@@ -177,6 +177,7 @@ bool Pulling::wait_for_items() {
       case IdleLine::End::removed:
         throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
       case IdleLine::End::timeout:
+      case IdleLine::End::disturbed:
         break;
     }
   }

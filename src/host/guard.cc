@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <new>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -47,26 +46,22 @@ void unmap(GuardPage* page) {
 
 }  // namespace
 
-Guard::Guard(Program program, const Inherited& inherited)
+Guard::Guard(Service service, Program program, const Inherited& inherited)
     : program_(std::move(program)), page_(make_shared_page(), unmap) {
   if (getpid() != 1 && parent_of(getpid()) == 0)
     throw Failure(ExitStatus::internal, "cannot read /proc, by which commands are ended");
   spared_ = children_before();
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
-  channel_ = Fd(ends[0]);
-  Fd guards_end(ends[1]);
+  GuardChannel channel = GuardChannel::make();
   // The command's tree is ours should the guard be killed.
   become_subreaper();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the guard");
-  if (pid_ > 0) return;
-  channel_.reset();
-  be_guard(std::move(guards_end), *page_, program_, inherited);
+  if (pid_ == 0) be_guard(std::move(channel.guard), *page_, service, program_, inherited);
+  channel_ = std::move(channel.zklock);
 }
 
 Guard::~Guard() {
-  const bool runs = started_ && !gone() && !page_->let_go;
+  const bool runs = command_ > 0 && !gone() && !page_->let_go;
   if (state_ == State::alive) {
     // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
     ::kill(pid_, SIGKILL);
@@ -79,45 +74,36 @@ Guard::~Guard() {
   } while (!descendants_of(getpid(), spared_).empty());
 }
 
-void Guard::start(const std::vector<std::string>& variables) {
-  std::string block;
-  for (const std::string& variable : variables) block += variable + '\0';
-  started_ = true;
-  send_order({OrderKind::start}, block);
+void Guard::start(const Launch& launch) {
+  Order order{OrderKind::start, ++command_};
+  for (const std::string& variable : launch.variables) order.variables += variable + '\0';
+  std::string arguments;
+  for (const std::string& argument : launch.arguments) arguments += argument + '\0';
+  if (!arguments.empty()) order.arguments = memory_file(arguments);
+  if (launch.input) order.input = memory_file(*launch.input);
+  page_->let_go = false;
+  send(channel_, order);
 }
 
+// A guard that is gone is noticed in record(); one that stands still is taken over at the fence.
 void Guard::forward(int signal) {
-  send_order({OrderKind::forward, signal});
+  send(channel_, {OrderKind::forward, signal});
 }
 
 void Guard::finish(Duration grace) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(grace).count();
-  send_order({OrderKind::finish, static_cast<int32_t>(milliseconds)});
+  send(channel_, {OrderKind::finish, static_cast<int32_t>(milliseconds)});
 }
 
 void Guard::set_fence(Deadline moment) {
   const int64_t before = page_->fence.exchange(moment.time_since_epoch().count());
   // Earlier than the guard will wake up by itself.
-  if (started_ && moment.time_since_epoch().count() < before) forward(0);
+  if (command_ > 0 && moment.time_since_epoch().count() < before) forward(0);
 }
 
 void Guard::let_go() {
   page_->let_go = true;
   page_->fence = kNever.time_since_epoch().count();
-}
-
-void Guard::send_order(Order order, std::string_view rest) {
-  std::string message(sizeof order, '\0');
-  std::memcpy(message.data(), &order, sizeof order);
-  message += rest;
-  if (message.size() > kLongestOrder) {
-    throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
-  }
-  if (send(channel_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
-  // A guard that is gone is noticed in record().
-  // One that stands still is taken over at the fence.
-  const bool gone = errno == EPIPE || errno == ECONNRESET || errno == EBADF;
-  if (!gone && errno != EAGAIN) throw system_error("cannot reach the guard");
 }
 
 bool Guard::gone() const {
@@ -133,7 +119,7 @@ void Guard::arm(PollSet& set) {
   if (channel_) set.watch(channel_.get(), POLLIN);
   if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));
   const Deadline fence{Duration(page_->fence)};
-  if (state_ == State::alive && started_ && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
+  if (state_ == State::alive && command_ > 0 && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
 }
 
 void Guard::record(const PollSet& set) {
@@ -162,8 +148,10 @@ void Guard::decide() {
 // A stopped guard could not keep the fence, so it is no better than a dead one.
 void Guard::look_after_guard() {
   int wait_status = 0;
-  if (waitpid(pid_, &wait_status, WNOHANG | WUNTRACED) != pid_) return;
-  if (!started_) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
+  const pid_t found = waitpid(pid_, &wait_status, WNOHANG | WUNTRACED);
+  // Another guard's end may have reaped it.
+  if (found != pid_ && (found == 0 || errno != ECHILD)) return;
+  if (command_ == 0) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
   if (page_->let_go) {
     channel_.reset();
     state_ = State::cleared;
@@ -175,7 +163,7 @@ void Guard::look_after_guard() {
 // Past the fence and not killing: held by a debugger, or in a cgroup that is frozen.
 bool Guard::stands_still() const {
   const Deadline fence{Duration(page_->fence)};
-  return started_ && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
+  return command_ > 0 && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
 }
 
 void Guard::take_over() {

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock's side of its guard (guard_process.h): starts the command, passes signals on, learns how it ended. Made
-// before there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed or stopped,
-// zklock inherits the command's tree and ends it itself.
+// zklock's side of its guard (guard_process.h): starts a command, passes signals on, learns how it ended. Made before
+// there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed or stopped, zklock
+// inherits the command's tree and ends it itself.
 #pragma once
 
 #include "base/time.h"
+#include "host/birth.h"
 #include "host/child_signal.h"
-#include "host/fd.h"
-#include "host/guard_page.h"
-#include "host/inherited.h"
 #include "host/loop.h"
-#include "host/program.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace zklock::host {
 
+// What a command is started with.
+struct Launch {
+  std::vector<std::string> variables;       // "NAME=value", besides the caller's
+  std::vector<std::string> arguments = {};  // instead of the program's; none: those
+  std::optional<std::string> input = {};    // Service::again: on standard input; nothing: /dev/null
+};
+
 class Guard : public Source {
  public:
   // Forks. `program` is found already.
-  Guard(Program program, const Inherited& inherited);
+  Guard(Service service, Program program, const Inherited& inherited);
   Guard(const Guard&) = delete;
   // Ends the guard, and the command's tree unless that was let go.
   ~Guard();
 
-  void start(const std::vector<std::string>& variables);
+  // With Service::again also when the last command has ended and was let go. From then on all that follows speaks of
+  // this one.
+  void start(const Launch& launch);
   // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it on
   // wakes nobody. A guard that does not kill at the fence is treated as one that was killed.
   void set_fence(Deadline moment);
@@ -38,7 +45,7 @@ class Guard : public Source {
   // TERM to the command and all its descendants, KILL to those left after `grace`; then the phase is `gone`.
   void finish(Duration grace);
 
-  CommandPhase phase() const { return page_->phase; }
+  CommandPhase phase() const { return page_->command == command_ ? page_->phase.load() : CommandPhase::idle; }
   int wait_status() const { return page_->wait_status; }
   int stop_signal() const { return page_->stop_signal; }
   pid_t stubborn() const { return page_->stubborn; }
@@ -49,9 +56,14 @@ class Guard : public Source {
   bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
   // Nothing of the command is left.
   bool gone() const;
+  // Why it could not be executed, an errno; 0: it was.
+  int exec_error() const { return page_->exec_error; }
   bool executed() const { return page_->exec_error == 0; }
   // Throws if the command could not be executed.
   void check_execution() const;
+
+  // Another guard of this zklock: neither it nor its command is ours to end.
+  void spare(const Guard& other) { spared_.push_back(other.pid_); }
 
   void arm(PollSet& set) override;
   void record(const PollSet& set) override;
@@ -64,7 +76,6 @@ class Guard : public Source {
     cleared,   // and that is done
   };
 
-  void send_order(Order order, std::string_view rest = {});
   void look_after_guard();
   bool stands_still() const;
   void take_over();
@@ -75,8 +86,8 @@ class Guard : public Source {
   ChildSignal child_signal_;
   bool child_changed_ = false;
   pid_t pid_ = 0;
-  std::vector<pid_t> spared_;  // children from before, by an exec: not ours to kill
-  bool started_ = false;
+  std::vector<pid_t> spared_;  // children from before, by an exec, and other guards: not ours to kill
+  int command_ = 0;            // how many were started
   State state_ = State::alive;
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What zklock and its guard tell each other: a page of memory that both map, for what is, and a socket, for what
-// shall be done (zklock's orders) and for "look at the page" (one byte from the guard).
+// The page of memory that zklock and its guard both map: what is. What shall be done goes another way
+// (guard_channel.h).
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
 
@@ -20,6 +19,7 @@ enum class CommandPhase : int {
 };
 
 struct GuardPage {
+  std::atomic<int> command{0};  // which one the rest speaks of, counted from 1; written before its phase is `running`
   std::atomic<CommandPhase> phase{CommandPhase::idle};
   std::atomic<int> wait_status{0};        // as from waitpid, from `ended` on
   std::atomic<int> exec_error{0};         // errno of a failed exec
@@ -31,18 +31,5 @@ struct GuardPage {
   std::atomic<int> refused{0};  // a signal that the command could not be sent (another user's, by setuid); 0: none
 };
 static_assert(std::atomic<CommandPhase>::is_always_lock_free);
-
-enum class OrderKind : uint8_t {
-  start,    // the rest of the message: variables, "NAME=value\0" each
-  forward,  // the command gets signal `number`
-  finish,   // TERM to the whole tree, KILL after `number` milliseconds
-};
-
-constexpr size_t kLongestOrder = 128 * 1024;
-
-struct Order {
-  OrderKind kind;
-  int32_t number = 0;
-};
 
 }  // namespace zklock::host

@@ -8,12 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <poll.h>
-#include <string>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -35,8 +31,8 @@ enum class Duty {
 
 class GuardProcess {
  public:
-  GuardProcess(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited)
-      : channel_(std::move(channel)), page_(page), program_(program), inherited_(inherited) {}
+  GuardProcess(Fd channel, GuardPage& page, Service service, const Program& program, const Inherited& inherited)
+      : channel_(std::move(channel)), page_(page), service_(service), program_(program), inherited_(inherited) {}
 
   [[noreturn]] void live() {
     for (;;) {
@@ -66,11 +62,12 @@ class GuardProcess {
   }
 
   void read_orders() {
-    char message[kLongestOrder];
-    ssize_t length = 0;
-    while (zklock_lives_ && (length = recv(channel_.get(), message, sizeof message, MSG_DONTWAIT)) >= 0) {
-      if (length == 0) zklock_is_gone();
-      if (length >= static_cast<ssize_t>(sizeof(Order))) obey(message, static_cast<size_t>(length));
+    bool closed = false;
+    while (zklock_lives_) {
+      const auto order = receive(channel_, closed);
+      if (closed) zklock_is_gone();
+      if (!order) return;
+      obey(*order);
     }
   }
 
@@ -96,12 +93,10 @@ class GuardProcess {
     return false;
   }
 
-  void obey(const char* message, size_t length) {
-    Order order{};
-    std::memcpy(&order, message, sizeof order);
+  void obey(const Order& order) {
     switch (order.kind) {
       case OrderKind::start:
-        start({message + sizeof order, length - sizeof order});
+        start(order);
         break;
       case OrderKind::forward:
         forward(order.number);
@@ -122,54 +117,32 @@ class GuardProcess {
     signal_descendants(SIGCONT);  // a stopped process would not see the TERM
   }
 
+  // To a command in a group of its own as a terminal would do it: to all of the group.
   void forward(int signal) {
     // Our child and not reaped yet, so the pid is still its own.
-    if (command_ == 0 || ::kill(command_, signal) == 0) return;
+    if (command_ == 0 || ::kill(service_ == Service::again ? -command_ : command_, signal) == 0) return;
     page_.refused = signal;
     notify();
   }
 
-  void start(std::string_view variables) {
+  void start(const Order& order) {
+    page_.phase = CommandPhase::idle;
+    page_.exec_error = 0;
+    page_.command = order.number;
+    term_until_ = kNever;
     if (BootClock::now() >= fence()) {  // zklock was frozen on the way to us
       page_.fenced = true;
       return set_phase(CommandPhase::gone);
     }
-    std::vector<std::string> environment;
-    while (!variables.empty()) {
-      environment.emplace_back(variables.substr(0, variables.find('\0')));
-      variables.remove_prefix(environment.back().size() + 1);
-    }
-    const pid_t group = getpgid(getppid());
-    command_ = fork();
-    if (command_ == 0) become_command(group, environment);
+    command_ = give_birth(order, service_, program_, inherited_, page_);
     if (command_ < 0) {
+      command_ = 0;
       page_.exec_error = errno;
-      set_phase(CommandPhase::ended);
-      return;
+      return set_phase(CommandPhase::ended);
     }
     set_phase(CommandPhase::running);
-    let_go_of_descriptors();
-  }
-
-  [[noreturn]] void become_command(pid_t group, const std::vector<std::string>& environment) noexcept {
-    // Should the guard be killed, its command dies with it, before zklock has even noticed.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, group);
-    inherited_.restore();
-    page_.exec_error = program_.execute(environment);
-    _exit(127);
-  }
-
-  // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
-  void let_go_of_descriptors() {
-    int kept[] = {channel_.get(), child_signal_.fd(), timer_.fd()};
-    std::sort(std::begin(kept), std::end(kept));
-    unsigned first = 0;
-    for (const int fd : kept) {
-      if (static_cast<unsigned>(fd) > first) syscall(SYS_close_range, first, fd - 1, 0);
-      first = static_cast<unsigned>(fd) + 1;
-    }
-    syscall(SYS_close_range, first, ~0U, 0);
+    // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
+    if (service_ == Service::once) close_all_but({channel_.get(), child_signal_.fd(), timer_.fd()}, 0);
   }
 
   void reap() {
@@ -220,11 +193,12 @@ class GuardProcess {
   void notify() {
     const char look = 0;
     // A full channel means that zklock has a byte to wake up for already.
-    static_cast<void>(send(channel_.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
+    static_cast<void>(::send(channel_.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
   }
 
   Fd channel_;
   GuardPage& page_;
+  Service service_;
   const Program& program_;
   const Inherited& inherited_;
   ChildSignal child_signal_;
@@ -238,7 +212,10 @@ class GuardProcess {
 
 }  // namespace
 
-void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherited& inherited) noexcept {
+void be_guard(Fd channel, GuardPage& page, Service service, const Program& program,
+              const Inherited& inherited) noexcept {
+  // Among it the channels of other guards: they must see zklock's end when it dies.
+  close_private_but(channel.get());
   // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
   // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
   // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
@@ -248,7 +225,7 @@ void be_guard(Fd channel, GuardPage& page, const Program& program, const Inherit
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   become_subreaper();
-  GuardProcess(std::move(channel), page, program, inherited).live();
+  GuardProcess(std::move(channel), page, service, program, inherited).live();
 }
 
 }  // namespace zklock::host

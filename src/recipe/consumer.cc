@@ -177,7 +177,8 @@ std::vector<Item> Consumer::read_items(Lot& lot, Deadline until) {
 }
 
 Item Consumer::item_of(const Attempt& attempt, const Answer& answer, Deadline sent) const {
-  return {attempt.path, answer.data, answer.stat.created_ms, attempts_of(answer.stat), session_.id(), sent};
+  const zk::Stat& stat = answer.stat;
+  return {attempt.path, answer.data, stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
 }
 
 std::vector<Item> Consumer::settle_lots(Deadline until) {
@@ -200,6 +201,7 @@ size_t Consumer::underway() const {
 
 void Consumer::forget_all() {
   lots_.clear();
+  free_.clear();
   finder_.forget_all();
   finder_.restart(false);
 }

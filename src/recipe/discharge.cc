@@ -2,6 +2,7 @@
 #include "recipe/discharge.h"
 
 #include "zk/batch.h"
+#include "zk/path.h"
 
 #include <fmt/format.h>
 
@@ -31,84 +32,126 @@ std::vector<std::string> claims_of(const std::vector<Item>& items) {
 
 void Discharge::remove(const std::vector<Item>& items, Deadline until) {
   if (items.empty()) return;
-  while (removals_.size() >= kMostOutstanding) take_oldest(until);
+  while (partings_.size() >= kMostOutstanding) take_oldest(until);
   session_.ready(until);
-  send_removal(items);
+  begin({Fate::done, items, ""});
 }
 
-void Discharge::send_removal(const std::vector<Item>& items) {
-  const zk::Call call = transact_removal(items);
-  removals_.push_back({items, call});
+void Discharge::discharge(Fate fate, const Item& item, const std::string& why, Deadline until) {
+  while (partings_.size() >= kMostOutstanding) take_oldest(until);
+  session_.ready(until);
+  if (session_.expired()) return lose({fate, {}, ""}, {item});
+  begin({fate, {item}, why});
+}
+
+void Discharge::begin(Parting parting) {
+  parting.call = transact(parting);
+  partings_.push_back(std::move(parting));
 }
 
 // In a session other than the one of the claims it would hit those of others.
-zk::Call Discharge::transact_removal(const std::vector<Item>& items) {
+zk::Call Discharge::transact(const Parting& parting) {
   std::vector<Step> steps;
-  for (const Item& item : items) {
+  for (const Item& item : parting.items) {
     if (item.owner != session_.id()) throw Failure(ExitStatus::internal, "a claim of another session");
-    steps.push_back({Step::Kind::remove, claim_of(item.path)});
-    steps.push_back({Step::Kind::remove, item.path});
+    put_steps(parting, item, steps);
   }
   return session_.client().transact(steps);
 }
 
+void Discharge::put_steps(const Parting& parting, const Item& item, std::vector<Step>& steps) const {
+  steps.push_back({Step::Kind::remove, claim_of(item.path)});
+  switch (parting.fate) {
+    case Fate::done:
+      steps.push_back({Step::Kind::remove, item.path});
+      break;
+    case Fate::failed:
+      break;
+    case Fate::untouched:
+      // The write is what does not let it count.
+      steps.push_back({Step::Kind::write, item.path, item.data});
+      break;
+    case Fate::dead: {
+      const std::string dead = layout_.dead_of(item.path);
+      steps.push_back({Step::Kind::remove, item.path});
+      steps.push_back({Step::Kind::create, dead, item.data});
+      steps.push_back({Step::Kind::create, why_of(dead), parting.why});
+      break;
+    }
+  }
+}
+
+void Discharge::take_answers(Deadline until) {
+  while (!partings_.empty() && partings_.front().call->done) take_oldest(until);
+}
+
 void Discharge::finish(Deadline until) {
-  while (!removals_.empty()) take_oldest(until);
+  while (!partings_.empty()) take_oldest(until);
 }
 
 void Discharge::take_oldest(Deadline until) {
-  const Answer answer = session_.await(removals_.front().call, until);
-  const std::vector<Item> items = removals_.front().items;
+  const Answer answer = session_.await(partings_.front().call, until);
+  // Kept until it is settled, for whoever cleans up if that is interrupted.
+  const Parting parting = partings_.front();
   switch (answer.code) {
     case Code::ok:
-      drop(items);
-      break;
-    case Code::unknown:
-      find_out(items, until);
+      drop(parting.items);
       break;
     case Code::no_node:
-      if (items.size() > 1) {
-        remove_each(items, until);
-      } else {
-        find_out(items, until);
+      if (parting.items.size() > 1) {
+        begin_each(parting, parting.items, until);
+        break;
       }
+      // Nobody of its segment may have been given up on so far.
+      if (parting.fate == Fate::dead) {
+        session_.make_node(zk::parent_of(layout_.dead_of(parting.items.front().path)), zk::CreateMode::persistent,
+                           until);
+      }
+      [[fallthrough]];
+    case Code::unknown:
+    case Code::node_exists:
+      find_out(parting, until);
       break;
     case Code::expired:
-      lose(items);
+      lose(parting, parting.items);
       break;
-    case Code::node_exists:
     case Code::not_empty:
     case Code::bad_version:
     case Code::childless:
     case Code::no_auth:
     case Code::unsupported:
     case Code::other:
-      throw zk::failure_of("cannot remove " + items.front().path, answer);
+      throw zk::failure_of("cannot give up the claim on " + parting.items.front().path, answer);
   }
-  removals_.pop_front();
+  partings_.pop_front();
 }
 
-// No item: done. A claim that is still ours: not done yet. Else it is somebody else's by now.
-void Discharge::find_out(const std::vector<Item>& items, Deadline until) {
-  const std::vector<Answer> claims = zk::synced_stat_all(session_, claims_of(items), until);
-  const std::vector<Answer> looks = zk::stat_all(session_, paths_of(items), until);
+// A claim that is still ours: not done yet. No item: removed, or among the dead. Else it is somebody else's by now.
+void Discharge::find_out(const Parting& parting, Deadline until) {
+  const std::vector<Answer> claims = zk::synced_stat_all(session_, claims_of(parting.items), until);
+  const std::vector<Answer> looks = zk::stat_all(session_, paths_of(parting.items), until);
   std::vector<Item> ours;
-  for (size_t i = 0; i < items.size(); ++i) {
+  for (size_t i = 0; i < parting.items.size(); ++i) {
+    const Item& item = parting.items[i];
     if (looks[i].code == Code::no_node) {
-      drop({items[i]});
-    } else if (claims[i].code == Code::ok && claims[i].stat.ephemeral_owner == items[i].owner) {
-      ours.push_back(items[i]);
+      drop({item});
+    } else if (claims[i].code == Code::ok && claims[i].stat.ephemeral_owner == item.owner) {
+      ours.push_back(item);
     } else {
-      lose({items[i]});
+      lose(parting, {item});
     }
   }
-  remove_each(ours, until);
+  begin_each(parting, ours, until);
 }
 
-void Discharge::remove_each(const std::vector<Item>& items, Deadline until) {
+void Discharge::begin_each(const Parting& parting, const std::vector<Item>& items, Deadline until) {
   for (const Item& item : items) {
     session_.ready(until);
-    send_removal({item});
+    if (session_.expired()) {
+      lose(parting, {item});
+    } else {
+      begin({parting.fate, {item}, parting.why});
+    }
   }
 }
 
@@ -136,23 +179,27 @@ std::vector<Item> Discharge::confirm(std::vector<Item> items, Deadline until) {
 
 void Discharge::send(const std::vector<Item>& items, Deadline until) {
   if (items.empty() || !session_.settle_connection(until) || items.front().owner != session_.id()) return;
-  send_removal(items);
+  begin({Fate::done, items, ""});
 }
 
 void Discharge::settle(Deadline until) {
-  for (; !removals_.empty(); removals_.pop_front()) {
-    Removal& removal = removals_.front();
-    bool removed = session_.settle(removal.call, until) && removal.call->answer.code == Code::ok;
-    // Not done, or not known to be: once more is no harm, in the same session.
-    while (!removed && left_until(until) > Duration::zero() && session_.settle_connection(until)) {
-      if (removal.items.front().owner != session_.id()) break;
-      removal.call = transact_removal(removal.items);
-      if (!session_.settle(removal.call, until)) break;
-      const Code code = removal.call->answer.code;
-      removed = code == Code::ok || code == Code::no_node;
-      if (code != Code::unknown) break;
-    }
-    removed ? drop(removal.items) : lose(removal.items);
+  for (; !partings_.empty(); partings_.pop_front()) {
+    Parting& parting = partings_.front();
+    settle_one(parting, until) ? drop(parting.items) : lose(parting, parting.items);
+  }
+}
+
+bool Discharge::settle_one(Parting& parting, Deadline until) {
+  for (;;) {
+    if (!session_.settle(parting.call, until)) return false;
+    const Code code = parting.call->answer.code;
+    if (code == Code::ok) return true;
+    // Done before its answer was lost; but a dead one's segment may be missing.
+    if (code == Code::no_node) return parting.fate != Fate::dead;
+    // Not known to be done: once more is no harm, in the same session.
+    if (code != Code::unknown || !session_.settle_connection(until)) return false;
+    if (parting.items.front().owner != session_.id()) return false;
+    parting.call = transact(parting);
   }
 }
 
@@ -160,9 +207,7 @@ void Discharge::give_back(const std::vector<Item>& items, Deadline until) {
   std::deque<zk::Call> calls;
   for (const Item& item : items) {
     if (!session_.settle_connection(until) || item.owner != session_.id()) return;
-    // The write is what does not let it count.
-    calls.push_back(session_.client().transact(
-        {{Step::Kind::remove, claim_of(item.path)}, {Step::Kind::write, item.path, item.data}}));
+    calls.push_back(transact({Fate::untouched, {item}, ""}));
     if (calls.size() < kMostOutstanding) continue;
     session_.settle(calls.front(), until);
     calls.pop_front();
@@ -184,9 +229,10 @@ void Discharge::drop(const std::vector<Item>& items) {
   for (const Item& item : items) consumer_.forget(item);
 }
 
-void Discharge::lose(const std::vector<Item>& items) {
+// One that was to go back has gone back.
+void Discharge::lose(const Parting& parting, const std::vector<Item>& items) {
   drop(items);
-  lost_.insert(lost_.end(), items.begin(), items.end());
+  if (parting.fate == Fate::done || parting.fate == Fate::dead) lost_.insert(lost_.end(), items.begin(), items.end());
 }
 
 }  // namespace zklock::recipe

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of items that we have worked on: removed for good, or given back. Each way is one transaction with the
-// end of the claim, sent in the session that made the claim and in no other. A lost answer is looked up.
+// What becomes of items that we have worked on. Each way is one transaction with the end of the claim, sent in the
+// session that made the claim and in no other. A lost answer is looked up.
 #pragma once
 
 #include "recipe/consumer.h"
 #include "recipe/item.h"
 
 #include <deque>
+#include <string>
 #include <vector>
 
 namespace zklock::recipe {
 
+enum class Fate {
+  done,       // removed for good
+  failed,     // back at its place; the attempt counts
+  untouched,  // back at its place; the attempt does not count
+  dead,       // to the dead letters
+};
+
 class Discharge {
  public:
-  Discharge(zk::Session& session, Consumer& consumer) : session_(session), consumer_(consumer) {}
+  Discharge(zk::Session& session, QueueLayout layout, Consumer& consumer)
+      : session_(session), layout_(std::move(layout)), consumer_(consumer) {}
 
-  // Sends it off. Waits for answers only when many are outstanding.
+  // These send it off, and wait for answers only when many are outstanding.
   void remove(const std::vector<Item>& items, Deadline until);
-  // Until all of remove() is answered.
+  // `why`: for the dead letters.
+  void discharge(Fate fate, const Item& item, const std::string& why, Deadline until);
+  // The answers that have come.
+  void take_answers(Deadline until);
+  // Until all is answered.
   void finish(Deadline until);
-  bool finished() const { return removals_.empty(); }
+  bool finished() const { return partings_.empty(); }
 
   // Of the items, those whose claims a quorum knows of now, proved anew.
   std::vector<Item> confirm(std::vector<Item> items, Deadline until);
@@ -36,22 +49,28 @@ class Discharge {
   void look_again(Deadline until);
 
  private:
-  struct Removal {
+  // On its way. Several items only where they are done.
+  struct Parting {
+    Fate fate;
     std::vector<Item> items;
-    zk::Call call;
+    std::string why;
+    zk::Call call = nullptr;
   };
 
-  void send_removal(const std::vector<Item>& items);
-  zk::Call transact_removal(const std::vector<Item>& items);
+  void begin(Parting parting);
+  zk::Call transact(const Parting& parting);
+  void put_steps(const Parting& parting, const Item& item, std::vector<zk::Step>& steps) const;
   void take_oldest(Deadline until);
-  void find_out(const std::vector<Item>& items, Deadline until);
-  void remove_each(const std::vector<Item>& items, Deadline until);
+  void find_out(const Parting& parting, Deadline until);
+  void begin_each(const Parting& parting, const std::vector<Item>& items, Deadline until);
+  bool settle_one(Parting& parting, Deadline until);
   void drop(const std::vector<Item>& items);
-  void lose(const std::vector<Item>& items);
+  void lose(const Parting& parting, const std::vector<Item>& items);
 
   zk::Session& session_;
+  QueueLayout layout_;
   Consumer& consumer_;
-  std::deque<Removal> removals_;
+  std::deque<Parting> partings_;
   std::vector<Item> lost_;
 };
 

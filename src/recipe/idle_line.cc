@@ -17,9 +17,10 @@ IdleLine::End end_of(Outcome outcome) {
       return IdleLine::End::removed;
     case Outcome::expired:
       return IdleLine::End::expired;
+    case Outcome::disturbed:
+      return IdleLine::End::disturbed;
     case Outcome::held:
     case Outcome::busy:
-    case Outcome::disturbed:
       break;
   }
   return IdleLine::End::timeout;
@@ -33,11 +34,11 @@ IdleLine::IdleLine(zk::Session& session, QueueLayout layout, std::string note, C
       consumer_(consumer),
       place_(session, layout_.waiting(), {}, std::move(note), *this) {}
 
-IdleLine::End IdleLine::wait(Deadline until, bool end_if_empty) {
-  const Outcome outcome = place_.acquire({true, until});
+IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
+  const Outcome outcome = place_.acquire(patience);
   if (outcome != Outcome::held) return end_of(outcome);
   try {
-    const End end = wait_in_line(until, end_if_empty);
+    const End end = wait_in_line(patience, end_if_empty);
     // It went with the transaction that took the item, or with the session.
     if (end == End::taken || end == End::expired) place_.forget();
     place_.release(withdrawal_budget(session_));
@@ -49,14 +50,14 @@ IdleLine::End IdleLine::wait(Deadline until, bool end_if_empty) {
 }
 
 // We are the first.
-IdleLine::End IdleLine::wait_in_line(Deadline until, bool end_if_empty) {
+IdleLine::End IdleLine::wait_in_line(const Patience& patience, bool end_if_empty) {
   for (;;) {
     if (const auto end = look(end_if_empty)) return *end;
     const auto changed = std::make_shared<zk::WatchState>();
     if (!watch(changed)) continue;
     const Holder nobody;
     const auto outcome =
-        wait_for_change(session_, {changed}, {true, until}, *this, [&]() -> const Holder& { return nobody; });
+        wait_for_change(session_, {changed}, patience, *this, [&]() -> const Holder& { return nobody; });
     if (outcome) return end_of(*outcome);
   }
 }

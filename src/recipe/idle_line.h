@@ -24,11 +24,12 @@ class IdleLine : private WaitObserver {
     timeout,
     removed,  // our place was deleted by somebody while our session lived
     expired,
+    disturbed,
   };
 
   // Waits for an item and takes it. `end_if_empty`: not for items that are not in the queue yet. Nothing of ours stays
   // in the line, as long as a server can be reached. Throws what a lock and a consumer throw.
-  End wait(Deadline until, bool end_if_empty);
+  End wait(const Patience& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
  private:
@@ -36,7 +37,7 @@ class IdleLine : private WaitObserver {
   void on_holder(const Holder&) override {}
   void on_start_again(Outcome) override {}
 
-  End wait_in_line(Deadline until, bool end_if_empty);
+  End wait_in_line(const Patience& patience, bool end_if_empty);
   std::optional<End> look(bool end_if_empty);
   bool watch(const zk::Watch& watch);
   bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch);

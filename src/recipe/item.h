@@ -16,6 +16,7 @@ struct Item {
   int64_t created_ms = 0;  // when it was pushed, the server's clock, ms since 1970
   int64_t attempts = 0;    // claims that count, this one included
   int64_t owner = 0;       // the session that made the claim
+  int64_t token = 0;       // the claim's czxid: grows from one claim on it to the next
   Deadline proved{};       // a moment since which a quorum has known of our claim
 };
 

@@ -40,8 +40,8 @@ Word word_of(Code code) {
 
 }  // namespace
 
-Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace)
-    : session_(session), grace_(grace), connections_(session.client().connections()) {
+Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched)
+    : session_(session), grace_(grace), watched_(watched), connections_(session.client().connections()) {
   for (const Held& one : held) add(one);
 }
 
@@ -50,18 +50,31 @@ void Lease::add(const Held& held) {
   next_heartbeat_ = std::min(next_heartbeat_, held.proved + zk::beat_of(session_.timeout()));
   move_fence();
   looks_.push_back({held, nullptr, nullptr});
-  send(looks_.back());
+  if (watched_ == Watched::nodes) send(looks_.back());
+}
+
+void Lease::drop(const std::string& node) {
+  std::erase_if(looks_, [&](const Look& look) { return look.held.node == node; });
+  if (looks_.empty() && state_ == State::held) clear();
+}
+
+void Lease::clear() {
+  state_ = State::held;
+  looks_.clear();
+  heartbeat_.reset();
+  proved_ = fence_ = next_heartbeat_ = kNever;
+  lost_.clear();
 }
 
 void Lease::arm(host::PollSet& set) {
-  if (state_ != State::held) return;
+  if (state_ != State::held || looks_.empty()) return;
   set.wake_at(fence_ - grace_);
   if (!heartbeat_ && session_.connected()) set.wake_at(next_heartbeat_);
 }
 
 // Here and not while recording: only now has every source recorded, the session's too.
 void Lease::decide() {
-  if (state_ != State::held) return;
+  if (state_ != State::held || looks_.empty()) return;
   // The clock first: after a pause of ours the guard has killed the command already, whatever the answers say that
   // have piled up.
   const Deadline now = BootClock::now();
@@ -82,6 +95,7 @@ void Lease::decide() {
   }
   move_fence();
   if (!heartbeat_ && now >= next_heartbeat_) send_heartbeat();
+  if (watched_ == Watched::nothing) return;
   for (Look& look : looks_) {
     if (!look.call && (!look.watch || look.watch->fired)) send(look);
   }

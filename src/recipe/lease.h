@@ -19,12 +19,22 @@ namespace zklock::recipe {
 
 class Lease : public host::Source {
  public:
+  // What else of a node counts.
+  enum class Watched {
+    nodes,    // that it goes, and what is written into it: seen at once
+    nothing,  // that it goes is seen by the next heartbeat
+  };
+
   // On what was acquired in the session as it is now. `grace`: what the command gets between SIGTERM and SIGKILL; the
-  // lease ends so long before the fence. Also watches the nodes.
-  Lease(zk::Session& session, const std::vector<Held>& held, Duration grace);
+  // lease ends so long before the fence.
+  Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched = Watched::nodes);
 
   // From now on on this too.
   void add(const Held& held);
+  // No longer on this: call it before the node is deleted. A lease on nothing is held for ever.
+  void drop(const std::string& node);
+  // On nothing, whatever was lost: for what is acquired from now on.
+  void clear();
 
   enum class State {
     held,
@@ -59,6 +69,7 @@ class Lease : public host::Source {
 
   zk::Session& session_;
   Duration grace_;
+  Watched watched_;
   State state_ = State::held;
   std::vector<Look> looks_;
   Deadline proved_ = kNever;

@@ -53,7 +53,7 @@ Outcome LockSet::acquire_next(Lockable& lock, Patience patience) {
     return outcome;
   }
   if (!kept_) kept_.emplace(session_, held_, Duration::zero());
-  patience.kept = &*kept_;
+  patience.disturbed = [this] { return kept_->state() != Lease::State::held; };
   const host::Attached keeping(loop_, *kept_);
   const Outcome outcome = lock.acquire(patience);
   if (outcome != Outcome::held) return outcome;

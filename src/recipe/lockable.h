@@ -5,11 +5,10 @@
 #include "base/time.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace zklock::recipe {
-
-class Lease;
 
 // As long as `node` is there and belongs to the session `owner`, the lock is ours.
 struct Held {
@@ -37,7 +36,7 @@ enum class Outcome {
   busy,       // somebody holds it and we shall not wait, or not any longer
   removed,    // our place was deleted by somebody while our session lived
   expired,    // the session is over; open another and try again
-  disturbed,  // what we had before was lost while we waited
+  disturbed,  // the waiting was, see Patience
 };
 
 // Somebody who wants to know about the waiting. Called from within acquire().
@@ -52,9 +51,9 @@ class WaitObserver {
 };
 
 struct Patience {
-  bool in_line = true;          // wait there for others, or only look
-  Deadline until = kNever;      // for all of it, connecting included
-  const Lease* kept = nullptr;  // on what we hold already; without it, waiting for more is in vain
+  bool in_line = true;                        // wait there for others, or only look
+  Deadline until = kNever;                    // for all of it, connecting included
+  std::function<bool()> disturbed = nullptr;  // true: something else is to be looked after first
 };
 
 class Lockable {

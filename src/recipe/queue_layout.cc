@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "recipe/own_node.h"
+#include "zk/path.h"
 
 #include <algorithm>
 
@@ -81,6 +82,15 @@ std::string claim_of(const std::string& item_path) {
 
 std::string why_of(const std::string& dead_path) {
   return dead_path + "/why";
+}
+
+std::string name_of(const std::string& item_path) {
+  return item_path.substr(item_path.rfind('/') + 1);
+}
+
+Segment segment_of(const std::string& item_path) {
+  const std::string path = zk::parent_of(item_path);
+  return parse_segment(path.substr(path.rfind('/') + 1)).value_or(Segment());
 }
 
 std::vector<Step> steps_to_make(const QueueLayout& layout) {

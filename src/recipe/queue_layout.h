@@ -69,6 +69,8 @@ struct QueueLayout {
   std::string dead() const { return queue + "/dead"; }
   std::string pushing() const { return queue + "/pushing"; }
   std::string waiting() const { return queue + "/waiting"; }
+  // Where the item goes when it is given up on.
+  std::string dead_of(const std::string& item_path) const { return dead() + item_path.substr(items().size()); }
   std::string marker(const std::string& token) const { return pushing() + "/" + token; }
 };
 
@@ -78,6 +80,10 @@ std::string item_path(const std::string& folder, const Segment& segment, const s
 
 std::string claim_of(const std::string& item_path);
 std::string why_of(const std::string& dead_path);
+
+// Of the path of an item or a dead one: its name, and the segment that it is in.
+std::string name_of(const std::string& item_path);
+Segment segment_of(const std::string& item_path);
 
 // Of a segment.
 inline bool is_sealed(const zk::Stat& segment) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/wait.h"
 
-#include "recipe/lease.h"
-
 #include <algorithm>
 
 namespace zklock::recipe {
@@ -22,7 +20,7 @@ std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<z
   const auto fired = [](const zk::Watch& watch) { return watch->fired; };
   while (std::none_of(watches.begin(), watches.end(), fired)) {
     if (session.expired()) return Outcome::expired;
-    if (patience.kept && patience.kept->state() != Lease::State::held) return Outcome::disturbed;
+    if (patience.disturbed && patience.disturbed()) return Outcome::disturbed;
     if (left_until(patience.until) == Duration::zero()) {
       look_around();
       return Outcome::busy;

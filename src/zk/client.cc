@@ -130,8 +130,8 @@ struct Client::Callbacks {
     answer.code = code_of(number);
     if (answer.code != Code::unknown && answer.code != Code::expired) ++request->client->answers_;
     if (stat) {
-      answer.stat = {stat->czxid,          stat->ctime,    stat->mtime,       stat->version,
-                     stat->ephemeralOwner, stat->cversion, stat->numChildren, stat->dataLength};
+      answer.stat = {stat->czxid,    stat->ctime,       stat->mtime,      stat->version, stat->ephemeralOwner,
+                     stat->cversion, stat->numChildren, stat->dataLength, stat->pzxid};
     }
     return request;
   }

@@ -77,13 +77,13 @@ void Session::drop() {
 
 void Session::turn(Deadline until) {
   const Deadline lost = link_->unconnected_since();
-  const Deadline give_up = lost == kNever ? kNever : lost + options_.connect_timeout;
+  const Deadline give_up = enduring_ || lost == kNever ? kNever : lost + options_.connect_timeout;
   loop_.turn(std::min(until, give_up));
   if (client_->state() == ClientState::auth_failed) {
     throw Failure(ExitStatus::refused, "ZooKeeper refused the credentials (ZKLOCK_AUTH)");
   }
   answered_ |= connected();
-  if (connected() || expired()) return;
+  if (enduring_ || connected() || expired()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
   if (waited >= options_.connect_timeout) fail_unreachable(waited);
 }

@@ -61,6 +61,9 @@ class Session {
   // Those above it alone.
   void make_parents(const std::string& path, Deadline until);
 
+  // While it is, no lack of servers is a failure: somebody else decides how long that may last.
+  void set_enduring(bool enduring) { enduring_ = enduring; }
+
   // One turn of the loop, until `until` at most.
   void turn(Deadline until);
 
@@ -89,6 +92,7 @@ class Session {
   std::string purpose_ = "cannot go on";
   Deadline opened_{};
   bool answered_ = false;  // some server, once
+  bool enduring_ = false;
 };
 
 }  // namespace zklock::zk

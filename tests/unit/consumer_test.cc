@@ -27,7 +27,7 @@ struct Worker {
   explicit Worker(const std::string& servers, Duration session_timeout = 4s)
       : session(loop, test::options_for(servers, session_timeout)),
         consumer(session, kLayout, "note"),
-        discharge(session, consumer) {
+        discharge(session, kLayout, consumer) {
     session.open(deadline_in(20s));
   }
   std::vector<Item> take(size_t most) {
@@ -36,6 +36,11 @@ struct Worker {
   void remove(const std::vector<Item>& items) {
     discharge.remove(items, deadline_in(20s));
     discharge.finish(deadline_in(20s));
+  }
+  void discharge_one(Fate fate, const Item& item, const std::string& why = "") {
+    discharge.discharge(fate, item, why, deadline_in(20s));
+    discharge.finish(deadline_in(20s));
+    consumer.forget_all();  // what was listed before is not used any more
   }
   void give_back(const std::vector<Item>& items) { discharge.give_back(items, deadline_in(20s)); }
 
@@ -196,6 +201,59 @@ TEST_F(ConsumerTest, ASegmentThatIsSealedAndEmptyIsDeleted) {
   Worker worker(server_ + chroot_);
   EXPECT_EQ(texts(worker.take(1)), (Texts{"0"}));
   EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+// 58.
+TEST_F(ConsumerTest, AFailedAttemptCountsAndAnUntouchedOneDoesNot) {
+  Worker worker(server_ + chroot_);
+  for (const int attempts : {1, 2}) {
+    const auto items = worker.take(1);
+    ASSERT_EQ(texts(items), (Texts{"0"}));
+    EXPECT_EQ(items.front().attempts, attempts);
+    worker.discharge_one(Fate::untouched, items.front());
+    const auto again = worker.take(1);
+    EXPECT_EQ(again.front().attempts, attempts);
+    worker.discharge_one(Fate::failed, again.front());
+  }
+}
+
+// 58.
+TEST_F(ConsumerTest, AnItemIsBuriedWithItsTextAndTheReason) {
+  observer_.create("/q/dead");
+  Worker worker(server_ + chroot_);
+  for (const int number : {0, 1})
+    worker.discharge_one(Fate::dead, worker.take(1).front(), fmt::format("why {}", number));
+  EXPECT_EQ(left(), 8u);
+  const std::string dead = "/q/dead/100-0000000000/token-0000000001";
+  EXPECT_EQ(observer_.read(dead).data, "1");
+  EXPECT_EQ(observer_.read(why_of(dead)).data, "why 1");
+  EXPECT_TRUE(worker.discharge.lost().empty());
+}
+
+TEST_F(ConsumerTest, AFateWhoseAnswerIsLostIsFoundOut) {
+  observer_.create("/q/dead");
+  observer_.create("/q/dead/100-0000000000");
+  Worker worker(through_proxy_);
+  int lost = 0;
+  for (const Fate fate : {Fate::dead, Fate::failed, Fate::untouched}) {
+    const auto items = worker.take(1);
+    proxy_.lose_next_answer();
+    worker.discharge_one(fate, items.front());
+    EXPECT_EQ(proxy_.lost(), ++lost);
+    EXPECT_TRUE(worker.discharge.lost().empty());
+  }
+  EXPECT_EQ(left(), 9u);
+  // One failure counts; the one that was untouched does not.
+  EXPECT_EQ(worker.take(1).front().attempts, 2);
+}
+
+// The claim's czxid: what a resource compares to refuse whoever comes late.
+TEST_F(ConsumerTest, TheTokenOfAClaimIsItsCreation) {
+  Worker worker(server_ + chroot_);
+  const Item first = worker.take(1).front();
+  EXPECT_EQ(first.token, observer_.read(claim_of(first.path)).stat.created);
+  worker.discharge_one(Fate::failed, first);
+  EXPECT_GT(worker.take(1).front().token, first.token);
 }
 
 }  // namespace

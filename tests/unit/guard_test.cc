@@ -38,17 +38,25 @@ const Inherited& inherited_once() {
 // A guard in its loop, with a shell command for it.
 class Guarded {
  public:
-  explicit Guarded(const std::string& script, const Inherited& inherited = inherited_once())
-      : Guarded(Program::find({"/bin/sh", "-c", script}), inherited) {}
-  Guarded(Program program, const Inherited& inherited)
-      : guard_(std::make_unique<Guard>(std::move(program), inherited)),
+  explicit Guarded(const std::string& script, const Inherited& inherited = inherited_once(),
+                   Service service = Service::once)
+      : Guarded(Program::find({"/bin/sh", "-c", script}), inherited, service) {}
+  Guarded(Program program, const Inherited& inherited, Service service = Service::once)
+      : guard_(std::make_unique<Guard>(service, std::move(program), inherited)),
         // The first child: nobody else is there yet.
         guard_pid_(descendants_of(getpid()).front().pid),
         attached_(std::make_unique<Attached>(loop_, *guard_)) {}
 
   Guard& start(const std::vector<std::string>& variables = {}) {
-    guard_->start(variables);
+    guard_->start({variables});
     return *guard_;
+  }
+  // With Service::again: starts it once more, and waits for its end.
+  bool runs(const Launch& launch) {
+    guard_->start(launch);
+    if (!until([this] { return guard_->phase() >= CommandPhase::ended; })) return false;
+    guard_->let_go();
+    return true;
   }
   // Turns the loop until `fact` is true; false if it does not come true.
   bool until(const std::function<bool()>& fact, Duration bound = kBound) {
@@ -71,6 +79,13 @@ class Guarded {
   }
   Guard& guard() { return *guard_; }
   pid_t guard_pid() const { return guard_pid_; }
+  // Where `other` was made before.
+  pid_t pid_beside(const Guarded& other) const {
+    for (const Process process : descendants_of(getpid())) {
+      if (process.parent == getpid() && process.pid != other.guard_pid()) return process.pid;
+    }
+    return 0;
+  }
 
  private:
   Loop loop_;
@@ -530,6 +545,90 @@ ISOLATED_TEST(Guard, SignalsAfterTheEndChangeNothing) {
   EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 9);
   guarded.end();
   EXPECT_TRUE(nothing_is_left());
+}
+
+// A worker of a queue.
+ISOLATED_TEST(Guard, RunsOneCommandAfterTheOtherEachWithItsOwnInputAndArguments) {
+  const TempDir folder;
+  Guarded guarded("cat >$OUT; echo \"$1\" >>$OUT", inherited_once(), Service::again);
+  for (int i = 0; i < 20; ++i) {
+    const std::string file = fmt::format("{}/{}", folder.path(), i);
+    const std::string script = "cat >$OUT; echo \"$1\" >>$OUT";
+    ASSERT_TRUE(
+        guarded.runs({{"OUT=" + file}, {"sh", "-c", script, "sh", fmt::format("word {}", i)}, fmt::format("{}\n", i)}));
+    EXPECT_TRUE(guarded.guard().executed());
+    EXPECT_EQ(support::contents_of(file), fmt::format("{0}\nword {0}\n", i));
+  }
+}
+
+ISOLATED_TEST(Guard, TellsTheStatusesOfItsCommandsApart) {
+  Guarded guarded("exit $STATUS", inherited_once(), Service::again);
+  for (const int status : {0, 3, 0, 127, 4}) {
+    ASSERT_TRUE(guarded.runs({{fmt::format("STATUS={}", status)}}));
+    ASSERT_TRUE(WIFEXITED(guarded.guard().wait_status()));
+    EXPECT_EQ(WEXITSTATUS(guarded.guard().wait_status()), status);
+  }
+}
+
+ISOLATED_TEST(Guard, GivesAWorkersCommandNoTerminalInputAndAGroupOfItsOwn) {
+  const TempDir folder;
+  const std::string file = folder.path() + "/out";
+  Guarded guarded(
+      "cat; readlink /proc/self/fd/0 >" + file + "; ps -o pgid= -p $$ | tr -d ' ' >>" + file + "; echo $$ >>" + file,
+      inherited_once(), Service::again);
+  ASSERT_TRUE(guarded.runs({}));
+  const std::string content = support::contents_of(file);
+  const std::string pid = content.substr(content.rfind('\n', content.size() - 2) + 1);
+  EXPECT_EQ(content, "/dev/null\n" + pid + pid);
+}
+
+ISOLATED_TEST(Guard, WhatAWorkersCommandLeavesBehindRunsOnAndTheNextOneRuns) {
+  const TempDir folder;
+  const std::string file = folder.path() + "/pid";
+  Guarded guarded("sleep 60 </dev/null >/dev/null 2>&1 & echo $! >$OUT", inherited_once(), Service::again);
+  ASSERT_TRUE(guarded.runs({{"OUT=" + file}}));
+  ASSERT_TRUE(guarded.runs({{"OUT=" + file + "2"}}));
+  EXPECT_TRUE(is_alive(pid_in(file)));
+  const pid_t second = pid_in(file + "2");
+  guarded.end();
+  EXPECT_TRUE(is_alive(second));
+  kill(pid_in(file), SIGKILL);
+  kill(second, SIGKILL);
+}
+
+ISOLATED_TEST(Guard, EndsOnlyItsOwnCommandWhenItIsKilled) {
+  Guarded first("sleep 60", inherited_once(), Service::again);
+  Guarded second("exec sleep 60", inherited_once(), Service::again);
+  const pid_t second_pid = second.pid_beside(first);
+  first.guard().spare(second.guard());
+  second.guard().spare(first.guard());
+  first.start();
+  second.start();
+  ASSERT_TRUE(first.until_phase(CommandPhase::running));
+  ASSERT_TRUE(second.until_phase(CommandPhase::running));
+  kill(first.guard_pid(), SIGKILL);
+  ASSERT_TRUE(first.until_gone());
+  EXPECT_TRUE(first.guard().killed());
+  EXPECT_TRUE(is_alive(second_pid));
+  EXPECT_EQ(second.guard().phase(), CommandPhase::running);
+}
+
+// Else it would outlive a zklock that was killed.
+ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
+  const TempDir folder;
+  const std::string file = folder.path() + "/pid";
+  const pid_t zklock = fork();
+  if (zklock == 0) {
+    Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
+    Guarded second("exec sleep 60", inherited_once(), Service::again);
+    second.start();
+    first.start();
+    for (;;) pause();
+  }
+  ASSERT_TRUE(wait_until([&] { return pid_in(file) > 0; }));
+  kill(zklock, SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return !is_alive(pid_in(file)); }));
+  waitpid(zklock, nullptr, 0);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a command begins its life as the guard's child.
+#pragma once
+
+#include "host/guard_channel.h"
+#include "host/guard_page.h"
+#include "host/inherited.h"
+#include "host/program.h"
+
+namespace zklock::host {
+
+// What a guard is made for.
+enum class Service {
+  once,   // one command, in zklock's process group, with zklock's standard input
+  again,  // commands one after the other, each in a process group of its own, with the standard input that comes with
+          // its order, else /dev/null
+};
+
+// Forks; -1 with errno where that fails. The child dies when the guard does. If it cannot be executed, the page has the
+// reason, and the child ends with 127.
+pid_t give_birth(const Order& order, Service service, const Program& program, const Inherited& inherited,
+                 GuardPage& page);
+
+// Closes everything from `first` on but `kept`.
+void close_all_but(std::initializer_list<int> kept, int first);
+
+// Closes what an exec would close, but `kept`.
+void close_private_but(int kept);
+
+}  // namespace zklock::host

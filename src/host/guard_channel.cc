@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/guard_channel.h"
+
+#include "host/system_error.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr size_t kMostVariables = 128 * 1024;  // bytes
+
+// What goes before the variables.
+struct Head {
+  OrderKind kind;
+  bool arguments;
+  bool input;
+  int32_t number;
+};
+
+constexpr size_t kMostDescriptors = 2;
+
+union Control {
+  cmsghdr head;
+  std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> room;
+};
+
+void put_descriptors(msghdr& message, const int* descriptors, size_t count) {
+  message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(count * sizeof(int));
+  std::memcpy(CMSG_DATA(head), descriptors, count * sizeof(int));
+}
+
+// The next one that came along.
+Fd take_descriptor(msghdr& message, size_t& taken) {
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (!head || head->cmsg_len < CMSG_LEN((taken + 1) * sizeof(int))) return {};
+  int descriptor = -1;
+  std::memcpy(&descriptor, CMSG_DATA(head) + taken++ * sizeof(int), sizeof descriptor);
+  return Fd(descriptor);
+}
+
+}  // namespace
+
+GuardChannel GuardChannel::make() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+bool send(const Fd& end, const Order& order) {
+  if (order.variables.size() > kMostVariables) {
+    throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
+  }
+  Head head{order.kind, static_cast<bool>(order.arguments), static_cast<bool>(order.input), order.number};
+  iovec parts[] = {{&head, sizeof head}, {const_cast<char*>(order.variables.data()), order.variables.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  Control control{};
+  int descriptors[kMostDescriptors];
+  size_t count = 0;
+  if (order.arguments) descriptors[count++] = order.arguments.get();
+  if (order.input) descriptors[count++] = order.input.get();
+  if (count > 0) {
+    message.msg_control = &control;
+    put_descriptors(message, descriptors, count);
+  }
+  if (sendmsg(end.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
+  if (errno != EPIPE && errno != ECONNRESET && errno != EBADF && errno != EAGAIN) {
+    throw system_error("cannot reach the guard");
+  }
+  return false;
+}
+
+std::optional<Order> receive(const Fd& end, bool& closed) {
+  Head head{};
+  static char variables[kMostVariables];
+  iovec parts[] = {{&head, sizeof head}, {variables, sizeof variables}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  Control control{};
+  message.msg_control = &control;
+  message.msg_controllen = sizeof control;
+  const ssize_t length = recvmsg(end.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  closed = length == 0 || (length < 0 && errno == ECONNRESET);
+  if (length < static_cast<ssize_t>(sizeof head)) return std::nullopt;
+  Order order{head.kind, head.number, std::string(variables, static_cast<size_t>(length) - sizeof head)};
+  size_t taken = 0;
+  if (head.arguments) order.arguments = take_descriptor(message, taken);
+  if (head.input) order.input = take_descriptor(message, taken);
+  return order;
+}
+
+Fd memory_file(const std::string& content) {
+  Fd file(memfd_create("zklock", MFD_CLOEXEC));
+  if (!file) throw system_error("cannot make a file in memory");
+  for (size_t written = 0; written < content.size();) {
+    const ssize_t length = write(file.get(), content.data() + written, content.size() - written);
+    if (length < 0) throw system_error("cannot write to memory");
+    written += static_cast<size_t>(length);
+  }
+  lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+std::string content_of(const Fd& file) {
+  struct stat found {};
+  fstat(file.get(), &found);
+  std::string content(static_cast<size_t>(found.st_size), '\0');
+  const ssize_t length = pread(file.get(), content.data(), content.size(), 0);
+  content.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return content;
+}
+
+}  // namespace zklock::host

@@ -15,8 +15,9 @@ enum class ExitStatus : int {
   internal = 70,         // an error inside zklock, a counter used up
   input_output = 74,     // standard input or output failed
   busy = 75,             // not had in time (-E changes it)
-  lost = 76,             // the lock was lost while the command ran; the command was stopped
+  lost = 76,             // the lock or claim was lost while the command ran; the command was stopped
   refused = 77,          // authentication, ACL, whitelist
+  items_failed = 123,    // of many items of a queue some were not done (xargs has the same number)
   not_executable = 126,  // the command could not be executed
   not_found = 127,       // the command was not found
 };

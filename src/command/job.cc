@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/job.h"
 
+#include "command/command_status.h"
 #include "command/waiting.h"
 #include "recipe/lease.h"
 #include "recipe/outer_lock.h"
@@ -23,13 +24,6 @@ using recipe::Outcome;
 
 constexpr int kUsualGrace = 10;   // T / kUsualGrace
 constexpr int kLargestGrace = 8;  // T / kLargestGrace: more leaves no time to find a third server before SIGTERM
-
-int status_of(int wait_status) {
-  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status);
-  const int signal = WTERMSIG(wait_status);
-  if (host::is_ending(signal)) throw Failure::by_signal(signal);
-  return 128 + signal;
-}
 
 bool succeeded(int wait_status) {
   return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
@@ -107,7 +101,7 @@ int Job::run_under(recipe::LockSet& locks) {
   drop_signals();
   if (end != End::own) throw lost(end, lease.lost(), unproved);
   guard_.check_execution();
-  return status_of(guard_.wait_status());
+  return status_of_command(guard_.wait_status());
 }
 
 End Job::attend(recipe::Lease& lease, const std::vector<Held>& held) {

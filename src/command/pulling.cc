@@ -62,18 +62,14 @@ void Pulling::pull() {
 
 void Pulling::open_queue() {
   // The longest time to wait covers connecting too.
-  const Deadline until = waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
+  const Deadline until = options_.waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
   do {
     session_.open(until);
     open_ = true;
     // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
-    waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
-                             : recipe::look_at_queue(session_, layout_, tried_, kNever);
+    options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
+                                      : recipe::look_at_queue(session_, layout_, tried_, kNever);
   } while (session_.expired());
-}
-
-bool Pulling::waits() const {
-  return options_.idle ? *options_.idle > Duration::zero() : options_.all || options_.follow;
 }
 
 // How many more, those that are ours already left out.
@@ -163,7 +159,7 @@ bool Pulling::wait_for_items() {
   discharge_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
-  if (waits()) {
+  if (options_.waits()) {
     IdleLine line(session_, layout_, options_.note, consumer_);
     const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
     switch (line.wait({true, until}, options_.all)) {

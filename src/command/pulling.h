@@ -3,6 +3,7 @@
 // gone never holds up the session; what was not written goes back, and does not count as an attempt.
 #pragma once
 
+#include "command/pull_options.h"
 #include "host/loop.h"
 #include "host/outlet.h"
 #include "host/signals.h"
@@ -12,22 +13,10 @@
 #include "zk/session.h"
 
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace zklock::command {
-
-struct PullOptions {
-  std::string path;
-  std::string note;              // for our claims and our place in line
-  std::string end = "\n";        // behind each item
-  std::optional<size_t> most;    // items; nothing: as many as there are
-  bool all = false;              // until the queue has none, in work included
-  bool follow = false;           // for ever
-  std::optional<Duration> idle;  // how long to wait for an item at most; nothing: for ever with `all` or `follow`, else
-                                 // not at all
-};
 
 class Pulling {
  public:
@@ -52,7 +41,6 @@ class Pulling {
   void start_again();
   void check_lost() const;
   void clean_up();
-  bool waits() const;
   size_t wanted() const;
 
   PullOptions options_;

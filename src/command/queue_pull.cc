@@ -3,8 +3,10 @@
 
 #include "base/text.h"
 #include "command/note.h"
+#include "command/pulling.h"
 #include "command/queue.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include <CLI/CLI.hpp>
@@ -15,36 +17,57 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0; 64 usage, 65 not a queue, 69 no server, 74 output failed,\n"
-    "75 nothing there, 76 written but not removed, 77 refused.\n\n"
+    "A command's status decides: 0 removes the item, 65 buries it, 75 puts it back.\n\n"
+    "Exit status: 0, or the command's; 64 usage, 65 not a queue, 69 no server,\n"
+    "74 output failed, 75 nothing there, 76 claim lost, 77 refused, 123 items failed.\n\n"
     "Examples:\n"
-    "  url=$(zklock queue pull /crawl)            # one, or status 75\n"
-    "  zklock queue pull --follow -0 /crawl | xargs -0 -n 1 fetch\n\n"
+    "  zklock queue pull --follow -j 4 /crawl -- fetch   # a worker\n"
+    "  url=$(zklock queue pull /crawl)                   # one, or status 75\n\n"
     "Manual: zklock(1)";
+
+constexpr int64_t kMostJobs = 256;
+constexpr int64_t kMostAttempts = 1'000'000;
+
+int64_t number_of(const Value& value, const char* option, int64_t usual, int64_t most) {
+  if (!value) return usual;
+  const auto number = parse_number(*value);
+  if (number && *number >= 1 && *number <= most) return *number;
+  throw usage_error(fmt::format("bad number '{}' for {}: write one from 1 to {}", printable(*value), option, most));
+}
 
 }  // namespace
 
 QueuePull::QueuePull(CLI::App& queue) : app_(queue.add_subcommand("pull", "Take items out of a queue")) {
   app_->allow_extras();
-  set_usage(*app_, "Usage: zklock queue pull [OPTIONS] QUEUE");
+  set_usage(*app_, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
   add_value(*app_, "-N,--count", count_, "Take N items, or what is there (1)", "N");
   app_->add_flag("--all", all_, "Until the queue has none, in work included");
   app_->add_flag("--follow", follow_, "Wait for more, for ever");
   add_value(*app_, "-w,--timeout", timeout_, "Wait for an item at most so long", "DUR");
   app_->add_flag("-0,--null", nul_, "NUL behind each item, not a newline");
   app_->add_flag("--whole", whole_, "Items as they are, nothing behind them");
+  add_work_options();
   add_global_options(*app_, global_);
   app_->footer(kFooter);
 }
 
+void QueuePull::add_work_options() {
+  add_value(*app_, "-I,--replace", placeholder_, "Item in place of STR, not on standard input", "STR");
+  add_value(*app_, "-j,--jobs", jobs_, "Run N commands at a time (1)", "N");
+  add_value(*app_, "--max-attempts", most_attempts_, "Then to the dead letters (5)", "N");
+  add_value(*app_, "--retry-delay", retry_delay_, "Before a second attempt, then doubling (1s)", "DUR");
+  app_->add_flag("--halt", halt_, "Stop at the first failure");
+}
+
 int QueuePull::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
                        Manner&) const {
+  check_fit(arguments);
   PullOptions options = pull_options(arguments);
   zk::SessionOptions session = session_options(global);
-  if (inherited.closed[1]) throw Failure(ExitStatus::input_output, "cannot write to standard output: it is closed");
-  options.note = to_json(own_note("queue pull", ""));
+  options.note = to_json(own_note(arguments.separated ? arguments.command.front() : "queue pull", ""));
   try {
-    Pulling(std::move(session), std::move(options)).run();
+    return arguments.separated ? work(std::move(options), std::move(session), arguments, inherited)
+                               : write_items(std::move(options), std::move(session), inherited);
   } catch (const Failure& failure) {
     // Who follows for ever has no other good end.
     const bool asked = failure.signal() == SIGTERM || failure.signal() == SIGINT;
@@ -53,19 +76,75 @@ int QueuePull::execute(const Arguments& arguments, const GlobalOptions& global, 
   return 0;
 }
 
+int QueuePull::write_items(PullOptions options, zk::SessionOptions session, const host::Inherited& inherited) const {
+  if (inherited.closed[1]) throw Failure(ExitStatus::input_output, "cannot write to standard output: it is closed");
+  Pulling(std::move(session), std::move(options)).run();
+  return 0;
+}
+
+int QueuePull::work(PullOptions options, zk::SessionOptions session, const Arguments& arguments,
+                    const host::Inherited& inherited) const {
+  check_placeholder(arguments.command);
+  const host::Program program = host::Program::find(arguments.command);
+  ItemCommand command(arguments.command, placeholder_, options.path, session.servers.text());
+  WorkOptions work{std::move(options), std::move(command)};
+  work.jobs = static_cast<size_t>(number_of(jobs_, "--jobs", 1, kMostJobs));
+  work.most_attempts = number_of(most_attempts_, "--max-attempts", work.most_attempts, kMostAttempts);
+  work.retry_delay = retry_delay();
+  work.halt = halt_;
+  return Working(program, inherited, std::move(session), std::move(work)).run();
+}
+
+// What only goes with a command, or only without one.
+void QueuePull::check_fit(const Arguments& arguments) const {
+  if (arguments.separated && arguments.command.empty()) throw usage_error("no command behind --");
+  if (arguments.separated && (nul_ || whole_)) {
+    throw usage_error(
+        fmt::format("{} is for items on standard output: a command gets each item as it is", nul_ ? "-0" : "--whole"));
+  }
+  if (arguments.separated) return;
+  const char* option = placeholder_     ? "-I"
+                       : jobs_          ? "--jobs"
+                       : most_attempts_ ? "--max-attempts"
+                       : retry_delay_   ? "--retry-delay"
+                       : halt_          ? "--halt"
+                                        : nullptr;
+  if (option) throw usage_error(fmt::format("{} needs a command: write zklock queue pull QUEUE -- COMMAND", option));
+}
+
 PullOptions QueuePull::pull_options(const Arguments& arguments) const {
   if (all_ && follow_) throw usage_error("give either --all or --follow, not both");
   if (count_ && (all_ || follow_))
     throw usage_error(fmt::format("give either -N or {}, not both", all_ ? "--all" : "--follow"));
   if (nul_ && whole_) throw usage_error("give either -0 or --whole, not both");
   PullOptions options;
-  options.path = queue_path(*app_, arguments);
+  // Behind the "--" stands the command.
+  const QueueWords words = queue_words(*app_, Arguments{arguments.options, {}, false});
+  if (!words.rest.empty()) throw unexpected_word(words.rest.front(), arguments);
+  options.path = words.path;
   options.end = nul_ ? std::string(1, '\0') : whole_ ? "" : "\n";
   options.most = most();
   options.all = all_;
   options.follow = follow_;
   if (timeout_) options.idle = duration_of(*timeout_, "--timeout");
   return options;
+}
+
+void QueuePull::check_placeholder(const std::vector<std::string>& words) const {
+  if (!placeholder_) return;
+  if (placeholder_->empty()) throw usage_error("bad value '' for -I: write what is to be replaced, as in -I {}");
+  const auto has_it = [this](const std::string& word) { return word.find(*placeholder_) != std::string::npos; };
+  if (std::any_of(words.begin() + 1, words.end(), has_it)) return;
+  throw usage_error(fmt::format("no '{0}' in the command's arguments: write -I {0} ... -- {1} {0}",
+                                printable(*placeholder_), printable(words.front())));
+}
+
+Duration QueuePull::retry_delay() const {
+  if (!retry_delay_) return WorkOptions::kUsualRetryDelay;
+  const Duration delay = duration_of(*retry_delay_, "--retry-delay");
+  if (delay <= KeptItems::kLongest) return delay;
+  throw usage_error(fmt::format("--retry-delay {} is more than the longest, 1m: others wait for the item too",
+                                printable(*retry_delay_)));
 }
 
 std::optional<size_t> QueuePull::most() const {

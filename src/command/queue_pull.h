@@ -5,7 +5,8 @@
 #include "command/arguments.h"
 #include "command/cli.h"
 #include "command/options.h"
-#include "command/pulling.h"
+#include "command/pull_options.h"
+#include "command/working.h"
 
 #include <optional>
 
@@ -18,13 +19,21 @@ class QueuePull {
 
   GlobalOptions& global() { return global_; }
 
-  // Items go to standard output, and are removed from the queue once written.
+  // Without a command items go to standard output, and are removed from the queue once written. With one it is run for
+  // each item, and its status says what becomes of that.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
               Manner& manner) const;
 
  private:
+  void add_work_options();
+  int write_items(PullOptions options, zk::SessionOptions session, const host::Inherited& inherited) const;
+  int work(PullOptions options, zk::SessionOptions session, const Arguments& arguments,
+           const host::Inherited& inherited) const;
   PullOptions pull_options(const Arguments& arguments) const;
+  void check_placeholder(const std::vector<std::string>& words) const;
+  Duration retry_delay() const;
   std::optional<size_t> most() const;
+  void check_fit(const Arguments& arguments) const;
 
   CLI::App* app_;
   GlobalOptions global_;
@@ -34,6 +43,11 @@ class QueuePull {
   bool follow_ = false;
   bool nul_ = false;
   bool whole_ = false;
+  Value placeholder_;
+  Value jobs_;
+  Value most_attempts_;
+  Value retry_delay_;
+  bool halt_ = false;
 };
 
 }  // namespace zklock::command

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items that a command has failed at. They stay under our claim for a while, so that neither we nor others try them
+// again at once, and nobody is held up by them meanwhile.
+#pragma once
+
+#include "base/time.h"
+#include "recipe/discharge.h"
+
+#include <optional>
+#include <vector>
+
+namespace zklock::command {
+
+class KeptItems {
+ public:
+  // `first`: the delay after the first failure; it doubles with each further one, up to a minute.
+  explicit KeptItems(Duration first) : first_(first) {}
+
+  struct Kept {
+    recipe::Item item;
+    recipe::Fate fate;  // what then becomes of it
+    Deadline due;
+  };
+
+  // An item that was `failed` waits the longer the more attempts it has behind it; another one the first delay.
+  void add(recipe::Item item, recipe::Fate fate);
+  // One whose time has come, or, with `early`, any.
+  std::optional<Kept> take(bool early = false);
+
+  // There is no room for another one.
+  bool full() const { return kept_.size() >= kMost; }
+  bool empty() const { return kept_.empty(); }
+  size_t size() const { return kept_.size(); }
+  // When the first is due; kNever: none is there.
+  Deadline next() const;
+  // The session is over.
+  void clear() { kept_.clear(); }
+
+  static constexpr Duration kLongest = std::chrono::minutes(1);
+
+ private:
+  static constexpr size_t kMost = 64;
+
+  Duration first_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace zklock::command

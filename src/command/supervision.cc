@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/supervision.h"
+
+#include "host/terminal.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+using recipe::Lease;
+
+bool Supervision::is_busy() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return !worker.is_free(); });
+}
+
+void Supervision::decide() {
+  report_trouble();
+  if (told_) return;
+  while (const auto arrival = signals_.take()) take(*arrival);
+  if (!is_busy()) return;
+  for (Worker& worker : workers_) {
+    if (!worker.is_free()) worker.guard().set_fence(lease_->fence());
+  }
+  look_at_claims();
+}
+
+void Supervision::take(host::Arrival arrival) {
+  switch (arrival.signal) {
+    case SIGTSTP:
+      host::remark("zklock: not stopped: a consumer that is stopped would lose its claims\n");
+      [[fallthrough]];
+    case SIGCONT:
+    case SIGTTOU:
+    case SIGWINCH:
+      return;
+  }
+  if (!is_busy()) {
+    told_ = true;
+    throw Failure::by_signal(arrival.signal);
+  }
+  if (host::is_ending(arrival.signal) && asked_ == 0) {
+    asked_ = arrival.signal;
+  } else {
+    pass_on(arrival.signal);
+  }
+}
+
+void Supervision::pass_on(int signal) {
+  for (Worker& worker : workers_) {
+    if (!worker.is_free()) worker.interrupt(signal);
+  }
+}
+
+void Supervision::look_at_claims() {
+  for (const Worker& worker : workers_) {
+    if (worker.is_free()) continue;
+    if (worker.guard().killed()) lose("a guard was killed");
+    if (worker.guard().fenced()) lose("no quorum confirmed it in time");
+  }
+  switch (lease_->state()) {
+    case Lease::State::held:
+      break;
+    case Lease::State::node_deleted:
+    case Lease::State::revoked:
+      lose("it was deleted");
+    case Lease::State::expired:
+      lose("the session expired");
+    case Lease::State::unproved:
+      lose(fmt::format("no quorum confirmed it for {}", format_duration(BootClock::now() - lease_->proved())));
+  }
+}
+
+void Supervision::lose(const std::string& reason) {
+  told_ = true;
+  throw Failure(ExitStatus::lost,
+                fmt::format("lost the claim on an item of {}: {}; what ran was stopped", queue_, reason));
+}
+
+void Supervision::report_trouble() {
+  for (Worker& worker : workers_) {
+    if (const int signal = worker.guard().take_refused()) {
+      host::remark(
+          fmt::format("zklock: may not send SIG{} to a command: it runs as another user\n", sigabbrev_np(signal)));
+    }
+    const pid_t stubborn = worker.guard().stubborn();
+    if (stubborn == 0 || stubborn == named_stubborn_) continue;
+    named_stubborn_ = stubborn;
+    host::remark(fmt::format("zklock: process {} does not end; still trying\n", stubborn));
+  }
+}
+
+}  // namespace zklock::command

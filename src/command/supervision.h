@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not wait while a consumer's commands run, whatever else is being waited for: signals, the fence, the loss
+// of the claims. In the loop, behind the lease and the workers.
+#pragma once
+
+#include "command/worker.h"
+#include "host/signals.h"
+#include "recipe/lease.h"
+
+#include <deque>
+#include <string>
+
+namespace zklock::command {
+
+class Supervision : public host::Source {
+ public:
+  Supervision(host::Signals& signals, std::deque<Worker>& workers, std::string queue)
+      : signals_(signals), workers_(workers), queue_(std::move(queue)) {}
+
+  // From now on the commands run under this.
+  void set_lease(const recipe::Lease* lease) { lease_ = lease; }
+
+  // The signal by which somebody wants zklock to end; 0: none. Kept while commands run: the running ones may finish.
+  // The next ones go to them.
+  int asked() const { return asked_; }
+
+  // Of the commands, any.
+  bool is_busy() const;
+  // From now on it throws nothing: what runs is being ended.
+  void stand_down() { told_ = true; }
+
+  void arm(host::PollSet&) override {}
+  void record(const host::PollSet&) override {}
+  // Throws a Failure, once: by the signal where no command runs, 76 where the claims of running ones are lost.
+  void decide() override;
+
+ private:
+  void take(host::Arrival arrival);
+  void pass_on(int signal);
+  void look_at_claims();
+  void report_trouble();
+  [[noreturn]] void lose(const std::string& reason);
+
+  host::Signals& signals_;
+  std::deque<Worker>& workers_;
+  std::string queue_;  // for messages
+  const recipe::Lease* lease_ = nullptr;
+  int asked_ = 0;
+  bool told_ = false;
+  pid_t named_stubborn_ = 0;
+};
+
+}  // namespace zklock::command

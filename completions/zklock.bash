@@ -12,7 +12,8 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count)
+        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count | \
+        --replace | --jobs | --max-attempts | --retry-delay)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
         if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
@@ -20,7 +21,7 @@ _zklock_look() {
         ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqrsvVx0]*[SwEcpN]$ ]]; then
+        if [[ $word =~ ^-[hnqrsvVx0]*[SwEcpNIj]$ ]]; then
           option=$word
           ((++i))
         fi
@@ -75,7 +76,8 @@ _zklock() {
     [queue requeue]=''
     [queue purge]='--dead --yes'
     [queue delete]='--yes'
-    [queue pull]='-N --count --all --follow -w --timeout -0 --null --whole'
+    [queue pull]='-N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
+      --retry-delay --halt'
   )
   COMPREPLY=()
   _zklock_look
@@ -95,7 +97,7 @@ _zklock() {
         words='run show break queue'
       elif [[ $subcommand == queue ]]; then
         words='push pull list count requeue purge delete'
-      elif [[ $subcommand == run && -n $lock && -z $shell ]]; then
+      elif [[ $subcommand == @(run|queue\ pull) && -n $lock && -z $shell ]]; then
         words=--
       fi
       ;;

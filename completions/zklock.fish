@@ -84,3 +84,8 @@ complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l follow -d 'Wa
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s w -l timeout -x -d 'Wait for an item at most so long'
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s 0 -l null -d 'NUL behind each item, not a newline'
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l whole -d 'Nothing behind an item'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s I -l replace -x -d 'Item in place of this, not on standard input'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s j -l jobs -x -d 'Run so many commands at a time (1)'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l max-attempts -x -d 'Then to the dead letters (5)'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l retry-delay -x -d 'Before a second attempt, then doubling (1s)'
+complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l halt -d 'Stop at the first failure'

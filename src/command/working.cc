@@ -198,7 +198,12 @@ void Working::check_lost() const {
                                               tried_, count_of(lost)));
 }
 
+void Working::give_back_waiting() {
+  for (; !waiting_.empty(); waiting_.pop_front()) part_with(Fate::untouched, waiting_.front());
+}
+
 void Working::go_on() {
+  if (kept_.full()) give_back_waiting();
   start_commands();
   if (stage_ == Stage::taking && wanted() == 0 && waiting_.empty()) stage_ = Stage::finishing;
   if (stage_ == Stage::taking && wants_more()) {
@@ -303,7 +308,7 @@ void Working::end_for_lack() {
 void Working::wind_up() {
   left_ += kept_.size();
   while (const auto kept = kept_.take(true)) part_with(kept->fate, kept->item);
-  for (; !waiting_.empty(); waiting_.pop_front()) part_with(Fate::untouched, waiting_.front());
+  give_back_waiting();
   discharge_.finish(kNever);
   if (session_.expired() && !discharge_.lost().empty()) {
     session_.open(kNever);

@@ -18,6 +18,7 @@ bool Supervision::is_busy() const {
 }
 
 void Supervision::decide() {
+  if (left_until(wake_) == Duration::zero()) wake_ = kNever;
   report_trouble();
   if (told_) return;
   while (const auto arrival = signals_.take()) take(*arrival);
@@ -59,7 +60,7 @@ void Supervision::look_at_claims() {
   for (const Worker& worker : workers_) {
     if (worker.is_free()) continue;
     if (worker.guard().killed()) lose("a guard was killed");
-    if (worker.guard().fenced()) lose("no quorum confirmed it in time");
+    if (worker.guard().fenced()) lose(unproved());
   }
   switch (lease_->state()) {
     case Lease::State::held:
@@ -70,8 +71,12 @@ void Supervision::look_at_claims() {
     case Lease::State::expired:
       lose("the session expired");
     case Lease::State::unproved:
-      lose(fmt::format("no quorum confirmed it for {}", format_duration(BootClock::now() - lease_->proved())));
+      lose(unproved());
   }
+}
+
+std::string Supervision::unproved() const {
+  return fmt::format("no quorum confirmed it for {}", format_duration(BootClock::now() - lease_->proved()));
 }
 
 void Supervision::lose(const std::string& reason) {

@@ -29,7 +29,10 @@ class Supervision : public host::Source {
   // From now on it throws nothing: what runs is being ended.
   void stand_down() { told_ = true; }
 
-  void arm(host::PollSet&) override {}
+  // Whatever is being waited for, the loop turns then, once.
+  void wake_at(Deadline moment) { wake_ = moment; }
+
+  void arm(host::PollSet& set) override { set.wake_at(wake_); }
   void record(const host::PollSet&) override {}
   // Throws a Failure, once: by the signal where no command runs, 76 where the claims of running ones are lost.
   void decide() override;
@@ -39,12 +42,14 @@ class Supervision : public host::Source {
   void pass_on(int signal);
   void look_at_claims();
   void report_trouble();
+  std::string unproved() const;
   [[noreturn]] void lose(const std::string& reason);
 
   host::Signals& signals_;
   std::deque<Worker>& workers_;
   std::string queue_;  // for messages
   const recipe::Lease* lease_ = nullptr;
+  Deadline wake_ = kNever;
   int asked_ = 0;
   bool told_ = false;
   pid_t named_stubborn_ = 0;

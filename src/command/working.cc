@@ -52,7 +52,6 @@ Working::Working(const host::Program& program, const host::Inherited& inherited,
 }
 
 int Working::run() {
-  const host::Attached supervising(loop_, supervision_);
   session_.set_purpose(tried_);
   try {
     work();
@@ -66,10 +65,15 @@ int Working::run() {
 }
 
 void Working::work() {
-  open_queue();
+  {
+    const host::Attached supervising(loop_, supervision_);
+    open_queue();
+  }
   lease_.emplace(session_, std::vector<recipe::Held>(), grace(), recipe::Lease::Watched::nothing);
   const host::Attached holding(loop_, *lease_);
   supervision_.set_lease(&*lease_);
+  // Behind the lease: it decides on what that has seen.
+  const host::Attached supervising(loop_, supervision_);
   while (stage_ == Stage::taking || supervision_.is_busy()) {
     settle_ended();
     discharge_.take_answers(kNever);
@@ -261,7 +265,8 @@ void Working::wait_for_own() {
 bool Working::needs_attention() const {
   const auto ended = [](const Worker& worker) { return worker.has_ended(); };
   return std::any_of(workers_.begin(), workers_.end(), ended) || left_until(kept_.next()) == Duration::zero() ||
-         lease_->state() != recipe::Lease::State::held || (supervision_.asked() != 0 && stage_ == Stage::taking);
+         (lease_->state() != recipe::Lease::State::held && !supervision_.is_busy()) ||
+         (supervision_.asked() != 0 && stage_ == Stage::taking);
 }
 
 void Working::wait_for_items() {
@@ -278,7 +283,9 @@ void Working::wait_for_items() {
   if (!options_.pull.waits()) return own ? wait_for_own() : end_for_lack();
   if (!idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
   IdleLine line(session_, layout_, options_.pull.note, consumer_);
-  const Deadline until = own ? kept_.next() : *idle_until_;
+  // Not a deadline, which would end a call that waits for a server.
+  supervision_.wake_at(kept_.next());
+  const Deadline until = own ? kNever : *idle_until_;
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
     case IdleLine::End::taken:
       return take_in(std::move(line.items()));
@@ -331,6 +338,7 @@ int Working::result() const {
 // Whatever is thrown: nothing may run on without its claim.
 void Working::stop_commands() {
   supervision_.stand_down();
+  const host::Attached supervising(loop_, supervision_);
   for (Worker& worker : workers_) {
     if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) done_.push_back(worker.take_item());
     if (!worker.is_free()) worker.guard().finish(std::min(grace(), left_until(lease_->fence())));

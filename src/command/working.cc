@@ -72,7 +72,7 @@ void Working::work() {
   lease_.emplace(session_, std::vector<recipe::Held>(), grace(), recipe::Lease::Watched::nothing);
   const host::Attached holding(loop_, *lease_);
   supervision_.set_lease(&*lease_);
-  // Behind the lease: it decides on what that has seen.
+  // Behind the lease: what that decides ends the commands in the same turn.
   const host::Attached supervising(loop_, supervision_);
   while (stage_ == Stage::taking || supervision_.is_busy()) {
     settle_ended();
@@ -244,7 +244,8 @@ void Working::start_commands() {
   while (!waiting_.empty() && stage_ == Stage::taking) {
     Worker* worker = free_worker();
     // Nothing is begun on claims that are to be proved first.
-    if (!worker || BootClock::now() >= lease_->fence() - grace()) return;
+    const bool proved = lease_->state() == recipe::Lease::State::held && BootClock::now() < lease_->fence() - grace();
+    if (!worker || !proved) return;
     const Item item = std::move(waiting_.front());
     waiting_.pop_front();
     if (const auto reason = options_.command.unfit(item)) {
@@ -338,7 +339,7 @@ int Working::result() const {
 // Whatever is thrown: nothing may run on without its claim.
 void Working::stop_commands() {
   supervision_.stand_down();
-  const host::Attached supervising(loop_, supervision_);
+  const host::Attached reporting(loop_, supervision_);
   for (Worker& worker : workers_) {
     if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) done_.push_back(worker.take_item());
     if (!worker.is_free()) worker.guard().finish(std::min(grace(), left_until(lease_->fence())));

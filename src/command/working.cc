@@ -102,9 +102,10 @@ void Working::settle_ended() {
     if (!worker.has_ended()) continue;
     const CommandEnd end = worker.end();
     usual_age_ = (7 * usual_age_ + worker.age()) / 8;
-    settle(worker.take_item(), end);
+    Item item = worker.take_item();
+    session_.set_enduring(supervision_.is_busy());
+    settle(std::move(item), end);
   }
-  session_.set_enduring(supervision_.is_busy());
   if (supervision_.asked() != 0) stage_ = Stage::finishing;
   if (done_.empty()) return;
   discharge_.remove(done_, kNever);

@@ -163,7 +163,13 @@ void Working::part_with(Fate fate, const Item& item, const std::string& why) {
 }
 
 void Working::give_back_due() {
-  while (const auto kept = kept_.take()) part_with(kept->fate, kept->item);
+  while (const auto kept = kept_.take()) give_back(*kept);
+}
+
+// While more is taken, it may come again.
+void Working::give_back(const KeptItems::Kept& kept) {
+  if (stage_ == Stage::finishing) ++left_;
+  part_with(kept.fate, kept.item);
 }
 
 // While commands run, that is for the supervision to see.
@@ -176,7 +182,9 @@ void Working::look_after_session() {
 // What was claimed is somebody else's now; what was done may be removed already.
 void Working::start_again() {
   discharge_.finish(kNever);
+  taken_ -= waiting_.size();
   waiting_.clear();
+  if (stage_ == Stage::finishing) left_ += kept_.size();
   kept_.clear();
   lease_->clear();
   consumer_.forget_all();
@@ -188,7 +196,7 @@ void Working::start_again() {
 // After a pause of ours, in which no command ran.
 void Working::prove_anew() {
   lease_->clear();
-  while (const auto kept = kept_.take(true)) part_with(kept->fate, kept->item);
+  while (const auto kept = kept_.take(true)) give_back(*kept);
   const std::vector<Item> confirmed = discharge_.confirm({waiting_.begin(), waiting_.end()}, kNever);
   taken_ -= waiting_.size();
   waiting_.clear();
@@ -315,9 +323,8 @@ void Working::end_for_lack() {
 }
 
 void Working::wind_up() {
-  left_ += kept_.size();
-  while (const auto kept = kept_.take(true)) part_with(kept->fate, kept->item);
-  give_back_waiting();
+  while (const auto kept = kept_.take(true)) give_back(*kept);
+  for (; !waiting_.empty(); waiting_.pop_front()) part_with(Fate::untouched, waiting_.front());
   discharge_.finish(kNever);
   if (session_.expired() && !discharge_.lost().empty()) {
     session_.open(kNever);

@@ -57,7 +57,7 @@ class Working {
   void bury(const recipe::Item& item, const std::string& reason);
   void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
   void give_back_due();
-  void give_back_waiting();
+  void give_back(const KeptItems::Kept& kept);
   void look_after_session();
   void start_again();
   void prove_anew();

@@ -29,6 +29,12 @@ std::optional<KeptItems::Kept> KeptItems::take(bool early) {
   return kept;
 }
 
+// One that is due already cannot be given back at the moment, or it would be.
+void KeptItems::arm(host::PollSet& set) {
+  const Deadline due = next();
+  if (left_until(due) > Duration::zero()) set.wake_at(due);
+}
+
 Deadline KeptItems::next() const {
   const auto first = std::min_element(kept_.begin(), kept_.end(), is_sooner);
   return first == kept_.end() ? kNever : first->due;

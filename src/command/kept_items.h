@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "host/loop.h"
 #include "recipe/discharge.h"
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace zklock::command {
 
-class KeptItems {
+class KeptItems : public host::Source {
  public:
   // `first`: the delay after the first failure; it doubles with each further one, up to a minute.
   explicit KeptItems(Duration first) : first_(first) {}
@@ -35,6 +36,10 @@ class KeptItems {
   Deadline next() const;
   // The session is over.
   void clear() { kept_.clear(); }
+
+  // Whatever is waited for, that wakes up when the next is due.
+  void arm(host::PollSet& set) override;
+  void record(const host::PollSet&) override {}
 
   static constexpr Duration kLongest = std::chrono::minutes(1);
 

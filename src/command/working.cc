@@ -74,6 +74,7 @@ void Working::work() {
   supervision_.set_lease(&*lease_);
   // Behind the lease: what that decides ends the commands in the same turn.
   const host::Attached supervising(loop_, supervision_);
+  const host::Attached keeping(loop_, kept_);
   while (stage_ == Stage::taking || supervision_.is_busy()) {
     settle_ended();
     discharge_.take_answers(kNever);
@@ -291,10 +292,10 @@ void Working::wait_for_items() {
     return;
   }
   if (!options_.pull.waits()) return own ? wait_for_own() : end_for_lack();
-  if (!idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
+  if (!own && !idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
+  if (!own && left_until(*idle_until_) == Duration::zero()) return end_for_lack();
   IdleLine line(session_, layout_, options_.pull.note, consumer_);
-  // Not a deadline, which would end a call that waits for a server.
-  supervision_.wake_at(kept_.next());
+  // What is kept falling due is no failure to stand in line in time.
   const Deadline until = own ? kNever : *idle_until_;
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
     case IdleLine::End::taken:

@@ -27,6 +27,7 @@ std::vector<std::string> strings_of(std::string_view block) {
 
 void set_input(const Fd& input) {
   dup2(input ? input.get() : open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  fcntl(STDIN_FILENO, F_SETFD, 0);  // where that was closed, it was opened as that
 }
 
 }  // namespace

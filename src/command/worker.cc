@@ -5,12 +5,12 @@
 
 namespace zklock::command {
 
-void Worker::start(recipe::Item item, const host::Launch& launch, Deadline fence) {
-  item_ = std::move(item);
+void Worker::start(const recipe::Item& item, const host::Launch& launch, Deadline fence) {
   began_ = BootClock::now();
   interrupted_ = false;
   guard_.set_fence(fence);
   guard_.start(launch);
+  item_ = item;
 }
 
 bool Worker::has_ended() const {

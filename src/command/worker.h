@@ -16,8 +16,8 @@ class Worker {
   Worker(host::Loop& loop, const host::Program& program, const host::Inherited& inherited)
       : guard_(host::Service::again, program, inherited), guarding_(loop, guard_) {}
 
-  // Only when it is free. The command must be dead by `fence`.
-  void start(recipe::Item item, const host::Launch& launch, Deadline fence);
+  // Only when it is free. The command must be dead by `fence`. Where that throws, it stays free.
+  void start(const recipe::Item& item, const host::Launch& launch, Deadline fence);
 
   bool is_free() const { return !item_; }
   // The command itself has ended, in its own way: not by its guard, nor with it.

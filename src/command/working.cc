@@ -256,15 +256,15 @@ void Working::start_commands() {
     // Nothing is begun on claims that are to be proved first.
     const bool proved = lease_->state() == recipe::Lease::State::held && BootClock::now() < lease_->fence() - grace();
     if (!worker || !proved) return;
-    const Item item = std::move(waiting_.front());
-    waiting_.pop_front();
+    const Item& item = waiting_.front();
     if (const auto reason = options_.command.unfit(item)) {
       bury(item, *reason);
       if (options_.halt) stage_ = Stage::finishing;
-      continue;
+    } else {
+      worker->start(item, options_.command.launch(item), lease_->fence());
+      session_.set_enduring(true);
     }
-    session_.set_enduring(true);
-    worker->start(item, options_.command.launch(item), lease_->fence());
+    waiting_.pop_front();
   }
 }
 

@@ -75,7 +75,7 @@ Guard::~Guard() {
 }
 
 void Guard::start(const Launch& launch) {
-  Order order{OrderKind::start, ++command_};
+  Order order{OrderKind::start, command_ + 1};
   for (const std::string& variable : launch.variables) order.variables += variable + '\0';
   std::string arguments;
   for (const std::string& argument : launch.arguments) arguments += argument + '\0';
@@ -83,6 +83,7 @@ void Guard::start(const Launch& launch) {
   if (launch.input) order.input = memory_file(*launch.input);
   page_->let_go = false;
   send(channel_, order);
+  ++command_;
 }
 
 // A guard that is gone is noticed in record(); one that stands still is taken over at the fence.

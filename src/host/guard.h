@@ -32,7 +32,7 @@ class Guard : public Source {
   ~Guard();
 
   // With Service::again also when the last command has ended and was let go. From then on all that follows speaks of
-  // this one.
+  // this one. Throws a Failure where there are no descriptors or no memory for it; then there is no such command.
   void start(const Launch& launch);
   // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it on
   // wakes nobody. A guard that does not kill at the fence is treated as one that was killed.

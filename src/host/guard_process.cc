@@ -49,7 +49,9 @@ class GuardProcess {
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
     if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenRounds : kStubbornAfter);
     timer_.set(until);
-    pollfd fds[] = {{channel_.get(), POLLIN, 0}, {child_signal_.fd(), POLLIN, 0}, {timer_.fd(), POLLIN, 0}};
+    // At its end a channel would wake us for ever.
+    const int channel = zklock_lives_ ? channel_.get() : -1;
+    pollfd fds[] = {{channel, POLLIN, 0}, {child_signal_.fd(), POLLIN, 0}, {timer_.fd(), POLLIN, 0}};
     ::poll(fds, 3, -1);
   }
 

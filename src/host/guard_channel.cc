@@ -100,6 +100,7 @@ std::optional<Order> receive(const Fd& end, bool& closed) {
   size_t taken = 0;
   if (head.arguments) order.arguments = take_descriptor(message, taken);
   if (head.input) order.input = take_descriptor(message, taken);
+  order.whole = static_cast<bool>(order.arguments) == head.arguments && static_cast<bool>(order.input) == head.input;
   return order;
 }
 

@@ -22,6 +22,7 @@ struct Order {
   std::string variables = {};  // "NAME=value\0" each
   Fd arguments = {};           // a memory file, "argument\0" each; none: the program's own
   Fd input = {};               // standard input; none: what the kind of service says
+  bool whole = true;           // false: there was no room for its descriptors here
 };
 
 // A pair of connected ends. Throws a Failure where there is no socket to be had.

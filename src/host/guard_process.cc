@@ -136,7 +136,8 @@ class GuardProcess {
       page_.fenced = true;
       return set_phase(CommandPhase::gone);
     }
-    command_ = give_birth(order, service_, program_, inherited_, page_);
+    errno = EMFILE;
+    command_ = order.whole ? give_birth(order, service_, program_, inherited_, page_) : -1;
     if (command_ < 0) {
       command_ = 0;
       page_.exec_error = errno;

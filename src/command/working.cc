@@ -21,9 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kGrace = 10;         // T / kGrace
-constexpr Duration kAhead = 50ms;  // of work is claimed before a worker is free for it
-constexpr size_t kMostAhead = 32;  // items
+constexpr int kGrace = 10;              // T / kGrace
+constexpr Duration kAhead = 50ms;       // of work is claimed before a worker is free for it
+constexpr size_t kMostAhead = 32;       // items
+constexpr Duration kLongestAhead = 1s;  // that they wait for a worker
 
 std::string count_of(size_t items) {
   return items == 1 ? "an item" : fmt::format("{} items", items);
@@ -80,6 +81,7 @@ void Working::work() {
     discharge_.take_answers(kNever);
     look_after_session();
     give_back_due();
+    give_back_ahead();
     go_on();
   }
   wind_up();
@@ -173,6 +175,13 @@ void Working::give_back(const KeptItems::Kept& kept) {
   part_with(kept.fate, kept.item);
 }
 
+// Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
+void Working::give_back_ahead() {
+  if (stage_ == Stage::taking && BootClock::now() < ahead_until()) return;
+  for (; !waiting_.empty(); waiting_.pop_front(), --taken_) part_with(Fate::untouched, waiting_.front());
+  dry_ = true;
+}
+
 // While commands run, that is for the supervision to see.
 void Working::look_after_session() {
   if (supervision_.is_busy()) return;
@@ -246,6 +255,7 @@ void Working::take_in(std::vector<Item> items) {
     lease_->add({layout_.queue, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
     waiting_.push_back(std::move(item));
     ++taken_;
+    moved_ = BootClock::now();
     idle_until_.reset();
   }
 }
@@ -262,6 +272,7 @@ void Working::start_commands() {
       if (options_.halt) stage_ = Stage::finishing;
     } else {
       worker->start(item, options_.command.launch(item), lease_->fence());
+      moved_ = BootClock::now();
       session_.set_enduring(true);
     }
     waiting_.pop_front();
@@ -270,7 +281,7 @@ void Working::start_commands() {
 
 void Working::wait_for_own() {
   if (needs_attention() || (stage_ == Stage::finishing && !supervision_.is_busy())) return;
-  session_.turn(kept_.next());
+  session_.turn(ahead_until());
 }
 
 bool Working::needs_attention() const {
@@ -325,7 +336,7 @@ void Working::end_for_lack() {
 
 void Working::wind_up() {
   while (const auto kept = kept_.take(true)) give_back(*kept);
-  for (; !waiting_.empty(); waiting_.pop_front()) part_with(Fate::untouched, waiting_.front());
+  give_back_ahead();
   discharge_.finish(kNever);
   if (session_.expired() && !discharge_.lost().empty()) {
     session_.open(kNever);
@@ -389,6 +400,10 @@ size_t Working::free_workers() const {
 size_t Working::ahead() const {
   const auto fits = static_cast<size_t>(kAhead * options_.jobs / std::max<Duration>(usual_age_, 1us));
   return std::min(kMostAhead, fits);
+}
+
+Deadline Working::ahead_until() const {
+  return waiting_.empty() ? kNever : moved_ + kLongestAhead;
 }
 
 // How many more may be taken.

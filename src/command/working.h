@@ -57,6 +57,7 @@ class Working {
   void bury(const recipe::Item& item, const std::string& reason);
   void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
   void give_back_due();
+  void give_back_ahead();
   void give_back(const KeptItems::Kept& kept);
   void look_after_session();
   void start_again();
@@ -79,6 +80,7 @@ class Working {
   Worker* free_worker();
   size_t free_workers() const;
   size_t ahead() const;
+  Deadline ahead_until() const;
   size_t wanted() const;
   bool has_own() const { return supervision_.is_busy() || !kept_.empty(); }
   Duration grace() const;
@@ -100,6 +102,7 @@ class Working {
   bool open_ = false;  // there is a session
   Stage stage_ = Stage::taking;
   std::deque<recipe::Item> waiting_;  // ours, for a worker to be free
+  Deadline moved_{};                  // when the last one came, or went to a worker
   std::vector<recipe::Item> done_;    // to be removed
   size_t taken_ = 0;                  // items, ever
   bool dry_ = false;                  // there was nothing to take, lately

@@ -196,8 +196,8 @@ bool Discharge::settle_one(Parting& parting, Deadline until) {
     if (code == Code::ok) return true;
     // Done before its answer was lost; but a dead one's segment may be missing.
     if (code == Code::no_node) return parting.fate != Fate::dead;
-    // Not known to be done: once more is no harm, in the same session. But one that has gone back may be under another's
-    // claim already.
+    // Not known to be done: once more is no harm, in the same session. But one that has gone back may be under
+    // another's claim already.
     const bool removes = parting.fate == Fate::done || parting.fate == Fate::dead;
     if (code != Code::unknown || !removes || !session_.settle_connection(until)) return false;
     if (parting.items.front().owner != session_.id()) return false;

@@ -16,8 +16,7 @@
 namespace zklock::command {
 
 Verdict verdict_on(const CommandEnd& end, int64_t attempt, int64_t most) {
-  // What was put into the arguments was too long: the item's fault, not the command's.
-  if (end.exec_error == E2BIG) return Verdict::dead;
+  if (end.exec_error == E2BIG && end.item_in_arguments) return Verdict::dead;
   if (end.exec_error != 0) return Verdict::useless;
   const int status = WIFEXITED(end.wait_status) ? WEXITSTATUS(end.wait_status) : -1;
   if (status == 0) return Verdict::done;

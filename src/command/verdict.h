@@ -9,9 +9,10 @@ namespace zklock::command {
 
 // How a command ended.
 struct CommandEnd {
-  int wait_status = 0;       // as from waitpid
-  int exec_error = 0;        // errno, where it could not be executed
-  bool interrupted = false;  // by a signal that was sent to zklock, and passed on
+  int wait_status = 0;             // as from waitpid
+  int exec_error = 0;              // errno, where it could not be executed
+  bool interrupted = false;        // by a signal that was sent to zklock, and passed on
+  bool item_in_arguments = false;  // if they were too long, it is the item's fault, not the command's
 };
 
 enum class Verdict {

@@ -8,6 +8,7 @@ namespace zklock::command {
 void Worker::start(const recipe::Item& item, const host::Launch& launch, Deadline fence) {
   began_ = BootClock::now();
   interrupted_ = false;
+  item_in_arguments_ = !launch.arguments.empty();
   guard_.set_fence(fence);
   guard_.start(launch);
   item_ = item;

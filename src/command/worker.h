@@ -24,7 +24,7 @@ class Worker {
   bool has_ended() const;
   // After that: the item, once; then it is free, and what the command left behind runs on.
   recipe::Item take_item();
-  CommandEnd end() const { return {guard_.wait_status(), guard_.exec_error(), interrupted_}; }
+  CommandEnd end() const { return {guard_.wait_status(), guard_.exec_error(), interrupted_, item_in_arguments_}; }
   // How long the command has run.
   Duration age() const { return BootClock::now() - began_; }
 
@@ -40,6 +40,7 @@ class Worker {
   std::optional<recipe::Item> item_;
   Deadline began_{};
   bool interrupted_ = false;
+  bool item_in_arguments_ = false;
 };
 
 }  // namespace zklock::command

@@ -348,7 +348,8 @@ void Working::wind_up() {
 int Working::result() const {
   if (supervision_.asked() != 0) throw Failure::by_signal(supervision_.asked());
   if (useless_ && end_->exec_error != 0) throw host::cannot_execute(program_, end_->exec_error);
-  if (useless_ || (options_.pull.most == 1u && end_)) return status_of_command(end_->wait_status);
+  if (useless_ || (options_.pull.most == 1u && end_ && end_->exec_error == 0))
+    return status_of_command(end_->wait_status);
   if (dead_ + left_ == 0) return 0;
   std::string text = layout_.queue + ": ";
   if (dead_ > 0) text += count_of(dead_) + " went to the dead letters";

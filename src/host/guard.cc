@@ -134,7 +134,9 @@ void Guard::record(const PollSet& set) {
   do {
     length = recv(channel_.get(), looks, sizeof looks, MSG_DONTWAIT);
   } while (length > 0);
-  if (length == 0) channel_.reset();
+  if (length != 0) return;
+  channel_.reset();
+  child_changed_ = true;  // another guard may have taken the signal, between two looks of one poll
 }
 
 void Guard::decide() {

@@ -261,7 +261,7 @@ void Working::take_in(std::vector<Item> items) {
 }
 
 void Working::start_commands() {
-  while (!waiting_.empty() && stage_ == Stage::taking) {
+  while (!waiting_.empty() && stage_ == Stage::taking && !kept_.full()) {
     Worker* worker = free_worker();
     // Nothing is begun on claims that are to be proved first.
     const bool proved = lease_->state() == recipe::Lease::State::held && BootClock::now() < lease_->fence() - grace();

@@ -18,7 +18,6 @@ bool Supervision::is_busy() const {
 }
 
 void Supervision::decide() {
-  if (left_until(wake_) == Duration::zero()) wake_ = kNever;
   report_trouble();
   if (told_) return;
   while (const auto arrival = signals_.take()) take(*arrival);

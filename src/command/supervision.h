@@ -29,10 +29,7 @@ class Supervision : public host::Source {
   // From now on it throws nothing: what runs is being ended.
   void stand_down() { told_ = true; }
 
-  // Whatever is being waited for, the loop turns then, once.
-  void wake_at(Deadline moment) { wake_ = moment; }
-
-  void arm(host::PollSet& set) override { set.wake_at(wake_); }
+  void arm(host::PollSet&) override {}
   void record(const host::PollSet&) override {}
   // Throws a Failure, once: by the signal where no command runs, 76 where the claims of running ones are lost.
   void decide() override;
@@ -49,7 +46,6 @@ class Supervision : public host::Source {
   std::deque<Worker>& workers_;
   std::string queue_;  // for messages
   const recipe::Lease* lease_ = nullptr;
-  Deadline wake_ = kNever;
   int asked_ = 0;
   bool told_ = false;
   pid_t named_stubborn_ = 0;

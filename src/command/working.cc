@@ -177,7 +177,7 @@ void Working::give_back(const KeptItems::Kept& kept) {
 
 // Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
 void Working::give_back_ahead() {
-  if (stage_ == Stage::taking && BootClock::now() < ahead_until()) return;
+  if (stage_ == Stage::taking && !kept_.full() && BootClock::now() < ahead_until()) return;
   for (; !waiting_.empty(); waiting_.pop_front(), --taken_) part_with(Fate::untouched, waiting_.front());
   dry_ = true;
 }
@@ -221,12 +221,7 @@ void Working::check_lost() const {
                                               tried_, count_of(lost)));
 }
 
-void Working::give_back_waiting() {
-  for (; !waiting_.empty(); waiting_.pop_front()) part_with(Fate::untouched, waiting_.front());
-}
-
 void Working::go_on() {
-  if (kept_.full()) give_back_waiting();
   start_commands();
   if (stage_ == Stage::taking && wanted() == 0 && waiting_.empty()) stage_ = Stage::finishing;
   if (stage_ == Stage::taking && wants_more()) {

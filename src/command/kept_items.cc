@@ -29,10 +29,12 @@ std::optional<KeptItems::Kept> KeptItems::take(bool early) {
   return kept;
 }
 
-// One that is due already cannot be given back at the moment, or it would be.
 void KeptItems::arm(host::PollSet& set) {
-  const Deadline due = next();
-  if (left_until(due) > Duration::zero()) set.wake_at(due);
+  if (next() != told_) set.wake_at(next());
+}
+
+void KeptItems::decide() {
+  if (left_until(next()) == Duration::zero()) told_ = next();
 }
 
 Deadline KeptItems::next() const {

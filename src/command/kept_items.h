@@ -37,9 +37,10 @@ class KeptItems : public host::Source {
   // The session is over.
   void clear() { kept_.clear(); }
 
-  // Whatever is waited for, that wakes up when the next is due.
+  // Whatever is waited for, the loop turns when the next is due: once, as it may not be possible to give it back yet.
   void arm(host::PollSet& set) override;
   void record(const host::PollSet&) override {}
+  void decide() override;
 
   static constexpr Duration kLongest = std::chrono::minutes(1);
 
@@ -48,6 +49,7 @@ class KeptItems : public host::Source {
 
   Duration first_;
   std::vector<Kept> kept_;
+  Deadline told_{};  // the last one for which the loop has turned
 };
 
 }  // namespace zklock::command

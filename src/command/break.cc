@@ -6,7 +6,6 @@
 #include "host/terminal.h"
 #include "zk/path.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -25,14 +24,13 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Break::Break(CLI::App& root) : app_(root.add_subcommand("break", "Have the holders of a lock let go of it")) {
-  app_->allow_extras();
+Break::Break(CLI::App& root) : app_(add_command(root, "break", "Have the holders of a lock let go of it")) {
   set_usage(*app_, "Usage: zklock break [OPTIONS] LOCK");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long until they let go (30s)", "DUR");
-  app_->add_flag("--force", force_, "Then take the lock away; they may still be running");
-  app_->add_flag("--yes", yes_, "Do not ask");
+  add_flag(*app_, "--force", force_, "Then take the lock away; they may still be running");
+  add_flag(*app_, "--yes", yes_, "Do not ask");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -76,8 +76,24 @@ void replace(Value& value, const Value& nearer) {
 
 }  // namespace
 
+CLI::App* add_command(CLI::App& parent, const char* name, const char* help) {
+  return parent.add_subcommand(name, help)->allow_extras();
+}
+
+void add_flag(CLI::App& app, const char* names, bool& given, const char* help) {
+  app.add_flag(names, given, help);
+}
+
+void describe(CLI::App& app, const char* option, const char* help) {
+  app.get_option(option)->description(help);
+}
+
 void set_usage(CLI::App& app, const char* usage) {
   app.formatter(std::make_shared<HelpFormatter>(usage));
+}
+
+void set_footer(CLI::App& app, const char* footer) {
+  app.footer(footer);
 }
 
 void GlobalOptions::merge(const GlobalOptions& nearer) {

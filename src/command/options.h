@@ -31,8 +31,23 @@ struct GlobalOptions {
   void merge(const GlobalOptions& nearer);
 };
 
+// What a subcommand says of itself to the parser goes through these, because a file that includes CLI11 takes seconds
+// to compile.
+
+// Words that are no options are left to the subcommand.
+CLI::App* add_command(CLI::App& parent, const char* name, const char* help);
+
+// An option without a value.
+void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
+
+// Another help text for an option that is there.
+void describe(CLI::App& app, const char* option, const char* help);
+
 // The usage lines of its --help.
 void set_usage(CLI::App& app, const char* usage);
+
+// The last lines of its --help.
+void set_footer(CLI::App& app, const char* footer);
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 

@@ -5,8 +5,6 @@
 #include "command/queue_report.h"
 #include "command/queue_visit.h"
 
-#include <CLI/CLI.hpp>
-
 namespace zklock::command {
 
 namespace {
@@ -20,13 +18,12 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueueCount::QueueCount(CLI::App& queue) : app_(queue.add_subcommand("count", "Count the items of a queue")) {
-  app_->allow_extras();
+QueueCount::QueueCount(CLI::App& queue) : app_(add_command(queue, "count", "Count the items of a queue")) {
   set_usage(*app_, "Usage: zklock queue count [OPTIONS] QUEUE");
-  app_->add_flag("--exact", exact_, "Also how many are in work, which looks at each");
-  app_->add_flag("--json", json_, "An object on one line");
+  add_flag(*app_, "--exact", exact_, "Also how many are in work, which looks at each");
+  add_flag(*app_, "--json", json_, "An object on one line");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

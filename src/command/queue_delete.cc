@@ -6,7 +6,6 @@
 #include "recipe/queue_survey.h"
 #include "recipe/queue_upkeep.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -22,12 +21,11 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueueDelete::QueueDelete(CLI::App& queue) : app_(queue.add_subcommand("delete", "Remove a queue that is empty")) {
-  app_->allow_extras();
+QueueDelete::QueueDelete(CLI::App& queue) : app_(add_command(queue, "delete", "Remove a queue that is empty")) {
   set_usage(*app_, "Usage: zklock queue delete [OPTIONS] QUEUE");
-  app_->add_flag("--yes", yes_, "Do not ask");
+  add_flag(*app_, "--yes", yes_, "Do not ask");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -24,14 +23,13 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueueList::QueueList(CLI::App& queue) : app_(queue.add_subcommand("list", "Show what is in a queue")) {
-  app_->allow_extras();
+QueueList::QueueList(CLI::App& queue) : app_(add_command(queue, "list", "Show what is in a queue")) {
   set_usage(*app_, "Usage: zklock queue list [OPTIONS] QUEUE");
   add_value(*app_, "-N,--count", count_, "The first N", "N");
-  app_->add_flag("--dead", dead_, "What was given up on instead");
-  app_->add_flag("--json", json_, "An object on a line of its own for each item");
+  add_flag(*app_, "--dead", dead_, "What was given up on instead");
+  add_flag(*app_, "--json", json_, "An object on a line of its own for each item");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

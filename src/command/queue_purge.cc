@@ -7,7 +7,6 @@
 #include "recipe/queue_survey.h"
 #include "recipe/queue_upkeep.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -24,13 +23,12 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueuePurge::QueuePurge(CLI::App& queue) : app_(queue.add_subcommand("purge", "Throw away what is in a queue")) {
-  app_->allow_extras();
+QueuePurge::QueuePurge(CLI::App& queue) : app_(add_command(queue, "purge", "Throw away what is in a queue")) {
   set_usage(*app_, "Usage: zklock queue purge [OPTIONS] QUEUE");
-  app_->add_flag("--dead", dead_, "What was given up on instead");
-  app_->add_flag("--yes", yes_, "Do not ask");
+  add_flag(*app_, "--dead", dead_, "What was given up on instead");
+  add_flag(*app_, "--yes", yes_, "Do not ask");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueuePurge::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

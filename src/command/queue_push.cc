@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -21,16 +20,15 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueuePush::QueuePush(CLI::App& queue) : app_(queue.add_subcommand("push", "Put items into a queue")) {
-  app_->allow_extras();
+QueuePush::QueuePush(CLI::App& queue) : app_(add_command(queue, "push", "Put items into a queue")) {
   set_usage(*app_,
             "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
             "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
-  app_->add_flag("-0,--null", nul_, "Items end with NUL instead of newline");
-  app_->add_flag("--whole", whole_, "All of standard input is one item");
+  add_flag(*app_, "-0,--null", nul_, "Items end with NUL instead of newline");
+  add_flag(*app_, "--whole", whole_, "All of standard input is one item");
   add_value(*app_, "-p,--priority", priority_, "0 to 999, lower ones are taken first (100)", "N");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -6,7 +6,6 @@
 #include "command/queue_visit.h"
 #include "recipe/requeue.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -23,11 +22,10 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-QueueRequeue::QueueRequeue(CLI::App& queue) : app_(queue.add_subcommand("requeue", "Put back what was given up on")) {
-  app_->allow_extras();
+QueueRequeue::QueueRequeue(CLI::App& queue) : app_(add_command(queue, "requeue", "Put back what was given up on")) {
   set_usage(*app_, "Usage: zklock queue requeue [OPTIONS] QUEUE [ID...]");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int QueueRequeue::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

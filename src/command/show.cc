@@ -5,7 +5,6 @@
 #include "command/report.h"
 #include "zk/path.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -22,14 +21,13 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Show::Show(CLI::App& root) : app_(root.add_subcommand("show", "Show who holds a lock and who waits for it")) {
-  app_->allow_extras();
+Show::Show(CLI::App& root) : app_(add_command(root, "show", "Show who holds a lock and who waits for it")) {
   set_usage(*app_, "Usage: zklock show [OPTIONS] LOCK...");
-  app_->add_flag("-r,--recursive", recursive_, "All locks in the tree below LOCK, which may be /");
-  app_->add_flag("--json", json_, "An object on a line of its own for each lock");
+  add_flag(*app_, "-r,--recursive", recursive_, "All locks in the tree below LOCK, which may be /");
+  add_flag(*app_, "--json", json_, "An object on a line of its own for each lock");
   add_global_options(*app_, global_);
-  app_->get_option("--quiet")->description("Print nothing: 0 if LOCK is held, 1 if it is free");
-  app_->footer(kFooter);
+  describe(*app_, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
+  set_footer(*app_, kFooter);
 }
 
 int Show::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -232,16 +232,16 @@ TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) 
 TEST_F(SessionTest, TheLargestRequestThatIsLetThroughIsTaken) {
   Session& session = open(options_for(server_ + test::new_chroot()));
   session.make_node("/l", CreateMode::container, soon());
-  size_t size = 1 << 20;
+  std::string data(1 << 20, 'x');
   Call made;
   while (!made) {
     try {
-      made = session.client().create("/l/n-", std::string(size, 'x'), CreateMode::ephemeral_sequential);
+      made = session.client().create("/l/n-", data, CreateMode::ephemeral_sequential);
     } catch (const Failure&) {
-      --size;
+      data.pop_back();
     }
   }
-  EXPECT_EQ(session.await(made, soon()).code, Code::ok) << size;
+  EXPECT_EQ(session.await(made, soon()).code, Code::ok) << data.size();
 }
 
 TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ZooKeeper C client and nothing else: what the bare programs of scripts/bench share. No failure is handled: they
+// run on a healthy server and end with a message where it is not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <zookeeper/zookeeper.h>
+
+namespace bare {
+
+// What became of a request. It must live until it is done.
+struct Answer {
+  bool done = false;
+  int code = ZOK;
+  std::string data;  // or the path of a node that was made
+  std::vector<std::string> names;
+};
+
+// Ends the program.
+[[noreturn]] void die(const std::string& what, int code = ZOK);
+
+// A session with the servers in ZKLOCK_SERVERS, established; their chroot is `chroot`.
+class Client {
+ public:
+  Client();
+  ~Client();
+
+  // Waits for an answer that must be good; `what` is for the message.
+  void await(const Answer& answer, const std::string& what);
+  // Sends and takes in what is ready; waits for that only if `wait`.
+  void turn(bool wait);
+
+  void create(const std::string& path, const std::string& data, int flags, Answer& answer);
+  void remove(const std::string& path, Answer& answer);
+  void children(const std::string& path, Answer& answer);
+  // `watched`: with a watch that does nothing.
+  void read(const std::string& path, bool watched, Answer& answer);
+  // Until there is no such node, or it has changed. It is asked for, and watched, at once.
+  void await_end(const std::string& path);
+
+  // A transaction is filled with add_…, then sent; another one can be filled at once.
+  void add_check(const std::string& path, int version);
+  void add_create(const std::string& path, const std::string& data, int flags);
+  void add_write(const std::string& path, int version);
+  void add_remove(const std::string& path);
+  void transact(Answer& answer);
+
+ private:
+  zhandle_t* handle_ = nullptr;
+  std::string chroot_;
+  std::vector<zoo_op_t> operations_;
+  std::vector<std::string> paths_;  // of the operations, and their data
+  std::vector<std::string> datas_;
+};
+
+}  // namespace bare

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// bare_lock PATH: what a lock held for `true` costs at least. The requests of `zklock run PATH -- true`, in one
+// process; neither lease nor guard. The node above must be there.
+#include "bare_client.h"
+
+#include <algorithm>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+// The number that the server gave.
+std::string place_of(const std::string& name) {
+  return name.substr(name.size() - 10);
+}
+
+bool is_before(const std::string& left, const std::string& right) {
+  return place_of(left) < place_of(right);
+}
+
+// Waits until nobody stands before `name`. `names` is the list as of when we came.
+void wait_for_turn(bare::Client& client, const std::string& path, const std::string& name,
+                   std::vector<std::string> names) {
+  for (;;) {
+    std::sort(names.begin(), names.end(), is_before);
+    const auto own = std::lower_bound(names.begin(), names.end(), name, is_before);
+    if (own == names.begin()) return;
+    client.await_end(path + "/" + *(own - 1));
+    bare::Answer listed;
+    client.children(path, listed);
+    client.await(listed, "cannot list");
+    names = std::move(listed.names);
+  }
+}
+
+void run_true() {
+  char name[] = "true";
+  char* const words[] = {name, nullptr};
+  pid_t pid = 0;
+  if (posix_spawnp(&pid, name, nullptr, nullptr, words, environ) != 0) bare::die("cannot start true");
+  int status = 0;
+  waitpid(pid, &status, 0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) bare::die("usage: bare_lock PATH");
+  const std::string path = argv[1];
+  bare::Client client;
+  bare::Answer created;
+  bare::Answer listed;
+  client.create(path + "/_c_00000000-0000-4000-8000-000000000000-lock-",
+                R"({"host":"host","pid":1,"user":"user","command":"true","since":"2000-01-01T00:00:00Z"})",
+                ZOO_EPHEMERAL | ZOO_SEQUENCE, created);
+  client.children(path, listed);
+  client.await(created, "cannot create");
+  client.await(listed, "cannot list");
+  const std::string name = created.data.substr(created.data.rfind('/') + 1);
+  wait_for_turn(client, path, name, listed.names);
+
+  bare::Answer read;
+  client.read(path + "/" + name, true, read);
+  client.await(read, "cannot read");
+  run_true();
+  bare::Answer removed;
+  client.remove(path + "/" + name, removed);
+  client.await(removed, "cannot remove");
+}

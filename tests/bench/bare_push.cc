@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// bare_push PATH <FILE: the transactions of `zklock queue push PATH <FILE`, sent as fast as the client library can:
+// batches of 500 items, eight in flight, a thousand items a segment. PATH is a queue that is not there yet.
+#include "bare_client.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+
+namespace {
+
+constexpr int kBatch = 500;
+constexpr int kSegment = 1000;
+constexpr size_t kInFlight = 8;
+
+std::string segment_path(const std::string& queue, int number) {
+  char name[32];
+  std::snprintf(name, sizeof name, "/items/100-%010d", number);
+  return queue + name;
+}
+
+class Push {
+ public:
+  explicit Push(std::string queue) : queue_(std::move(queue)), marker_(queue_ + "/pushing/bare") {
+    make(queue_, "zklock queue 1");
+    for (const char* folder : {"/items", "/dead", "/pushing", "/waiting"}) make(queue_ + folder, "");
+    make(segment_path(queue_, 0), "");
+  }
+
+  void add(const std::string& item) {
+    if (items_ == 0) begin();
+    client_.add_create(segment_path(queue_, segment_) + "/bareitemabcd-", item, ZOO_PERSISTENT_SEQUENTIAL);
+    ++in_segment_;
+    if (++items_ == kBatch) flush();
+  }
+
+  void flush() {
+    if (items_ == 0) return;
+    if (in_segment_ == kSegment) seal();
+    client_.transact(in_flight_.emplace_back());
+    items_ = 0;
+    client_.turn(false);
+    while (in_flight_.size() >= kInFlight) take_oldest();
+  }
+
+  void finish() {
+    flush();
+    while (!in_flight_.empty()) take_oldest();
+  }
+
+ private:
+  void make(const std::string& path, const std::string& data) {
+    bare::Answer made;
+    client_.create(path, data, 0, made);
+    client_.await(made, "cannot make a queue");
+  }
+
+  void begin() {
+    client_.add_check(segment_path(queue_, segment_), 0);
+    if (batch_++ == 0) {
+      client_.add_create(marker_, "", ZOO_EPHEMERAL);
+    } else {
+      client_.add_write(marker_, batch_ - 2);
+    }
+  }
+
+  void seal() {
+    client_.add_write(segment_path(queue_, segment_), 0);
+    client_.add_create(segment_path(queue_, ++segment_), "", 0);
+    in_segment_ = 0;
+  }
+
+  void take_oldest() {
+    client_.await(in_flight_.front(), "cannot push");
+    in_flight_.pop_front();
+  }
+
+  bare::Client client_;
+  std::string queue_;
+  std::string marker_;
+  std::deque<bare::Answer> in_flight_;
+  int batch_ = 0;
+  int items_ = 0;  // in the batch
+  int segment_ = 0;
+  int in_segment_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) bare::die("usage: bare_push PATH <FILE");
+  Push push(argv[1]);
+  char* line = nullptr;
+  size_t room = 0;
+  std::string item;
+  for (ssize_t size; (size = getline(&line, &room, stdin)) >= 0;) {
+    if (size > 0 && line[size - 1] == '\n') --size;
+    item.assign(line, static_cast<size_t>(size));
+    push.add(item);
+  }
+  std::free(line);
+  push.finish();
+}

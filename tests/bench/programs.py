@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs and measures them; keeps servers for them."""
+
+import contextlib
+import os
+import resource
+import shutil
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BIN = os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/bench/zklock")
+HELPERS = os.environ.get("ZKLOCK_HELPERS", f"{ROOT}/build/bench/tests")
+ZKLOCK = [BIN]
+KAZOO = ["/usr/bin/python3", f"{HERE}/kazoo_peer.py"]
+
+
+def bare(name):
+    return [f"{HELPERS}/bare_{name}"]
+
+
+class Sample:
+    """What a run took: seconds of wall time and of CPU, all its children's too, and its largest memory in MiB."""
+
+    def __init__(self, wall, cpu, memory=0.0):
+        self.wall = wall
+        self.cpu = cpu
+        self.memory = memory
+
+
+def run(words, stdin=os.devnull, stdout=os.devnull):
+    """Runs a program to its end, which must be good."""
+    reading, writing = os.pipe()
+    timed = [f"{HELPERS}/timed", str(writing), *words]
+    with open(stdin, "rb") as source, open(stdout, "wb") as sink, open(reading, encoding="ascii") as answer:
+        status = subprocess.run(timed, check=False, stdin=source, stdout=sink, pass_fds=[writing]).returncode
+        os.close(writing)
+        figures = answer.read().split()
+    if status != 0 or not figures:
+        raise RuntimeError(f"{' '.join(words)} ended with {status}")
+    return Sample(float(figures[0]), float(figures[1]), float(figures[2]) / 1024)
+
+
+def output_of(words):
+    return subprocess.run(words, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
+
+
+def run_together(commands):
+    """Runs all at once; a sample of the whole, without its memory."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    processes = [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for words in commands]
+    statuses = [process.wait() for process in processes]
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if any(statuses):
+        raise RuntimeError(f"{' '.join(commands[0])} ended with {max(statuses, key=abs)}")
+    return Sample(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def interleaved(contestants, rounds):
+    """{name: samples} of {name: function of the round}, one after the other in each round."""
+    samples = {name: [] for name in contestants}
+    for turn in range(rounds):
+        for name, measure in contestants.items():
+            samples[name].append(measure(turn))
+    return samples
+
+
+@contextlib.contextmanager
+def servers(count=1, heap="512m"):
+    """A fresh sandbox, in ZKLOCK_SERVERS. It ends with its standard input, so with us too, however we end."""
+    # A server that runs for long has its code compiled well; the sandbox prefers a short start.
+    environment = {**os.environ, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
+    words = [f"{ROOT}/scripts/zk-sandbox", "--servers", str(count), "--heap", heap, "--", "sh", "-c",
+             'echo "$ZKLOCK_SERVERS $ZKLOCK_SANDBOX"; exec cat']
+    sandbox = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+                               start_new_session=True)
+    try:
+        answer = sandbox.stdout.readline().split()
+        if len(answer) != 2:
+            raise RuntimeError("the servers did not start")
+        os.environ["ZKLOCK_SERVERS"], os.environ["ZKLOCK_SANDBOX"] = answer
+        yield
+    finally:
+        sandbox.stdin.close()
+        sandbox.wait()
+
+
+def has(command):
+    return shutil.which(command) is not None
+
+
+def has_kazoo():
+    return subprocess.run([KAZOO[0], "-c", "import kazoo"], check=False, stderr=subprocess.DEVNULL).returncode == 0
+

@@ -108,10 +108,13 @@ class Client {
   template <typename Submit>
   Call send(const std::string& full_path, Submit submit, uintptr_t watch = 0);
   std::string full(const std::string& path) const;
+  void cork(bool corked);
   uintptr_t keep(const Watch& watch);
 
   ClientOptions options_;
   _zhandle* handle_ = nullptr;
+  int fd_ = -1;  // as of the last interest()
+  bool corked_ = false;
   size_t round_ = 1;
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;

@@ -21,7 +21,7 @@ def one_lock(findings, bench):
         if etcdctl:
             contestants["etcdctl"] = lambda _: run([*etcdctl, "lock", "l", "--", "true"])
         interleaved(contestants, 5)  # the lock is made, the servers' code compiled
-        samples = interleaved(contestants, bench.pick(full=60, quick=8))
+        samples = interleaved(contestants, bench.pick(full=60, quick=8, least=2))
     wall = {name: findings.add(f"{name} wall", "ms", [1000 * one.wall for one in taken])
             for name, taken in samples.items()}
     cpu = {name: findings.add(f"{name} CPU", "ms", [1000 * one.cpu for one in taken])
@@ -39,7 +39,7 @@ def one_lock(findings, bench):
 
 def hand_over(findings, bench):
     """20 loops that want the same lock. Kazoo's are one process each, the others' a process a section."""
-    workers, sections = 20, bench.pick(full=200, quick=60)
+    workers, sections = 20, bench.pick(full=200, quick=60, least=20)
     each = sections // workers
 
     def loops(words):
@@ -56,7 +56,7 @@ def hand_over(findings, bench):
             contestants["etcdctl"] = loops([*etcdctl, "lock", "l", "--", "true"])
         run([*ZKLOCK, "run", "/l", "--", "true"])
         interleaved(contestants, 1)
-        samples = interleaved(contestants, bench.pick(full=7, quick=2))
+        samples = interleaved(contestants, bench.pick(full=7, quick=2, least=1))
     rates = {name: findings.add(name, "sections/s", [sections / one.wall for one in taken])
              for name, taken in samples.items()}
     findings.ratio("zklock's rate to floor", rates["zklock"], rates["floor"], at_least=0.85)

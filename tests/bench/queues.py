@@ -30,7 +30,7 @@ def push(queue, source):
 
 def pushing(findings, bench):
     """Each on a fresh server, or the second one would find it fuller and better compiled."""
-    count = bench.pick(full=1_000_000, quick=50_000)
+    count = bench.pick(full=1_000_000, quick=50_000, least=2_000)
     many, warm = bench.lines.file(count), bench.lines.file(10_000)
 
     def measure(words):
@@ -41,7 +41,7 @@ def pushing(findings, bench):
         return one
 
     samples = interleaved({"zklock": measure([*ZKLOCK, "queue", "push"]), "bare": measure(bare("push"))},
-                          bench.pick(full=4, quick=2))
+                          bench.pick(full=4, quick=2, least=1))
     rates = {name: findings.add(f"{name} push of {count:,} lines", "lines/s", [count / sample.wall for sample in taken])
              for name, taken in samples.items()}
     memory = findings.add("zklock memory", "MiB", [sample.memory for sample in samples["zklock"]])
@@ -51,7 +51,7 @@ def pushing(findings, bench):
 
 def depth(findings, bench):
     """What one pull and a count take, depending on how much is in the queue."""
-    depths = bench.pick(full=(1_000, 10_000, 100_000, 1_000_000), quick=(1_000, 100_000))
+    depths = bench.pick(full=(1_000, 10_000, 100_000, 1_000_000), quick=(1_000, 100_000), least=(100, 2_000))
     with servers(heap="1800m"):
         for items in depths:
             push(f"/q{items}", bench.lines.file(items))
@@ -59,7 +59,7 @@ def depth(findings, bench):
         def times(verb):
             words = {items: [*ZKLOCK, "queue", verb, f"/q{items}"] for items in depths}
             samples = interleaved({items: lambda _, words=words[items]: run(words) for items in depths},
-                                  bench.pick(full=40, quick=15))
+                                  bench.pick(full=40, quick=15, least=2))
             series = [findings.add(f"{verb} at depth {items:,}", "ms", [1000 * one.wall for one in samples[items]])
                       for items in depths]
             return series[0], series[-1]
@@ -72,7 +72,7 @@ def depth(findings, bench):
 
 def draining(findings, bench):
     """Items to standard output, many at once."""
-    count = bench.pick(full=100_000, quick=20_000)
+    count = bench.pick(full=100_000, quick=20_000, least=1_500)
     lines = bench.lines.file(count)
     with servers(heap="1800m"):
         def measure(name, words):
@@ -88,7 +88,7 @@ def draining(findings, bench):
         contestants = {"zklock": measure("z", [*ZKLOCK, "queue", "pull", "--all"]), "bare": measure("b", bare("drain"))}
         interleaved(contestants, 1)  # until the server's code is compiled
         samples = interleaved({name: lambda turn, measure=measure: measure(turn + 1)
-                               for name, measure in contestants.items()}, bench.pick(full=7, quick=3))
+                               for name, measure in contestants.items()}, bench.pick(full=7, quick=3, least=1))
         rates = {name: findings.add(f"{name} drain of {count:,}", "items/s", [count / sample.wall for sample in taken])
                  for name, taken in samples.items()}
     findings.claim("zklock items a second", rates["zklock"].median, at_least=20_000)
@@ -99,7 +99,7 @@ def against_kazoo(findings, bench):
     """At a depth of 5,000, where Kazoo takes an item a look."""
     if not has_kazoo():
         return findings.leave_out("Kazoo", "scripts/setup bench installs it")
-    deep, taken = 5_000, bench.pick(full=200, quick=40)
+    deep, taken = 5_000, bench.pick(full=200, quick=40, least=5)
     lines = bench.lines.file(deep)
 
     def kazoo(verb):
@@ -114,7 +114,7 @@ def against_kazoo(findings, bench):
     with servers():
         rates = {name: findings.add(f"{name} at depth {deep:,}", "items/s", values) for name, values in interleaved(
             {"zklock pull --all": zklock, "Kazoo LockingQueue": kazoo("consume"), "Kazoo Queue": kazoo("get")},
-            bench.pick(full=5, quick=2)).items()}
+            bench.pick(full=5, quick=2, least=1)).items()}
     findings.ratio("zklock to LockingQueue", rates["zklock pull --all"], rates["Kazoo LockingQueue"], at_least=50)
     return None
 
@@ -127,7 +127,7 @@ def takes_commands():
 
 def jobs(findings, bench):
     """A command an item, four at once: beside xargs, and beside the two writes that an item costs."""
-    count = bench.pick(full=4_000, quick=500)
+    count = bench.pick(full=4_000, quick=500, least=50)
     lines = bench.lines.file(count)
     if not takes_commands():
         return findings.leave_out("pull -- COMMAND", "this zklock does not know it")
@@ -146,7 +146,7 @@ def jobs(findings, bench):
     with open(words, "w", encoding="ascii") as file:
         file.writelines(f"{number}\n" for number in range(count))
     with servers():
-        samples = interleaved(contestants, bench.pick(full=5, quick=3))
+        samples = interleaved(contestants, bench.pick(full=5, quick=3, least=1))
     rates = {name: findings.add(name, "items/s", [count / sample.wall for sample in taken])
              for name, taken in samples.items()}
     slowest = min((series for name, series in rates.items() if name != "zklock"), key=lambda series: series.median)

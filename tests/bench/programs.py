@@ -13,6 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/bench/zklock")
 HELPERS = os.environ.get("ZKLOCK_HELPERS", f"{ROOT}/build/bench/tests")
 ZKLOCK = [BIN]
+SANDBOX = f"{ROOT}/scripts/zk-sandbox"
 KAZOO = ["/usr/bin/python3", f"{HERE}/kazoo_peer.py"]
 
 
@@ -69,12 +70,11 @@ def interleaved(contestants, rounds):
 
 
 @contextlib.contextmanager
-def servers(count=1, heap="512m"):
+def servers(*options, heap="512m"):
     """A fresh sandbox, in ZKLOCK_SERVERS. It ends with its standard input, so with us too, however we end."""
     # A server that runs for long has its code compiled well; the sandbox prefers a short start.
     environment = {**os.environ, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
-    words = [f"{ROOT}/scripts/zk-sandbox", "--servers", str(count), "--heap", heap, "--", "sh", "-c",
-             'echo "$ZKLOCK_SERVERS $ZKLOCK_SANDBOX"; exec cat']
+    words = [SANDBOX, "--heap", heap, *options, "--", "sh", "-c", 'echo "$ZKLOCK_SERVERS $ZKLOCK_SANDBOX"; exec cat']
     sandbox = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
                                start_new_session=True)
     try:
@@ -86,6 +86,13 @@ def servers(count=1, heap="512m"):
     finally:
         sandbox.stdin.close()
         sandbox.wait()
+
+
+def traffic():
+    """How many requests the server has had, and how many answers and events it has sent."""
+    lines = output_of([SANDBOX, "word", "1", "mntr"]).splitlines()
+    counters = dict(line.split("\t", 1) for line in lines if "\t" in line)
+    return int(counters["zk_packets_received"]), int(counters["zk_packets_sent"])
 
 
 def has(command):

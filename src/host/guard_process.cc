@@ -148,11 +148,15 @@ class GuardProcess {
     if (service_ == Service::once) close_all_but({channel_.get(), child_signal_.fd(), timer_.fd()}, 0);
   }
 
+  // zklock hears at once that nobody was left behind: else it would look for somebody in all of /proc.
   void reap() {
     child_signal_.drain();
+    const CommandPhase before = page_.phase;
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
-    if (children || page_.phase != CommandPhase::ended) return;
-    set_phase(CommandPhase::gone);
+    const bool gone = !children && page_.phase == CommandPhase::ended;
+    if (gone) page_.phase = CommandPhase::gone;
+    if (page_.phase != before) notify();
+    if (!gone) return;
     if (!zklock_lives_) _exit(0);
     duty_ = Duty::attend;
   }
@@ -161,13 +165,13 @@ class GuardProcess {
     if (pid != command_) return;
     if (WIFSTOPPED(wait_status)) {
       page_.stop_signal = WSTOPSIG(wait_status);
-      set_phase(CommandPhase::stopped);
+      page_.phase = CommandPhase::stopped;
     } else if (WIFCONTINUED(wait_status)) {
-      set_phase(CommandPhase::running);
+      page_.phase = CommandPhase::running;
     } else {
       command_ = 0;
       page_.wait_status = wait_status;
-      set_phase(CommandPhase::ended);
+      page_.phase = CommandPhase::ended;
     }
   }
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -37,18 +36,17 @@ int64_t number_of(const Value& value, const char* option, int64_t usual, int64_t
 
 }  // namespace
 
-QueuePull::QueuePull(CLI::App& queue) : app_(queue.add_subcommand("pull", "Take items out of a queue")) {
-  app_->allow_extras();
+QueuePull::QueuePull(CLI::App& queue) : app_(add_command(queue, "pull", "Take items out of a queue")) {
   set_usage(*app_, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
   add_value(*app_, "-N,--count", count_, "Take N items, or what is there (1)", "N");
-  app_->add_flag("--all", all_, "Until the queue has none, in work included");
-  app_->add_flag("--follow", follow_, "Wait for more, for ever");
+  add_flag(*app_, "--all", all_, "Until the queue has none, in work included");
+  add_flag(*app_, "--follow", follow_, "Wait for more, for ever");
   add_value(*app_, "-w,--timeout", timeout_, "Wait for an item at most so long", "DUR");
-  app_->add_flag("-0,--null", nul_, "NUL behind each item, not a newline");
-  app_->add_flag("--whole", whole_, "Items as they are, nothing behind them");
+  add_flag(*app_, "-0,--null", nul_, "NUL behind each item, not a newline");
+  add_flag(*app_, "--whole", whole_, "Items as they are, nothing behind them");
   add_work_options();
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 void QueuePull::add_work_options() {
@@ -56,7 +54,7 @@ void QueuePull::add_work_options() {
   add_value(*app_, "-j,--jobs", jobs_, "Run N commands at a time (1)", "N");
   add_value(*app_, "--max-attempts", most_attempts_, "Then to the dead letters (5)", "N");
   add_value(*app_, "--retry-delay", retry_delay_, "Before a second attempt, then doubling (1s)", "DUR");
-  app_->add_flag("--halt", halt_, "Stop at the first failure");
+  add_flag(*app_, "--halt", halt_, "Stop at the first failure");
 }
 
 int QueuePull::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,

@@ -48,7 +48,7 @@ pushers() {
 
 @test "consumers are killed again and again: nothing is lost (scenario 56)" {
   local round
-  seq 3000 | zklock queue push /q
+  seq 20000 | zklock queue push /q
   for round in {1..6}; do
     background zklock queue pull --session-timeout 500ms --all /q >"got$round"
     wait_until "it gets items" test -s "got$round"
@@ -57,7 +57,7 @@ pushers() {
   done
   zklock queue pull --all /q >got7
   # what was written and not removed any more comes again
-  cmp <(cat got* | sort -nu) <(seq 3000)
+  cmp <(cat got* | sort -nu) <(seq 20000)
 }
 
 @test "three consumers at once have each a part, and no item twice" {

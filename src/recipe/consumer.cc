@@ -88,23 +88,24 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
 }
 
 Consumer::Lot Consumer::send(const std::vector<std::string>& paths, bool together, const std::vector<Step>& with) {
-  Lot lot;
-  lot.together = together;
-  lot.sent = BootClock::now();
-  zk::Client& client = session_.client();
-  zk::Call all;
-  if (together) {
-    std::vector<Step> steps = with;
-    for (const std::string& path : paths) {
-      steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
-    }
-    all = client.transact(steps);
+  Lot lot{{}, together, !with.empty(), BootClock::now()};
+  if (!together) {
+    for (const std::string& path : paths) lot.attempts.push_back(attempt(path));
+    return lot;
   }
+  std::vector<Step> steps = with;
   for (const std::string& path : paths) {
-    const zk::Call claim = together ? all : client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
-    lot.attempts.push_back({path, claim, client.read(path)});
+    steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
   }
+  const zk::Call all = session_.client().transact(steps);
+  for (const std::string& path : paths) lot.attempts.push_back({path, all, session_.client().read(path)});
   return lot;
+}
+
+Consumer::Attempt Consumer::attempt(const std::string& path) {
+  zk::Client& client = session_.client();
+  const zk::Call claim = client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
+  return {path, claim, client.read(path)};
 }
 
 std::vector<Item> Consumer::collect(Deadline until) {
@@ -122,6 +123,7 @@ void Consumer::await_claims(Lot& lot, Deadline until) {
   bool taken = false;
   bool unknown = false;
   for (Attempt& attempt : lot.attempts) {
+    if (attempt.ours) continue;
     switch (word_of(session_.await(attempt.claim, until), attempt.path)) {
       case Word::ours:
         attempt.ours = true;
@@ -138,7 +140,8 @@ void Consumer::await_claims(Lot& lot, Deadline until) {
   }
   if (unknown) find_out(lot, until);
   if (taken) free_.clear();
-  if (taken && lot.together && lot.attempts.size() > 1) try_one_by_one(lot, until);
+  // Before anything that follows them, for the sake of the order.
+  if (unknown || (taken && lot.together && !lot.with_more)) try_again(lot, until);
   alone_ = alone_ ? !taken : !taken && !lot.together;
 }
 
@@ -152,14 +155,25 @@ void Consumer::find_out(Lot& lot, Deadline until) {
   }
 }
 
-void Consumer::try_one_by_one(Lot& lot, Deadline until) {
-  std::vector<std::string> paths;
-  for (const Attempt& attempt : lot.attempts) paths.push_back(attempt.path);
-  const std::vector<std::string> free = those_free(paths, until);
-  for (const std::string& path : paths) finder_.forget(path);
-  for (const std::string& path : free) finder_.leave_out(path);
+// What is not ours and still free, each by itself.
+void Consumer::try_again(Lot& lot, Deadline until) {
+  std::vector<std::string> missing;
+  for (const Attempt& attempt : lot.attempts) {
+    if (!attempt.ours) missing.push_back(attempt.path);
+  }
+  if (missing.empty()) return;
+  // Alone it would be half of what was to be done; so from the start.
+  if (lot.with_more) return look_afresh(false);
+  const std::vector<std::string> free = those_free(missing, until);
   session_.ready(until);
-  lot = send(free, false, {});
+  std::vector<Attempt> attempts;
+  for (Attempt& old : lot.attempts) {
+    const bool again = !old.ours && std::ranges::find(free, old.path) != free.end();
+    if (old.ours || again) attempts.push_back(again ? attempt(old.path) : std::move(old));
+    if (!old.ours && !again) finder_.forget(old.path);
+  }
+  lot.attempts = std::move(attempts);
+  lot.together = false;
   await_claims(lot, until);
 }
 

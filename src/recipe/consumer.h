@@ -51,7 +51,8 @@ class Consumer {
   };
   struct Lot {
     std::vector<Attempt> attempts;
-    bool together = false;  // in one transaction
+    bool together = false;   // in one transaction
+    bool with_more = false;  // and something else with them
     Deadline sent{};
   };
 
@@ -60,8 +61,9 @@ class Consumer {
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
   Lot send(const std::vector<std::string>& paths, bool together, const std::vector<zk::Step>& with);
   void await_claims(Lot& lot, Deadline until);
+  Attempt attempt(const std::string& path);
   void find_out(Lot& lot, Deadline until);
-  void try_one_by_one(Lot& lot, Deadline until);
+  void try_again(Lot& lot, Deadline until);
   std::vector<Item> read_items(Lot& lot, Deadline until);
   Item item_of(const Attempt& attempt, const zk::Answer& answer, Deadline sent) const;
 

@@ -92,7 +92,6 @@ std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
     const std::vector<std::string> next = finder_.next(look, until);
     if (next.empty()) return {};
     for (const std::string& path : those_free(next, until)) free_.push_back(path);
-    if (crowd_ >= kCrowd) std::ranges::shuffle(free_, random_);
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !free_.empty(); free_.pop_front()) paths.push_back(free_.front());

@@ -32,7 +32,7 @@ IdleLine::IdleLine(zk::Session& session, QueueLayout layout, std::string note, C
     : session_(session),
       layout_(std::move(layout)),
       consumer_(consumer),
-      place_(session, layout_.waiting(), {}, std::move(note), *this) {}
+      place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue) {}
 
 IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
   const Outcome outcome = place_.acquire(patience);

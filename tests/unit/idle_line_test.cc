@@ -123,5 +123,11 @@ TEST_F(IdleLineTest, ThatTheLastItemInWorkIsDoneIsNotMissed) {
       });
 }
 
+TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
+  Waiter waiter(here_, "/gone");
+  EXPECT_THROW(waiter.line.wait(deadline_in(10s), false), Failure);
+  EXPECT_EQ(observer_.read("/gone").code, zk::Code::no_node);
+}
+
 }  // namespace
 }  // namespace zklock::recipe

@@ -18,6 +18,17 @@ constexpr const char* kFooter =
     "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
     "Manual: zklock(1)";
 
+// What looks like an option behind the queue may be an item.
+void check_dashes(const CLI::App& app, const Arguments& arguments) {
+  const auto rest = app.remaining();
+  if (arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
+  for (const std::string& word : rest) {
+    if (!word.starts_with('-')) continue;
+    throw usage_error(
+        fmt::format("{}; write -- before an item that begins with a dash", unknown_word(app, word).text()));
+  }
+}
+
 }  // namespace
 
 QueuePush::QueuePush(CLI::App& queue) : app_(add_command(queue, "push", "Put items into a queue")) {
@@ -38,6 +49,7 @@ int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, 
 }
 
 PushOptions QueuePush::push_options(const Arguments& arguments) const {
+  check_dashes(*app_, arguments);
   QueueWords words = queue_words(*app_, arguments);
   if (nul_ && whole_) throw usage_error("give either --null or --whole, not both");
   if (!words.rest.empty() && (nul_ || whole_)) {

@@ -15,7 +15,12 @@ using zk::Step;
 
 namespace {
 
-constexpr size_t kLook = 32;  // items that are looked at together
+constexpr size_t kFirstLook = 4;  // items that are looked at together, for each that is wanted
+constexpr size_t kLook = 32;      // at most, after looks in vain
+constexpr size_t kCompany = 8;
+constexpr size_t kCrowd = 32;
+constexpr size_t kLargestCrowd = 1024;
+constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each lot that was had at once
 
 // What an answer says of a claim that was to be made.
 enum class Word { ours, taken, unknown, expired };
@@ -48,12 +53,14 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
   // That there is nothing is for this pass alone to say.
   if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
   for (;; look_afresh(true)) {
-    const std::vector<std::string> paths = find_free(most, until);
+    const bool looks = !is_alone() || most == 1 || !free_.empty();
+    const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until);
     if (session_.expired()) return false;
     if (!paths.empty()) {
       for (const std::string& path : paths) finder_.leave_out(path);
       session_.ready(until);
-      lots_.push_back(send(paths, paths.size() > 1 || !with.empty(), with));
+      lots_.push_back(send(paths, with));
+      lots_.back().looked = looks;
       return true;
     }
     // Only a pass behind a sync tells that there is nothing.
@@ -64,12 +71,25 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
 void Consumer::look_afresh(bool synced) {
   free_.clear();
   finder_.restart(synced);
+  if (!synced) give_way();
+}
+
+// Somebody was faster; with an item that we had seen to be free, if we looked.
+void Consumer::note_others(bool looked) {
+  if (!looked) free_.clear();
+  crowd_ = looked ? std::clamp(2 * crowd_, kCrowd, kLargestCrowd) : std::max(crowd_, kCompany);
+  give_way();
+}
+
+void Consumer::give_way() {
+  if (crowd_ >= kCrowd) finder_.put_off(random_() % crowd_);
 }
 
 std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
-  if (alone_ && most > 1 && free_.empty()) return finder_.next(most, until);
-  while (free_.empty()) {
-    const std::vector<std::string> next = finder_.next(kLook, until);
+  if (crowd_ >= kCrowd) most = std::min(most, kLargestCrowd / crowd_);
+  for (size_t look = kFirstLook * std::min(most, kLook); free_.empty(); look *= 2) {
+    look = std::min(look, kLook);
+    const std::vector<std::string> next = finder_.next(look, until);
     if (next.empty()) return {};
     for (const std::string& path : those_free(next, until)) free_.push_back(path);
   }
@@ -87,24 +107,28 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
   return free;
 }
 
-Consumer::Lot Consumer::send(const std::vector<std::string>& paths, bool together, const std::vector<Step>& with) {
+Consumer::Lot Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with) {
   Lot lot;
-  lot.together = together;
+  lot.with_more = !with.empty();
+  lot.together = lot.with_more || paths.size() > 1;
   lot.sent = BootClock::now();
-  zk::Client& client = session_.client();
-  zk::Call all;
-  if (together) {
-    std::vector<Step> steps = with;
-    for (const std::string& path : paths) {
-      steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
-    }
-    all = client.transact(steps);
+  if (!lot.together) {
+    for (const std::string& path : paths) lot.attempts.push_back(attempt(path));
+    return lot;
   }
+  std::vector<Step> steps = with;
   for (const std::string& path : paths) {
-    const zk::Call claim = together ? all : client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
-    lot.attempts.push_back({path, claim, client.read(path)});
+    steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
   }
+  const zk::Call all = session_.client().transact(steps);
+  for (const std::string& path : paths) lot.attempts.push_back({path, all, session_.client().read(path)});
   return lot;
+}
+
+Consumer::Attempt Consumer::attempt(const std::string& path) {
+  zk::Client& client = session_.client();
+  const zk::Call claim = client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
+  return {path, claim, client.read(path)};
 }
 
 std::vector<Item> Consumer::collect(Deadline until) {
@@ -122,6 +146,7 @@ void Consumer::await_claims(Lot& lot, Deadline until) {
   bool taken = false;
   bool unknown = false;
   for (Attempt& attempt : lot.attempts) {
+    if (attempt.ours) continue;
     switch (word_of(session_.await(attempt.claim, until), attempt.path)) {
       case Word::ours:
         attempt.ours = true;
@@ -137,9 +162,13 @@ void Consumer::await_claims(Lot& lot, Deadline until) {
     }
   }
   if (unknown) find_out(lot, until);
-  if (taken) free_.clear();
-  if (taken && lot.together && lot.attempts.size() > 1) try_one_by_one(lot, until);
-  alone_ = alone_ ? !taken : !taken && !lot.together;
+  if (taken) {
+    note_others(lot.looked);
+  } else if (!unknown && !lot.attempts.empty()) {
+    crowd_ -= (crowd_ + kPatience - 1) / kPatience;
+  }
+  // Before anything that follows them, for the sake of the order.
+  if (unknown || (taken && lot.together && !lot.with_more)) try_again(lot, until);
 }
 
 // The answers were lost with the connection. Only a look after a sync tells whose claims there are.
@@ -152,14 +181,26 @@ void Consumer::find_out(Lot& lot, Deadline until) {
   }
 }
 
-void Consumer::try_one_by_one(Lot& lot, Deadline until) {
-  std::vector<std::string> paths;
-  for (const Attempt& attempt : lot.attempts) paths.push_back(attempt.path);
-  const std::vector<std::string> free = those_free(paths, until);
-  for (const std::string& path : paths) finder_.forget(path);
-  for (const std::string& path : free) finder_.leave_out(path);
+// What is not ours and still free, each by itself.
+void Consumer::try_again(Lot& lot, Deadline until) {
+  std::vector<std::string> missing;
+  for (const Attempt& attempt : lot.attempts) {
+    if (!attempt.ours) missing.push_back(attempt.path);
+  }
+  if (missing.empty()) return;
+  // Alone it would be half of what was to be done; so from the start.
+  if (lot.with_more) return look_afresh(false);
+  const std::vector<std::string> free = those_free(missing, until);
   session_.ready(until);
-  lot = send(free, false, {});
+  std::vector<Attempt> attempts;
+  for (Attempt& old : lot.attempts) {
+    const bool again = !old.ours && std::ranges::find(free, old.path) != free.end();
+    if (old.ours || again) attempts.push_back(again ? attempt(old.path) : std::move(old));
+    if (!old.ours && !again) finder_.forget(old.path);
+  }
+  lot.attempts = std::move(attempts);
+  lot.together = false;
+  lot.looked = true;
   await_claims(lot, until);
 }
 

@@ -8,6 +8,7 @@
 #include "recipe/item_finder.h"
 
 #include <deque>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -51,17 +52,23 @@ class Consumer {
   };
   struct Lot {
     std::vector<Attempt> attempts;
-    bool together = false;  // in one transaction
+    bool together = false;   // in one transaction
+    bool with_more = false;  // and something else with them
+    bool looked = false;     // at the items, which were free
     Deadline sent{};
   };
 
   void look_afresh(bool synced);
+  bool is_alone() const { return crowd_ == 0; }
+  void note_others(bool looked);
+  void give_way();
   std::vector<std::string> find_free(size_t most, Deadline until);
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
-  Lot send(const std::vector<std::string>& paths, bool together, const std::vector<zk::Step>& with);
+  Lot send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   void await_claims(Lot& lot, Deadline until);
+  Attempt attempt(const std::string& path);
   void find_out(Lot& lot, Deadline until);
-  void try_one_by_one(Lot& lot, Deadline until);
+  void try_again(Lot& lot, Deadline until);
   std::vector<Item> read_items(Lot& lot, Deadline until);
   Item item_of(const Attempt& attempt, const zk::Answer& answer, Deadline sent) const;
 
@@ -70,7 +77,10 @@ class Consumer {
   std::string note_;
   std::deque<std::string> free_;  // seen to be free in this pass, in order
   std::deque<Lot> lots_;
-  bool alone_ = true;  // nobody has been faster lately
+  // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items
+  // and claim few at a time; else all would look at, and claim, the same ones. Who is alone always keeps the order.
+  size_t crowd_ = 0;
+  std::minstd_rand random_{std::random_device()()};
 };
 
 }  // namespace zklock::recipe

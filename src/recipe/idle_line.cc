@@ -32,7 +32,7 @@ IdleLine::IdleLine(zk::Session& session, QueueLayout layout, std::string note, C
     : session_(session),
       layout_(std::move(layout)),
       consumer_(consumer),
-      place_(session, layout_.waiting(), {}, std::move(note), *this) {}
+      place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue) {}
 
 IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
   const Outcome outcome = place_.acquire(patience);
@@ -54,7 +54,7 @@ IdleLine::End IdleLine::wait_in_line(const Patience& patience, bool end_if_empty
   for (;;) {
     if (const auto end = look(end_if_empty)) return *end;
     const auto changed = std::make_shared<zk::WatchState>();
-    if (!watch(changed)) continue;
+    if (!watch(changed, end_if_empty)) continue;
     const Holder nobody;
     const auto outcome =
         wait_for_change(session_, {changed}, patience, *this, [&]() -> const Holder& { return nobody; });
@@ -78,7 +78,7 @@ std::optional<IdleLine::End> IdleLine::look(bool end_if_empty) {
 }
 
 // Everything that may bring an item. False if some of it has changed since we looked.
-bool IdleLine::watch(const zk::Watch& watch) {
+bool IdleLine::watch(const zk::Watch& watch, bool end_if_empty) {
   if (session_.read(place_.held().node, kNever, watch).code == Code::no_node) return false;
   const Answer list = zk::children_all(session_, {layout_.items()}, kNever, watch).front();
   if (list.code == Code::no_node) {
@@ -93,20 +93,23 @@ bool IdleLine::watch(const zk::Watch& watch) {
     if (looks[i].code == Code::ok && !is_sealed(looks[i].stat)) open.push_back(segments[i]);
   }
   zk::children_all(session_, open, kNever, watch);
-  return watch_items(segments, watch);
+  return watch_items(segments, watch, end_if_empty);
 }
 
 // A claim that goes changes nothing but its item.
-bool IdleLine::watch_items(const std::vector<std::string>& segments, const zk::Watch& watch) {
+bool IdleLine::watch_items(const std::vector<std::string>& segments, const zk::Watch& watch, bool end_if_empty) {
   const std::vector<Answer> lists = zk::children_all(session_, segments, kNever);
+  bool some = false;
   for (size_t i = 0; i < segments.size(); ++i) {
     std::vector<std::string> items;
     for (const ItemName& item : items_of(lists[i].names)) items.push_back(segments[i] + "/" + item.name);
+    some |= !items.empty();
     for (const Answer& answer : zk::children_all(session_, items, kNever, watch)) {
       if (answer.code == Code::no_node || (answer.code == Code::ok && answer.names.empty())) return false;
     }
   }
-  return !watch->fired;
+  // The last one may have been done before there was a watch on it.
+  return !watch->fired && (some || !end_if_empty);
 }
 
 }  // namespace zklock::recipe

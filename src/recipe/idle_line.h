@@ -39,8 +39,8 @@ class IdleLine : private WaitObserver {
 
   End wait_in_line(const Patience& patience, bool end_if_empty);
   std::optional<End> look(bool end_if_empty);
-  bool watch(const zk::Watch& watch);
-  bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch);
+  bool watch(const zk::Watch& watch, bool end_if_empty);
+  bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch, bool end_if_empty);
 
   zk::Session& session_;
   QueueLayout layout_;

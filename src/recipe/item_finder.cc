@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/item_finder.h"
 
+#include <algorithm>
+
 namespace zklock::recipe {
 
 namespace {
@@ -22,8 +24,14 @@ void ItemFinder::restart(bool synced) {
   listed_ = false;
   synced_ = synced;
   found_any_ = false;
+  put_off_ = 0;
   segments_.clear();
   items_.clear();
+}
+
+void ItemFinder::put_off(size_t count) {
+  put_off_ = count;
+  if (!items_.empty()) std::ranges::rotate(items_, items_.begin() + static_cast<ptrdiff_t>(count % items_.size()));
 }
 
 std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {
@@ -71,6 +79,7 @@ bool ItemFinder::list_items(const std::string& segment, Deadline until) {
     found_any_ = true;
     items_.push_back(std::move(path));
   }
+  put_off(put_off_);
   return true;
 }
 

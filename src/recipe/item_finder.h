@@ -22,6 +22,9 @@ class ItemFinder {
   // A new pass. `synced`: nothing that was committed before is missing from it.
   void restart(bool synced);
 
+  // In the rest of this pass the next `count` items of each segment come behind all others of it.
+  void put_off(size_t count);
+
   // Paths of the next items, in order, `most` at most. Empty at the end of the pass, and when the session is expired.
   // Also deletes what it finds sealed and empty. Throws a Failure where the queue may not be listed.
   std::vector<std::string> next(size_t most, Deadline until);
@@ -46,6 +49,7 @@ class ItemFinder {
   bool found_any_ = false;
   uint64_t connections_ = 0;  // as of the sync
   Deadline listed_at_{};
+  size_t put_off_ = 0;
   std::deque<std::string> segments_;  // paths, still to be listed
   std::deque<std::string> items_;     // paths, still to be given out
   std::unordered_set<std::string> ours_;

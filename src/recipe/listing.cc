@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/listing.h"
 
+#include "recipe/queue_node.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -29,14 +31,29 @@ Participants line_below(const std::string& path, const Paths& names) {
   return line;
 }
 
-Listing listing_of(const std::string& path, const Answer& answer) {
-  if (path != "/" && has(answer, "items")) return {path, answer, {}, Use::queue, {}, {}, {}};
+Listing listing_of(const std::string& path, const Answer& answer, bool queue) {
+  if (queue) return {path, answer, {}, Use::queue, {}, {}, {}};
   Listing listing{path, answer, {}, Use::lock, {}, line_below(path, answer.names), {}};
   for (const std::string& name : answer.names) {
     const std::string child = zk::child_of(path, name);
     if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
   }
   return listing;
+}
+
+// Others may have a child called "items", too.
+std::set<std::string> queues_among(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists,
+                                   Deadline until) {
+  Paths likely;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (has(lists[i], "items")) likely.push_back(paths[i]);
+  }
+  const std::vector<Answer> marks = read_all(session, likely, until);
+  std::set<std::string> queues;
+  for (size_t i = 0; i < likely.size(); ++i) {
+    if (is_mark_of_queue(marks[i])) queues.insert(likely[i]);
+  }
+  return queues;
 }
 
 // A folder that is merely called "locks" or "leases" has no line in it.
@@ -70,9 +87,11 @@ void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadli
 }  // namespace
 
 std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline until) {
+  const std::vector<Answer> answers = children_all(session, paths, until);
+  const std::set<std::string> queues = queues_among(session, paths, answers, until);
   std::vector<Listing> listings;
-  for (const Answer& answer : children_all(session, paths, until)) {
-    listings.push_back(listing_of(paths[listings.size()], answer));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    listings.push_back(listing_of(paths[i], answers[i], queues.contains(paths[i])));
   }
   look_for_slots(session, listings, until);
   return listings;

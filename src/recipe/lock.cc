@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock.h"
 
+#include "recipe/queue_node.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
 
@@ -29,10 +30,22 @@ Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string
     : session_(session),
       path_(std::move(path)),
       line_path_(parents.back()),
+      tried_(fmt::format("cannot take {}", path_)),
       type_(type),
       data_(std::move(data)),
       observer_(observer),
-      own_(session, parents, parent_mode(type), fmt::format("cannot take {}", path_)) {
+      own_(session, parents, parent_mode(type), tried_) {
+  holder_.path = path_;
+}
+
+Lock::Lock(zk::Session& session, std::string path, WaitObserver& observer, std::string data, std::string tried)
+    : session_(session),
+      path_(std::move(path)),
+      line_path_(path_),
+      tried_(std::move(tried)),
+      data_(std::move(data)),
+      observer_(observer),
+      own_(session, {path_}, std::nullopt, tried_) {
   holder_.path = path_;
 }
 
@@ -41,7 +54,7 @@ Held Lock::held() const {
 }
 
 Lock::Outcome Lock::acquire(const Patience& patience) {
-  session_.set_purpose(fmt::format("cannot take {}", path_));
+  session_.set_purpose(tried_);
   try {
     const Outcome outcome = stand_in_line(patience);
     if (outcome != Outcome::held) own_.withdraw();
@@ -70,8 +83,9 @@ void Lock::check_use(Deadline until) {
   for (const std::string& name : own_.siblings()) {
     const bool slots = name == "leases";
     if (name != "items" && !slots) continue;
+    if (!slots && !is_mark_of_queue(session_.read(path_, until))) continue;
     if (slots && session_.children(child(name), until).names.empty()) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use {}, not as a lock", path_,
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: the path is in use {}, not as a lock", tried_,
                                                     slots ? "for slots (use --slots)" : "as a queue"));
   }
 }
@@ -90,9 +104,8 @@ std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
       return Outcome::removed;
     case Place::State::strangers:
       throw Failure(ExitStatus::bad_data,
-                    fmt::format("cannot take {}: '{}' stands in line there, of programs that would not wait for us: "
-                                "use {}",
-                                path_, place.predecessor, peer_to_use(parse_contender(place.predecessor)->family)));
+                    fmt::format("{}: '{}' stands in line there, of programs that would not wait for us: use {}", tried_,
+                                place.predecessor, peer_to_use(parse_contender(place.predecessor)->family)));
     case Place::State::waiting:
       if (may_wait(patience, line)) return wait_for(place, patience);
       holder_ = find_holder(place);

@@ -26,6 +26,8 @@ class Lock : public Lockable {
  public:
   // `data` is put on our node as it is. `path` is checked already.
   Lock(zk::Session& session, std::string path, LockType type, std::string data, WaitObserver& observer);
+  // A line that is part of something else: its node has to be there. `tried` is for messages: "cannot wait at /q".
+  Lock(zk::Session& session, std::string path, WaitObserver& observer, std::string data, std::string tried);
 
   Outcome acquire(const Patience& patience) override;
   Held held() const override;
@@ -56,6 +58,7 @@ class Lock : public Lockable {
   zk::Session& session_;
   std::string path_;
   std::string line_path_;
+  std::string tried_;
   LockType type_;
   std::string data_;
   WaitObserver& observer_;

@@ -80,7 +80,8 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
 }
 
 void OwnNode::make_parents(Deadline until) {
-  for (const std::string& parent : parents_) session_.make_node(parent, parent_mode_, until);
+  if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
+  for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
 }
 
 // The create's answer was lost. Only a list after a sync tells whether there is a node, and only its owner whether it

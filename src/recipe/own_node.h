@@ -7,6 +7,7 @@
 #include "zk/session.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ Duration withdrawal_budget(const zk::Session& session);
 class OwnNode {
  public:
   // Below the last of `parents`, which are made in this order and in this mode when it is missing; those above them
-  // persistent. `tried` is for messages: "cannot take /l".
-  OwnNode(zk::Session& session, std::vector<std::string> parents, zk::CreateMode parent_mode, std::string tried)
+  // persistent. Without a mode it has to be there. `tried` is for messages: "cannot take /l".
+  OwnNode(zk::Session& session, std::vector<std::string> parents, std::optional<zk::CreateMode> parent_mode,
+          std::string tried)
       : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
 
   enum class State {
@@ -71,7 +73,7 @@ class OwnNode {
 
   zk::Session& session_;
   std::vector<std::string> parents_;
-  zk::CreateMode parent_mode_;
+  std::optional<zk::CreateMode> parent_mode_;
   std::string tried_;
   std::string stem_;   // its path up to the number; empty: there was no attempt to make it
   zk::Call entering_;  // the create whose answer may still come

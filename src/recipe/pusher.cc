@@ -149,15 +149,17 @@ void Pusher::recover() {
 bool Pusher::read_marker() {
   for (;;) {
     session_.ready(kNever);
-    const zk::Call synced = session_.client().sync(marker_);
+    // A transaction: our server gives the marker behind it, and a session that is over does not pass it.
+    const zk::Call checked = session_.client().check({layout_.pushing()});
     const zk::Call read = session_.client().exists(marker_);
-    const zk::Call read_above = session_.client().exists(layout_.pushing());
-    const Answer sync = session_.await(synced, kNever);
+    const Answer check = session_.await(checked, kNever);
     const Answer marker = session_.await(read, kNever);
-    const Answer above = session_.await(read_above, kNever);
-    if (sync.code == Code::expired || above.code == Code::expired) return false;
-    if (sync.code == Code::unknown || marker.code == Code::unknown || above.code == Code::unknown) continue;
-    if (above.code != Code::ok) throw zk::failure_of(tried_, above);
+    if (check.code == Code::expired || marker.code == Code::expired) return false;
+    if (check.code == Code::unknown || marker.code == Code::unknown) continue;
+    if (check.code == Code::no_node) {
+      throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
+    }
+    if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
     if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
     take_in_up_to(done);

@@ -10,10 +10,8 @@ using zk::Code;
 
 namespace {
 
-constexpr std::string_view kAnyFormat = "zklock queue ";
-
 Failure refusal(std::string_view data, std::string_view tried) {
-  const bool newer = data.starts_with(kAnyFormat);
+  const bool newer = data.starts_with(kAnyQueueFormat);
   return {
       ExitStatus::bad_data,
       fmt::format("{}: {}", tried,
@@ -22,6 +20,10 @@ Failure refusal(std::string_view data, std::string_view tried) {
 }
 
 }  // namespace
+
+bool is_mark_of_queue(const Answer& read) {
+  return read.code == Code::no_auth || read.data.starts_with(kAnyQueueFormat);
+}
 
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
   for (;;) {

@@ -49,6 +49,10 @@ bool QueueTail::find(Deadline until) {
 // The folder's version proves that nobody was here since the list: else a segment of that number could have been
 // made, filled and emptied since, and a later one be there already.
 bool QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
+  if (!parse_segment(segment.name())) {
+    throw Failure(ExitStatus::internal,
+                  fmt::format("{}: the numbers of segments below {} are used up", tried_, folder_));
+  }
   session_.ready(until);
   const Answer made = session_.await(session_.client().transact({{Step::Kind::write, folder_, "", folder_version},
                                                                  {Step::Kind::create, segment_path(folder_, segment)}}),

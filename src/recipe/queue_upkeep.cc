@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue_upkeep.h"
 
+#include "base/text.h"
 #include "recipe/queue_survey.h"
 #include "zk/batch.h"
 
@@ -59,6 +60,39 @@ Purged purge(zk::Session& session, const std::string& folder, bool dead, Deadlin
   return purged;
 }
 
+Paths children_of(zk::Session& session, const std::string& path, Deadline until) {
+  const Answer list = session.synced_children(path, until);
+  if (list.code == Code::expired) throw expired();
+  if (list.code != Code::ok && list.code != Code::no_node) {
+    throw zk::failure_of(fmt::format("cannot list {}", path), list);
+  }
+  return list.names;
+}
+
+// None where there is no queue. What is not ours is not deleted, nor what it is in.
+std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  std::vector<Step> steps;
+  const auto take = [&](const std::string& path, bool ours) {
+    if (!ours) {
+      throw Failure(ExitStatus::bad_data,
+                    fmt::format("cannot delete {}: {} is not zklock's", layout.queue, printable(path)));
+    }
+    steps.push_back({Step::Kind::remove, path});
+  };
+  for (const std::string& name : children_of(session, layout.queue, until)) {
+    const std::string folder = layout.queue + "/" + name;
+    const bool has_segments = folder == layout.items() || folder == layout.dead();
+    if (has_segments) {
+      for (const std::string& child : children_of(session, folder, until)) {
+        take(folder + "/" + child, parse_segment(child).has_value());
+      }
+    }
+    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
+  }
+  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
+  return steps;
+}
+
 }  // namespace
 
 Purged purge_items(zk::Session& session, const QueueLayout& layout, Deadline until) {
@@ -71,15 +105,8 @@ Purged purge_dead(zk::Session& session, const QueueLayout& layout, Deadline unti
 
 bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
   for (;;) {
-    std::vector<Step> steps;
-    for (const std::string& folder : {layout.items(), layout.dead()}) {
-      for (const Segment& segment : list_segments(session, folder, until)) {
-        steps.push_back({Step::Kind::remove, segment_path(folder, segment)});
-      }
-    }
-    for (const std::string& node : {layout.items(), layout.dead(), layout.pushing(), layout.waiting(), layout.queue}) {
-      steps.push_back({Step::Kind::remove, node});
-    }
+    const std::vector<Step> steps = steps_to_delete(session, layout, until);
+    if (steps.empty()) return true;
     session.ready(until);
     const Answer removed = session.await(session.client().transact(steps), until);
     switch (removed.code) {
@@ -90,14 +117,9 @@ bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline unti
       case Code::expired:
         throw expired();
       case Code::unknown:
-      case Code::no_node: {
-        // Done before the answer was lost, by somebody else, or a segment was gone.
-        const Answer queue = session.exists(layout.queue, until);
-        if (queue.code == Code::no_node) return true;
-        const Answer items = session.exists(layout.items(), until);
-        if (items.code == Code::no_node) return false;
+      case Code::no_node:
+        // Done before the answer was lost, or by somebody else, or some of it is gone.
         continue;
-      }
       case Code::node_exists:
       case Code::bad_version:
       case Code::childless:

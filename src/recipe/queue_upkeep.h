@@ -21,7 +21,7 @@ Purged purge_items(zk::Session& session, const QueueLayout& layout, Deadline unt
 Purged purge_dead(zk::Session& session, const QueueLayout& layout, Deadline until);
 
 // Removes a queue without items and dead ones, in one transaction. False if there is something in it, somebody pushes
-// to it, or waits for items.
+// to it, or waits for items. Throws a Failure (65) for a node in it that is not ours.
 bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until);
 
 }  // namespace zklock::recipe

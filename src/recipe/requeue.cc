@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/requeue.h"
 
+#include "base/text.h"
 #include "recipe/queue_survey.h"
 #include "recipe/queue_tail.h"
 
@@ -30,6 +31,7 @@ class Return {
   bool move(const std::string& dead, Deadline until);
 
  private:
+  void check_children(const std::string& dead, Deadline until);
   std::vector<Step> steps(const std::string& dead, const Answer& item) const;
 
   zk::Session& session_;
@@ -49,6 +51,16 @@ std::vector<Step> Return::steps(const std::string& dead, const Answer& item) con
   return steps;
 }
 
+// Else it could never be moved.
+void Return::check_children(const std::string& dead, Deadline until) {
+  for (const std::string& name : session_.children(dead, until).names) {
+    const std::string child = dead + "/" + name;
+    if (child == why_of(dead)) continue;
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: {} is not zklock's", tried_, printable(child)));
+  }
+  session_.ready(until);
+}
+
 bool Return::move(const std::string& dead, Deadline until) {
   for (bool doubtful = false;;) {
     const Answer item = session_.read(dead, until);
@@ -58,6 +70,7 @@ bool Return::move(const std::string& dead, Deadline until) {
     session_.ready(until);
     if (session_.expired()) throw Failure(ExitStatus::unavailable, fmt::format("{}: the session expired", tried_));
     if (item.code != Code::ok) throw zk::failure_of(tried_, item);
+    if (item.stat.children > 0) check_children(dead, until);
     const Answer moved = session_.await(session_.client().transact(steps(dead, item)), until);
     switch (moved.code) {
       case Code::ok:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/slots.h"
 
+#include "recipe/queue_node.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
 #include "zk/timing.h"
@@ -147,7 +148,7 @@ Slots::Outcome Slots::acquire_slot(const Patience& patience) {
 // The path is nobody's plain lock, nor a queue.
 void Slots::check_use(Deadline until) {
   for (const std::string& name : session_.children(path_, until).names) {
-    const bool queue = name == "items";
+    const bool queue = name == "items" && is_mark_of_queue(session_.read(path_, until));
     if (!queue && !parse_contender(name)) continue;
     throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots", path_,
                                                     queue ? "a queue" : "a lock of one"));

@@ -114,7 +114,7 @@ void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vec
 struct Client::Request {
   Client* client;
   Call call;
-  uintptr_t watch;
+  Watching watching;
   // The library writes to them until the answer is there.
   std::vector<zoo_op_result_t> results;
   std::string made;
@@ -159,15 +159,19 @@ struct Client::Callbacks {
   static void on_read(int number, const char* value, int length, const ::Stat* stat, const void* data) {
     const auto request = finish(number, data, stat);
     // A failed read registers no watch.
-    if (number != ZOK) request->client->watches_.erase(request->watch);
+    if (number != ZOK) request->client->drop(request->watching);
     if (value && length > 0) request->call->answer.data.assign(value, static_cast<size_t>(length));
   }
 
-  static void on_stat(int number, const ::Stat* stat, const void* data) { finish(number, data, stat); }
+  static void on_stat(int number, const ::Stat* stat, const void* data) {
+    const auto request = finish(number, data, stat);
+    // That there is no node can be watched, too.
+    if (number != ZOK && number != ZNONODE) request->client->drop(request->watching);
+  }
 
   static void on_children(int number, const String_vector* names, const ::Stat* stat, const void* data) {
     const auto request = finish(number, data, stat);
-    if (number != ZOK) request->client->watches_.erase(request->watch);
+    if (number != ZOK) request->client->drop(request->watching);
     for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
   }
 
@@ -182,11 +186,14 @@ struct Client::Callbacks {
   static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
     // Session events come to every node watcher too and leave the watch in place.
     if (type == ZOO_SESSION_EVENT) return;
-    auto& watches = client_of(handle).watches_;
-    const auto found = watches.find(reinterpret_cast<uintptr_t>(context));
-    if (found == watches.end()) return;
-    if (const Watch watch = found->second.lock()) watch->fired = true;
-    watches.erase(found);
+    Client& client = client_of(handle);
+    const auto found = client.watches_.find(reinterpret_cast<uintptr_t>(context));
+    if (found == client.watches_.end()) return;
+    for (const auto& waiting : found->second.watches) {
+      if (const Watch watch = waiting.lock()) watch->fired = true;
+    }
+    client.watch_ids_.erase(found->second.what);
+    client.watches_.erase(found);
   }
 };
 
@@ -227,8 +234,8 @@ std::string Client::full(const std::string& path) const {
 }
 
 template <typename Submit>
-Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) {
-  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watch, {}, {}});
+Call Client::send(const std::string& full_path, Submit submit, const Watching& watching) {
+  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watching, {}, {}});
   const Call call = request->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) {
@@ -240,7 +247,7 @@ Call Client::send(const std::string& full_path, Submit submit, uintptr_t watch) 
     unanswered_.push_back(BootClock::now());
     return call;
   }
-  watches_.erase(watch);
+  drop(watching);
   call->done = true;
   call->answer.number = result;
   call->answer.code = code_of(result);
@@ -267,38 +274,52 @@ Call Client::remove(const std::string& path) {
   });
 }
 
-// What the library hands back when it fires; 0 for none.
-uintptr_t Client::keep(const Watch& watch) {
-  if (!watch) return 0;
-  watches_[next_watch_] = watch;
-  return next_watch_++;
+Client::Watching Client::keep(std::string_view kind, const std::string& path, const Watch& watch) {
+  if (!watch) return {};
+  const std::string what = fmt::format("{} {}", kind, path);
+  const auto [found, is_new] = watch_ids_.try_emplace(what, next_watch_);
+  if (is_new) ++next_watch_;
+  Watched& watched = watches_[found->second];
+  watched.what = what;
+  std::erase_if(watched.watches, [](const auto& old) { return old.expired(); });
+  watched.watches.push_back(watch);
+  return {watch, found->second};
+}
+
+void Client::drop(const Watching& watching) {
+  const auto found = watches_.find(watching.id);
+  if (found == watches_.end()) return;
+  std::erase_if(found->second.watches, [&](const auto& old) { return old.expired() || old.lock() == watching.watch; });
+  if (!found->second.watches.empty()) return;
+  watch_ids_.erase(found->second.what);
+  watches_.erase(found);
 }
 
 Call Client::read(const std::string& path, const Watch& watch) {
-  const uintptr_t id = keep(watch);
+  const Watching watching = keep("read", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.id),
                      Callbacks::on_read, request);
   };
-  return send(full(path), submit, id);
+  return send(full(path), submit, watching);
 }
 
 Call Client::exists(const std::string& path, const Watch& watch) {
-  const uintptr_t id = keep(watch);
+  const Watching watching = keep("exists", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
+    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.id),
                         Callbacks::on_stat, request);
   };
-  return send(full(path), submit, id);
+  return send(full(path), submit, watching);
 }
 
 Call Client::children(const std::string& path, const Watch& watch) {
-  const uintptr_t id = keep(watch);
+  const Watching watching = keep("children", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget_children2(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(id),
-                               Callbacks::on_children, request);
+    return zoo_awget_children2(handle_, full_path, watch ? Callbacks::on_node : nullptr,
+                               reinterpret_cast<void*>(watching.id), Callbacks::on_children, request);
   };
-  return send(full(path), submit, id);
+  return send(full(path), submit, watching);
 }
 
 Call Client::write(const std::string& path, const std::string& data, int version) {

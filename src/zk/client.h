@@ -105,11 +105,24 @@ class Client {
   struct Callbacks;
   friend struct Callbacks;
 
+  // Watches of one kind on one node; one for the library and the server. Else a node that never changes would gather
+  // more and more of them.
+  struct Watched {
+    std::string what;
+    std::vector<std::weak_ptr<WatchState>> watches;
+  };
+  // A watch of ours, and the number under which the library knows it; 0: none.
+  struct Watching {
+    Watch watch;
+    uintptr_t id = 0;
+  };
+
   template <typename Submit>
-  Call send(const std::string& full_path, Submit submit, uintptr_t watch = 0);
+  Call send(const std::string& full_path, Submit submit, const Watching& watching = {});
   std::string full(const std::string& path) const;
   void cork(bool corked);
-  uintptr_t keep(const Watch& watch);
+  Watching keep(std::string_view kind, const std::string& path, const Watch& watch);
+  void drop(const Watching& watching);
 
   ClientOptions options_;
   _zhandle* handle_ = nullptr;
@@ -120,7 +133,8 @@ class Client {
   uint64_t answers_ = 0;
   std::deque<Deadline> unanswered_;  // when each outstanding request was sent
   Deadline last_answer_{};
-  std::map<uintptr_t, std::weak_ptr<WatchState>> watches_;  // by the number that the library hands back
+  std::map<uintptr_t, Watched> watches_;        // by the number that the library hands back
+  std::map<std::string, uintptr_t> watch_ids_;  // by what is watched
   uintptr_t next_watch_ = 1;
 };
 

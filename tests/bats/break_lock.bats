@@ -130,6 +130,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "a queue is not a lock: 65" {
+  znode create /q "zklock queue 1"
   znode create /q/items
   expect_error 65 "cannot break /q: it is a queue" zklock break --yes /q
 }

@@ -74,11 +74,12 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   expect_error 64 "bad number '-1' for --priority" zklock queue push -p -1 /q a
   expect_error 64 "no queue named" zklock queue push
   expect_error 64 "bad path 'q'" zklock queue push q a
-  expect_error 64 "unknown option '-5'" zklock queue push /q -5
+  expect_error 64 "unknown option '-5'; write -- before an item that begins with a dash" zklock queue push /q -5
+  expect_error 64 "unknown option '--jsn'" zklock queue push --jsn /q
   expect_error 64 "not both" zklock queue push -0 --whole /q
   expect_error 64 "--null is about standard input" zklock queue push -0 /q a
   expect_error 64 "did you mean 'push'" zklock queue psh /q a
-  expect_error 64 "no command named" zklock queue
+  expect_error 64 "no command named: see zklock queue --help" zklock queue
   assert_untouched
 }
 

@@ -42,3 +42,17 @@ holds_some() { (($(zklock queue count --json /q | jq .items) > 2000)); }
   assert_equal "$(<err)" ""
   diff <(listed /q) lines
 }
+
+@test "the leader is killed while items are taken out: each arrives once, in order" {
+  local leader
+  leader=$(zk_sandbox leader)
+  seq 30000 | zklock queue push /q
+  background zklock queue pull --all /q >got 2>err
+  local consumer=$!
+  wait_until "some are out" eval '(($(wc -l <got) > 1000))'
+  zk_sandbox kill "$leader"
+  expect_end 0 "$consumer"
+  assert_equal "$(<err)" ""
+  diff got <(seq 30000)
+  zk_sandbox restart "$leader"
+}

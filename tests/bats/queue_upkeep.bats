@@ -151,3 +151,23 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   expect_error 75 "somebody pushes to it or waits for items" zklock queue delete --yes /q
   assert_equal "$(znode ls /q | wc -l)" 4
 }
+
+@test "what is not zklock's is neither moved nor deleted, and does not keep anybody busy: 65" {
+  zklock queue push /q
+  dead /q 100-0000000000 t-0000000001 bad "why"
+  znode create /q/dead/100-0000000000/t-0000000001/note ""
+  expect_error 65 "/q/dead/100-0000000000/t-0000000001/note is not zklock's" timeout 10 "$ZKLOCK_BIN" queue requeue /q
+  znode rm /q/dead
+  znode create /q/items/mine
+  expect_error 65 "cannot delete /q: /q/items/mine is not zklock's" zklock queue delete --yes /q
+  znode rm /q/items/mine
+  expect_status 0 timeout 10 "$ZKLOCK_BIN" queue delete --yes /q
+  expect_status 1 znode ls /q
+}
+
+@test "segments whose numbers are used up: 70" {
+  zklock queue push /q
+  znode create /q/items/100-9999999999
+  znode set /q/items/100-9999999999 ""
+  expect_error 70 "the numbers of segments below /q/items are used up" timeout 10 "$ZKLOCK_BIN" queue push /q a
+}

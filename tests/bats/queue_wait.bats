@@ -119,3 +119,23 @@ expect_item() {
   assert_equal "$(<got)" "$(printf '%s\n' {1..200})"
   (($(requests) - before < 300))
 }
+
+# pull_by N COUNT: N at a time take COUNT items one by one; prints the requests for each.
+pull_by() {
+  local before each=$(($2 / $1))
+  before=$(requests)
+  # shellcheck disable=SC2016
+  seq "$1" | xargs -P "$1" -I % sh -c 'for n in $(seq '"$each"'); do "$ZKLOCK_BIN" queue pull /q >>got% || exit; done'
+  echo $((($(requests) - before) / $2))
+}
+
+@test "a pull asks for about as much among a hundred others as alone (scenario 59)" {
+  local alone crowd
+  seq 700 | zklock queue push /q
+  alone=$(pull_by 1 20)
+  crowd=$(pull_by 100 300)
+  note "requests for one pull: $alone alone, $crowd among a hundred"
+  assert_equal "$(cat got* | sort -u | wc -l)" 320
+  ((alone <= 16)) || fail "$alone alone"
+  ((crowd <= 3 * alone)) || fail "$crowd among a hundred, $alone alone"
+}

@@ -104,6 +104,7 @@ has_left() { (($(grep -c out history) >= $1)); }
   # whatever it was used for before
   expect_status 0 zklock run -n /s -- true
   expect_status 0 zklock run -n --slots 2 /l -- true
+  znode create /q "zklock queue 1"
   znode create /q/items
   expect_error 65 "in use as a queue" zklock run --slots 2 /q -- touch ran
   assert [ ! -e ran ]

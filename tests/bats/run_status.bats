@@ -55,6 +55,7 @@ end_of_run() {
 }
 
 @test "a path that is a queue or slots: 65 and one line (scenario 39)" {
+  znode create /queue "zklock queue 1"
   znode create /queue/items
   znode create /slots/leases/vm-lease-0000000000
   expect_error 65 "cannot take /queue: the path is in use as a queue" zklock run /queue -- touch ran

@@ -59,6 +59,7 @@ in_line() { has_nodes /l "$1"; }
   expect_error 127 "no-such" zklock run -q -n /l -- ./no-such
   expect_error 64 "bad path" zklock run -q -n l -- true
   expect_error 69 "127.0.0.1:1" zklock run -q -n -S 127.0.0.1:1 --connect-timeout 100ms /l -- true
+  znode create /queue "zklock queue 1"
   znode create /queue/items
   expect_error 65 "/queue" zklock run -q -n /queue -- true
   let_all_go h

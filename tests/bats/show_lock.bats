@@ -157,6 +157,7 @@ shows_states() {
 }
 
 @test "a queue is not a lock: 65" {
+  znode create /q "zklock queue 1"
   znode create /q/items
   expect_error 65 "cannot show /q: it is a queue" zklock show /q
 }

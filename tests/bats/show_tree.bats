@@ -55,8 +55,18 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
   lists "/s" /s
 }
 
+@test "a node with a child called items is no queue" {
+  hold h /app/items/x
+  lists "/app/items/x" /
+  expect_status 0 zklock show /app
+  expect_status 0 zklock run /app -- true
+  expect_status 0 zklock run --slots 2 /app/items -- true
+  let_all_go h
+}
+
 @test "the inside of a queue is left out" {
   hold h /q/waiting
+  znode set /q "zklock queue 1"
   znode create /q/items/100-0000000001/x-0000000001
   hold i /l
   lists "/l" /

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <functional>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -122,6 +123,10 @@ void FaultProxy::accept_one() {
   Address target = address_of(target_.substr(0, colon), static_cast<uint16_t>(std::stoi(target_.substr(colon + 1))));
   host::Fd server(socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connect(server.get(), target.get(), target.length) != 0) return;
+  for (const int fd : {client.get(), server.get()}) {
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
   pairs_.push_back({std::move(client), std::move(server), {}});
 }
 

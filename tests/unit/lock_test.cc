@@ -3,6 +3,7 @@
 #include "recipe/lock.h"
 
 #include "recipe/lease.h"
+#include "recipe/queue_layout.h"
 #include "support/fault_proxy.h"
 #include "support/party.h"
 #include "support/sandbox.h"
@@ -239,6 +240,7 @@ TEST_F(LockTest, AStrangersFamilyIsRefusedAndNothingStays) {
 
 TEST_F(LockTest, AQueueIsNoLock) {
   observer_.create("/l/items");
+  observer_.write("/l", std::string(kQueueFormat));
   Party party(server_ + chroot_);
   EXPECT_THROW(party.acquire(), Failure);
   EXPECT_EQ(contenders(), 1u);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
+#include "recipe/idle_line.h"
+
+#include "support/sandbox.h"
+
+#include <functional>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Script;
+using End = IdleLine::End;
+
+struct Waiter {
+  Waiter(const std::string& servers, const std::string& queue)
+      : session(loop, test::options_for(servers)),
+        consumer(session, {queue}, "note"),
+        line(session, {queue}, "note", consumer) {
+    session.open(deadline_in(20s));
+  }
+  std::string text() { return line.items().empty() ? "" : line.items().front().data; }
+
+  host::Loop loop;
+  zk::Session session;
+  Consumer consumer;
+  IdleLine line;
+};
+
+class IdleLineTest : public testing::Test {
+ protected:
+  // A queue with nothing in it, or one item in work for `owner`.
+  void make_queue(const std::string& queue) {
+    queue_ = queue;
+    observer_.create(queue_, std::string(kQueueFormat));
+    for (const char* folder : {"items", "dead", "pushing", "waiting"}) observer_.create(queue_ + "/" + folder);
+    observer_.create(segment(100, 0));
+  }
+  std::string segment(int priority, int number) { return segment_path(queue_ + "/items", Segment{priority, number}); }
+  std::string item() { return segment(100, 0) + "/token-0000000000"; }
+  void claim_item(zk::Session& owner) {
+    observer_.create(item(), "item");
+    owner.open(deadline_in(20s));
+    owner.await(owner.client().create(claim_of(item()), "", zk::CreateMode::ephemeral), deadline_in(20s));
+  }
+  void push(const std::string& into) { observer_.create(into + "/token-0000000007", "item"); }
+  void transact(const std::vector<zk::Step>& steps) {
+    zk::Session& session = observer_.session();
+    ASSERT_EQ(session.await(session.client().transact(steps), deadline_in(20s)).code, zk::Code::ok);
+  }
+
+  // Somebody who comes to an empty line with `change` in his first turn, one with it in his second, and so on, until
+  // it finds him asleep. Each must end with `end`.
+  void sweep(End end, const std::function<void()>& prepare, const std::function<void()>& change) {
+    bool asleep = false;
+    for (int moment = 0; !asleep; ++moment) {
+      make_queue(fmt::format("/q{}", moment));
+      prepare();
+      Waiter waiter(here_, queue_);
+      int turn = 0;
+      uint64_t answers = 0;
+      const Script script(waiter.loop, [&] {
+        const bool idle = std::exchange(answers, waiter.session.client().answers()) == answers;
+        if (turn++ != moment) return;
+        asleep = turn > 1 && idle;
+        change();
+      });
+      EXPECT_EQ(waiter.line.wait(deadline_in(10s), end == End::nothing), end) << "in turn " << moment;
+      EXPECT_EQ(waiter.text(), end == End::taken ? "item" : "") << "in turn " << moment;
+      EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
+    }
+  }
+
+  std::string here_ = test::shared_servers() + test::new_chroot();
+  test::Observer observer_{here_};
+  host::Loop others_;
+  zk::Session owner_{others_, test::options_for(here_)};
+  std::string queue_;
+};
+
+TEST_F(IdleLineTest, APushIsNotMissed) {
+  sweep(
+      End::taken, [] {}, [&] { push(segment(100, 0)); });
+}
+
+TEST_F(IdleLineTest, APushIntoANewSegmentIsNotMissed) {
+  sweep(
+      End::taken, [] {},
+      [&] {
+        observer_.create(segment(100, 1));
+        push(segment(100, 1));
+      });
+}
+
+TEST_F(IdleLineTest, APushOfAHigherPriorityIsNotMissed) {
+  sweep(
+      End::taken, [] {},
+      [&] {
+        observer_.create(segment(50, 0));
+        push(segment(50, 0));
+      });
+}
+
+TEST_F(IdleLineTest, AClaimGivenBackIsNotMissed) {
+  sweep(
+      End::taken, [&] { claim_item(owner_); }, [&] { observer_.remove(claim_of(item())); });
+}
+
+TEST_F(IdleLineTest, AClaimThatGoesWithItsSessionIsNotMissed) {
+  sweep(
+      End::taken, [&] { claim_item(owner_); }, [&] { owner_.close(); });
+}
+
+TEST_F(IdleLineTest, ThatTheLastItemInWorkIsDoneIsNotMissed) {
+  sweep(
+      End::nothing, [&] { claim_item(owner_); },
+      [&] {
+        transact({{zk::Step::Kind::remove, claim_of(item())}, {zk::Step::Kind::remove, item()}});
+      });
+}
+
+TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
+  Waiter waiter(here_, "/gone");
+  EXPECT_THROW(waiter.line.wait(deadline_in(10s), false), Failure);
+  EXPECT_EQ(observer_.read("/gone").code, zk::Code::no_node);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

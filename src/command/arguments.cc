@@ -68,6 +68,10 @@ void check_rest(const CLI::App& app, const Arguments& arguments) {
   throw unexpected_word(rest.front(), arguments);
 }
 
+std::vector<std::string> words_of(const CLI::App& app) {
+  return app.remaining();
+}
+
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments) {
   std::vector<std::string> operands = app.remaining();
   for (const std::string& word : operands) {

@@ -32,6 +32,9 @@ Failure unexpected_word(const std::string& word, const Arguments& arguments);
 // Throws it for what `app` was given and has no use for.
 void check_rest(const CLI::App& app, const Arguments& arguments);
 
+// The words before the "--" that `app` has no option for, those that look like one among them.
+std::vector<std::string> words_of(const CLI::App& app);
+
 // The words that `app` was given besides its options, before and behind the "--". Throws a Failure (64) for an option
 // that nobody knows.
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments);

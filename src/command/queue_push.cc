@@ -20,7 +20,7 @@ constexpr const char* kFooter =
 
 // What looks like an option behind the queue may be an item.
 void check_dashes(const CLI::App& app, const Arguments& arguments) {
-  const auto rest = app.remaining();
+  const std::vector<std::string> rest = words_of(app);
   if (arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
   for (const std::string& word : rest) {
     if (!word.starts_with('-')) continue;

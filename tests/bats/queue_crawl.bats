@@ -47,7 +47,7 @@ case $((RANDOM % 20)) in 0) exit 1 ;; 1) kill -KILL $$ ;; esac
 exec 3<>"/dev/tcp/127.0.0.1/${url%/*}" || exit 1
 printf 'GET /%s HTTP/1.0\r\n\r\n' "${url#*/}" >&3
 IFS= read -r answer <&3
-[[ $answer == *" 200 "* ]] && printf '%s\n' "$url" >>done
+[[ $answer == *" 200 "* ]] && printf '%s\n' "$url" >>fetched
 END
   chmod +x fetch
 }
@@ -86,14 +86,13 @@ crawl() {
 check_crawl() {
   local port
   port=$(<web)
-  cmp <(sort -u done) <(seq -f "$port/%.0f" "$1" | awk -F/ '$2 % 500' | sort)
+  cmp <(sort -u fetched) <(seq -f "$port/%.0f" "$1" | awk -F/ '$2 % 500' | sort)
   cmp <(zklock queue list --dead --json /crawl | jq -r .begins | sort) \
     <(seq -f "$port/%.0f" "$1" | awk -F/ '$2 % 500 == 0' | sort)
   expect_status 0 zklock queue count --json --exact /crawl
   assert_output "{\"items\":0,\"dead\":$(($1 / 500)),\"in_work\":0}"
-  note "$(grep -v "dead letters" err | sort | uniq -c | head -5)"
-  # What was done twice was done by a worker that was killed, or lost its claim, before it could say so.
-  note "$1 addresses, $(($(wc -l <done) - $(sort -u done | wc -l))) done more than once, ended early: $(sort statuses | uniq -c | tr -s ' \n' ' ')"
+    # What was done twice was done by a worker that was killed, or lost its claim, before it could say so.
+  note "$1 addresses, $(($(wc -l <fetched) - $(sort -u fetched | wc -l))) done more than once, ended early: $(sort statuses | uniq -c | tr -s ' \n' ' ')"
 }
 
 # kill_worker N: its zklock, which begins again at once.
@@ -107,7 +106,7 @@ kill_guard() { pkill -KILL -o -P "$(pgrep -P "${workers[$1]}" zklock)" zklock ||
   disturb() {
     local n
     for n in 1 2 3 4 5 6; do
-      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <done) >= $n * 1000))"
+      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 1000))"
       if ((n % 3)); then kill_worker "$n"; else kill_guard "$n"; fi
     done
   }
@@ -122,7 +121,7 @@ kill_guard() { pkill -KILL -o -P "$(pgrep -P "${workers[$1]}" zklock)" zklock ||
   disturb() {
     local n leader
     for n in 1 2; do
-      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <done) >= $n * 700))"
+      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 700))"
       leader=$(zk_sandbox leader)
       zk_sandbox kill "$leader"
       zk_sandbox restart "$leader"

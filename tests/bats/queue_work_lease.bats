@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # zklock queue pull -- COMMAND: the claims are lost, or can no longer be proved. No command works on an item that
 # may be somebody else's.
+#
+# shellcheck disable=SC2004
 
 load helpers
 load queue_nodes

@@ -69,7 +69,7 @@ class IdleLineTest : public testing::Test {
         asleep = turn > 1 && idle;
         change();
       });
-      EXPECT_EQ(waiter.line.wait(deadline_in(10s), end == End::nothing), end) << "in turn " << moment;
+      EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, end == End::nothing), end) << "in turn " << moment;
       EXPECT_EQ(waiter.text(), end == End::taken ? "item" : "") << "in turn " << moment;
       EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
     }
@@ -125,7 +125,7 @@ TEST_F(IdleLineTest, ThatTheLastItemInWorkIsDoneIsNotMissed) {
 
 TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
   Waiter waiter(here_, "/gone");
-  EXPECT_THROW(waiter.line.wait(deadline_in(10s), false), Failure);
+  EXPECT_THROW(waiter.line.wait({true, deadline_in(10s)}, false), Failure);
   EXPECT_EQ(observer_.read("/gone").code, zk::Code::no_node);
 }
 

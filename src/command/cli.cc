@@ -15,6 +15,7 @@
 #include "command/queue_requeue.h"
 #include "command/run.h"
 #include "command/show.h"
+#include "command/word.h"
 
 #include <functional>
 #include <map>
@@ -41,9 +42,9 @@ using Start = std::function<int(const Arguments& arguments, GlobalOptions global
 using Starts = std::map<const CLI::App*, Start>;
 
 // A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
-template <typename Subcommand>
-void add(CLI::App& parent, Starts& starts) {
-  const auto subcommand = std::make_shared<Subcommand>(parent);
+template <typename Subcommand, typename... Name>
+void add(CLI::App& parent, Starts& starts, Name... name) {
+  const auto subcommand = std::make_shared<Subcommand>(parent, name...);
   const CLI::App* app = parent.get_subcommands(nullptr).back();
   starts[app] = [subcommand](const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
                              Manner& manner) {
@@ -95,6 +96,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<QueueRequeue>(queue, starts);
   add<QueuePurge>(queue, starts);
   add<QueueDelete>(queue, starts);
+  for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

@@ -4,6 +4,7 @@
 #include "command/arguments.h"
 #include "command/break.h"
 #include "command/options.h"
+#include "command/health.h"
 #include "command/output.h"
 #include "command/queue.h"
 #include "command/queue_count.h"
@@ -72,6 +73,11 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
+// Who reads the status of health knows four of them only.
+void set_failure_status(CLI::App& root, Manner& manner) {
+  if (named(root).get_name() == "health") manner.failure_status = Health::kFailureStatus;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, Manner& manner) {
@@ -96,6 +102,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<QueueRequeue>(queue, starts);
   add<QueuePurge>(queue, starts);
   add<QueueDelete>(queue, starts);
+  add<Health>(root, starts);
   for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
 
   const Arguments arguments = Arguments::cut(argc, argv);
@@ -106,12 +113,14 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
     print(named(root).help());
     return 0;
   } catch (const CLI::ParseError& error) {
+    set_failure_status(root, manner);
     throw usage_error_of(named(root), error);
   }
   if (version) {
     print("zklock " ZKLOCK_VERSION "\n");
     return 0;
   }
+  set_failure_status(root, manner);
   check_chosen(root, starts);
   return starts.at(&named(root))(arguments, global, inherited, manner);
 }

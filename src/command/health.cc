@@ -102,6 +102,8 @@ CheckupOptions Health::checkup_options(const Arguments& arguments, const GlobalO
   options.probe = *probe_;
   options.session = session_options(global);
   options.session.servers.servers = options.servers;
+  // A silent server must not take all the time that there is: each attempt gets a sixth of the session timeout.
+  options.session.session_timeout = std::min(options.session.session_timeout, std::max<Duration>(options.time, 1s));
   return options;
 }
 

@@ -2,8 +2,7 @@
 // Is the ensemble well? From what each of its servers said of itself. Pure.
 #pragma once
 
-#include "base/time.h"
-#include "command/server_health.h"
+#include "command/health_limits.h"
 
 #include <optional>
 #include <string>
@@ -11,36 +10,14 @@
 
 namespace zklock::command {
 
-enum class Level { ok = 0, warning = 1, critical = 2, unknown = 3 };  // the exit status, as monitoring plugins have it
-
-const char* name_of(Level level);
-
-struct Probe {
-  std::string path;
-  Duration taken{};     // to take the lock, connecting included
-  Duration released{};  // to give it back
-  std::string trouble;  // why it could not be taken or given back
-};
-
-struct Thresholds {
-  std::optional<Duration> latency;  // average
-  std::optional<int64_t> outstanding;
-  std::optional<int64_t> servers;  // that serve
-};
-
-struct Finding {
-  Level level;
-  std::string text;
-};
-
 struct Verdict {
   Level level = Level::ok;
-  std::optional<bool> quorum;        // nothing: nobody could be understood
-  std::string summary;               // quorum or not, who leads, how many follow
-  std::vector<Finding> findings;     // and what else there is to say
-  std::string leader;                // empty: none of those asked
-  std::optional<int64_t> voters;     // of the ensemble
-  std::optional<int64_t> in_sync;    // voters, the leader included
+  std::optional<bool> quorum;      // nothing: nobody could be understood
+  std::string summary;             // quorum or not, who leads, how many follow
+  std::vector<Finding> findings;   // and what else there is to say
+  std::string leader;              // empty: none of those asked
+  std::optional<int64_t> voters;   // of the ensemble
+  std::optional<int64_t> in_sync;  // voters, the leader included
   int64_t following = 0;
   int64_t serving = 0;               // of those asked
   std::vector<std::string> missing;  // those that do not serve

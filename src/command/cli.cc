@@ -3,8 +3,8 @@
 
 #include "command/arguments.h"
 #include "command/break.h"
-#include "command/options.h"
 #include "command/health.h"
+#include "command/options.h"
 #include "command/output.h"
 #include "command/queue.h"
 #include "command/queue_count.h"

@@ -16,13 +16,15 @@ double seconds(Duration span) {
   return std::chrono::duration<double>(span).count();
 }
 
-// --- monitoring plugins -----------------------------------------------------------------------------------------------
+// --- monitoring plugins
+// -----------------------------------------------------------------------------------------------
 
 // 'label'=value[unit];[warning];[critical];[least];[most]
 std::string performance(const std::string& label, const std::string& value, const std::string& warning = "",
                         const std::string& critical = "", const std::string& most = "") {
   std::string quoted = label;
-  std::replace_if(quoted.begin(), quoted.end(), [](char c) { return c == '\'' || c == '=' || c == '|'; }, '_');
+  std::replace_if(
+      quoted.begin(), quoted.end(), [](char c) { return c == '\'' || c == '=' || c == '|'; }, '_');
   std::string text = fmt::format(" '{}'={};{};{};0;{}", quoted, value, warning, critical, most);
   while (text.ends_with(';')) text.pop_back();
   return text;
@@ -36,11 +38,11 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
     const std::string most = thresholds.latency ? fmt::format("{:.6g}", seconds(*thresholds.latency) * 1e3) : "";
     text += performance(address + " latency", fmt::format("{}ms", status.latency_ms->average), most);
   }
-  const auto add = [&](const char* what, const std::optional<int64_t>& value, const char* unit, const std::string& most) {
+  const auto add = [&](const char* what, const std::optional<int64_t>& value, const char* unit,
+                       const std::string& most) {
     if (value) text += performance(fmt::format("{} {}", address, what), fmt::format("{}{}", *value, unit), most);
   };
-  add("outstanding", status.outstanding, "",
-      thresholds.outstanding ? fmt::format("{}", *thresholds.outstanding) : "");
+  add("outstanding", status.outstanding, "", thresholds.outstanding ? fmt::format("{}", *thresholds.outstanding) : "");
   add("connections", status.connections, "", "");
   add("nodes", status.nodes, "", "");
   add("received", status.received, "c", "");
@@ -48,7 +50,8 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
   return text;
 }
 
-// --- Prometheus -------------------------------------------------------------------------------------------------------
+// --- Prometheus
+// -------------------------------------------------------------------------------------------------------
 
 std::string quoted(std::string_view text) {
   std::string value = printable(text);
@@ -83,9 +86,7 @@ class Exposition {
       sample(name, server_label(server), *number);
     }
   }
-  static std::string server_label(const ServerHealth& server) {
-    return "server=" + quoted(to_string(server.server));
-  }
+  static std::string server_label(const ServerHealth& server) { return "server=" + quoted(to_string(server.server)); }
   std::string text() const { return text_; }
 
  private:
@@ -132,7 +133,8 @@ void expose_servers(Exposition& out, const Look& look) {
   };
   out.each("zklock_server_latency_average_seconds", "gauge", "Average latency of requests.",
            latency(&zk::Triple::average));
-  out.each("zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.", latency(&zk::Triple::max));
+  out.each("zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.",
+           latency(&zk::Triple::max));
   const auto add = [&](const char* name, const char* type, const char* help,
                        std::optional<int64_t> zk::ServerStatus::*part) {
     out.each(name, type, help, [part](const ServerHealth& s) { return number_of(s.status.*part); });

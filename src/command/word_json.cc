@@ -5,6 +5,7 @@
 #include "zk/server_status.h"
 
 #include <charconv>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
@@ -16,14 +17,30 @@ using Json = nlohmann::ordered_json;
 using std::string_view;
 using zk::Fields;
 
+// An object of very many members in their order; the JSON library would look through all of them for each. Of two of
+// the same name the last one counts.
+class Members {
+ public:
+  Json& at(string_view name) {
+    const auto [place, fresh] = places_.try_emplace(std::string(name), members_.size());
+    if (fresh) members_.emplace_back(std::string(name), Json());
+    return (members_.begin() + static_cast<std::ptrdiff_t>(place->second))->second;
+  }
+  Json take() { return Json(std::move(members_)); }
+
+ private:
+  Json::object_t members_;
+  std::unordered_map<std::string, size_t> places_;
+};
+
 // "queued=0,recved=1,sent=0"
-Json counters_of(string_view text) {
-  Json json = Json::object();
+Members counters_of(string_view text) {
+  Members members;
   for (const string_view part : split(text, ',')) {
     const size_t at = part.find('=');
-    if (at != string_view::npos) json[std::string(part.substr(0, at))] = value_of(part.substr(at + 1));
+    if (at != string_view::npos) members.at(part.substr(0, at)) = value_of(part.substr(at + 1));
   }
-  return json;
+  return members;
 }
 
 // " /10.0.0.7:40544[1](queued=0,recved=1,sent=0)" a line; the brackets hold what the client's socket waits for.
@@ -32,12 +49,12 @@ Json clients_of(string_view text) {
   for (string_view line : split(text, '\n')) {
     const size_t open = line.find('(');
     if (!line.starts_with(' ') || open == string_view::npos || !line.ends_with(')')) continue;
-    Json client = counters_of(line.substr(open + 1, line.size() - open - 2));
+    Members client = counters_of(line.substr(open + 1, line.size() - open - 2));
     line = line.substr(1, open - 1);
     if (line.starts_with('/')) line.remove_prefix(1);
     if (line.ends_with(']')) line = line.substr(0, line.rfind('['));
-    client["address"] = std::string(line);
-    clients.push_back(std::move(client));
+    client.at("address") = std::string(line);
+    clients.push_back(client.take());
   }
   return clients;
 }
@@ -68,7 +85,7 @@ Json status_of(string_view text) {
   put_text(json, "mode", status.mode);
   put(json, "node_count", status.nodes);
   const std::string* proposals = fields.find("Proposal sizes last/min/max");
-  const auto sizes = split(proposals ? *proposals : "", '/');
+  const auto sizes = split(proposals ? string_view(*proposals) : string_view(), '/');
   if (sizes.size() == 3) {
     json["proposal_sizes"] = {{"last", value_of(sizes[0])}, {"min", value_of(sizes[1])}, {"max", value_of(sizes[2])}};
   }
@@ -77,20 +94,19 @@ Json status_of(string_view text) {
 
 enum class Values { numbers, texts };
 
-Json fields_of(string_view text, char separator, Values values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : Fields::parse(text, separator).items) {
-    if (name.empty() || (value.empty() && name == "membership:")) continue;
-    json[name] = values == Values::numbers ? value_of(value) : Json(value);
+Json fields_of(const Fields& fields, Values values) {
+  Members members;
+  for (const auto& [name, value] : fields.items) {
+    if (!name.empty()) members.at(name) = values == Values::numbers ? value_of(value) : Json(value);
   }
-  return json;
+  return members.take();
 }
 
 Json conf_of(string_view text) {
-  Json json = fields_of(text, '=', Values::numbers);
-  // In hexadecimal digits without a sign of it.
-  const std::string* version = Fields::parse(text, '=').items.empty() ? nullptr : Fields::parse(text, '=').find("version");
-  if (version) json["version"] = *version;
+  const Fields fields = Fields::parse(text, '=');
+  Json json = fields_of(fields, Values::numbers);
+  // Of the membership, in hexadecimal digits without a sign of it.
+  if (const std::string* version = fields.find("version")) json["version"] = *version;
   return json;
 }
 
@@ -107,18 +123,16 @@ Json watch_summary_of(string_view text) {
 
 // A line, and below it, behind tabs, what belongs to it: sessions with their paths, or paths with their sessions.
 Json lists_of(string_view text) {
-  Json json = Json::object();
-  Json* list = nullptr;
+  Members members;
+  string_view head;
   for (const string_view line : split(text, '\n')) {
     if (line.empty()) continue;
-    if (line.starts_with('\t')) {
-      if (list) list->push_back(std::string(line.substr(1)));
-    } else {
-      list = &json[std::string(line)];
-      if (!list->is_array()) *list = Json::array();
-    }
+    if (!line.starts_with('\t')) head = line;
+    Json& list = members.at(head);
+    if (!list.is_array()) list = Json::array();
+    if (line.starts_with('\t')) list.push_back(std::string(line.substr(1)));
   }
-  return json;
+  return members.take();
 }
 
 Json stat_of(string_view text) {
@@ -144,14 +158,14 @@ Json structure_of(string_view word, string_view text) {
   if (word == "gtmk") return value_of(text);
   if (word == "srvr") return status_of(text);
   if (word == "stat") return stat_of(text);
-  if (word == "mntr") return fields_of(text, '\t', Values::numbers);
+  if (word == "mntr") return fields_of(Fields::parse(text, '\t'), Values::numbers);
   if (word == "conf") return conf_of(text);
-  if (word == "envi") return fields_of(text, '=', Values::texts);
+  if (word == "envi") return fields_of(Fields::parse(text, '='), Values::texts);
   if (word == "cons") return clients_of(text);
   if (word == "wchs") return watch_summary_of(text);
   if (word == "wchc" || word == "wchp") return lists_of(text);
-  if (word == "dirs") return fields_of(text, ':', Values::numbers);
-  if (word == "hash") return fields_of(text, ':', Values::texts);
+  if (word == "dirs") return fields_of(Fields::parse(text, ':'), Values::numbers);
+  if (word == "hash") return fields_of(Fields::parse(text, ':'), Values::texts);
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// words_server MANNER...: stands for servers that are asked four-letter words, one a MANNER, on free ports of 127.0.0.1.
-// Prints "port N" for each and serves until it is killed. Manners:
+// words_server MANNER...: stands for servers that are asked four-letter words, one a MANNER, on free ports of
+// 127.0.0.1. Prints "port N" for each and serves until it is killed. Manners:
 //   say:PREFIX    the file PREFIX.WORD; nothing if there is none
 //   cut:N:PREFIX  the first N bytes of it
 //   open:PREFIX   the same, but does not close

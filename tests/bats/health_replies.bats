@@ -53,6 +53,19 @@ teardown() { end_all; }
   assert_equal "$(json '.status, .quorum')" "unknown null"
 }
 
+@test "scenario 70: up but not serving: an election is told from too few servers, in text, as JSON and by status" {
+  local up=$'text:This ZooKeeper instance is not currently serving requests\n'
+  words_from "$up" "$up"
+  expect_status 2 zklock health "${addresses[@]}" 127.0.0.1:1
+  assert_line "critical: no quorum: 2 of 3 are up, but they are electing a leader or do not reach each other"
+  assert_line "warning: not serving: ${addresses[0]}"
+  assert_line "warning: missing: 127.0.0.1:1 (connection refused)"
+  expect_status 2 zklock health "${addresses[0]}" 127.0.0.1:1 127.0.0.1:2
+  assert_line "critical: no quorum: only 1 of 3 up"
+  expect_status 2 zklock health --json "${addresses[@]}" 127.0.0.1:1
+  assert_equal "$(json '.status, .quorum, .servers[].state')" "critical false not-serving not-serving refused"
+}
+
 @test "thresholds: latency and outstanding requests warn, too few servers are critical" {
   words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
   expect_status 0 zklock health --max-latency 1ms --max-outstanding 2 --min-servers 3 "${addresses[@]}"

@@ -23,7 +23,7 @@ struct Look {
   std::vector<ServerHealth> servers;
   std::vector<std::optional<Rates>> rates;  // one a server; nothing where they are not known
   std::optional<Probe> probe;
-  Verdict verdict;
+  HealthVerdict verdict;
 };
 
 struct CheckupOptions {

@@ -100,7 +100,7 @@ std::optional<double> number_of(const std::optional<Value>& value) {
 }
 
 void expose_ensemble(Exposition& out, const Look& look) {
-  const Verdict& verdict = look.verdict;
+  const HealthVerdict& verdict = look.verdict;
   out.single("zklock_health_status", "0 ok, 1 warning, 2 critical, 3 unknown.", static_cast<double>(verdict.level));
   out.single("zklock_health_quorum", "1 if the ensemble has a quorum.", number_of(verdict.quorum));
   out.single("zklock_health_voters", "Voters of the ensemble.", number_of(verdict.voters));

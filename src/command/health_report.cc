@@ -114,7 +114,7 @@ std::string text_of(const Look& look) {
 }
 
 std::string json_of(const Look& look) {
-  const Verdict& verdict = look.verdict;
+  const HealthVerdict& verdict = look.verdict;
   Json json;
   json["status"] = name_of(verdict.level);
   json["summary"] = verdict.summary;
@@ -151,7 +151,7 @@ std::string report_of(const Look& look, HealthFormat format, const Thresholds& t
   return "";
 }
 
-std::string line_of(const Verdict& verdict) {
+std::string line_of(const HealthVerdict& verdict) {
   std::string line = fmt::format("{}: {}", name_of(verdict.level), verdict.summary);
   for (const Finding& finding : verdict.findings) line += "; " + finding.text;
   return line;

@@ -25,6 +25,6 @@ std::string prometheus_of(const Look& look);
 std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds);
 
 // "warning: quorum: …; missing: …"
-std::string line_of(const Verdict& verdict);
+std::string line_of(const HealthVerdict& verdict);
 
 }  // namespace zklock::command

@@ -21,7 +21,7 @@ class Judge {
  public:
   explicit Judge(const std::vector<ServerHealth>& servers) : servers_(servers) {}
 
-  Verdict judge() {
+  HealthVerdict judge() {
     verdict_.serving = std::count_if(servers_.begin(), servers_.end(), [](const auto& s) { return s.serves(); });
     find_leader();
     count_voters();
@@ -59,7 +59,7 @@ class Judge {
 
   const std::vector<ServerHealth>& servers_;
   const ServerHealth* leader_ = nullptr;
-  Verdict verdict_;
+  HealthVerdict verdict_;
 };
 
 // Of two, the one of the later epoch: the other has not noticed yet that nobody follows it any more.
@@ -205,9 +205,9 @@ void Judge::judge_voters() {
 
 }  // namespace
 
-Verdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
-                     const std::optional<Probe>& probe) {
-  Verdict verdict = Judge(servers).judge();
+HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
+                           const std::optional<Probe>& probe) {
+  HealthVerdict verdict = Judge(servers).judge();
   for (Finding& finding : check_limits(servers, verdict.serving, thresholds)) {
     verdict.findings.push_back(std::move(finding));
   }

@@ -10,7 +10,7 @@
 
 namespace zklock::command {
 
-struct Verdict {
+struct HealthVerdict {
   Level level = Level::ok;
   std::optional<bool> quorum;      // nothing: nobody could be understood
   std::string summary;             // quorum or not, who leads, how many follow
@@ -23,7 +23,7 @@ struct Verdict {
   std::vector<std::string> missing;  // those that do not serve
 };
 
-Verdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
-                     const std::optional<Probe>& probe);
+HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
+                           const std::optional<Probe>& probe);
 
 }  // namespace zklock::command

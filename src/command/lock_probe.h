@@ -10,8 +10,8 @@
 
 namespace zklock::command {
 
-// Waits in line for the lock at `path` if somebody has it. What fails, is in the probe's trouble; throws only what other
-// sources of the loop throw by a signal. Leaves no node behind as long as a server can be reached.
+// Waits in line for the lock at `path` if somebody has it. What fails, is in the probe's trouble; throws only what
+// other sources of the loop throw by a signal. Leaves no node behind as long as a server can be reached.
 Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std::string& path, Deadline until);
 
 }  // namespace zklock::command

@@ -44,7 +44,8 @@ class Lookup : public Source {
   std::string text_;
 };
 
-// The same, waited for: one result a host, in the same order. Throws a Failure (69) when `until` passes, and what the loop throws.
+// The same, waited for: one result a host, in the same order. Throws a Failure (69) when `until` passes, and what the
+// loop throws.
 std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until);
 
 }  // namespace zklock::host

@@ -85,8 +85,7 @@ void Interview::note_exchange() {
 }
 
 void Interview::add(WordResult result, std::string text, std::string reason) {
-  replies_.push_back(
-      {words_[replies_.size()], result, std::move(text), std::move(reason), BootClock::now() - began_});
+  replies_.push_back({words_[replies_.size()], result, std::move(text), std::move(reason), BootClock::now() - began_});
   const bool talks =
       result == WordResult::answered || result == WordResult::not_allowed || result == WordResult::not_serving;
   over_ = !talks || replies_.size() == words_.size();

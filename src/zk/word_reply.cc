@@ -38,9 +38,8 @@ constexpr std::array<Form, 14> kForms{{{"srvr", " version: ", "\nNode count: "},
 
 // A line of text, as far as it goes.
 bool is_plain(string_view line) {
-  return std::none_of(line.begin(), line.end(), [](unsigned char byte) {
-    return (byte < ' ' && byte != '\t') || byte == 0x7f;
-  });
+  return std::none_of(line.begin(), line.end(),
+                      [](unsigned char byte) { return (byte < ' ' && byte != '\t') || byte == 0x7f; });
 }
 
 bool contains(string_view text, string_view part) {

@@ -39,12 +39,12 @@ ServerHealth silent(const std::string& host, WordResult result) {
   return ServerHealth::of({host, 2181}, {{"srvr", result, "", "", {}}});
 }
 
-Verdict judged(const std::vector<ServerHealth>& servers, const Thresholds& thresholds = {}) {
+HealthVerdict judged(const std::vector<ServerHealth>& servers, const Thresholds& thresholds = {}) {
   return judge_health(servers, thresholds, std::nullopt);
 }
 
 // "warning: text; ..." of all findings.
-std::string findings(const Verdict& verdict) {
+std::string findings(const HealthVerdict& verdict) {
   std::string text;
   for (const Finding& finding : verdict.findings) text += fmt::format("{}: {}; ", name_of(finding.level), finding.text);
   return text;
@@ -52,7 +52,7 @@ std::string findings(const Verdict& verdict) {
 
 TEST(HealthVerdict, ThreeServersOfEveryReleaseAreWell) {
   for (const char* release : kReleases) {
-    const Verdict verdict =
+    const HealthVerdict verdict =
         judged({server("a", release, "leader"), server("b", release, "follower"), server("c", release, "follower")});
     EXPECT_EQ(verdict.level, Level::ok) << release << findings(verdict);
     EXPECT_EQ(verdict.quorum, true) << release;
@@ -68,7 +68,7 @@ TEST(HealthVerdict, ThreeServersOfEveryReleaseAreWell) {
 TEST(HealthVerdict, OneMissingOfThreeIsAWarningThatNamesIt) {
   for (const auto result : {WordResult::refused, WordResult::no_answer, WordResult::closed, WordResult::foreign,
                             WordResult::cut_short, WordResult::unknown_host, WordResult::not_serving}) {
-    const Verdict verdict = judged({terse("a", "leader"), terse("b", "follower"), silent("c", result)});
+    const HealthVerdict verdict = judged({terse("a", "leader"), terse("b", "follower"), silent("c", result)});
     EXPECT_EQ(verdict.level, Level::warning);
     EXPECT_EQ(verdict.quorum, true);
     EXPECT_EQ(verdict.missing, std::vector<std::string>{"c:2181"});
@@ -77,7 +77,7 @@ TEST(HealthVerdict, OneMissingOfThreeIsAWarningThatNamesIt) {
 }
 
 TEST(HealthVerdict, WithoutMntrItSaysThatSyncIsNotKnown) {
-  const Verdict verdict = judged({terse("a", "leader"), terse("b", "follower"), terse("c", "follower")});
+  const HealthVerdict verdict = judged({terse("a", "leader"), terse("b", "follower"), terse("c", "follower")});
   EXPECT_EQ(verdict.level, Level::ok);
   EXPECT_EQ(verdict.in_sync, std::nullopt);
   EXPECT_NE(findings(verdict).find("ok: how many are in sync is not known: a:2181: mntr is not in its whitelist"),
@@ -85,28 +85,28 @@ TEST(HealthVerdict, WithoutMntrItSaysThatSyncIsNotKnown) {
 }
 
 TEST(HealthVerdict, UpButServingNobodyIsNoQuorum) {
-  const Verdict electing = judged(
+  const HealthVerdict electing = judged(
       {silent("a", WordResult::not_serving), silent("b", WordResult::not_serving), silent("c", WordResult::refused)});
   EXPECT_EQ(electing.level, Level::critical);
   EXPECT_EQ(electing.quorum, false);
   EXPECT_NE(electing.summary.find("2 of 3 are up, but they are electing a leader"), std::string::npos);
-  const Verdict few = judged(
+  const HealthVerdict few = judged(
       {silent("a", WordResult::not_serving), silent("b", WordResult::refused), silent("c", WordResult::no_answer)});
   EXPECT_EQ(few.level, Level::critical);
   EXPECT_EQ(few.summary, "no quorum: only 1 of 3 up");
-  const Verdict none = judged({silent("a", WordResult::refused), silent("b", WordResult::no_answer)});
+  const HealthVerdict none = judged({silent("a", WordResult::refused), silent("b", WordResult::no_answer)});
   EXPECT_EQ(none.level, Level::critical);
   EXPECT_EQ(none.summary, "no quorum: none of 2 answers");
 }
 
 TEST(HealthVerdict, RepliesThatTellNothingMakeItUnknown) {
-  const Verdict verdict = judged({silent("a", WordResult::foreign), silent("b", WordResult::closed)});
+  const HealthVerdict verdict = judged({silent("a", WordResult::foreign), silent("b", WordResult::closed)});
   EXPECT_EQ(verdict.level, Level::unknown);
   EXPECT_EQ(verdict.quorum, std::nullopt);
 }
 
 TEST(HealthVerdict, ALeaderThatHasLostItsFollowersIsNotBelieved) {
-  const Verdict verdict =
+  const HealthVerdict verdict =
       judged({server("a", "3.9.3", "leader"), silent("b", WordResult::no_answer), silent("c", WordResult::no_answer)});
   EXPECT_EQ(verdict.level, Level::critical);
   EXPECT_EQ(verdict.quorum, false);
@@ -114,7 +114,7 @@ TEST(HealthVerdict, ALeaderThatHasLostItsFollowersIsNotBelieved) {
 }
 
 TEST(HealthVerdict, FollowersWhoseLeaderHasJustGoneAreNoQuorum) {
-  const Verdict verdict =
+  const HealthVerdict verdict =
       judged({silent("a", WordResult::no_answer), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::critical);
   EXPECT_EQ(verdict.quorum, false);
@@ -122,24 +122,24 @@ TEST(HealthVerdict, FollowersWhoseLeaderHasJustGoneAreNoQuorum) {
 }
 
 TEST(HealthVerdict, ReadOnlyModeIsNoQuorum) {
-  const Verdict verdict = judged({terse("a", "read-only"), silent("b", WordResult::refused)});
+  const HealthVerdict verdict = judged({terse("a", "read-only"), silent("b", WordResult::refused)});
   EXPECT_EQ(verdict.level, Level::critical);
   EXPECT_EQ(verdict.quorum, false);
   EXPECT_NE(findings(verdict).find("read-only: a:2181"), std::string::npos);
 }
 
 TEST(HealthVerdict, AVoterCountThatDoesNotMatchTheServersNamedIsSaid) {
-  const Verdict one = judged({server("b", "3.9.3", "follower")});
+  const HealthVerdict one = judged({server("b", "3.9.3", "follower")});
   EXPECT_EQ(one.level, Level::ok);
   EXPECT_EQ(findings(one), "ok: the ensemble has 3 voters, but 1 of them was asked; ");
-  const Verdict two = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower")});
+  const HealthVerdict two = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower")});
   EXPECT_EQ(two.level, Level::warning);
   EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 of them were asked; ");
 }
 
 TEST(HealthVerdict, ObserversAreNoVoters) {
-  const Verdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
-                                  server("c", "3.9.3", "follower"), terse("d", "observer")});
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), terse("d", "observer")});
   EXPECT_EQ(verdict.level, Level::ok) << findings(verdict);
   EXPECT_NE(verdict.summary.find("1 observing"), std::string::npos);
 }
@@ -149,7 +149,7 @@ TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {
   for (auto& [name, value] : leader.mntr.items) {
     if (name == "zk_synced_followers") value = "1";
   }
-  const Verdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::warning);
   EXPECT_NE(findings(verdict).find("not in sync with the leader: 1 of its followers"), std::string::npos);
 }
@@ -162,8 +162,8 @@ TEST(HealthVerdict, OneServerAloneIsWellAndSeveralAreNot) {
 }
 
 TEST(HealthVerdict, OfTwoLeadersTheLaterOneCounts) {
-  const Verdict verdict = judged({terse("a", "leader", "0x100000005"), terse("b", "leader", "0x200000001"),
-                                  terse("c", "follower", "0x200000001")});
+  const HealthVerdict verdict = judged({terse("a", "leader", "0x100000005"), terse("b", "leader", "0x200000001"),
+                                        terse("c", "follower", "0x200000001")});
   EXPECT_EQ(verdict.leader, "b:2181");
   EXPECT_EQ(verdict.level, Level::critical);
 }
@@ -183,7 +183,7 @@ TEST(HealthVerdict, Thresholds) {
   EXPECT_EQ(judged(servers, {{}, 1, {}}).level, Level::warning);
   EXPECT_EQ(judged(servers, {{}, 2, {}}).level, Level::ok);
   EXPECT_EQ(judged(servers, {{}, {}, 3}).level, Level::ok);
-  const Verdict few = judged({servers[0], servers[1], silent("c", WordResult::refused)}, {{}, {}, 3});
+  const HealthVerdict few = judged({servers[0], servers[1], silent("c", WordResult::refused)}, {{}, {}, 3});
   EXPECT_EQ(few.level, Level::critical);
   EXPECT_NE(findings(few).find("critical: only 2 of 3 serve, 3 are wanted"), std::string::npos);
 }

@@ -84,6 +84,12 @@ int Health::execute(const Arguments& arguments, const GlobalOptions& global, con
   Checkup checkup(loop, options);
   if (every) watch(loop, checkup, chosen, *every);
   const Look& look = checkup.look();
+  if (global.verbose) {
+    for (const ServerHealth& server : look.servers) {
+      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(server.server), state_of(server),
+                               format_duration(server.took)));
+    }
+  }
   if (!global.quiet) {
     print(loop, report_of(look, chosen, options.thresholds));
   } else if (look.verdict.level != Level::ok) {

@@ -19,6 +19,14 @@ double seconds(Duration span) {
 // --- monitoring plugins
 // -----------------------------------------------------------------------------------------------
 
+// Without an exponent, which the grammar does not have.
+std::string decimal(double value) {
+  std::string text = fmt::format("{:.6f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 // 'label'=value[unit];[warning];[critical];[least];[most]
 std::string performance(const std::string& label, const std::string& value, const std::string& warning = "",
                         const std::string& critical = "", const std::string& most = "") {
@@ -35,8 +43,8 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
   const std::string address = to_string(server.server);
   std::string text;
   if (status.latency_ms) {
-    const std::string most = thresholds.latency ? fmt::format("{:.6g}", seconds(*thresholds.latency) * 1e3) : "";
-    text += performance(address + " latency", fmt::format("{}ms", status.latency_ms->average), most);
+    const std::string most = thresholds.latency ? decimal(seconds(*thresholds.latency) * 1e3) : "";
+    text += performance(address + " latency", decimal(status.latency_ms->average) + "ms", most);
   }
   const auto add = [&](const char* what, const std::optional<int64_t>& value, const char* unit,
                        const std::string& most) {
@@ -165,7 +173,7 @@ std::string nagios_of(const Look& look, const Thresholds& thresholds) {
   }
   for (const ServerHealth& server : look.servers) text += performance_of(server, thresholds);
   if (look.probe && look.probe->trouble.empty()) {
-    text += performance("probe", fmt::format("{:.6g}s", seconds(look.probe->taken + look.probe->released)));
+    text += performance("probe", decimal(seconds(look.probe->taken + look.probe->released)) + "s");
   }
   return text + '\n';
 }

@@ -77,7 +77,7 @@ Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
   put_text(json, "zxid", status.zxid);
   put(json, "nodes", status.nodes);
   if (rates) json["rates"] = {{"received", rates->received}, {"sent", rates->sent}};
-  put_text(json, "mntr", server.mntr_trouble);
+  put_text(json, "mntr_reason", server.mntr_trouble);
   return json;
 }
 

@@ -121,20 +121,24 @@ std::string Judge::count_followers() {
   return fmt::format(", {} in sync", *synced);
 }
 
-// Leader and followers take up to syncLimit ticks to notice that the others are gone.
+// Who refuses connections or says that it does not serve is no part of a quorum, though leader and followers take up to
+// syncLimit ticks to notice. Who is silent to us may be one.
 void Judge::doubt_quorum() {
-  if (asked_voters() < verdict_.voters.value_or(asked_voters())) return;
-  const int64_t voting = count(Role::leader) + count(Role::follower);
   const int64_t voters = verdict_.voters.value_or(asked_voters());
-  if (verdict_.voters && !leader_) {
+  const int64_t voting = count(Role::leader) + count(Role::follower);
+  if (asked_voters() < voters) return;
+  const bool all_gone = std::none_of(servers_.begin(), servers_.end(), [](const auto& s) {
+    return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
+           s.result != WordResult::not_serving;
+  });
+  if (verdict_.voters && all_gone && (!leader_ || voting < majority())) {
     verdict_.quorum = false;
-    verdict_.summary = fmt::format("no quorum: nobody leads; {} of {} voters still follow", voting, voters);
     verdict_.level = Level::critical;
-  } else if (leader_ && voting < majority()) {
-    verdict_.quorum = false;
-    verdict_.summary = fmt::format("no quorum: {} says that it leads, but only {} of {} voters serve", verdict_.leader,
-                                   voting, voters);
-    verdict_.level = Level::critical;
+    verdict_.summary = leader_ ? fmt::format("no quorum: {} says that it leads, but only {} of {} voters serve",
+                                             verdict_.leader, voting, voters)
+                               : fmt::format("no quorum: nobody leads; {} of {} voters still follow", voting, voters);
+  } else if (voting < majority()) {
+    find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
   }
 }
 
@@ -191,13 +195,13 @@ void Judge::judge_missing() {
 void Judge::judge_voters() {
   if (!verdict_.voters) return;
   const int64_t voters = *verdict_.voters;
-  if (asked_voters() != voters) {
-    // Who asks one server wants to know of that one.
-    find(asked() == 1 ? Level::ok : Level::warning,
-         fmt::format("the ensemble has {} voters, but {} of them {} asked", voters, asked_voters(),
-                     asked_voters() == 1 ? "was" : "were"));
-  }
+  // One that is missing may be no voter.
   const int64_t missing = static_cast<int64_t>(verdict_.missing.size());
+  if (asked_voters() < voters || asked_voters() - missing > voters) {
+    // Who asks one server wants to know of that one.
+    find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,
+                                                                asked_voters(), asked_voters() == 1 ? "was" : "were"));
+  }
   if (verdict_.in_sync && *verdict_.in_sync < voters - missing) {
     find(Level::warning, fmt::format("only {} of {} voters are in sync", *verdict_.in_sync, voters));
   }

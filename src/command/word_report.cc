@@ -62,8 +62,8 @@ std::string remedy(const WordReply& reply) {
     case WordResult::answered:
       return "";
     case WordResult::not_allowed:
-      return fmt::format(
-          "add it in the server's zoo.cfg, as in 4lw.commands.whitelist=srvr, {}, and restart the server", reply.word);
+      return fmt::format("set 4lw.commands.whitelist=srvr,{} in its zoo.cfg, beside what it has there, and restart it",
+                         reply.word);
     case WordResult::not_serving:
       return "it has no quorum; zklock health tells how the others are";
     case WordResult::refused:

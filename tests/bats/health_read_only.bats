@@ -20,7 +20,7 @@ teardown() { end_all; }
   for word in ruok stat mntr; do
     expect_status 77 zklock $word
     assert_equal "$output" ""
-    assert_equal "$(grep -c "$word is not in its whitelist: add it in the server's zoo.cfg, as in 4lw.commands.whitelist=srvr, $word," <<<"$stderr")" 3
+    assert_equal "$(grep -c "$word is not in its whitelist: set 4lw.commands.whitelist=srvr,$word in its zoo.cfg" <<<"$stderr")" 3
   done
   expect_status 77 zklock 4lw conf --json
   assert_equal "$(json .state)" "not-in-whitelist not-in-whitelist not-in-whitelist"

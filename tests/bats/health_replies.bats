@@ -32,9 +32,9 @@ teardown() { end_all; }
 @test "a voter count that does not match the servers named is said" {
   words_from "$(reply 3.5.10 leader)" "$(reply 3.5.10 follower)"
   expect_status 1 zklock health "${addresses[@]}"
-  assert_line "warning: the ensemble has 3 voters, but 2 of them were asked"
+  assert_line "warning: the ensemble has 3 voters, but 2 were asked"
   expect_status 0 zklock health "${addresses[1]}"
-  assert_line "the ensemble has 3 voters, but 1 of them was asked"
+  assert_line "the ensemble has 3 voters, but 1 was asked"
 }
 
 @test "scenario 71: silent, cut short, closed and foreign servers are told apart, and a frozen one costs the time once" {
@@ -108,6 +108,12 @@ teardown() { end_all; }
   assert_equal "$output$stderr" ""
   expect_error 2 "critical: no quorum: none of 1 answers; missing: 127.0.0.1:1 (connection refused)" \
     zklock health -q 127.0.0.1:1
+}
+
+@test "-v says how each server did" {
+  words_from "$(reply 3.9.3 leader)"
+  expect_status 0 zklock health -v "${addresses[0]}"
+  [[ $stderr == "zklock: ${addresses[0]}: serving in "* ]]
 }
 
 @test "bad usage is 3, wherever it stands" {

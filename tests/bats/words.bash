@@ -6,6 +6,7 @@
 words_from() {
   background words_server "$@" >words_ports
   wait_until "all of them listen" has_ports $#
+  # shellcheck disable=SC2034  # read by the tests
   mapfile -t addresses < <(sed -n 's/^port /127.0.0.1:/p' words_ports)
 }
 
@@ -24,7 +25,7 @@ seconds() {
 # json EXPRESSION: of the objects in $output, a line each, joined by spaces.
 json() { jq -r "$1" <<<"$output" | paste -sd' '; }
 
-# line_of TEXT: the only line of $stderr that contains it.
+# assert_said TEXT: there is one line in $stderr that contains it.
 assert_said() { assert_equal "$(grep -cF -e "$1" <<<"$stderr")" 1; }
 
 # The numbers of the followers, the lowest first.

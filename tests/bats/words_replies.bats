@@ -73,7 +73,7 @@ imok"
 @test "scenario 69: a word that is not whitelisted is said as such, with the setting to change, and is 77" {
   words_from $'text:mntr is not executed because it is not in the whitelist.\n'
   expect_error 77 "${addresses[0]}: mntr is not in its whitelist: " zklock mntr "${addresses[0]}"
-  [[ $stderr == *"4lw.commands.whitelist=srvr, mntr"* ]]
+  [[ $stderr == *"4lw.commands.whitelist=srvr,mntr"* ]]
   assert_output ""
   expect_status 77 zklock mntr --json "${addresses[0]}"
   assert_equal "$(json '.state')" not-in-whitelist

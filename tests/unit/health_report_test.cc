@@ -69,7 +69,7 @@ TEST(HealthReport, PerformanceDataFollowTheGrammar) {
   EXPECT_EQ(std::count(line.begin(), line.end(), '|'), 1) << line;
   EXPECT_TRUE(line.starts_with("ZOOKEEPER WARNING - quorum: ")) << line;
   const std::string data = line.substr(line.find('|') + 1);
-  const std::string number = "-?[0-9]+(\\.[0-9]+)?(e[-+]?[0-9]+)?";
+  const std::string number = "-?[0-9]+(\\.[0-9]+)?";
   const std::string range = "(@?((~|" + number + "):)?(" + number + ")?)";
   const std::regex item("( '[^'=|]+'=" + number + "(s|ms|us|%|B|c)?(;" + range + ")?(;" + range + ")?(;" + number +
                         ")?(;" + number + ")?)");

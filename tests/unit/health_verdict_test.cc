@@ -105,20 +105,36 @@ TEST(HealthVerdict, RepliesThatTellNothingMakeItUnknown) {
   EXPECT_EQ(verdict.quorum, std::nullopt);
 }
 
-TEST(HealthVerdict, ALeaderThatHasLostItsFollowersIsNotBelieved) {
+TEST(HealthVerdict, ALeaderWhoseFollowersAreGoneIsNotBelieved) {
   const HealthVerdict verdict =
-      judged({server("a", "3.9.3", "leader"), silent("b", WordResult::no_answer), silent("c", WordResult::no_answer)});
+      judged({server("a", "3.9.3", "leader"), silent("b", WordResult::refused), silent("c", WordResult::not_serving)});
   EXPECT_EQ(verdict.level, Level::critical);
   EXPECT_EQ(verdict.quorum, false);
   EXPECT_EQ(verdict.summary, "no quorum: a:2181 says that it leads, but only 1 of 3 voters serve");
 }
 
-TEST(HealthVerdict, FollowersWhoseLeaderHasJustGoneAreNoQuorum) {
+TEST(HealthVerdict, FollowersThatAreSilentToUsMayStillFollow) {
+  const HealthVerdict verdict = judged(
+      {server("a", "3.9.3", "leader"), silent("b", WordResult::no_answer), silent("c", WordResult::unreachable)});
+  EXPECT_EQ(verdict.level, Level::critical);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_NE(findings(verdict).find("critical: only 1 of 3 voters answer"), std::string::npos);
+}
+
+TEST(HealthVerdict, FollowersWhoseLeaderIsGoneAreNoQuorum) {
   const HealthVerdict verdict =
-      judged({silent("a", WordResult::no_answer), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+      judged({silent("a", WordResult::refused), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::critical);
   EXPECT_EQ(verdict.quorum, false);
   EXPECT_EQ(verdict.summary, "no quorum: nobody leads; 2 of 3 voters still follow");
+}
+
+TEST(HealthVerdict, ALeaderThatIsSilentToUsMayStillLead) {
+  const HealthVerdict verdict =
+      judged({silent("a", WordResult::no_answer), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(verdict.leader, "");
 }
 
 TEST(HealthVerdict, ReadOnlyModeIsNoQuorum) {
@@ -131,10 +147,10 @@ TEST(HealthVerdict, ReadOnlyModeIsNoQuorum) {
 TEST(HealthVerdict, AVoterCountThatDoesNotMatchTheServersNamedIsSaid) {
   const HealthVerdict one = judged({server("b", "3.9.3", "follower")});
   EXPECT_EQ(one.level, Level::ok);
-  EXPECT_EQ(findings(one), "ok: the ensemble has 3 voters, but 1 of them was asked; ");
+  EXPECT_EQ(findings(one), "ok: the ensemble has 3 voters, but 1 was asked; ");
   const HealthVerdict two = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower")});
   EXPECT_EQ(two.level, Level::warning);
-  EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 of them were asked; ");
+  EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 were asked; ");
 }
 
 TEST(HealthVerdict, ObserversAreNoVoters) {
@@ -142,6 +158,21 @@ TEST(HealthVerdict, ObserversAreNoVoters) {
                                         server("c", "3.9.3", "follower"), terse("d", "observer")});
   EXPECT_EQ(verdict.level, Level::ok) << findings(verdict);
   EXPECT_NE(verdict.summary.find("1 observing"), std::string::npos);
+}
+
+TEST(HealthVerdict, AnObserverThatIsMissingDoesNotCountAsAVoter) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), silent("d", WordResult::refused)});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(findings(verdict), "warning: missing: d:2181 (connection refused); ");
+}
+
+TEST(HealthVerdict, MoreServersThanTheEnsembleHasVotersIsSaid) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), server("d", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_NE(findings(verdict).find("the ensemble has 3 voters, but 4"), std::string::npos);
 }
 
 TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {

@@ -139,7 +139,7 @@ TEST(WordReport, EveryTroubleIsOneLineOfItsOwn) {
 }
 
 TEST(WordReport, TheWhitelistIsNamedWithItsSettingAndValue) {
-  EXPECT_NE(advice_on(asked("zk1", WordResult::not_allowed, "", "mntr")).find("4lw.commands.whitelist=srvr, mntr"),
+  EXPECT_NE(advice_on(asked("zk1", WordResult::not_allowed, "", "mntr")).find("4lw.commands.whitelist=srvr,mntr"),
             std::string::npos);
 }
 

@@ -124,7 +124,7 @@ imok"
   local word
   words_from random:10000000 endless
   for word in ruok srvr stat mntr; do expect_error 69 "not ZooKeeper" zklock $word "${addresses[0]}"; done
-  for word in conf cons dump envi gtmk isro wchs wchc wchp dirs hash; do
+  for word in conf cons wchc; do
     expect_error 69 "not ZooKeeper" zklock 4lw $word "${addresses[0]}"
   done
   zklock 4lw rqld "${addresses[0]}" >reply

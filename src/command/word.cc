@@ -43,7 +43,7 @@ const std::map<std::string, Texts> kTexts{
       "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"}},
     {"4lw",
      {"Ask servers any four-letter word",
-      "WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs, or another.\n\n",
+      "WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs, others.\n\n",
       "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
 };
 

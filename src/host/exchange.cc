@@ -75,8 +75,6 @@ void Exchange::record_connection(const PollSet& set) {
     getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) return fail(error);
     connected_ = true;
-    // What hinders it, the reading finds too.
-    static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
   } else if (left_until(attempt_until_) == Duration::zero()) {
     if (next_ >= addresses_.size()) end_ = ExchangeEnd::no_connection;
     fail(ETIMEDOUT);
@@ -99,7 +97,12 @@ void Exchange::record_text(const PollSet& set) {
 }
 
 void Exchange::decide() {
-  if (end_ == ExchangeEnd::none && !socket_) connect_next();
+  if (end_ != ExchangeEnd::none) return;
+  if (!socket_) return connect_next();
+  if (!connected_ || request_.empty()) return;
+  // What hinders it, the reading finds too.
+  static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
+  request_.clear();
 }
 
 }  // namespace zklock::host

@@ -45,7 +45,7 @@ class Exchange : public Source {
 
   std::vector<std::string> addresses_;
   uint16_t port_;
-  std::string request_;
+  std::string request_;  // until it is sent
   size_t most_;
   Deadline until_;
   size_t next_ = 0;         // of the addresses

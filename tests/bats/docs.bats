@@ -37,7 +37,7 @@ complete_fish() { HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "
     expect_status 0 zklock ${subcommand:+"$subcommand"} --help
     assert [ "$(wc -l <<<"$output")" -le 36 ]
     refute_output --regexp $'(^|\n)[^\n]{81}'
-    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock\\(1\\)$'
+    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock(-health)?\\(1\\)$'
   done
 }
 

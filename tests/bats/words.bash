@@ -15,13 +15,6 @@ has_ports() { (($(wc -l <words_ports) == $1)); }
 # reply RELEASE ROLE: the manner of one that answers like that.
 reply() { echo "say:$repo/tests/replies/$1/$2"; }
 
-# seconds CMD…: how long CMD takes.
-seconds() {
-  local start=$SECONDS
-  "$@" || true
-  echo $((SECONDS - start))
-}
-
 # json EXPRESSION: of the objects in $output, a line each, joined by spaces.
 json() { jq -r "$1" <<<"$output" | paste -sd' '; }
 

@@ -109,6 +109,14 @@ imok"
     "no-answer no-answer no-answer closed closed cut-short cut-short foreign foreign refused unknown-host"
 }
 
+@test "scenario 71: a name that takes for ever to look up holds up nobody else" {
+  words_from text:imok
+  mkfifo aliases # what glibc reads first; nobody ever writes to it
+  HOSTALIASES=$PWD/aliases expect_status 69 zklock ruok -w 1s stuck "${addresses[0]}" --json
+  assert_equal "$(json '.state, (.milliseconds < 900)')" "unknown-host false answered true"
+  assert_said "stuck:2181: name not resolved: no answer from the resolver in time"
+}
+
 @test "scenario 71: a reply of many reads comes whole, a cut one not at all" {
   { printf 'zk_version\t3.9.3\nzk_server_state\tleader\n'; seq 20000 | sed 's/.*/zk_key_&\t&/'; } >long.mntr
   words_from "say:$PWD/long" "cut:200000:$PWD/long"

@@ -54,7 +54,8 @@ void Interview::note_lookup() {
   const host::Resolved resolved = lookup_->results().front();
   lookup_.reset();
   addresses_ = resolved.addresses;
-  if (addresses_.empty()) return add(WordResult::unknown_host, "", resolved.error);
+  if (addresses_.empty())
+    return add(WordResult::unknown_host, "", resolved.error.empty() ? "no address" : resolved.error);
   ask();
 }
 

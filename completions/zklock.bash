@@ -13,7 +13,8 @@ _zklock_look() {
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
         --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count | \
-        --replace | --jobs | --max-attempts | --retry-delay)
+        --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | --min-servers | \
+        --probe | --format | --interval)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
         if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
@@ -70,6 +71,12 @@ _zklock() {
       --wait-all --min-hold --once-per --restart --label'
     [show]='-r --recursive --json'
     [break]='-w --timeout --force --yes'
+    [health]='-w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval'
+    [ruok]='-w --timeout --json'
+    [stat]='-w --timeout --json'
+    [srvr]='-w --timeout --json'
+    [mntr]='-w --timeout --json'
+    [4lw]='-w --timeout --json'
     [queue push]='-0 --null --whole -p --priority'
     [queue list]='-N --count --dead --json'
     [queue count]='--exact --json'
@@ -81,6 +88,8 @@ _zklock() {
   )
   COMPREPLY=()
   _zklock_look
+  # Without a session.
+  if [[ $subcommand == @(ruok|stat|srvr|mntr|4lw) ]]; then global='-S --servers -v --verbose -q --quiet -h --help'; fi
   if [[ -n $command_at ]]; then
     _zklock_command "$command_at"
     return
@@ -89,12 +98,15 @@ _zklock() {
   case $option:$cur in
     --acl:*) words='open creator creator-world-read' ;;
     --peer:*) words='curator-rw kazoo kazoo-extra' ;;
+    --format:*) words='text json nagios prometheus' ;;
     --auth-file:*) _zklock_files "$cur"; return ;;
     ?*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
     :*)
       if [[ -z $subcommand ]]; then
-        words='run show break queue'
+        words='run show break queue health ruok stat srvr mntr 4lw'
+      elif [[ $subcommand == 4lw && -z $lock ]]; then
+        words='conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'
       elif [[ $subcommand == queue ]]; then
         words='push pull list count requeue purge delete'
       elif [[ $subcommand == @(run|queue\ pull) && -n $lock && -z $shell ]]; then

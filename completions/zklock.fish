@@ -17,7 +17,11 @@ function __zklock_in
 end
 
 function __zklock_before_subcommand
-    not __zklock_has_command; and not __fish_seen_subcommand_from run show break queue
+    not __zklock_has_command; and not __fish_seen_subcommand_from run show break queue health ruok stat srvr mntr 4lw
+end
+
+function __zklock_has_session
+    not __zklock_has_command; and not __fish_seen_subcommand_from ruok stat srvr mntr 4lw
 end
 
 complete -c zklock -f
@@ -26,14 +30,20 @@ complete -c zklock -n __zklock_before_subcommand -a run -d 'Run a command under 
 complete -c zklock -n __zklock_before_subcommand -a show -d 'Show who holds a lock and who waits for it'
 complete -c zklock -n __zklock_before_subcommand -a break -d 'Have the holders of a lock let go of it'
 complete -c zklock -n __zklock_before_subcommand -a queue -d 'Put items into queues, take them out'
+complete -c zklock -n __zklock_before_subcommand -a health -d 'Tell whether the ensemble is well'
+complete -c zklock -n __zklock_before_subcommand -a ruok -d 'Ask servers whether their process runs'
+complete -c zklock -n __zklock_before_subcommand -a stat -d 'Ask servers for their state and their clients'
+complete -c zklock -n __zklock_before_subcommand -a srvr -d 'Ask servers for their state'
+complete -c zklock -n __zklock_before_subcommand -a mntr -d 'Ask servers for their measurements'
+complete -c zklock -n __zklock_before_subcommand -a 4lw -d 'Ask servers any four-letter word'
 complete -c zklock -n __zklock_before_subcommand -s V -l version -d 'Print the version'
 
 complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
 complete -c zklock -n 'not __zklock_has_command' -s S -l servers -x -d 'Servers, HOST[:PORT][,...][/CHROOT]'
-complete -c zklock -n 'not __zklock_has_command' -l session-timeout -x -d 'Ask for this one (15s)'
-complete -c zklock -n 'not __zklock_has_command' -l connect-timeout -x -d 'Give up when no server answers (15s)'
-complete -c zklock -n 'not __zklock_has_command' -l auth-file -r -F -d 'Credentials, digest:USER:PASSWORD'
-complete -c zklock -n 'not __zklock_has_command' -l acl -x -a 'open creator creator-world-read' -d 'Of nodes made'
+complete -c zklock -n __zklock_has_session -l session-timeout -x -d 'Ask for this one (15s)'
+complete -c zklock -n __zklock_has_session -l connect-timeout -x -d 'Give up when no server answers (15s)'
+complete -c zklock -n __zklock_has_session -l auth-file -r -F -d 'Credentials, digest:USER:PASSWORD'
+complete -c zklock -n __zklock_has_session -l acl -x -a 'open creator creator-world-read' -d 'Of nodes made'
 complete -c zklock -n 'not __zklock_has_command' -s v -l verbose -d 'Say what happens'
 complete -c zklock -n 'not __zklock_has_command' -s q -l quiet -d 'No message where the status is 75'
 
@@ -89,3 +99,13 @@ complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -s j -l jobs -x 
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l max-attempts -x -d 'Then to the dead letters (5)'
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l retry-delay -x -d 'Before a second attempt, then doubling (1s)'
 complete -c zklock -n '__zklock_in queue; and __zklock_in pull' -l halt -d 'Stop at the first failure'
+
+complete -c zklock -n '__zklock_in health ruok stat srvr mntr 4lw' -s w -l timeout -x -d 'Wait at most so long for all replies (5s)'
+complete -c zklock -n '__zklock_in health ruok stat srvr mntr 4lw' -l json -d 'For programs'
+complete -c zklock -n '__zklock_in health' -l max-latency -x -d 'Warning where the average is higher'
+complete -c zklock -n '__zklock_in health' -l max-outstanding -x -d 'Warning where more requests wait'
+complete -c zklock -n '__zklock_in health' -l min-servers -x -d 'Critical if fewer serve'
+complete -c zklock -n '__zklock_in health' -l probe -x -d 'Also take a lock and give it back'
+complete -c zklock -n '__zklock_in health' -l format -x -a 'text json nagios prometheus' -d 'Of what is printed'
+complete -c zklock -n '__zklock_in health' -l interval -x -d 'Look again and again'
+complete -c zklock -n '__zklock_in 4lw' -a 'conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'

@@ -14,7 +14,7 @@ int tell(const zklock::Failure& failure, const zklock::command::Manner& manner) 
   if (failure.signal() != 0) zklock::host::die_of(failure.signal());
   const bool busy = failure.status() == zklock::ExitStatus::busy;
   if (!busy || !manner.quiet) zklock::host::say_error(failure.text());
-  return busy ? manner.busy_status : static_cast<int>(failure.status());
+  return manner.failure_status.value_or(busy ? manner.busy_status : static_cast<int>(failure.status()));
 }
 
 }  // namespace
@@ -28,6 +28,6 @@ int main(int argc, char** argv) {
     return tell(failure, manner);
   } catch (const std::exception& error) {
     zklock::host::say_error(error.what());
-    return static_cast<int>(zklock::ExitStatus::internal);
+    return manner.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
 }

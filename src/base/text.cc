@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -112,6 +113,13 @@ std::optional<double> parse_decimal(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc() && end == text.data() + text.size();
+  return all && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

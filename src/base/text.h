@@ -32,6 +32,9 @@ std::optional<int64_t> parse_number(std::string_view text);
 // Digits with at most one point and at least one digit ("5", "0.5", ".5", "5."), all of `text`.
 std::optional<double> parse_decimal(std::string_view text);
 
+// A finite number as programs write it ("-1", "0.75", "1.2E7"), all of `text`.
+std::optional<double> parse_real(std::string_view text);
+
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 // The candidate that `word` is most likely a slip for; empty if none is near.

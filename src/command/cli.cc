@@ -3,6 +3,7 @@
 
 #include "command/arguments.h"
 #include "command/break.h"
+#include "command/health.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "command/queue.h"
@@ -15,6 +16,7 @@
 #include "command/queue_requeue.h"
 #include "command/run.h"
 #include "command/show.h"
+#include "command/word.h"
 
 #include <functional>
 #include <map>
@@ -41,9 +43,9 @@ using Start = std::function<int(const Arguments& arguments, GlobalOptions global
 using Starts = std::map<const CLI::App*, Start>;
 
 // A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
-template <typename Subcommand>
-void add(CLI::App& parent, Starts& starts) {
-  const auto subcommand = std::make_shared<Subcommand>(parent);
+template <typename Subcommand, typename... Name>
+void add(CLI::App& parent, Starts& starts, Name... name) {
+  const auto subcommand = std::make_shared<Subcommand>(parent, name...);
   const CLI::App* app = parent.get_subcommands(nullptr).back();
   starts[app] = [subcommand](const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
                              Manner& manner) {
@@ -71,6 +73,11 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
 }
 
+// Who reads the status of health knows four of them only.
+void set_failure_status(CLI::App& root, Manner& manner) {
+  if (named(root).get_name() == "health") manner.failure_status = Health::kFailureStatus;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, Manner& manner) {
@@ -95,6 +102,8 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<QueueRequeue>(queue, starts);
   add<QueuePurge>(queue, starts);
   add<QueueDelete>(queue, starts);
+  add<Health>(root, starts);
+  for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {
@@ -104,12 +113,14 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
     print(named(root).help());
     return 0;
   } catch (const CLI::ParseError& error) {
+    set_failure_status(root, manner);
     throw usage_error_of(named(root), error);
   }
   if (version) {
     print("zklock " ZKLOCK_VERSION "\n");
     return 0;
   }
+  set_failure_status(root, manner);
   check_chosen(root, starts);
   return starts.at(&named(root))(arguments, global, inherited, manner);
 }

@@ -4,12 +4,15 @@
 
 #include "host/inherited.h"
 
+#include <optional>
+
 namespace zklock::command {
 
 // How main tells the end, as far as the command line was understood.
 struct Manner {
-  bool quiet = false;    // no line where the status is 75
-  int busy_status = 75;  // what is given instead of 75
+  bool quiet = false;                      // no line where the status is 75
+  int busy_status = 75;                    // what is given instead of 75
+  std::optional<int> failure_status = {};  // what is given instead of every status of zklock's own
 };
 
 // Parses and runs. Returns the exit status; throws a Failure where that is zklock's own or a signal.

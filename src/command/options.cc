@@ -70,6 +70,19 @@ class HelpFormatter : public CLI::Formatter {
   std::string usage_;
 };
 
+void add_global_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
+  add_value(app, names, value, help, placeholder)->group("Global options");
+}
+
+void add_servers(CLI::App& app, GlobalOptions& options) {
+  add_global_value(app, "-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
+}
+
+void add_flags(CLI::App& app, GlobalOptions& options) {
+  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group("Global options");
+  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group("Global options");
+}
+
 void replace(Value& value, const Value& nearer) {
   if (nearer) value = nearer;
 }
@@ -114,21 +127,29 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   const auto add = [&](const char* names, Value& value, const char* help, const char* placeholder) {
-    add_value(app, names, value, help, placeholder)->group("Global options");
+    add_global_value(app, names, value, help, placeholder);
   };
-  add("-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
+  add_servers(app, options);
   add("--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
   add("--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
   add("--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
   add("--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
-  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group("Global options");
-  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group("Global options");
+  add_flags(app, options);
+}
+
+void add_server_options(CLI::App& app, GlobalOptions& options) {
+  add_servers(app, options);
+  add_flags(app, options);
+}
+
+zk::ServerList server_list(const GlobalOptions& options) {
+  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1:2181");
+  return zk::ServerList::parse(servers.value, servers.origin);
 }
 
 zk::SessionOptions session_options(const GlobalOptions& options) {
-  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1:2181");
   zk::SessionOptions session;
-  session.servers = zk::ServerList::parse(servers.value, servers.origin);
+  session.servers = server_list(options);
   session.session_timeout =
       timeout(setting(options.session_timeout, "--session-timeout", "ZKLOCK_SESSION_TIMEOUT", "15s"));
   session.connect_timeout =

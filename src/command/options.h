@@ -51,6 +51,12 @@ void set_footer(CLI::App& app, const char* footer);
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
+// Those of them that mean something without a session.
+void add_server_options(CLI::App& app, GlobalOptions& options);
+
+// From the option, the variable or the default. Throws a Failure (64) that names the culprit.
+zk::ServerList server_list(const GlobalOptions& options);
+
 // Checked and complete, with variables and defaults. Throws a Failure (64) that names the culprit.
 zk::SessionOptions session_options(const GlobalOptions& options);
 

@@ -2,6 +2,7 @@
 #include "command/output.h"
 
 #include "base/failure.h"
+#include "host/outlet.h"
 
 #include <cerrno>
 #include <csignal>
@@ -15,6 +16,17 @@ void print(std::string_view text) {
   // Whoever read it wants no more: zklock ends as quietly as other tools do.
   if (errno == EPIPE) throw Failure::by_signal(SIGPIPE);
   throw Failure(ExitStatus::input_output, "cannot write to standard output");
+}
+
+void print(host::Loop& loop, std::string_view text) {
+  host::Outlet outlet;
+  const host::Attached writing(loop, outlet);
+  outlet.want(true);
+  for (;;) {
+    text.remove_prefix(outlet.write(text));
+    if (text.empty()) return;
+    loop.turn(kNever);
+  }
 }
 
 }  // namespace zklock::command

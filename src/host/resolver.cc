@@ -62,44 +62,6 @@ std::vector<Resolved> parse(std::string_view text) {
   return results;
 }
 
-class Child : public Source {
- public:
-  explicit Child(const std::vector<std::string>& hosts) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
-    output_ = Fd(ends[0]);
-    const Fd input(ends[1]);
-    pid_ = fork();
-    if (pid_ < 0) throw system_error("cannot start the resolver");
-    if (pid_ == 0) answer(hosts, input.get());
-  }
-  Child(const Child&) = delete;
-  ~Child() {
-    ::kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-
-  bool done() const { return !output_; }
-  const std::string& text() const { return text_; }
-
-  void arm(PollSet& set) override {
-    if (output_) set.watch(output_.get(), POLLIN);
-  }
-
-  void record(const PollSet& set) override {
-    if (!output_ || !set.seen(output_.get())) return;
-    char part[4096];
-    const ssize_t length = read(output_.get(), part, sizeof part);
-    if (length > 0) text_.append(part, static_cast<size_t>(length));
-    if (length <= 0) output_.reset();
-  }
-
- private:
-  Fd output_;
-  pid_t pid_ = 0;
-  std::string text_;
-};
-
 }  // namespace
 
 bool is_numeric_address(const std::string& host) {
@@ -107,19 +69,50 @@ bool is_numeric_address(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
+Lookup::Lookup(const std::vector<std::string>& hosts) : count_(hosts.size()) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
+  output_ = Fd(ends[0]);
+  const Fd input(ends[1]);
+  pid_ = fork();
+  if (pid_ < 0) throw system_error("cannot start the resolver");
+  if (pid_ == 0) answer(hosts, input.get());
+}
+
+Lookup::~Lookup() {
+  ::kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+std::vector<Resolved> Lookup::results() const {
+  std::vector<Resolved> results = parse(text_);
+  results.resize(count_);
+  return results;
+}
+
+void Lookup::arm(PollSet& set) {
+  if (output_) set.watch(output_.get(), POLLIN);
+}
+
+void Lookup::record(const PollSet& set) {
+  if (!output_ || !set.seen(output_.get())) return;
+  char part[4096];
+  const ssize_t length = read(output_.get(), part, sizeof part);
+  if (length > 0) text_.append(part, static_cast<size_t>(length));
+  if (length <= 0) output_.reset();
+}
+
 std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until) {
-  Child child(hosts);
-  const Attached attached(loop, child);
-  while (!child.done()) {
+  Lookup lookup(hosts);
+  const Attached attached(loop, lookup);
+  while (!lookup.done()) {
     if (left_until(until) == Duration::zero()) {
       throw Failure(ExitStatus::unavailable,
                     fmt::format("cannot resolve {}: no answer in time", fmt::join(hosts, ", ")));
     }
     loop.turn(until);
   }
-  std::vector<Resolved> results = parse(child.text());
-  results.resize(hosts.size());
-  return results;
+  return lookup.results();
 }
 
 }  // namespace zklock::host

@@ -32,6 +32,10 @@ bool is_watched() {
   return isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
+bool is_terminal_output() {
+  return isatty(STDOUT_FILENO);
+}
+
 std::string fit_to_terminal(std::string_view line) {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

@@ -10,6 +10,9 @@ namespace zklock::host {
 // Standard error is a terminal and we are its foreground process group: somebody is watching.
 bool is_watched();
 
+// Standard output is a terminal.
+bool is_terminal_output();
+
 // `line` cut to the terminal's width, so that it can be wiped again.
 std::string fit_to_terminal(std::string_view line);
 

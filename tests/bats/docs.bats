@@ -33,11 +33,11 @@ complete_fish() { HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "
 
 @test "--help of each subcommand fits a screen of 80 columns and ends with two examples" {
   local subcommand
-  for subcommand in "" show break; do
+  for subcommand in "" show break health ruok stat srvr mntr 4lw; do
     expect_status 0 zklock ${subcommand:+"$subcommand"} --help
-    assert [ "$(wc -l <<<"$output")" -le 30 ]
+    assert [ "$(wc -l <<<"$output")" -le 36 ]
     refute_output --regexp $'(^|\n)[^\n]{81}'
-    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock\\(1\\)$'
+    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock(-health)?\\(1\\)$'
   done
 }
 
@@ -84,15 +84,18 @@ check-docs: completions/zklock.fish names --label, which is no option"
   run=$(options_of run)
   [[ $global && $run ]] || fail "no options in --help"
   offers "$global" -
-  for subcommand in run show break; do offers "$(options_of "$subcommand")" "$subcommand" -; done
+  for subcommand in run show break health ruok stat srvr mntr 4lw; do offers "$(options_of "$subcommand")" "$subcommand" -; done
   offers "$run" -v run -n /l -
   offers --nonblock run --n
 }
 
 @test "bash offers the subcommand, and -- behind the lock" {
-  offers "break queue run show" ""
-  offers run -S host r
-  offers run --acl open r
+  offers "4lw break health mntr queue run ruok show srvr stat" ""
+  offers "run ruok" -S host r
+  offers "run ruok" --acl open r
+  offers "conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs" 4lw ""
+  offers "" 4lw conf ""
+  offers "json nagios prometheus text" health --format ""
   offers "" run ""
   offers "" run -nqE ""
   offers -- run /l ""
@@ -124,9 +127,9 @@ check-docs: completions/zklock.fish names --label, which is no option"
 @test "fish offers subcommand, options, values and commands" {
   command -v fish >/dev/null || skip "no fish"
   run complete_fish "zklock "
-  assert_equal "$(cut -f1 <<<"$output")" $'break\nqueue\nrun\nshow'
+  assert_equal "$(cut -f1 <<<"$output")" $'4lw\nbreak\nhealth\nmntr\nqueue\nrun\nruok\nshow\nsrvr\nstat'
   local subcommand
-  for subcommand in run show break; do
+  for subcommand in run show break health ruok 4lw; do
     run complete_fish "zklock $subcommand --"
     assert_equal "$(cut -f1 <<<"$output")" "$(options_of "$subcommand" | grep ^--)"
   done

@@ -107,7 +107,7 @@ teardown() { end_all; }
 
 @test "bad input: 64, and nothing is made" {
   expect_error 64 "no queue named" zklock queue pull
-  expect_error 64 "'/b': one queue at a time" zklock queue pull /a /b
+  expect_error 64 "unexpected argument '/b': write -- before the command" zklock queue pull /a /b
   expect_error 64 "bad path" zklock queue pull a
   expect_error 64 "unknown option '--folow'; did you mean '--follow'?" zklock queue pull --folow /q
   expect_error 64 "bad number '0' for --count" zklock queue pull -N 0 /q

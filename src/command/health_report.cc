@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/health_report.h"
+
+#include "command/table.h"
+#include "command/word_json.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Cells = std::vector<std::string>;
+
+template <typename Value>
+std::string cell_of(const std::optional<Value>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+// "3.8.0" of "3.8.0-abc, built on ...": the rest stands in the JSON.
+std::string short_version(const std::string& version) {
+  return version.substr(0, version.find_first_of("-,"));
+}
+
+Cells row_of(const ServerHealth& server) {
+  const zk::ServerStatus& status = server.status;
+  const auto& latency = status.latency_ms;
+  return {to_string(server.server),
+          state_of(server),
+          status.mode,
+          short_version(status.version),
+          latency ? fmt::format("{:.4g}", latency->average) : "",
+          latency ? fmt::format("{}", latency->max) : "",
+          cell_of(status.connections),
+          cell_of(status.outstanding),
+          status.zxid,
+          cell_of(status.nodes)};
+}
+
+std::string prefix_of(const Finding& finding) {
+  return finding.level == Level::ok ? "" : fmt::format("{}: ", name_of(finding.level));
+}
+
+template <typename Value>
+void put(Json& json, const char* key, const std::optional<Value>& value) {
+  if (value) json[key] = *value;
+}
+
+void put_text(Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) json[key] = text;
+}
+
+double millis(Duration span) {
+  return std::chrono::duration<double, std::milli>(span).count();
+}
+
+Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
+  const zk::ServerStatus& status = server.status;
+  Json json;
+  json["server"] = to_string(server.server);
+  json["state"] = state_of(server);
+  put_text(json, "reason", server.trouble);
+  json["milliseconds"] = millis(server.took);
+  put_text(json, "mode", status.mode);
+  put_text(json, "version", status.version);
+  if (const auto& latency = status.latency_ms) {
+    json["latency_ms"] = {{"min", latency->min}, {"avg", latency->average}, {"max", latency->max}};
+  }
+  put(json, "connections", status.connections);
+  put(json, "outstanding", status.outstanding);
+  put(json, "received", status.received);
+  put(json, "sent", status.sent);
+  put_text(json, "zxid", status.zxid);
+  put(json, "nodes", status.nodes);
+  if (rates) json["rates"] = {{"received", rates->received}, {"sent", rates->sent}};
+  put_text(json, "mntr_reason", server.mntr_trouble);
+  return json;
+}
+
+Json json_of(const Probe& probe) {
+  Json json;
+  json["path"] = probe.path;
+  put_text(json, "error", probe.trouble);
+  if (probe.trouble.empty()) {
+    json["taken_ms"] = millis(probe.taken);
+    json["released_ms"] = millis(probe.released);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string text_of(const Look& look) {
+  Cells heads{"SERVER", "STATE", "MODE", "VERSION", "AVG-MS", "MAX-MS", "CONNECTIONS", "OUTSTANDING", "ZXID", "NODES"};
+  const bool rated = std::any_of(look.rates.begin(), look.rates.end(), [](const auto& rates) { return bool(rates); });
+  if (rated) heads.insert(heads.end(), {"RECEIVED/S", "SENT/S"});
+  Table table(heads);
+  for (size_t i = 0; i < look.servers.size(); ++i) {
+    Cells row = row_of(look.servers[i]);
+    const auto& rates = look.rates[i];
+    if (rated) {
+      row.push_back(rates ? fmt::format("{:.1f}", rates->received) : "");
+      row.push_back(rates ? fmt::format("{:.1f}", rates->sent) : "");
+    }
+    table.add(row);
+  }
+  std::string text = fmt::format("{}\n{}: {}\n", table.text(), name_of(look.verdict.level), look.verdict.summary);
+  for (const Finding& finding : look.verdict.findings) text += fmt::format("{}{}\n", prefix_of(finding), finding.text);
+  return text;
+}
+
+std::string json_of(const Look& look) {
+  const HealthVerdict& verdict = look.verdict;
+  Json json;
+  json["status"] = name_of(verdict.level);
+  json["summary"] = verdict.summary;
+  json["quorum"] = verdict.quorum ? Json(*verdict.quorum) : Json();
+  json["leader"] = verdict.leader.empty() ? Json() : Json(verdict.leader);
+  put(json, "voters", verdict.voters);
+  json["serving"] = verdict.serving;
+  json["following"] = verdict.following;
+  put(json, "in_sync", verdict.in_sync);
+  json["missing"] = verdict.missing;
+  json["findings"] = Json::array();
+  for (const Finding& finding : verdict.findings) {
+    json["findings"].push_back({{"level", name_of(finding.level)}, {"text", finding.text}});
+  }
+  if (look.probe) json["probe"] = json_of(*look.probe);
+  json["servers"] = Json::array();
+  for (size_t i = 0; i < look.servers.size(); ++i) {
+    json["servers"].push_back(json_of(look.servers[i], look.rates[i]));
+  }
+  return line_of(json);
+}
+
+std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds) {
+  switch (format) {
+    case HealthFormat::text:
+      return text_of(look);
+    case HealthFormat::json:
+      return json_of(look);
+    case HealthFormat::nagios:
+      return nagios_of(look, thresholds);
+    case HealthFormat::prometheus:
+      return prometheus_of(look);
+  }
+  return "";
+}
+
+std::string line_of(const HealthVerdict& verdict) {
+  std::string line = fmt::format("{}: {}", name_of(verdict.level), verdict.summary);
+  for (const Finding& finding : verdict.findings) line += "; " + finding.text;
+  return line;
+}
+
+}  // namespace zklock::command

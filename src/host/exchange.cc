@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/exchange.h"
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr size_t kPiece = 64 * 1024;
+
+}  // namespace
+
+Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, std::string request, size_t most, Deadline until)
+    : addresses_(std::move(addresses)), port_(port), request_(std::move(request)), most_(most), until_(until) {
+  connect_next();
+}
+
+// Ends with a connection under way, or for good.
+void Exchange::connect_next() {
+  while (!socket_ && end_ == ExchangeEnd::none) {
+    if (next_ > 0 && next_ >= addresses_.size()) {
+      end_ = error_.empty() ? ExchangeEnd::refused : ExchangeEnd::unreachable;
+      return;
+    }
+    const Duration share = left_until(until_) / static_cast<int64_t>(addresses_.size() - next_);
+    attempt_until_ = until_ == kNever ? kNever : deadline_in(share);
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    const int bad = getaddrinfo(addresses_[next_].c_str(), fmt::format("{}", port_).c_str(), &hints, &list);
+    ++next_;
+    if (bad != 0) {
+      error_ = gai_strerror(bad);
+      continue;
+    }
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
+    socket_ = Fd(socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket_ || (connect(socket_.get(), list->ai_addr, list->ai_addrlen) != 0 && errno != EINPROGRESS)) fail(errno);
+  }
+}
+
+// The attempt is over. What it failed of counts if no other address does better.
+void Exchange::fail(int error) {
+  socket_.reset();
+  error_ = error == ECONNREFUSED ? "" : std::strerror(error);
+}
+
+void Exchange::arm(PollSet& set) {
+  if (end_ != ExchangeEnd::none) return;
+  set.watch(socket_.get(), connected_ ? POLLIN : POLLOUT);
+  set.wake_at(connected_ ? until_ : attempt_until_);
+}
+
+void Exchange::record(const PollSet& set) {
+  if (end_ != ExchangeEnd::none || !socket_) return;
+  if (connected_) {
+    record_text(set);
+  } else {
+    record_connection(set);
+  }
+}
+
+void Exchange::record_connection(const PollSet& set) {
+  if (set.seen(socket_.get())) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) return fail(error);
+    connected_ = true;
+  } else if (left_until(attempt_until_) == Duration::zero()) {
+    if (next_ >= addresses_.size()) end_ = ExchangeEnd::no_connection;
+    fail(ETIMEDOUT);
+  }
+}
+
+void Exchange::record_text(const PollSet& set) {
+  if (set.seen(socket_.get())) {
+    const size_t before = text_.size();
+    text_.resize(before + kPiece);
+    const ssize_t length = recv(socket_.get(), text_.data() + before, kPiece, 0);
+    const int error = errno;
+    text_.resize(before + (length > 0 ? static_cast<size_t>(length) : 0));
+    // A reset is an end like another: some servers close before they have read all.
+    if (length == 0 || (length < 0 && error != EAGAIN && error != EINTR)) end_ = ExchangeEnd::closed;
+    if (text_.size() > most_) end_ = ExchangeEnd::too_long;
+  }
+  if (end_ == ExchangeEnd::none && left_until(until_) == Duration::zero()) end_ = ExchangeEnd::no_end;
+  if (end_ != ExchangeEnd::none) socket_.reset();
+}
+
+void Exchange::decide() {
+  if (end_ != ExchangeEnd::none) return;
+  if (!socket_) return connect_next();
+  if (!connected_ || request_.empty()) return;
+  // What hinders it, the reading finds too.
+  static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
+  request_.clear();
+}
+
+}  // namespace zklock::host

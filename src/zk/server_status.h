@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replies to four-letter words, taken apart: those of ZooKeeper 3.4 to 3.9 and of ClickHouse Keeper. Pure. Lines that
+// are not known are kept or passed over, never complained of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zklock::zk {
+
+// A name and a value a line, in the reply's order.
+struct Fields {
+  std::vector<std::pair<std::string, std::string>> items;
+
+  // The lines of `text` that have `separator` in them, without spaces around either side.
+  static Fields parse(std::string_view text, char separator);
+
+  const std::string* find(std::string_view name) const;
+  // Nothing if it is not there or no whole number.
+  std::optional<int64_t> number(std::string_view name) const;
+};
+
+struct Triple {
+  double min = 0;
+  double average = 0;
+  double max = 0;
+};
+
+// What srvr says, and the last part of stat. What was not said is empty.
+struct ServerStatus {
+  std::string version;  // "3.8.0-abc, built on ..."
+  std::optional<Triple> latency_ms;
+  std::optional<int64_t> received;
+  std::optional<int64_t> sent;
+  std::optional<int64_t> connections;
+  std::optional<int64_t> outstanding;
+  std::string zxid;  // "0x100000002", of ClickHouse "34"
+  std::string mode;  // "leader"
+  std::optional<int64_t> nodes;
+};
+
+ServerStatus parse_status(std::string_view text);
+
+// "0/0.75/12": with fractions from 3.6 on.
+std::optional<Triple> parse_latency(std::string_view text);
+
+// "0x100000002" or "34".
+std::optional<uint64_t> parse_zxid(std::string_view text);
+
+// How many voters the lines "server.N=…:participant" of conf name; nothing where there are none (before 3.5).
+std::optional<int64_t> voters_in(const Fields& conf);
+
+}  // namespace zklock::zk

@@ -1,0 +1,34 @@
+# What the tests of four-letter words and of health share: servers that are none. Needs `load helpers`.
+#
+# shellcheck shell=bash
+
+# words_from MANNER…: a server for each (see tests/helpers/words_server.cc); their addresses are in `addresses`.
+words_from() {
+  background words_server "$@" >words_ports
+  wait_until "all of them listen" has_ports $#
+  # shellcheck disable=SC2034  # read by the tests
+  mapfile -t addresses < <(sed -n 's/^port /127.0.0.1:/p' words_ports)
+}
+
+has_ports() { (($(wc -l <words_ports) == $1)); }
+
+# reply RELEASE ROLE: the manner of one that answers like that.
+reply() { echo "say:$repo/tests/replies/$1/$2"; }
+
+# json EXPRESSION: of the objects in $output, a line each, joined by spaces.
+json() { jq -r "$1" <<<"$output" | paste -sd' '; }
+
+# assert_said TEXT: there is one line in $stderr that contains it.
+assert_said() { assert_equal "$(grep -cF -e "$1" <<<"$stderr")" 1; }
+
+# The numbers of the followers, the lowest first.
+followers() {
+  local leader n
+  leader=$(zk_sandbox leader)
+  for n in 1 2 3; do ((n == leader)) || echo "$n"; done
+}
+
+# state_is STATUS TEXT: zklock health of the sandbox ends so, and says so.
+state_is() {
+  expect_status "$1" zklock health -w 2s && [[ $output == *"$2"* ]]
+}

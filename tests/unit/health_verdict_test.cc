@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// command/health_verdict: is the ensemble well? From replies of servers, without any.
+#include "command/health_verdict.h"
+
+#include "support/replies.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::command {
+namespace {
+
+using namespace std::chrono_literals;
+using support::kReleases;
+using support::reply_of;
+using zk::WordResult;
+
+zk::WordReply reply(const char* word, const std::string& text) {
+  return {word, zk::judge_reply(word, text), text, "", {}};
+}
+
+ServerHealth server(const std::string& host, const std::string& release, const std::string& role) {
+  std::vector<zk::WordReply> replies;
+  for (const char* word : {"srvr", "mntr", "conf"}) replies.push_back(reply(word, reply_of(release, role, word)));
+  return ServerHealth::of({host, 2181}, replies);
+}
+
+// That says nothing but srvr.
+ServerHealth terse(const std::string& host, const std::string& mode, const std::string& zxid = "0x100000001") {
+  const std::string text = fmt::format(
+      "Zookeeper version: 3.9.3\nLatency min/avg/max: 0/0.5/1\nReceived: 1\nSent: 1\nConnections: 1\n"
+      "Outstanding: 0\nZxid: {}\nMode: {}\nNode count: 5\n",
+      zxid, mode);
+  return ServerHealth::of(
+      {host, 2181}, {reply("srvr", text), reply("mntr", "mntr is not executed because it is not in the whitelist.\n")});
+}
+
+ServerHealth silent(const std::string& host, WordResult result) {
+  return ServerHealth::of({host, 2181}, {{"srvr", result, "", "", {}}});
+}
+
+HealthVerdict judged(const std::vector<ServerHealth>& servers, const Thresholds& thresholds = {}) {
+  return judge_health(servers, thresholds, std::nullopt);
+}
+
+// "warning: text; ..." of all findings.
+std::string findings(const HealthVerdict& verdict) {
+  std::string text;
+  for (const Finding& finding : verdict.findings) text += fmt::format("{}: {}; ", name_of(finding.level), finding.text);
+  return text;
+}
+
+TEST(HealthVerdict, ThreeServersOfEveryReleaseAreWell) {
+  for (const char* release : kReleases) {
+    const HealthVerdict verdict =
+        judged({server("a", release, "leader"), server("b", release, "follower"), server("c", release, "follower")});
+    EXPECT_EQ(verdict.level, Level::ok) << release << findings(verdict);
+    EXPECT_EQ(verdict.quorum, true) << release;
+    EXPECT_EQ(verdict.leader, "a:2181") << release;
+    EXPECT_EQ(verdict.following, 2) << release;
+    EXPECT_EQ(verdict.in_sync, 3) << release;
+    EXPECT_TRUE(verdict.summary.starts_with("quorum: a:2181 leads, 2 follow, 2 in sync")) << verdict.summary;
+    const bool known = release != std::string("3.4.14") && release != std::string("clickhouse");
+    EXPECT_EQ(verdict.voters, known ? std::optional<int64_t>(3) : std::nullopt) << release;
+  }
+}
+
+TEST(HealthVerdict, OneMissingOfThreeIsAWarningThatNamesIt) {
+  for (const auto result : {WordResult::refused, WordResult::no_answer, WordResult::closed, WordResult::foreign,
+                            WordResult::cut_short, WordResult::unknown_host, WordResult::not_serving}) {
+    const HealthVerdict verdict = judged({terse("a", "leader"), terse("b", "follower"), silent("c", result)});
+    EXPECT_EQ(verdict.level, Level::warning);
+    EXPECT_EQ(verdict.quorum, true);
+    EXPECT_EQ(verdict.missing, std::vector<std::string>{"c:2181"});
+    EXPECT_NE(findings(verdict).find("c:2181"), std::string::npos);
+  }
+}
+
+TEST(HealthVerdict, WithoutMntrItSaysThatSyncIsNotKnown) {
+  const HealthVerdict verdict = judged({terse("a", "leader"), terse("b", "follower"), terse("c", "follower")});
+  EXPECT_EQ(verdict.level, Level::ok);
+  EXPECT_EQ(verdict.in_sync, std::nullopt);
+  EXPECT_NE(findings(verdict).find("ok: how many are in sync is not known: a:2181: mntr is not in its whitelist"),
+            std::string::npos);
+}
+
+TEST(HealthVerdict, UpButServingNobodyIsNoQuorum) {
+  const HealthVerdict electing = judged(
+      {silent("a", WordResult::not_serving), silent("b", WordResult::not_serving), silent("c", WordResult::refused)});
+  EXPECT_EQ(electing.level, Level::critical);
+  EXPECT_EQ(electing.quorum, false);
+  EXPECT_NE(electing.summary.find("2 of 3 are up, but they are electing a leader"), std::string::npos);
+  const HealthVerdict few = judged(
+      {silent("a", WordResult::not_serving), silent("b", WordResult::refused), silent("c", WordResult::no_answer)});
+  EXPECT_EQ(few.level, Level::critical);
+  EXPECT_EQ(few.summary, "no quorum: only 1 of 3 up");
+  const HealthVerdict none = judged({silent("a", WordResult::refused), silent("b", WordResult::no_answer)});
+  EXPECT_EQ(none.level, Level::critical);
+  EXPECT_EQ(none.summary, "no quorum: none of 2 answers");
+}
+
+TEST(HealthVerdict, RepliesThatTellNothingMakeItUnknown) {
+  const HealthVerdict verdict = judged({silent("a", WordResult::foreign), silent("b", WordResult::closed)});
+  EXPECT_EQ(verdict.level, Level::unknown);
+  EXPECT_EQ(verdict.quorum, std::nullopt);
+}
+
+TEST(HealthVerdict, ALeaderWhoseFollowersAreGoneIsNotBelieved) {
+  const HealthVerdict verdict =
+      judged({server("a", "3.9.3", "leader"), silent("b", WordResult::refused), silent("c", WordResult::not_serving)});
+  EXPECT_EQ(verdict.level, Level::critical);
+  EXPECT_EQ(verdict.quorum, false);
+  EXPECT_EQ(verdict.summary, "no quorum: a:2181 says that it leads, but only 1 of 3 voters serve");
+}
+
+TEST(HealthVerdict, FollowersThatAreSilentToUsMayStillFollow) {
+  const HealthVerdict verdict = judged(
+      {server("a", "3.9.3", "leader"), silent("b", WordResult::no_answer), silent("c", WordResult::unreachable)});
+  EXPECT_EQ(verdict.level, Level::critical);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_NE(findings(verdict).find("critical: only 1 of 3 voters answer"), std::string::npos);
+}
+
+TEST(HealthVerdict, FollowersWhoseLeaderIsGoneAreNoQuorum) {
+  const HealthVerdict verdict =
+      judged({silent("a", WordResult::refused), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::critical);
+  EXPECT_EQ(verdict.quorum, false);
+  EXPECT_EQ(verdict.summary, "no quorum: nobody leads; 2 of 3 voters still follow");
+}
+
+TEST(HealthVerdict, ALeaderThatIsSilentToUsMayStillLead) {
+  const HealthVerdict verdict =
+      judged({silent("a", WordResult::no_answer), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(verdict.leader, "");
+}
+
+TEST(HealthVerdict, ReadOnlyModeIsNoQuorum) {
+  const HealthVerdict verdict = judged({terse("a", "read-only"), silent("b", WordResult::refused)});
+  EXPECT_EQ(verdict.level, Level::critical);
+  EXPECT_EQ(verdict.quorum, false);
+  EXPECT_NE(findings(verdict).find("read-only: a:2181"), std::string::npos);
+}
+
+TEST(HealthVerdict, AVoterCountThatDoesNotMatchTheServersNamedIsSaid) {
+  const HealthVerdict one = judged({server("b", "3.9.3", "follower")});
+  EXPECT_EQ(one.level, Level::ok);
+  EXPECT_EQ(findings(one), "ok: the ensemble has 3 voters, but 1 was asked; ");
+  const HealthVerdict two = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower")});
+  EXPECT_EQ(two.level, Level::warning);
+  EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 were asked; ");
+}
+
+TEST(HealthVerdict, ObserversAreNoVoters) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), terse("d", "observer")});
+  EXPECT_EQ(verdict.level, Level::ok) << findings(verdict);
+  EXPECT_NE(verdict.summary.find("1 observing"), std::string::npos);
+}
+
+TEST(HealthVerdict, AnObserverThatIsMissingDoesNotCountAsAVoter) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), silent("d", WordResult::refused)});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(findings(verdict), "warning: missing: d:2181 (connection refused); ");
+}
+
+TEST(HealthVerdict, MoreServersThanTheEnsembleHasVotersIsSaid) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        server("c", "3.9.3", "follower"), server("d", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_NE(findings(verdict).find("the ensemble has 3 voters, but 4"), std::string::npos);
+}
+
+TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {
+  ServerHealth leader = server("a", "3.9.3", "leader");
+  for (auto& [name, value] : leader.mntr.items) {
+    if (name == "zk_synced_followers") value = "1";
+  }
+  const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_NE(findings(verdict).find("not in sync with the leader: 1 of its followers"), std::string::npos);
+}
+
+TEST(HealthVerdict, OneServerAloneIsWellAndSeveralAreNot) {
+  EXPECT_EQ(judged({terse("a", "standalone")}).level, Level::ok);
+  EXPECT_EQ(judged({terse("a", "standalone")}).quorum, true);
+  EXPECT_EQ(judged({terse("a", "standalone"), terse("b", "standalone")}).level, Level::critical);
+  EXPECT_EQ(judged({terse("a", "leader"), terse("b", "follower"), terse("c", "standalone")}).level, Level::critical);
+}
+
+TEST(HealthVerdict, OfTwoLeadersTheLaterOneCounts) {
+  const HealthVerdict verdict = judged({terse("a", "leader", "0x100000005"), terse("b", "leader", "0x200000001"),
+                                        terse("c", "follower", "0x200000001")});
+  EXPECT_EQ(verdict.leader, "b:2181");
+  EXPECT_EQ(verdict.level, Level::critical);
+}
+
+TEST(HealthVerdict, ModesThatAreNotKnownDoNotServe) {
+  const ServerHealth strange = terse("a", "dreaming\x1b");
+  EXPECT_EQ(state_of(strange), "strange");
+  EXPECT_EQ(strange.trouble, "its mode is 'dreaming\\x1b'");
+  EXPECT_EQ(judged({strange}).level, Level::critical);
+}
+
+TEST(HealthVerdict, Thresholds) {
+  const std::vector<ServerHealth> servers{server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                          server("c", "3.9.3", "follower")};
+  EXPECT_EQ(judged(servers, {500us, {}, {}}).level, Level::warning);
+  EXPECT_EQ(judged(servers, {1ms, {}, {}}).level, Level::ok);
+  EXPECT_EQ(judged(servers, {{}, 1, {}}).level, Level::warning);
+  EXPECT_EQ(judged(servers, {{}, 2, {}}).level, Level::ok);
+  EXPECT_EQ(judged(servers, {{}, {}, 3}).level, Level::ok);
+  const HealthVerdict few = judged({servers[0], servers[1], silent("c", WordResult::refused)}, {{}, {}, 3});
+  EXPECT_EQ(few.level, Level::critical);
+  EXPECT_NE(findings(few).find("critical: only 2 of 3 serve, 3 are wanted"), std::string::npos);
+}
+
+TEST(HealthVerdict, AProbeThatFailsIsCritical) {
+  EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, "no answer"}).level, Level::critical);
+  EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, ""}).level, Level::ok);
+}
+
+}  // namespace
+}  // namespace zklock::command

@@ -27,14 +27,19 @@ e
 """
 
 
+def quoted(text):
+    return text.replace("'", "''")
+
+
 def draw(findings, folder):
     """A file for each unit: NAME-UNIT.svg."""
     for unit in dict.fromkeys(series.unit for series in findings.series):
         series = [one for one in findings.series if one.unit == unit]
         file = f"{findings.name}-{unit.replace('/', '-per-') or 'number'}.svg"
         script = SCRIPT.format(
-            height=120 + 30 * len(series), output=os.path.join(folder, file), title=findings.title, unit=unit,
-            count=len(series), names=", ".join(f"'{one.name}' {place}" for place, one in enumerate(series)),
+            height=120 + 30 * len(series), output=os.path.join(folder, file), title=quoted(findings.title),
+            unit=unit, count=len(series),
+            names=", ".join(f"'{quoted(one.name)}' {place}" for place, one in enumerate(series)),
             bars="\n".join(f"{place} {one.median} {one.spread()[0]} {one.spread()[1]}"
                            for place, one in enumerate(series)))
         subprocess.run(["gnuplot"], input=script, check=True, text=True)

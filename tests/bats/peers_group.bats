@@ -5,11 +5,17 @@ load helpers
 load peers
 load group
 
-setup_file() { start_driver curator; }
+setup_file() {
+  start_driver kazoo
+  start_driver curator
+}
 
 teardown_file() { stop_drivers; }
 
-setup() { setup_peers; }
+setup() {
+  setup_peers
+  export driver=curator
+}
 
 teardown() { end_all; }
 
@@ -38,7 +44,7 @@ teardown() { end_all; }
 }
 
 @test "Kazoo's Party and ShallowParty: zklock lists them, counts them and joins them" {
-  start_driver kazoo
+  driver=kazoo
   take party Party /g
   take shallow ShallowParty /g
   member a /g

@@ -12,7 +12,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count | \
+        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count | --name | --data | --data-file | --at-least | --at-most | \
         --replace | --jobs | --max-attempts | --retry-delay)
         option=$word
         # Readline takes "--acl=open" apart at the "=".
@@ -21,7 +21,7 @@ _zklock_look() {
         ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqrsvVx0]*[SwEcpNIj]$ ]]; then
+        if [[ $word =~ ^-[hlnqrsvVx0]*[SwEcpNIj]$ ]]; then
           option=$word
           ((++i))
         fi
@@ -29,7 +29,7 @@ _zklock_look() {
       *)
         case $subcommand in
           '') subcommand=$word ;;
-          queue) subcommand="queue $word" ;;
+          queue | group) subcommand+=" $word" ;;
           *) lock=$word ;;
         esac
         ;;
@@ -71,6 +71,12 @@ _zklock() {
     [show]='-r --recursive --json'
     [break]='-w --timeout --force --yes'
     [queue push]='-0 --null --whole -p --priority'
+    [group join]='--name --unique -w --timeout --data --data-file'
+    [group list]='-l --long --json --at-least'
+    [group watch]='--json'
+    [group wait]='--at-least --at-most -w --timeout'
+    [group create]=''
+    [group delete]='--force'
     [queue list]='-N --count --dead --json'
     [queue count]='--exact --json'
     [queue requeue]=''
@@ -89,12 +95,12 @@ _zklock() {
   case $option:$cur in
     --acl:*) words='open creator creator-world-read' ;;
     --peer:*) words='curator-rw kazoo kazoo-extra' ;;
-    --auth-file:*) _zklock_files "$cur"; return ;;
+    --auth-file:* | --data-file:*) _zklock_files "$cur"; return ;;
     ?*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
     :*)
       if [[ -z $subcommand ]]; then
-        words='run show break queue'
+        words='run show break queue group'
       elif [[ $subcommand == queue ]]; then
         words='push pull list count requeue purge delete'
       elif [[ $subcommand == @(run|queue\ pull) && -n $lock && -z $shell ]]; then

@@ -3,8 +3,8 @@
 // it joins again, and the command is not touched.
 #pragma once
 
-#include "command/member_data.h"
 #include "command/escort.h"
+#include "command/member_data.h"
 #include "host/guard.h"
 #include "host/inherited.h"
 #include "host/signals.h"

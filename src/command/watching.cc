@@ -95,9 +95,9 @@ void Watching::run_command() {
 void Watching::attend_command() {
   while (guard_->killed() || guard_->phase() < host::CommandPhase::ended) {
     if (guard_->killed() && guard_->gone()) {
-      throw Failure(ExitStatus::lost,
-                    fmt::format("cannot watch {} any more: the guard was killed; the command was stopped",
-                                options_.path));
+      throw Failure(
+          ExitStatus::lost,
+          fmt::format("cannot watch {} any more: the guard was killed; the command was stopped", options_.path));
     }
     session_.turn(kNever);
     pass_on_signals();

@@ -25,12 +25,8 @@ void Session::open(Deadline until) {
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
-  ClientOptions options{addresses(resolved),
-                        options_.servers.chroot,
-                        options_.session_timeout,
-                        options_.credentials,
-                        options_.acl,
-                        options_.verbose};
+  ClientOptions options{addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
+                        options_.acl,        options_.verbose};
   client_ = std::make_unique<Client>(options);
   link_ = std::make_unique<Link>(*client_);
   loop_.add(*link_);

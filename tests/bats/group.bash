@@ -1,6 +1,6 @@
 # What the files group_*.bats share, after helpers: members.
 #
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 # member NAME ARG…: `zklock group join ARG…` in the background; ${pid[NAME]} is zklock's, see NAME.out, NAME.err.
 member() {

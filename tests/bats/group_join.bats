@@ -167,7 +167,8 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
 
 @test "no server for longer than --connect-timeout: nothing ends, and it joins again when one is back (scenario 65)" {
   start_relay "${ZKLOCK_SERVERS%/*}"
-  local node servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
+  local node servers
+  servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
   member a -S "$servers" --session-timeout 1s --connect-timeout 1s /g -- sh -c 'until [ -e go ]; do sleep 0.02; done; exit 3'
   member b -S "$servers" --session-timeout 1s --connect-timeout 1s /g
   wait_names /g a b

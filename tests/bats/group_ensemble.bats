@@ -37,7 +37,7 @@ is_true_membership() {
 is_told() { [[ $(replay changes) == "$(zklock group list /g)" ]]; }
 
 @test "100 members are killed and started again, and the leader is killed: every line is a true change (scenarios 65, 67)" {
-  export ZKLOCK_TEST_WAIT=60
+  export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   background zklock group watch --session-timeout 6s /g >changes 2>watch.err
   start_members {1..100}
   wait_until "all 100 are in" is_true_membership

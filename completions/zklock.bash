@@ -12,17 +12,9 @@ _zklock_look() {
     case $word in
       --) command_at=$((i + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --priority | --count | \
-        --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | --min-servers | \
-        --probe | --format | --interval)
-        option=$word
-        # Readline takes "--acl=open" apart at the "=".
-        if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
-        ((++i))
-        ;;
-      -*)
-        # A letter with a value takes the rest of the word, or the next one.
-        if [[ $word =~ ^-[hnqrsvVx0]*[SwEcpNIj]$ ]]; then
+        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
+        --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
+        --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most)
           option=$word
           ((++i))
         fi
@@ -30,7 +22,7 @@ _zklock_look() {
       *)
         case $subcommand in
           '') subcommand=$word ;;
-          queue) subcommand="queue $word" ;;
+          queue | group) subcommand+=" $word" ;;
           *) lock=$word ;;
         esac
         ;;
@@ -78,6 +70,12 @@ _zklock() {
     [mntr]='-w --timeout --json'
     [4lw]='-w --timeout --json'
     [queue push]='-0 --null --whole -p --priority'
+    [group join]='--name --unique -w --timeout --data --data-file'
+    [group list]='-l --long --json --at-least'
+    [group watch]='--json'
+    [group wait]='--at-least --at-most -w --timeout'
+    [group create]=''
+    [group delete]='--force'
     [queue list]='-N --count --dead --json'
     [queue count]='--exact --json'
     [queue requeue]=''
@@ -99,12 +97,12 @@ _zklock() {
     --acl:*) words='open creator creator-world-read' ;;
     --peer:*) words='curator-rw kazoo kazoo-extra' ;;
     --format:*) words='text json nagios prometheus' ;;
-    --auth-file:*) _zklock_files "$cur"; return ;;
+    --auth-file:* | --data-file:*) _zklock_files "$cur"; return ;;
     ?*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
     :*)
       if [[ -z $subcommand ]]; then
-        words='run show break queue health ruok stat srvr mntr 4lw'
+        words='run show break queue group health ruok stat srvr mntr 4lw'
       elif [[ $subcommand == 4lw && -z $lock ]]; then
         words='conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'
       elif [[ $subcommand == queue ]]; then

@@ -17,7 +17,7 @@ function __zklock_in
 end
 
 function __zklock_before_subcommand
-    not __zklock_has_command; and not __fish_seen_subcommand_from run show break queue health ruok stat srvr mntr 4lw
+    not __zklock_has_command; and not __fish_seen_subcommand_from run show break queue group health ruok stat srvr mntr 4lw
 end
 
 function __zklock_has_session
@@ -36,6 +36,7 @@ complete -c zklock -n __zklock_before_subcommand -a stat -d 'Ask servers for the
 complete -c zklock -n __zklock_before_subcommand -a srvr -d 'Ask servers for their state'
 complete -c zklock -n __zklock_before_subcommand -a mntr -d 'Ask servers for their measurements'
 complete -c zklock -n __zklock_before_subcommand -a 4lw -d 'Ask servers any four-letter word'
+complete -c zklock -n __zklock_before_subcommand -a group -d 'Be a member of a group, see who is'
 complete -c zklock -n __zklock_before_subcommand -s V -l version -d 'Print the version'
 
 complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
@@ -109,3 +110,24 @@ complete -c zklock -n '__zklock_in health' -l probe -x -d 'Also take a lock and 
 complete -c zklock -n '__zklock_in health' -l format -x -a 'text json nagios prometheus' -d 'Of what is printed'
 complete -c zklock -n '__zklock_in health' -l interval -x -d 'Look again and again'
 complete -c zklock -n '__zklock_in 4lw' -a 'conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'
+
+function __zklock_before_group_command
+    __zklock_in group; and not __fish_seen_subcommand_from join list watch wait create delete
+end
+
+complete -c zklock -n __zklock_before_group_command -a join -d 'Be a member'
+complete -c zklock -n __zklock_before_group_command -a list -d 'Show who is in'
+complete -c zklock -n __zklock_before_group_command -a watch -d 'Tell who comes and who goes'
+complete -c zklock -n __zklock_before_group_command -a wait -d 'Until enough have come, or gone'
+complete -c zklock -n __zklock_before_group_command -a create -d 'Make a group that stays'
+complete -c zklock -n __zklock_before_group_command -a delete -d 'Remove a group that is empty'
+complete -c zklock -n '__zklock_in group; and __zklock_in join' -l name -x -d 'Under this name'
+complete -c zklock -n '__zklock_in group; and __zklock_in join' -l unique -d 'Exactly that name'
+complete -c zklock -n '__zklock_in group; and __zklock_in join wait' -s w -l timeout -x -d 'Wait at most so long'
+complete -c zklock -n '__zklock_in group; and __zklock_in join' -l data -x -d 'What others can read'
+complete -c zklock -n '__zklock_in group; and __zklock_in join' -l data-file -r -F -d 'The same from a file'
+complete -c zklock -n '__zklock_in group; and __zklock_in list' -s l -l long -d 'Since when, session and data'
+complete -c zklock -n '__zklock_in group; and __zklock_in list watch' -l json -d 'An object a line'
+complete -c zklock -n '__zklock_in group; and __zklock_in list wait' -l at-least -x -d 'So many members or more'
+complete -c zklock -n '__zklock_in group; and __zklock_in wait' -l at-most -x -d 'So many members or fewer'
+complete -c zklock -n '__zklock_in group; and __zklock_in delete' -l force -d 'Remove its members too'

@@ -4,8 +4,6 @@
 #include "host/terminal.h"
 
 #include <algorithm>
-#include <csignal>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -23,7 +21,7 @@ Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
 }
 
 bool Attendance::is_over() {
-  while (const auto arrival = signals_.take()) pass_on(*arrival);
+  relay_.pass_on();
   if (stage_ == Stage::holding) return holding_is_over();
   guard_.set_fence(lease_.fence());
   look_at_command();
@@ -34,7 +32,7 @@ bool Attendance::is_over() {
     return holding_is_over();
   }
   look_at_lock();
-  report_trouble();
+  relay_.report_trouble();
   if (terms_.verbose) report_connection();
   return stage_ == Stage::finishing && guard_.gone();
 }
@@ -48,7 +46,7 @@ bool Attendance::has_ended() {
 }
 
 bool Attendance::holding_is_over() {
-  if (ending_wanted_ || !guard_.executed() || BootClock::now() >= terms_.hold_until) return true;
+  if (ending_wanted() || !guard_.executed() || BootClock::now() >= terms_.hold_until) return true;
   if (lease_.state() == recipe::Lease::State::held) return false;
   host::remark("zklock: lost the lock before --min-hold was over\n");
   return true;
@@ -79,26 +77,12 @@ void Attendance::look_at_command() {
     case CommandPhase::gone:
       break;
     case CommandPhase::stopped:
-      if (!terminal_stop_) break;
-      terminal_stop_ = false;
-      host::continue_group();
-      host::remark("zklock: continued: a command that is stopped would lose its lock\n");
+      relay_.continue_stopped();
       break;
     case CommandPhase::ended:
-      if (stage_ == Stage::running && ending_wanted_) finish(End::own);
+      if (stage_ == Stage::running && ending_wanted()) finish(End::own);
       break;
   }
-}
-
-void Attendance::report_trouble() {
-  if (const int signal = guard_.take_refused()) {
-    host::remark(
-        fmt::format("zklock: may not send SIG{} to the command: it runs as another user\n", sigabbrev_np(signal)));
-  }
-  const pid_t stubborn = guard_.stubborn();
-  if (stubborn == 0 || stubborn == named_stubborn_) return;
-  named_stubborn_ = stubborn;
-  host::remark(fmt::format("zklock: process {} does not end; still trying\n", stubborn));
 }
 
 void Attendance::report_connection() {
@@ -107,15 +91,6 @@ void Attendance::report_connection() {
   host::remark(fmt::format("zklock: {}; {} of the lease left\n",
                            connected_ ? "reconnected to " + session_.server() : "the connection was lost",
                            format_duration(left_until(lease_.fence()))));
-}
-
-void Attendance::pass_on(host::Arrival arrival) {
-  ending_wanted_ |= host::is_ending(arrival.signal);
-  if (arrival.reached_group) {
-    terminal_stop_ |= arrival.signal == SIGTSTP;
-  } else {
-    guard_.forward(arrival.signal);
-  }
 }
 
 void Attendance::finish(End end) {

@@ -4,6 +4,7 @@
 // is held on for a zklock that it left behind under the same lock, and for a while if so wanted.
 #pragma once
 
+#include "command/signal_relay.h"
 #include "host/guard.h"
 #include "host/nesting.h"
 #include "host/signals.h"
@@ -28,7 +29,7 @@ class Attendance {
   Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const zk::Session& session,
              const recipe::Lease& lease, std::vector<int64_t> tokens, Terms terms)
       : loop_(loop),
-        signals_(signals),
+        relay_(signals, guard, "its lock"),
         guard_(guard),
         session_(session),
         lease_(lease),
@@ -49,7 +50,7 @@ class Attendance {
   End attend(const std::vector<std::string>& variables);
 
   // Somebody wanted the command, or the holding, to end.
-  bool ending_wanted() const { return ending_wanted_; }
+  bool ending_wanted() const { return relay_.ending_wanted(); }
 
  private:
   enum class Stage {
@@ -61,15 +62,13 @@ class Attendance {
   bool is_over();
   bool has_ended();
   bool holding_is_over();
-  void pass_on(host::Arrival arrival);
   void look_at_lock();
   void look_at_command();
-  void report_trouble();
   void report_connection();
   void finish(End end);
 
   host::Loop& loop_;
-  host::Signals& signals_;
+  SignalRelay relay_;
   host::Guard& guard_;
   const zk::Session& session_;
   const recipe::Lease& lease_;
@@ -78,10 +77,7 @@ class Attendance {
   Terms terms_;
   Stage stage_ = Stage::running;
   End end_ = End::own;
-  bool ending_wanted_ = false;
-  bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
-  bool connected_ = true;       // as last said
-  pid_t named_stubborn_ = 0;
+  bool connected_ = true;  // as last said
 };
 
 }  // namespace zklock::command

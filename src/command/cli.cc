@@ -3,6 +3,13 @@
 
 #include "command/arguments.h"
 #include "command/break.h"
+#include "command/group.h"
+#include "command/group_create.h"
+#include "command/group_delete.h"
+#include "command/group_join.h"
+#include "command/group_list.h"
+#include "command/group_wait.h"
+#include "command/group_watch.h"
 #include "command/health.h"
 #include "command/options.h"
 #include "command/output.h"
@@ -104,6 +111,13 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<QueueDelete>(queue, starts);
   add<Health>(root, starts);
   for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
+  CLI::App& group = add_group(root);
+  add<GroupJoin>(group, starts);
+  add<GroupList>(group, starts);
+  add<GroupWatch>(group, starts);
+  add<GroupWait>(group, starts);
+  add<GroupCreate>(group, starts);
+  add<GroupDelete>(group, starts);
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/listing.h"
 
+#include "recipe/group_layout.h"
 #include "recipe/queue_node.h"
 #include "zk/batch.h"
 #include "zk/path.h"
@@ -75,13 +76,30 @@ void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadli
   std::vector<Listing*> likely;
   Paths paths;
   for (Listing& listing : listings) {
-    if (listing.use == Use::queue || (!has(listing.answer, "leases") && !has(listing.answer, "locks"))) continue;
+    if (listing.use != Use::lock || (!has(listing.answer, "leases") && !has(listing.answer, "locks"))) continue;
     likely.push_back(&listing);
     paths.push_back(zk::child_of(listing.path, "leases"));
     paths.push_back(zk::child_of(listing.path, "locks"));
   }
   const std::vector<Answer> answers = children_all(session, paths, until);
   for (size_t i = 0; i < likely.size(); ++i) take_for_slots(*likely[i], answers[2 * i], answers[2 * i + 1]);
+}
+
+// Members' names look like contenders' of a lock.
+void look_for_groups(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+  std::vector<Listing*> likely;
+  Paths paths;
+  for (Listing& listing : listings) {
+    if (listing.use == Use::queue || !may_be_group(listing.answer.stat)) continue;
+    likely.push_back(&listing);
+    paths.push_back(listing.path);
+  }
+  const std::vector<Answer> answers = read_all(session, paths, until);
+  for (size_t i = 0; i < likely.size(); ++i) {
+    if (!is_group(group_mark_of(answers[i].data))) continue;
+    likely[i]->use = Use::group;
+    likely[i]->line.clear();
+  }
 }
 
 }  // namespace
@@ -93,6 +111,7 @@ std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline unt
   for (size_t i = 0; i < paths.size(); ++i) {
     listings.push_back(listing_of(paths[i], answers[i], queues.contains(paths[i])));
   }
+  look_for_groups(session, listings, until);
   look_for_slots(session, listings, until);
   return listings;
 }

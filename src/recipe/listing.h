@@ -23,6 +23,7 @@ enum class Use {
   lock,   // or nothing
   slots,  // Curator's InterProcessSemaphoreV2: leases, and a lock as the gate to them
   queue,
+  group,
 };
 
 struct Listing {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock.h"
 
+#include "recipe/group_layout.h"
 #include "recipe/queue_node.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
@@ -80,6 +81,10 @@ Lock::Outcome Lock::stand_in_line(const Patience& patience) {
 
 // A path for slots keeps the node for the leases when nobody has one; see Slots::check_use for the other side.
 void Lock::check_use(Deadline until) {
+  if (may_be_group(own_.parent_stat()) && is_group(group_mark_of(session_.read(line_path_, until).data))) {
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("cannot take {}: the path is in use as a group, not as a lock", path_));
+  }
   for (const std::string& name : own_.siblings()) {
     const bool slots = name == "leases";
     if (name != "items" && !slots) continue;

@@ -59,6 +59,7 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
         path_ = made.path;
         created_ = made.stat;
         siblings_ = list.names;
+        parent_stat_ = list.stat;
         return list.code == Code::ok ? State::there : confirm(until);
       case Code::unknown:
         return find(until);
@@ -121,6 +122,7 @@ OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
     if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
     siblings_ = list.names;
+    parent_stat_ = list.stat;
     return State::there;
   }
 }

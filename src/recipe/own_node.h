@@ -65,6 +65,7 @@ class OwnNode {
   // client is heard only every T/3, a T/6 before the question whose answer showed that the node is there.
   Deadline proved() const { return proved_; }
   const std::vector<std::string>& siblings() const { return siblings_; }  // names, ours among them, as last seen
+  const zk::Stat& parent_stat() const { return parent_stat_; }            // likewise
 
  private:
   State find(Deadline until);
@@ -82,6 +83,7 @@ class OwnNode {
   Deadline proved_{};
   zk::Code refusal_ = zk::Code::ok;
   std::vector<std::string> siblings_;
+  zk::Stat parent_stat_;
 };
 
 }  // namespace zklock::recipe

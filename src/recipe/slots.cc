@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/slots.h"
 
+#include "recipe/group_layout.h"
 #include "recipe/queue_node.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
@@ -145,9 +146,14 @@ Slots::Outcome Slots::acquire_slot(const Patience& patience) {
   return outcome_of(state);
 }
 
-// The path is nobody's plain lock, nor a queue.
+// The path is nobody's plain lock, nor a queue, nor a group.
 void Slots::check_use(Deadline until) {
-  for (const std::string& name : session_.children(path_, until).names) {
+  const zk::Answer list = session_.children(path_, until);
+  if (may_be_group(list.stat) && is_group(group_mark_of(session_.read(path_, until).data))) {
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("cannot take {}: the path is in use as a group, not for slots", path_));
+  }
+  for (const std::string& name : list.names) {
     const bool queue = name == "items" && is_mark_of_queue(session_.read(path_, until));
     if (!queue && !parse_contender(name)) continue;
     throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots", path_,

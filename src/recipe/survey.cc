@@ -128,8 +128,9 @@ Participants Survey::holders() const {
 }
 
 void check_is_lock(const Survey& survey, std::string_view tried) {
-  if (survey.use != Use::queue) return;
-  throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a queue, not a lock", tried));
+  if (survey.use == Use::lock || survey.use == Use::slots) return;
+  throw Failure(ExitStatus::bad_data,
+                fmt::format("{}: it is a {}, not a lock", tried, survey.use == Use::queue ? "queue" : "group"));
 }
 
 Participants line_up_for_slots(Participants leases, Participants gate) {

@@ -23,12 +23,10 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 void Session::open(Deadline until) {
   drop();
   opened_ = BootClock::now();
-  ClientOptions options{addresses(std::min(until, deadline_in(options_.connect_timeout))),
-                        options_.servers.chroot,
-                        options_.session_timeout,
-                        options_.credentials,
-                        options_.acl,
-                        options_.verbose};
+  // The resolver itself gives up after a while.
+  const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
+  ClientOptions options{addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
+                        options_.acl,        options_.verbose};
   client_ = std::make_unique<Client>(options);
   link_ = std::make_unique<Link>(*client_);
   loop_.add(*link_);
@@ -37,6 +35,15 @@ void Session::open(Deadline until) {
 
 // Numeric, without doubles, in random order so that clients spread over the servers.
 std::vector<std::string> Session::addresses(Deadline until) {
+  std::vector<std::string> list;
+  for (const Server& server : resolve(until)) list.push_back(to_string(server));
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  std::shuffle(list.begin(), list.end(), std::random_device());
+  return list;
+}
+
+std::vector<Server> Session::resolve(Deadline until) {
   std::vector<Server> numeric;
   std::vector<Server> named;
   for (const Server& server : options_.servers.servers) {
@@ -50,15 +57,9 @@ std::vector<std::string> Session::addresses(Deadline until) {
     for (const std::string& address : results[i].addresses) numeric.push_back({address, named[i].port});
     if (results[i].addresses.empty()) trouble = fmt::format("cannot resolve {}: {}", names[i], results[i].error);
   }
-  if (numeric.empty()) {
-    throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {})", trouble, options_.servers.origin));
-  }
-  std::vector<std::string> list;
-  for (const Server& server : numeric) list.push_back(to_string(server));
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  std::shuffle(list.begin(), list.end(), std::random_device());
-  return list;
+  if (!numeric.empty()) return resolved_ = numeric;
+  if (enduring_) return resolved_;
+  throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {})", trouble, options_.servers.origin));
 }
 
 void Session::close() {

@@ -61,7 +61,8 @@ class Session {
   // Those above it alone.
   void make_parents(const std::string& path, Deadline until);
 
-  // While it is, no lack of servers is a failure: somebody else decides how long that may last.
+  // While it is, no lack of servers is a failure: somebody else decides how long that may last. Names that cannot be
+  // resolved any more have the addresses that they had.
   void set_enduring(bool enduring) { enduring_ = enduring; }
 
   // One turn of the loop, until `until` at most.
@@ -80,6 +81,7 @@ class Session {
 
  private:
   std::vector<std::string> addresses(Deadline until);
+  std::vector<Server> resolve(Deadline until);
   [[noreturn]] void fail_unreachable(Duration waited) const;
   [[noreturn]] void fail_timed_out() const;
   void make_chroot(Deadline until);
@@ -93,6 +95,7 @@ class Session {
   Deadline opened_{};
   bool answered_ = false;  // some server, once
   bool enduring_ = false;
+  std::vector<Server> resolved_;  // the last time that any name could be
 };
 
 }  // namespace zklock::zk

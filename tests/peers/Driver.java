@@ -9,10 +9,11 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
- * Driver SERVERS: Curator's locks and ZooKeeper's WriteLock, for the tests. Obeys the lines of its
+ * Driver SERVERS: Curator's locks and groups and ZooKeeper's WriteLock, for the tests. Obeys the lines of its
  * standard input and answers with lines "MICROSECONDS WORD NAME", the first of them "ready driver".
  *
  *   take NAME KIND PATH          held; leaves, released when it was told to or asked by a Revoker
@@ -21,6 +22,7 @@ import org.apache.curator.retry.RetryOneTime;
  *   count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
  *   visit NAME KIND PATH FILE N  visited: N times, a while between "in" and "out" in FILE
  *   revoke NAME PATH             gone: the InterProcessMutex's holder was asked to let go, and has
+ *   see NAME PATH MEMBER         seen: a GroupMember, in for as long as that takes, has seen that MEMBER
  *
  * A revocable holder says "asked". Where something goes wrong, the answer is "failed NAME: WHY".
  */
@@ -64,6 +66,10 @@ public final class Driver {
       revoke(words[1], words[2]);
       return;
     }
+    if (words[0].equals("see")) {
+      see(words[1], words[2], words[3]);
+      return;
+    }
     Contender contender = kinds.make(words[2], words[3], turn::endAsAsked);
     if (words.length == 4) {
       turn.hold(contender, words[0].equals("take"));
@@ -73,6 +79,14 @@ public final class Driver {
     int times = Integer.parseInt(words[5]);
     if (words[0].equals("count")) turn.repeat(contender, times, () -> Sections.add(file), "counted");
     if (words[0].equals("visit")) turn.repeat(contender, times, () -> Sections.visit(file), "visited");
+  }
+
+  private void see(String name, String path, String member) throws Exception {
+    try (GroupMember looker = new GroupMember(client, path, name)) {
+      looker.start();
+      while (!looker.getCurrentMembers().containsKey(member)) Thread.sleep(1);
+    }
+    Answers.say("seen", name);
   }
 
   private void revoke(String name, String path) throws Exception {

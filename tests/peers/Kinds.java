@@ -6,6 +6,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
 
 /** Makes contenders from the names of the recipes. */
 final class Kinds {
@@ -30,6 +31,8 @@ final class Kinds {
         return mutex(words[1].equals("read") ? pair.readLock() : pair.writeLock());
       case "InterProcessSemaphoreV2":
         return semaphore(new InterProcessSemaphoreV2(client, path, Integer.parseInt(words[1])));
+      case "GroupMember":
+        return member(new GroupMember(client, path, words[1], "curator".getBytes()));
       case "WriteLock":
         client.createContainers(path.substring(0, path.lastIndexOf('/')));
         return new RecipeLock(servers, path);
@@ -50,6 +53,22 @@ final class Kinds {
       @Override
       public void release() throws Exception {
         mutex.release();
+      }
+    };
+  }
+
+  /** A membership is had at once. */
+  private static Contender member(GroupMember member) {
+    return new Contender() {
+      @Override
+      public boolean take(boolean wait) {
+        member.start();
+        return true;
+      }
+
+      @Override
+      public void release() {
+        member.close();
       }
     };
   }

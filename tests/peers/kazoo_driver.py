@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""kazoo_driver.py SERVERS: Kazoo's locks, for the tests. Obeys the lines of its standard input and
+"""kazoo_driver.py SERVERS: Kazoo's locks and parties, for the tests. Obeys the lines of its standard input and
 answers with lines "MICROSECONDS WORD NAME", the first of them "ready driver".
 
     take NAME KIND PATH          held; leaves, released when it was told to
@@ -18,11 +18,29 @@ import time
 from kazoo.client import KazooClient
 
 SESSION = 30.0
+
+
+class Membership:
+    """Of a party, used like a lock: it is had at once."""
+
+    def __init__(self, party):
+        self._party = party
+
+    def acquire(self, blocking):  # pylint: disable=unused-argument
+        self._party.join()
+        return True
+
+    def release(self):
+        self._party.leave()
+
+
 KINDS = {
     "Lock": lambda client, path: client.Lock(path),
     "Lock.extra": lambda client, path: client.Lock(path, extra_lock_patterns=["-lock-"]),
     "ReadLock": lambda client, path: client.ReadLock(path),
     "WriteLock": lambda client, path: client.WriteLock(path),
+    "Party": lambda client, path: Membership(client.Party(path, "kazoo1")),
+    "ShallowParty": lambda client, path: Membership(client.ShallowParty(path, "kazoo1")),
 }
 saying = threading.Lock()
 

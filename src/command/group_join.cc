@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/group_join.h"
+
+#include "base/text.h"
+#include "command/note.h"
+#include "recipe/group_layout.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: the command's; 64 usage, 65 the path is used for something else,\n"
+    "69 no server, 75 the name is taken, 76 the member was removed, 77 refused,\n"
+    "126/127 no such command.\n\n"
+    "Examples:\n"
+    "  zklock group join --name web1 --data 10.0.0.7:80 /groups/web -- httpd -X\n"
+    "  zklock group join --unique -w 1m --data-file weight /groups/web\n\n"
+    "Manual: zklock-group(1)";
+
+}  // namespace
+
+GroupJoin::GroupJoin(CLI::App& group)
+    : app_(group.add_subcommand("join", "Be a member while a command runs, or until a signal")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock group join [OPTIONS] GROUP [-- COMMAND [ARG...]]");
+  add_value(*app_, "--name", name_, "Under this name (the host's); a number is added", "NAME");
+  app_->add_flag("--unique", unique_, "Exactly that name: 75 if somebody has it");
+  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for it, connecting included", "DUR");
+  add_value(*app_, "--data", data_, "What others can read about this member", "TEXT");
+  add_value(*app_, "--data-file", data_file_, "The same from a file, again after HUP", "FILE");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int GroupJoin::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
+                       Manner&) const {
+  JoinOptions options = join_options(arguments);
+  return Joining(session_options(global), std::move(options), inherited).run();
+}
+
+JoinOptions GroupJoin::join_options(const Arguments& arguments) const {
+  const std::string path = group_before_command(*app_, arguments);
+  const std::string name = name_.value_or(host_name());
+  if (const auto error = recipe::member_name_error(path, name)) {
+    throw usage_error(fmt::format("bad name '{}' for --name: {}", printable(name), *error));
+  }
+  const MemberData data(data_, data_file_);
+  JoinOptions options{{path, name, unique_, data.bytes()}, data};
+  if (timeout_) {
+    const Duration span = duration_of(*timeout_, "--timeout");
+    options.waits = span > Duration::zero();
+    // -w 0 leaves the time to connect and to look.
+    if (options.waits) options.until = deadline_in(span);
+  }
+  if (arguments.separated) options.program = host::Program::find(arguments.command);
+  return options;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/group_watch.h"
+
+#include "command/watching.h"
+
+#include <CLI/CLI.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "A line for each change: +NAME has joined, -NAME has left; at first those who are in.\n\n"
+    "Exit status: 64 usage, 65 the path is used for something else, 69 no server at the\n"
+    "start, 74 output failed, 77 refused, 126/127 no such command.\n\n"
+    "Examples:\n"
+    "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
+    "  zklock group watch /groups/web -- update-backends   # reads the whole list\n\n"
+    "Manual: zklock-group(1)";
+
+}  // namespace
+
+GroupWatch::GroupWatch(CLI::App& group) : app_(group.add_subcommand("watch", "Tell who comes and who goes")) {
+  app_->allow_extras();
+  set_usage(*app_, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]");
+  app_->add_flag("--json", json_, "An object a line");
+  add_global_options(*app_, global_);
+  app_->footer(kFooter);
+}
+
+int GroupWatch::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
+                        Manner&) const {
+  WatchOptions options{group_before_command(*app_, arguments), json_ ? GroupForm::json : GroupForm::names, {}};
+  if (arguments.separated) options.program = host::Program::find(arguments.command);
+  Watching(session_options(global), std::move(options), inherited).run();
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the signals that come to zklock and the command that it runs: they are the command's. One that Ctrl-Z has
+// stopped is continued.
+#pragma once
+
+#include "host/guard.h"
+#include "host/signals.h"
+
+#include <string>
+
+namespace zklock::command {
+
+class SignalRelay {
+ public:
+  // Both are in the loop. `loss`: what a command that is stopped would lose, "its lock".
+  SignalRelay(host::Signals& signals, host::Guard& guard, std::string loss)
+      : signals_(signals), guard_(guard), loss_(std::move(loss)) {}
+
+  // All that have come.
+  void pass_on();
+  void continue_stopped();
+  // Says what could not be done to the command, once.
+  void report_trouble();
+
+  // Somebody wanted the command to end.
+  bool ending_wanted() const { return ending_wanted_; }
+
+ private:
+  host::Signals& signals_;
+  host::Guard& guard_;
+  std::string loss_;
+  bool ending_wanted_ = false;
+  bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
+  pid_t named_stubborn_ = 0;
+};
+
+}  // namespace zklock::command

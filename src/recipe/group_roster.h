@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is in a group: looked at, and watched until that changes.
+#pragma once
+
+#include "zk/session.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+struct Member {
+  std::string data;  // if that was asked for and may be read
+  zk::Stat stat;
+};
+
+using Members = std::map<std::string, Member>;  // by name
+
+struct MemberChange {
+  enum class Kind { left, joined };
+  Kind kind;
+  std::string name;
+
+  bool operator==(const MemberChange&) const = default;
+};
+
+// From `before` to `now`: who has left, and then who has joined, in the order of their names. Pure.
+std::vector<MemberChange> changes_between(const Members& before, const Members& now);
+
+class GroupRoster {
+ public:
+  // `with_data`: as it was when the member was seen first.
+  GroupRoster(zk::Session& session, std::string group, bool with_data)
+      : session_(session), group_(std::move(group)), with_data_(with_data) {}
+
+  enum class State {
+    there,
+    absent,   // there is no such group, and so nobody in it
+    expired,  // members() is as before: open another session and look again
+  };
+
+  // From when it returns on, no change is missed. Throws what the session throws, and a Failure (77) for a group that
+  // may not be listed.
+  State look(Deadline until);
+  // The next look() reads the data of all members anew.
+  void forget() { members_.clear(); }
+  // After look(): there may be a change, or the session is over.
+  bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
+  // Those that are ephemeral, but not what stands in line for a lock.
+  const Members& members() const { return members_; }
+
+ private:
+  zk::Answer list(Deadline until);
+  void take_in(const std::vector<std::string>& names, Deadline until);
+
+  zk::Session& session_;
+  std::string group_;
+  bool with_data_;
+  Members members_;
+  std::set<std::string> others_;  // nodes that are no members
+  int64_t synced_ = 0;            // the session in which we have looked before
+  zk::Watch watch_;
+};
+
+}  // namespace zklock::recipe

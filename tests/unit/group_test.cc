@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/group_layout, recipe/group_roster and command/group_report as far as they are pure.
+#include "command/group_report.h"
+#include "recipe/group_layout.h"
+#include "recipe/group_roster.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using Changes = std::vector<MemberChange>;
+using Kind = MemberChange::Kind;
+using command::GroupForm;
+
+Members members(const std::vector<std::string>& names) {
+  Members all;
+  for (const std::string& name : names) all[name] = {};
+  return all;
+}
+
+TEST(Group, TheMarkSaysWhatAPathIs) {
+  EXPECT_EQ(group_mark_of(kKeptGroup), GroupMark::kept);
+  EXPECT_EQ(group_mark_of(kPassingGroup), GroupMark::passing);
+  EXPECT_EQ(group_mark_of("zklock group 2"), GroupMark::newer);
+  EXPECT_EQ(group_mark_of("zklock queue 1"), GroupMark::queue);
+  EXPECT_EQ(group_mark_of(""), GroupMark::none);
+  EXPECT_EQ(group_mark_of("10.0.0.1"), GroupMark::none);
+}
+
+TEST(Group, TheLengthOfItsMarkIsEnoughToSeeThatItMayBeOne) {
+  zk::Stat stat;
+  EXPECT_FALSE(may_be_group(stat));
+  for (const std::string_view mark : {kKeptGroup, kPassingGroup}) {
+    stat.data_length = static_cast<int32_t>(mark.size());
+    EXPECT_TRUE(may_be_group(stat));
+  }
+}
+
+TEST(Group, WhatStandsInLineForALockIsNoMember) {
+  for (const char* name : {"_c_x-lock-0000000001", "_c_x-shared-lock-0000000001", "_c_x-lease-0000000001",
+                           "_c_x-__WRIT__0000000001", "x__lock__0000000001", "x__rlock__0000000001"}) {
+    EXPECT_TRUE(is_lock_name(name)) << name;
+    EXPECT_TRUE(other_use({"web1", name})) << name;
+  }
+  for (const char* name : {"web1", "web1-0000000001", "my-lock-0000000001", "x-72057594037927936-0000000001",
+                           "0123456789abcdef__party__", "_c_x-lock-1", "0000000001"}) {
+    EXPECT_FALSE(is_lock_name(name)) << name;
+    EXPECT_FALSE(other_use({name})) << name;
+  }
+  EXPECT_TRUE(other_use({"leases"}));
+}
+
+TEST(Group, AMembersNameIsTheStemAndTenDigits) {
+  EXPECT_TRUE(is_numbered("web-1-0000000007", "web-1-"));
+  for (const char* name : {"web-1-", "web-1-000000007", "web-1-00000000071", "web-1-000000000x", "web-0000000007"}) {
+    EXPECT_FALSE(is_numbered(name, "web-1-")) << name;
+  }
+}
+
+TEST(Group, AContainerIsNobodys) {
+  zk::Stat stat;
+  EXPECT_FALSE(is_ephemeral(stat));
+  stat.ephemeral_owner = std::numeric_limits<int64_t>::min();
+  EXPECT_FALSE(is_ephemeral(stat));
+  stat.ephemeral_owner = 0x1000;
+  EXPECT_TRUE(is_ephemeral(stat));
+}
+
+TEST(Group, ChangesAreToldByNameFirstWhoHasLeft) {
+  EXPECT_EQ(changes_between({}, {}), Changes());
+  EXPECT_EQ(changes_between(members({"a", "b"}), members({"a", "b"})), Changes());
+  EXPECT_EQ(changes_between(members({"a", "b", "d"}), members({"b", "c", "e"})),
+            (Changes{{Kind::left, "a"}, {Kind::left, "d"}, {Kind::joined, "c"}, {Kind::joined, "e"}}));
+}
+
+TEST(Group, NamesAndDataCannotFakeALine) {
+  const Members all{{"a\n+b", {"x\n\x1b[31m", {}}}};
+  EXPECT_EQ(text_of("/g", all, GroupForm::names), "a\\x0a+b\n");
+  EXPECT_EQ(text_of("/g", {Kind::joined, "a\n+b"}, all, GroupForm::names), "+a\\x0a+b\n");
+  const std::string json = text_of("/g", {Kind::joined, "a\n+b"}, all, GroupForm::json);
+  EXPECT_EQ(json.find('\n'), json.size() - 1);
+  EXPECT_EQ(json.find('\x1b'), std::string::npos);
+  const std::string table = text_of("/g", all, GroupForm::table);
+  EXPECT_NE(table.find("x\\x0a\\x1b[31m"), std::string::npos);
+}
+
+TEST(Group, AnEmptyOnePrintsNothing) {
+  for (const GroupForm form : {GroupForm::names, GroupForm::table, GroupForm::json}) {
+    EXPECT_EQ(text_of("/g", {}, form), "");
+  }
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -15,6 +15,14 @@ _zklock_look() {
         --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
         --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
         --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most)
+        option=$word
+        # Readline takes "--acl=open" apart at the "=".
+        if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
+        ((++i))
+        ;;
+      -*)
+        # A letter with a value takes the rest of the word, or the next one.
+        if [[ $word =~ ^-[hnqrsvVx0l]*[SwEcpNIj]$ ]]; then
           option=$word
           ((++i))
         fi

@@ -90,7 +90,7 @@ check-docs: completions/zklock.fish names --label, which is no option"
 }
 
 @test "bash offers the subcommand, and -- behind the lock" {
-  offers "4lw break health mntr queue run ruok show srvr stat" ""
+  offers "4lw break group health mntr queue run ruok show srvr stat" ""
   offers "run ruok" -S host r
   offers "run ruok" --acl open r
   offers "conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs" 4lw ""
@@ -127,7 +127,7 @@ check-docs: completions/zklock.fish names --label, which is no option"
 @test "fish offers subcommand, options, values and commands" {
   command -v fish >/dev/null || skip "no fish"
   run complete_fish "zklock "
-  assert_equal "$(cut -f1 <<<"$output")" $'4lw\nbreak\nhealth\nmntr\nqueue\nrun\nruok\nshow\nsrvr\nstat'
+  assert_equal "$(cut -f1 <<<"$output")" $'4lw\nbreak\ngroup\nhealth\nmntr\nqueue\nrun\nruok\nshow\nsrvr\nstat'
   local subcommand
   for subcommand in run show break health ruok 4lw; do
     run complete_fish "zklock $subcommand --"

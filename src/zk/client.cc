@@ -159,19 +159,19 @@ struct Client::Callbacks {
   static void on_read(int number, const char* value, int length, const ::Stat* stat, const void* data) {
     const auto request = finish(number, data, stat);
     // A failed read registers no watch.
-    if (number != ZOK) request->client->drop(request->watching);
+    if (number != ZOK) request->client->watches_.drop(request->watching);
     if (value && length > 0) request->call->answer.data.assign(value, static_cast<size_t>(length));
   }
 
   static void on_stat(int number, const ::Stat* stat, const void* data) {
     const auto request = finish(number, data, stat);
     // That there is no node can be watched, too.
-    if (number != ZOK && number != ZNONODE) request->client->drop(request->watching);
+    if (number != ZOK && number != ZNONODE) request->client->watches_.drop(request->watching);
   }
 
   static void on_children(int number, const String_vector* names, const ::Stat* stat, const void* data) {
     const auto request = finish(number, data, stat);
-    if (number != ZOK) request->client->drop(request->watching);
+    if (number != ZOK) request->client->watches_.drop(request->watching);
     for (int i = 0; names && i < names->count; ++i) request->call->answer.names.emplace_back(names->data[i]);
   }
 
@@ -186,14 +186,7 @@ struct Client::Callbacks {
   static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
     // Session events come to every node watcher too and leave the watch in place.
     if (type == ZOO_SESSION_EVENT) return;
-    Client& client = client_of(handle);
-    const auto found = client.watches_.find(reinterpret_cast<uintptr_t>(context));
-    if (found == client.watches_.end()) return;
-    for (const auto& waiting : found->second.watches) {
-      if (const Watch watch = waiting.lock()) watch->fired = true;
-    }
-    client.watch_ids_.erase(found->second.what);
-    client.watches_.erase(found);
+    client_of(handle).watches_.fire(reinterpret_cast<uintptr_t>(context));
   }
 };
 
@@ -247,7 +240,7 @@ Call Client::send(const std::string& full_path, Submit submit, const Watching& w
     unanswered_.push_back(BootClock::now());
     return call;
   }
-  drop(watching);
+  watches_.drop(watching);
   call->done = true;
   call->answer.number = result;
   call->answer.code = code_of(result);
@@ -274,50 +267,29 @@ Call Client::remove(const std::string& path) {
   });
 }
 
-Client::Watching Client::keep(std::string_view kind, const std::string& path, const Watch& watch) {
-  if (!watch) return {};
-  const std::string what = fmt::format("{} {}", kind, path);
-  const auto [found, is_new] = watch_ids_.try_emplace(what, next_watch_);
-  if (is_new) ++next_watch_;
-  Watched& watched = watches_[found->second];
-  watched.what = what;
-  std::erase_if(watched.watches, [](const auto& old) { return old.expired(); });
-  watched.watches.push_back(watch);
-  return {watch, found->second};
-}
-
-void Client::drop(const Watching& watching) {
-  const auto found = watches_.find(watching.id);
-  if (found == watches_.end()) return;
-  std::erase_if(found->second.watches, [&](const auto& old) { return old.expired() || old.lock() == watching.watch; });
-  if (!found->second.watches.empty()) return;
-  watch_ids_.erase(found->second.what);
-  watches_.erase(found);
-}
-
 Call Client::read(const std::string& path, const Watch& watch) {
-  const Watching watching = keep("read", path, watch);
+  const Watching watching = watches_.keep("read", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.id),
+    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.number),
                      Callbacks::on_read, request);
   };
   return send(full(path), submit, watching);
 }
 
 Call Client::exists(const std::string& path, const Watch& watch) {
-  const Watching watching = keep("exists", path, watch);
+  const Watching watching = watches_.keep("exists", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.id),
-                        Callbacks::on_stat, request);
+    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr,
+                        reinterpret_cast<void*>(watching.number), Callbacks::on_stat, request);
   };
   return send(full(path), submit, watching);
 }
 
 Call Client::children(const std::string& path, const Watch& watch) {
-  const Watching watching = keep("children", path, watch);
+  const Watching watching = watches_.keep("children", path, watch);
   const auto submit = [&](const char* full_path, Request* request) {
     return zoo_awget_children2(handle_, full_path, watch ? Callbacks::on_node : nullptr,
-                               reinterpret_cast<void*>(watching.id), Callbacks::on_children, request);
+                               reinterpret_cast<void*>(watching.number), Callbacks::on_children, request);
   };
   return send(full(path), submit, watching);
 }

@@ -7,10 +7,10 @@
 #include "base/time.h"
 #include "zk/access.h"
 #include "zk/answer.h"
+#include "zk/watches.h"
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -105,24 +105,10 @@ class Client {
   struct Callbacks;
   friend struct Callbacks;
 
-  // Watches of one kind on one node; one for the library and the server. Else a node that never changes would gather
-  // more and more of them.
-  struct Watched {
-    std::string what;
-    std::vector<std::weak_ptr<WatchState>> watches;
-  };
-  // A watch of ours, and the number under which the library knows it; 0: none.
-  struct Watching {
-    Watch watch;
-    uintptr_t id = 0;
-  };
-
   template <typename Submit>
   Call send(const std::string& full_path, Submit submit, const Watching& watching = {});
   std::string full(const std::string& path) const;
   void cork(bool corked);
-  Watching keep(std::string_view kind, const std::string& path, const Watch& watch);
-  void drop(const Watching& watching);
 
   ClientOptions options_;
   _zhandle* handle_ = nullptr;
@@ -133,9 +119,7 @@ class Client {
   uint64_t answers_ = 0;
   std::deque<Deadline> unanswered_;  // when each outstanding request was sent
   Deadline last_answer_{};
-  std::map<uintptr_t, Watched> watches_;        // by the number that the library hands back
-  std::map<std::string, uintptr_t> watch_ids_;  // by what is watched
-  uintptr_t next_watch_ = 1;
+  Watches watches_;
 };
 
 }  // namespace zklock::zk

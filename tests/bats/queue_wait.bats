@@ -91,23 +91,23 @@ expect_item() {
   assert_equal "$(<c.err)" "zklock: cannot pull from /q: our place in line was removed"
 }
 
-@test "of 40 idle consumers one push wakes one, and 40 pushes give each one item (scenario 59)" {
+@test "of 50 idle consumers one push wakes one, and 50 pushes give each one item (scenario 59)" {
   queue_of
   local n before one
-  for n in {1..40}; do wait_in_line "c$n" -w 60s /q; done
+  for n in {1..50}; do wait_in_line "c$n" -w 60s /q; done
   # the line moves up by one: the item's consumer, and the next one's look around
   before=$(requests)
   put "$segment" 1 item1
-  wait_until "the item is taken" has_nodes /q/waiting 39
+  wait_until "the item is taken" has_nodes /q/waiting 49
   wait_until "it is removed" has_nodes "$segment" 0
   sleep 0.5
   one=$(($(requests) - before))
   note "requests for one push, the test's own among them: $one"
   ((one < 60)) || fail "$one requests"
-  has_nodes /q/waiting 39
-  for n in {2..40}; do put "$segment" "$n" "item$n"; done
-  for n in {1..40}; do expect_end 0 "${pid[c$n]}"; done
-  assert_equal "$(cat c*.out | sort -V)" "$(printf 'item%d\n' {1..40})"
+  has_nodes /q/waiting 49
+  for n in {2..50}; do put "$segment" "$n" "item$n"; done
+  for n in {1..50}; do expect_end 0 "${pid[c$n]}"; done
+  assert_equal "$(cat c*.out | sort -V)" "$(printf 'item%d\n' {1..50})"
   has_nodes /q/waiting 0
 }
 

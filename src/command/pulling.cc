@@ -2,8 +2,6 @@
 #include "command/pulling.h"
 
 #include "recipe/idle_line.h"
-#include "recipe/own_node.h"
-#include "recipe/queue_node.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -25,15 +23,9 @@ constexpr size_t kLargestLotSize = 1 << 20;  // bytes, about
 }  // namespace
 
 Pulling::Pulling(zk::SessionOptions session, PullOptions options)
-    : options_(std::move(options)),
-      layout_{options_.path},
-      tried_("cannot pull from " + options_.path),
-      session_(loop_, std::move(session)),
-      consumer_(session_, layout_, options_.note),
-      discharge_(session_, layout_, consumer_) {}
+    : options_(std::move(options)), intake_(loop_, std::move(session), options_, "written") {}
 
 void Pulling::run() {
-  session_.set_purpose(tried_);
   try {
     pull();
     session_.close();
@@ -44,7 +36,7 @@ void Pulling::run() {
 }
 
 void Pulling::pull() {
-  open_queue();
+  intake_.open();
   for (;;) {
     if (session_.expired()) start_again();
     claim_ahead();
@@ -57,19 +49,7 @@ void Pulling::pull() {
   }
   discharge_.finish(kNever);
   if (session_.expired()) start_again();
-  check_lost();
-}
-
-void Pulling::open_queue() {
-  // The longest time to wait covers connecting too.
-  const Deadline until = options_.waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
-  do {
-    session_.open(until);
-    open_ = true;
-    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
-    options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
-                                      : recipe::look_at_queue(session_, layout_, tried_, kNever);
-  } while (session_.expired());
+  intake_.check_lost();
 }
 
 // How many more, those that are ours already left out.
@@ -160,7 +140,7 @@ bool Pulling::wait_for_items() {
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   if (options_.waits()) {
-    IdleLine line(session_, layout_, options_.note, consumer_);
+    IdleLine line(session_, intake_.layout(), options_.note, consumer_);
     const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
     switch (line.wait({true, until}, options_.all)) {
       case IdleLine::End::taken:
@@ -171,17 +151,13 @@ bool Pulling::wait_for_items() {
       case IdleLine::End::nothing:
         return false;
       case IdleLine::End::removed:
-        throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+        throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
       case IdleLine::End::timeout:
       case IdleLine::End::disturbed:
         break;
     }
   }
-  if (options_.all) throw Failure(ExitStatus::busy, tried_ + ": what is left is in work, and was not done in time");
-  if (delivered_ == 0) {
-    throw Failure(ExitStatus::busy,
-                  fmt::format("{}: {}", tried_, consumer_.some_in_work() ? "all items are in work" : "no items"));
-  }
+  intake_.check_lack(delivered_);
   return false;
 }
 
@@ -193,34 +169,16 @@ void Pulling::start_again() {
   chunk_.clear();
   ends_.clear();
   chunk_written_ = 0;
-  consumer_.forget_all();
-  open_queue();
-  discharge_.look_again(kNever);
-  check_lost();
+  intake_.open_again();
   if (torn) {
-    throw Failure(ExitStatus::lost, tried_ + ": the session expired while an item was written; it stays in the queue");
+    throw Failure(ExitStatus::lost,
+                  intake_.tried() + ": the session expired while an item was written; it stays in the queue");
   }
-}
-
-void Pulling::check_lost() const {
-  const size_t lost = discharge_.lost().size();
-  if (lost == 0) return;
-  throw Failure(ExitStatus::lost,
-                fmt::format("{}: {} that {} written could not be removed: the claim was lost; {} will come again",
-                            tried_, lost == 1 ? "an item" : fmt::format("{} items", lost), lost == 1 ? "was" : "were",
-                            lost == 1 ? "it" : "they"));
 }
 
 // An item of which a part was written goes back too: nobody else has the rest.
 void Pulling::clean_up() {
-  if (!open_) return;
-  const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
-  discharge_.send(written_, until);
-  discharge_.settle(until);
-  std::vector<Item> unwritten = consumer_.settle_lots(until);
-  unwritten.insert(unwritten.begin(), items_.begin(), items_.end());
-  discharge_.give_back(unwritten, until);
-  session_.close();
+  intake_.clean_up(written_, {items_.begin(), items_.end()});
 }
 
 }  // namespace zklock::command

@@ -3,14 +3,11 @@
 // gone never holds up the session; what was not written goes back, and does not count as an attempt.
 #pragma once
 
+#include "command/intake.h"
 #include "command/pull_options.h"
 #include "host/loop.h"
 #include "host/outlet.h"
 #include "host/signals.h"
-#include "recipe/consumer.h"
-#include "recipe/discharge.h"
-#include "recipe/queue_layout.h"
-#include "zk/session.h"
 
 #include <deque>
 #include <string>
@@ -28,7 +25,6 @@ class Pulling {
 
  private:
   void pull();
-  void open_queue();
   void claim_ahead();
   void collect();
   void write_items();
@@ -39,13 +35,10 @@ class Pulling {
   void remove_written();
   bool wait_for_items();
   void start_again();
-  void check_lost() const;
   void clean_up();
   size_t wanted() const;
 
   PullOptions options_;
-  recipe::QueueLayout layout_;
-  std::string tried_;
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};
@@ -53,10 +46,10 @@ class Pulling {
   host::Attached receiving_{loop_, signals_};
   host::Attached ending_{loop_, end_on_signal_};
   host::Attached writing_{loop_, outlet_};
-  zk::Session session_;
-  recipe::Consumer consumer_;
-  recipe::Discharge discharge_;
-  bool open_ = false;                  // there is a session
+  Intake intake_;
+  zk::Session& session_{intake_.session()};
+  recipe::Consumer& consumer_{intake_.consumer()};
+  recipe::Discharge& discharge_{intake_.discharge()};
   std::deque<recipe::Item> items_;     // ours, not written yet
   std::string chunk_;                  // of the first of them, whole ones
   std::deque<size_t> ends_;            // where each ends in the chunk

@@ -3,7 +3,6 @@
 
 #include "host/terminal.h"
 
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -13,16 +12,12 @@ namespace zklock::command {
 
 using recipe::Lease;
 
-bool Supervision::is_busy() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return !worker.is_free(); });
-}
-
 void Supervision::decide() {
   report_trouble();
   if (told_) return;
   while (const auto arrival = signals_.take()) take(*arrival);
-  if (!is_busy()) return;
-  for (Worker& worker : workers_) {
+  if (!crew_.is_busy()) return;
+  for (Worker& worker : crew_) {
     if (!worker.is_free()) worker.guard().set_fence(lease_->fence());
   }
   look_at_claims();
@@ -38,25 +33,19 @@ void Supervision::take(host::Arrival arrival) {
     case SIGWINCH:
       return;
   }
-  if (!is_busy()) {
+  if (!crew_.is_busy()) {
     told_ = true;
     throw Failure::by_signal(arrival.signal);
   }
   if (host::is_ending(arrival.signal) && asked_ == 0) {
     asked_ = arrival.signal;
   } else {
-    pass_on(arrival.signal);
-  }
-}
-
-void Supervision::pass_on(int signal) {
-  for (Worker& worker : workers_) {
-    if (!worker.is_free()) worker.interrupt(signal);
+    crew_.interrupt(arrival.signal);
   }
 }
 
 void Supervision::look_at_claims() {
-  for (const Worker& worker : workers_) {
+  for (const Worker& worker : crew_) {
     if (worker.is_free()) continue;
     if (worker.guard().killed()) lose("a guard was killed");
     if (worker.guard().fenced()) lose(unproved());
@@ -85,7 +74,7 @@ void Supervision::lose(const std::string& reason) {
 }
 
 void Supervision::report_trouble() {
-  for (Worker& worker : workers_) {
+  for (Worker& worker : crew_) {
     if (const int signal = worker.guard().take_refused()) {
       host::remark(
           fmt::format("zklock: may not send SIG{} to a command: it runs as another user\n", sigabbrev_np(signal)));

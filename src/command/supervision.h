@@ -3,19 +3,18 @@
 // of the claims. In the loop, behind the lease and the workers.
 #pragma once
 
-#include "command/worker.h"
+#include "command/crew.h"
 #include "host/signals.h"
 #include "recipe/lease.h"
 
-#include <deque>
 #include <string>
 
 namespace zklock::command {
 
 class Supervision : public host::Source {
  public:
-  Supervision(host::Signals& signals, std::deque<Worker>& workers, std::string queue)
-      : signals_(signals), workers_(workers), queue_(std::move(queue)) {}
+  Supervision(host::Signals& signals, Crew& crew, std::string queue)
+      : signals_(signals), crew_(crew), queue_(std::move(queue)) {}
 
   // From now on the commands run under this.
   void set_lease(const recipe::Lease* lease) { lease_ = lease; }
@@ -24,8 +23,6 @@ class Supervision : public host::Source {
   // The next ones go to them.
   int asked() const { return asked_; }
 
-  // Of the commands, any.
-  bool is_busy() const;
   // From now on it throws nothing: what runs is being ended.
   void stand_down() { told_ = true; }
 
@@ -36,14 +33,13 @@ class Supervision : public host::Source {
 
  private:
   void take(host::Arrival arrival);
-  void pass_on(int signal);
   void look_at_claims();
   void report_trouble();
   std::string unproved() const;
   [[noreturn]] void lose(const std::string& reason);
 
   host::Signals& signals_;
-  std::deque<Worker>& workers_;
+  Crew& crew_;
   std::string queue_;  // for messages
   const recipe::Lease* lease_ = nullptr;
   int asked_ = 0;

@@ -4,8 +4,6 @@
 #include "command/command_status.h"
 #include "host/terminal.h"
 #include "recipe/idle_line.h"
-#include "recipe/own_node.h"
-#include "recipe/queue_node.h"
 
 #include <algorithm>
 
@@ -26,34 +24,20 @@ constexpr Duration kAhead = 50ms;       // of work is claimed before a worker is
 constexpr size_t kMostAhead = 32;       // items
 constexpr Duration kLongestAhead = 1s;  // that they wait for a worker
 
-std::string count_of(size_t items) {
-  return items == 1 ? "an item" : fmt::format("{} items", items);
-}
-
 }  // namespace
 
 Working::Working(const host::Program& program, const host::Inherited& inherited, zk::SessionOptions session,
                  WorkOptions options)
     : options_(std::move(options)),
       program_(program),
-      layout_{options_.pull.path},
-      tried_("cannot pull from " + layout_.queue),
-      session_(loop_, std::move(session)),
-      supervision_(signals_, workers_, layout_.queue),
-      consumer_(session_, layout_, options_.pull.note),
-      discharge_(session_, layout_, consumer_),
+      intake_(loop_, std::move(session), options_.pull, "worked on"),
+      crew_(loop_, program_, inherited, options_.jobs),
+      supervision_(signals_, crew_, options_.pull.path),
       kept_(options_.retry_delay) {
-  for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop_, program_, inherited);
-  for (Worker& one : workers_) {
-    for (const Worker& other : workers_) {
-      if (&one != &other) one.guard().spare(other.guard());
-    }
-  }
   signals_.take_job_control();
 }
 
 int Working::run() {
-  session_.set_purpose(tried_);
   try {
     work();
     session_.close();
@@ -68,7 +52,7 @@ int Working::run() {
 void Working::work() {
   {
     const host::Attached supervising(loop_, supervision_);
-    open_queue();
+    intake_.open();
   }
   lease_.emplace(session_, std::vector<recipe::Held>(), grace(), recipe::Lease::Watched::nothing);
   const host::Attached holding(loop_, *lease_);
@@ -76,7 +60,7 @@ void Working::work() {
   // Behind the lease: what that decides ends the commands in the same turn.
   const host::Attached supervising(loop_, supervision_);
   const host::Attached keeping(loop_, kept_);
-  while (stage_ == Stage::taking || supervision_.is_busy()) {
+  while (stage_ == Stage::taking || crew_.is_busy()) {
     settle_ended();
     discharge_.take_answers(kNever);
     look_after_session();
@@ -87,26 +71,13 @@ void Working::work() {
   wind_up();
 }
 
-void Working::open_queue() {
-  const PullOptions& pull = options_.pull;
-  // The longest time to wait covers connecting too.
-  const Deadline until = pull.waits() && pull.idle ? deadline_in(*pull.idle) : kNever;
-  do {
-    session_.open(until);
-    open_ = true;
-    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
-    pull.waits() && !pull.all ? recipe::make_queue(session_, layout_, tried_, kNever)
-                              : recipe::look_at_queue(session_, layout_, tried_, kNever);
-  } while (session_.expired());
-}
-
 void Working::settle_ended() {
-  for (Worker& worker : workers_) {
+  for (Worker& worker : crew_) {
     if (!worker.has_ended()) continue;
     const CommandEnd end = worker.end();
     usual_age_ = (7 * usual_age_ + worker.age()) / 8;
     Item item = worker.take_item();
-    session_.set_enduring(supervision_.is_busy());
+    session_.set_enduring(crew_.is_busy());
     settle(std::move(item), end);
   }
   if (supervision_.asked() != 0) stage_ = Stage::finishing;
@@ -117,7 +88,7 @@ void Working::settle_ended() {
 
 void Working::settle(Item item, const CommandEnd& end) {
   const Verdict verdict = verdict_on(end, item.attempts, options_.most_attempts);
-  if (!useless_) end_ = end;
+  tally_.ended(end, verdict);
   switch (verdict) {
     case Verdict::done:
       lease_->drop(recipe::claim_of(item.path));
@@ -133,12 +104,11 @@ void Working::settle(Item item, const CommandEnd& end) {
       keep(std::move(item), Fate::untouched, end);
       break;
     case Verdict::left:
-      ++left_;
+      tally_.left();
       part_with(Fate::untouched, item);
       break;
     case Verdict::useless:
       part_with(Fate::untouched, item);
-      useless_ = true;
       stage_ = Stage::finishing;
       break;
   }
@@ -148,15 +118,15 @@ void Working::settle(Item item, const CommandEnd& end) {
 void Working::keep(Item item, Fate fate, const CommandEnd& end) {
   if (session_.options().verbose) {
     host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
-                             layout_.queue, describe(end), item.attempts, options_.most_attempts));
+                             options_.pull.path, describe(end), item.attempts, options_.most_attempts));
   }
   kept_.add(std::move(item), fate);
 }
 
 void Working::bury(const Item& item, const std::string& reason) {
-  ++dead_;
+  tally_.buried();
   host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
-                           recipe::name_of(item.path), layout_.queue, reason, item.attempts));
+                           recipe::name_of(item.path), options_.pull.path, reason, item.attempts));
   part_with(Fate::dead, item, why_dead(reason, item.attempts));
 }
 
@@ -171,7 +141,7 @@ void Working::give_back_due() {
 
 // While more is taken, it may come again.
 void Working::give_back(const KeptItems::Kept& kept) {
-  if (stage_ == Stage::finishing) ++left_;
+  if (stage_ == Stage::finishing) tally_.left();
   part_with(kept.fate, kept.item);
 }
 
@@ -184,7 +154,7 @@ void Working::give_back_ahead() {
 
 // While commands run, that is for the supervision to see.
 void Working::look_after_session() {
-  if (supervision_.is_busy()) return;
+  if (crew_.is_busy()) return;
   if (session_.expired()) return start_again();
   if (lease_->state() != recipe::Lease::State::held) prove_anew();
 }
@@ -194,13 +164,12 @@ void Working::start_again() {
   discharge_.finish(kNever);
   taken_ -= waiting_.size();
   waiting_.clear();
-  if (stage_ == Stage::finishing) left_ += kept_.size();
+  if (stage_ == Stage::finishing) {
+    for (size_t i = 0; i < kept_.size(); ++i) tally_.left();
+  }
   kept_.clear();
   lease_->clear();
-  consumer_.forget_all();
-  open_queue();
-  discharge_.look_again(kNever);
-  check_lost();
+  intake_.open_again();
 }
 
 // After a pause of ours, in which no command ran.
@@ -213,20 +182,12 @@ void Working::prove_anew() {
   take_in(confirmed);
 }
 
-void Working::check_lost() const {
-  const size_t lost = discharge_.lost().size();
-  if (lost == 0) return;
-  throw Failure(ExitStatus::lost, fmt::format("{}: {} that was worked on could not be removed: the claim was lost; it "
-                                              "will come again",
-                                              tried_, count_of(lost)));
-}
-
 void Working::go_on() {
   start_commands();
   if (stage_ == Stage::taking && wanted() == 0 && waiting_.empty()) stage_ = Stage::finishing;
   if (stage_ == Stage::taking && wants_more()) {
     if (claim()) return start_commands();
-    if (free_workers() > 0) return wait_for_items();
+    if (crew_.free_count() > 0) return wait_for_items();
   }
   wait_for_own();
 }
@@ -234,11 +195,11 @@ void Working::go_on() {
 // Others may have time for what our workers have not; but short commands shall not have to wait for a claim each.
 bool Working::wants_more() const {
   if (kept_.full() || wanted() == 0) return false;
-  return free_workers() > 0 || (!dry_ && waiting_.size() <= ahead() / 2 && ahead() > 0);
+  return crew_.free_count() > 0 || (!dry_ && waiting_.size() <= ahead() / 2 && ahead() > 0);
 }
 
 bool Working::claim() {
-  const size_t lot = free_workers() + ahead() - std::min(waiting_.size(), ahead());
+  const size_t lot = crew_.free_count() + ahead() - std::min(waiting_.size(), ahead());
   dry_ = !consumer_.begin(std::min(lot, wanted()), kNever);
   if (dry_) return false;
   take_in(consumer_.collect(kNever));
@@ -247,7 +208,7 @@ bool Working::claim() {
 
 void Working::take_in(std::vector<Item> items) {
   for (Item& item : items) {
-    lease_->add({layout_.queue, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
+    lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
     waiting_.push_back(std::move(item));
     ++taken_;
     moved_ = BootClock::now();
@@ -257,7 +218,7 @@ void Working::take_in(std::vector<Item> items) {
 
 void Working::start_commands() {
   while (!waiting_.empty() && stage_ == Stage::taking && !kept_.full()) {
-    Worker* worker = free_worker();
+    Worker* worker = crew_.free();
     // Nothing is begun on claims that are to be proved first.
     const bool proved = lease_->state() == recipe::Lease::State::held && BootClock::now() < lease_->fence() - grace();
     if (!worker || !proved) return;
@@ -275,14 +236,14 @@ void Working::start_commands() {
 }
 
 void Working::wait_for_own() {
-  if (needs_attention() || (stage_ == Stage::finishing && !supervision_.is_busy())) return;
+  if (needs_attention() || (stage_ == Stage::finishing && !crew_.is_busy())) return;
   session_.turn(ahead_until());
 }
 
 bool Working::needs_attention() const {
   const auto ended = [](const Worker& worker) { return worker.has_ended(); };
-  return std::any_of(workers_.begin(), workers_.end(), ended) || left_until(kept_.next()) == Duration::zero() ||
-         (lease_->state() != recipe::Lease::State::held && !supervision_.is_busy()) ||
+  return std::any_of(crew_.begin(), crew_.end(), ended) || left_until(kept_.next()) == Duration::zero() ||
+         (lease_->state() != recipe::Lease::State::held && !crew_.is_busy()) ||
          (supervision_.asked() != 0 && stage_ == Stage::taking);
 }
 
@@ -300,7 +261,7 @@ void Working::wait_for_items() {
   if (!options_.pull.waits()) return own ? wait_for_own() : end_for_lack();
   if (!own && !idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
   if (!own && left_until(*idle_until_) == Duration::zero()) return end_for_lack();
-  IdleLine line(session_, layout_, options_.pull.note, consumer_);
+  IdleLine line(session_, intake_.layout(), options_.pull.note, consumer_);
   // What is kept falling due is no failure to stand in line in time.
   const Deadline until = own ? kNever : *idle_until_;
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
@@ -310,7 +271,7 @@ void Working::wait_for_items() {
       stage_ = Stage::finishing;
       return;
     case IdleLine::End::removed:
-      throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+      throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
     case IdleLine::End::timeout:
       if (!own) end_for_lack();
       return;
@@ -321,12 +282,8 @@ void Working::wait_for_items() {
 }
 
 void Working::end_for_lack() {
-  if (options_.pull.all)
-    throw Failure(ExitStatus::busy, tried_ + ": what is left is in work, and was not done in time");
+  intake_.check_lack(taken_);
   stage_ = Stage::finishing;
-  if (taken_ > 0) return;
-  throw Failure(ExitStatus::busy,
-                fmt::format("{}: {}", tried_, consumer_.some_in_work() ? "all items are in work" : "no items"));
 }
 
 void Working::wind_up() {
@@ -337,60 +294,41 @@ void Working::wind_up() {
     session_.open(kNever);
     discharge_.look_again(kNever);
   }
-  check_lost();
+  intake_.check_lost();
 }
 
 int Working::result() const {
   if (supervision_.asked() != 0) throw Failure::by_signal(supervision_.asked());
-  if (useless_ && end_->exec_error != 0) throw host::cannot_execute(program_, end_->exec_error);
-  if (useless_ || (options_.pull.most == 1u && end_ && end_->exec_error == 0))
-    return status_of_command(end_->wait_status);
-  if (dead_ + left_ == 0) return 0;
-  std::string text = layout_.queue + ": ";
-  if (dead_ > 0) text += count_of(dead_) + " went to the dead letters";
-  if (left_ > 0) text += fmt::format("{}{} failed, to be tried again", dead_ > 0 ? ", " : "", count_of(left_));
-  throw Failure(ExitStatus::items_failed, text);
+  const auto& useless = tally_.useless();
+  if (useless && useless->exec_error != 0) throw host::cannot_execute(program_, useless->exec_error);
+  if (useless) return status_of_command(useless->wait_status);
+  const auto& last = tally_.last();
+  if (options_.pull.most == 1u && last && last->exec_error == 0) return status_of_command(last->wait_status);
+  const std::string failures = tally_.failures();
+  if (failures.empty()) return 0;
+  throw Failure(ExitStatus::items_failed, fmt::format("{}: {}", options_.pull.path, failures));
 }
 
 // Whatever is thrown: nothing may run on without its claim.
 void Working::stop_commands() {
   supervision_.stand_down();
   const host::Attached reporting(loop_, supervision_);
-  for (Worker& worker : workers_) {
+  for (Worker& worker : crew_) {
     if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) done_.push_back(worker.take_item());
-    if (!worker.is_free()) worker.guard().finish(std::min(grace(), left_until(lease_->fence())));
   }
-  for (const Worker& worker : workers_) {
-    while (!worker.is_free() && !worker.guard().gone()) loop_.turn(kNever);
-  }
+  if (crew_.is_busy()) crew_.stop(loop_, std::min(grace(), left_until(lease_->fence())));
 }
 
 void Working::clean_up() {
-  if (!open_) return;
-  const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
-  discharge_.send(done_, until);
-  discharge_.settle(until);
-  std::vector<Item> back = consumer_.settle_lots(until);
-  back.insert(back.end(), waiting_.begin(), waiting_.end());
-  for (Worker& worker : workers_) {
-    if (!worker.is_free()) back.push_back(worker.take_item());
+  std::vector<Item> unused(waiting_.begin(), waiting_.end());
+  for (Worker& worker : crew_) {
+    if (!worker.is_free()) unused.push_back(worker.take_item());
   }
   // The attempts of the others count, as the session's end has it.
   while (auto kept = kept_.take(true)) {
-    if (kept->fate == Fate::untouched) back.push_back(std::move(kept->item));
+    if (kept->fate == Fate::untouched) unused.push_back(std::move(kept->item));
   }
-  discharge_.give_back(back, until);
-  session_.close();
-}
-
-Worker* Working::free_worker() {
-  const auto found = std::find_if(workers_.begin(), workers_.end(), [](const Worker& one) { return one.is_free(); });
-  return found == workers_.end() ? nullptr : &*found;
-}
-
-size_t Working::free_workers() const {
-  const auto count = std::count_if(workers_.begin(), workers_.end(), [](const Worker& one) { return one.is_free(); });
-  return static_cast<size_t>(count);
+  intake_.clean_up(done_, std::move(unused));
 }
 
 size_t Working::ahead() const {

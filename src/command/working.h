@@ -3,17 +3,16 @@
 // while the command runs, and then removed, given back or buried, as the command's end has it.
 #pragma once
 
+#include "command/crew.h"
+#include "command/intake.h"
 #include "command/item_command.h"
 #include "command/kept_items.h"
 #include "command/pull_options.h"
 #include "command/supervision.h"
-#include "command/worker.h"
+#include "command/tally.h"
 #include "host/inherited.h"
 #include "host/signals.h"
-#include "recipe/consumer.h"
-#include "recipe/discharge.h"
 #include "recipe/lease.h"
-#include "zk/session.h"
 
 #include <deque>
 #include <optional>
@@ -50,7 +49,6 @@ class Working {
   };
 
   void work();
-  void open_queue();
   void settle_ended();
   void settle(recipe::Item item, const CommandEnd& end);
   void keep(recipe::Item item, recipe::Fate fate, const CommandEnd& end);
@@ -62,7 +60,6 @@ class Working {
   void look_after_session();
   void start_again();
   void prove_anew();
-  void check_lost() const;
   void go_on();
   bool wants_more() const;
   bool claim();
@@ -77,29 +74,25 @@ class Working {
   void stop_commands();
   void clean_up();
 
-  Worker* free_worker();
-  size_t free_workers() const;
   size_t ahead() const;
   Deadline ahead_until() const;
   size_t wanted() const;
-  bool has_own() const { return supervision_.is_busy() || !kept_.empty(); }
+  bool has_own() const { return crew_.is_busy() || !kept_.empty(); }
   Duration grace() const;
 
   WorkOptions options_;
   host::Program program_;
-  recipe::QueueLayout layout_;
-  std::string tried_;
   host::Loop loop_;
   host::Signals signals_;
   host::Attached receiving_{loop_, signals_};
-  zk::Session session_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
-  std::deque<Worker> workers_;
+  Intake intake_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
+  zk::Session& session_{intake_.session()};
+  recipe::Consumer& consumer_{intake_.consumer()};
+  recipe::Discharge& discharge_{intake_.discharge()};
+  Crew crew_;
   Supervision supervision_;
   std::optional<recipe::Lease> lease_;
-  recipe::Consumer consumer_;
-  recipe::Discharge discharge_;
   KeptItems kept_;
-  bool open_ = false;  // there is a session
   Stage stage_ = Stage::taking;
   std::deque<recipe::Item> waiting_;  // ours, for a worker to be free
   Deadline moved_{};                  // when the last one came, or went to a worker
@@ -108,10 +101,7 @@ class Working {
   bool dry_ = false;                  // there was nothing to take, lately
   std::optional<Deadline> idle_until_;
   Duration usual_age_{std::chrono::seconds(1)};  // of a command at its end, lately
-  size_t dead_ = 0;                              // items
-  size_t left_ = 0;                              // items that were not done, and stay in the queue
-  std::optional<CommandEnd> end_;                // the last one's, or the one that ended it all
-  bool useless_ = false;                         // and it was this
+  Tally tally_;
 };
 
 }  // namespace zklock::command

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where whoever takes items out of a queue gets them from: a session, claims on items, and the ends of claims.
+#pragma once
+
+#include "command/pull_options.h"
+#include "recipe/consumer.h"
+#include "recipe/discharge.h"
+#include "recipe/queue_layout.h"
+#include "zk/session.h"
+
+#include <string>
+
+namespace zklock::command {
+
+class Intake {
+ public:
+  // `use`: what is done with items, for messages: "written", "worked on".
+  Intake(host::Loop& loop, zk::SessionOptions session, const PullOptions& options, std::string use);
+
+  // Connects. Throws a Failure where the path is no queue (65).
+  void open();
+  // There is a session to be closed.
+  bool is_open() const { return open_; }
+  // A new session after the last one: what was claimed is somebody else's now; what was to be removed may be gone all
+  // the same. Throws a Failure (76) where it is not.
+  void open_again();
+  // The same for claims that were lost while the session lived on.
+  void check_lost() const;
+  // 75: what was looked for in vain, `taken` before that.
+  void check_lack(size_t taken) const;
+
+  // For whoever cleans up, within `until`: removes `done`, and gives back what is claimed and `unused`; none of that
+  // counts as an attempt. Throws nothing but what other sources of the loop throw.
+  void clean_up(const std::vector<recipe::Item>& done, std::vector<recipe::Item> unused);
+
+  const recipe::QueueLayout& layout() const { return layout_; }
+  const std::string& tried() const { return tried_; }
+  zk::Session& session() { return session_; }
+  recipe::Consumer& consumer() { return consumer_; }
+  recipe::Discharge& discharge() { return discharge_; }
+
+ private:
+  PullOptions options_;
+  recipe::QueueLayout layout_;
+  std::string tried_;
+  std::string use_;
+  zk::Session session_;
+  recipe::Consumer consumer_;
+  recipe::Discharge discharge_;
+  bool open_ = false;
+};
+
+}  // namespace zklock::command

@@ -4,7 +4,6 @@
 #include "host/terminal.h"
 
 #include <csignal>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -26,17 +25,6 @@ void SignalRelay::continue_stopped() {
   terminal_stop_ = false;
   host::continue_group();
   host::remark(fmt::format("zklock: continued: a command that is stopped would lose {}\n", loss_));
-}
-
-void SignalRelay::report_trouble() {
-  if (const int signal = guard_.take_refused()) {
-    host::remark(
-        fmt::format("zklock: may not send SIG{} to the command: it runs as another user\n", sigabbrev_np(signal)));
-  }
-  const pid_t stubborn = guard_.stubborn();
-  if (stubborn == 0 || stubborn == named_stubborn_) return;
-  named_stubborn_ = stubborn;
-  host::remark(fmt::format("zklock: process {} does not end; still trying\n", stubborn));
 }
 
 }  // namespace zklock::command

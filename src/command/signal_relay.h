@@ -3,6 +3,7 @@
 // stopped is continued.
 #pragma once
 
+#include "command/guard_trouble.h"
 #include "host/guard.h"
 #include "host/signals.h"
 
@@ -14,13 +15,13 @@ class SignalRelay {
  public:
   // Both are in the loop. `loss`: what a command that is stopped would lose, "its lock".
   SignalRelay(host::Signals& signals, host::Guard& guard, std::string loss)
-      : signals_(signals), guard_(guard), loss_(std::move(loss)) {}
+      : signals_(signals), guard_(guard), trouble_(guard, "the command"), loss_(std::move(loss)) {}
 
   // All that have come.
   void pass_on();
   void continue_stopped();
   // Says what could not be done to the command, once.
-  void report_trouble();
+  void report_trouble() { trouble_.report(); }
 
   // Somebody wanted the command to end.
   bool ending_wanted() const { return ending_wanted_; }
@@ -28,10 +29,10 @@ class SignalRelay {
  private:
   host::Signals& signals_;
   host::Guard& guard_;
+  GuardTrouble trouble_;
   std::string loss_;
   bool ending_wanted_ = false;
   bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
-  pid_t named_stubborn_ = 0;
 };
 
 }  // namespace zklock::command

@@ -4,7 +4,6 @@
 #include "host/terminal.h"
 
 #include <csignal>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,7 @@ namespace zklock::command {
 using recipe::Lease;
 
 void Supervision::decide() {
-  report_trouble();
+  for (Worker& worker : crew_) worker.report_trouble();
   if (told_) return;
   while (const auto arrival = signals_.take()) take(*arrival);
   if (!crew_.is_busy()) return;
@@ -71,19 +70,6 @@ void Supervision::lose(const std::string& reason) {
   told_ = true;
   throw Failure(ExitStatus::lost,
                 fmt::format("lost the claim on an item of {}: {}; what ran was stopped", queue_, reason));
-}
-
-void Supervision::report_trouble() {
-  for (Worker& worker : crew_) {
-    if (const int signal = worker.guard().take_refused()) {
-      host::remark(
-          fmt::format("zklock: may not send SIG{} to a command: it runs as another user\n", sigabbrev_np(signal)));
-    }
-    const pid_t stubborn = worker.guard().stubborn();
-    if (stubborn == 0 || stubborn == named_stubborn_) continue;
-    named_stubborn_ = stubborn;
-    host::remark(fmt::format("zklock: process {} does not end; still trying\n", stubborn));
-  }
 }
 
 }  // namespace zklock::command

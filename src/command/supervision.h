@@ -34,7 +34,6 @@ class Supervision : public host::Source {
  private:
   void take(host::Arrival arrival);
   void look_at_claims();
-  void report_trouble();
   std::string unproved() const;
   [[noreturn]] void lose(const std::string& reason);
 
@@ -44,7 +43,6 @@ class Supervision : public host::Source {
   const recipe::Lease* lease_ = nullptr;
   int asked_ = 0;
   bool told_ = false;
-  pid_t named_stubborn_ = 0;
 };
 
 }  // namespace zklock::command

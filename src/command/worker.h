@@ -2,6 +2,7 @@
 // One of the jobs of a consumer: a guard, and the item that its command works on, if any.
 #pragma once
 
+#include "command/guard_trouble.h"
 #include "command/verdict.h"
 #include "host/guard.h"
 #include "recipe/item.h"
@@ -30,12 +31,15 @@ class Worker {
 
   // A signal that zklock got, for the command and its process group.
   void interrupt(int signal);
+  // Says what could not be done to the command, once.
+  void report_trouble() { trouble_.report(); }
 
   host::Guard& guard() { return guard_; }
   const host::Guard& guard() const { return guard_; }
 
  private:
   host::Guard guard_;
+  GuardTrouble trouble_{guard_, "a command"};
   host::Attached guarding_;
   std::optional<recipe::Item> item_;
   Deadline began_{};

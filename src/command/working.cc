@@ -2,7 +2,6 @@
 #include "command/working.h"
 
 #include "command/command_status.h"
-#include "host/terminal.h"
 #include "recipe/idle_line.h"
 
 #include <algorithm>
@@ -11,18 +10,13 @@
 
 namespace zklock::command {
 
-using recipe::Fate;
 using recipe::IdleLine;
 using recipe::Item;
+using recipe::Lease;
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr int kGrace = 10;              // T / kGrace
-constexpr Duration kAhead = 50ms;       // of work is claimed before a worker is free for it
-constexpr size_t kMostAhead = 32;       // items
-constexpr Duration kLongestAhead = 1s;  // that they wait for a worker
+constexpr int kGrace = 10;  // T / kGrace
 
 }  // namespace
 
@@ -32,8 +26,7 @@ Working::Working(const host::Program& program, const host::Inherited& inherited,
       program_(program),
       intake_(loop_, std::move(session), options_.pull, "worked on"),
       crew_(loop_, program_, inherited, options_.jobs),
-      supervision_(signals_, crew_, options_.pull.path),
-      kept_(options_.retry_delay) {
+      supervision_(signals_, crew_, options_.pull.path) {
   signals_.take_job_control();
 }
 
@@ -54,18 +47,19 @@ void Working::work() {
     const host::Attached supervising(loop_, supervision_);
     intake_.open();
   }
-  lease_.emplace(session_, std::vector<recipe::Held>(), grace(), recipe::Lease::Watched::nothing);
+  lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
   const host::Attached holding(loop_, *lease_);
   supervision_.set_lease(&*lease_);
+  settlement_.set_lease(*lease_);
   // Behind the lease: what that decides ends the commands in the same turn.
   const host::Attached supervising(loop_, supervision_);
-  const host::Attached keeping(loop_, kept_);
+  const host::Attached keeping(loop_, settlement_.kept());
   while (stage_ == Stage::taking || crew_.is_busy()) {
     settle_ended();
     discharge_.take_answers(kNever);
     look_after_session();
-    give_back_due();
-    give_back_ahead();
+    settlement_.give_back_due(stage_);
+    give_back_stock();
     go_on();
   }
   wind_up();
@@ -75,80 +69,24 @@ void Working::settle_ended() {
   for (Worker& worker : crew_) {
     if (!worker.has_ended()) continue;
     const CommandEnd end = worker.end();
-    usual_age_ = (7 * usual_age_ + worker.age()) / 8;
+    stock_.learn(worker.age());
     Item item = worker.take_item();
     session_.set_enduring(crew_.is_busy());
-    settle(std::move(item), end);
+    move_to(settlement_.settle(std::move(item), end));
   }
   if (supervision_.asked() != 0) stage_ = Stage::finishing;
-  if (done_.empty()) return;
-  discharge_.remove(done_, kNever);
-  done_.clear();
+  settlement_.remove_done();
 }
 
-void Working::settle(Item item, const CommandEnd& end) {
-  const Verdict verdict = verdict_on(end, item.attempts, options_.most_attempts);
-  tally_.ended(end, verdict);
-  switch (verdict) {
-    case Verdict::done:
-      lease_->drop(recipe::claim_of(item.path));
-      done_.push_back(std::move(item));
-      return;
-    case Verdict::dead:
-      bury(item, describe(end));
-      break;
-    case Verdict::failed:
-      keep(std::move(item), Fate::failed, end);
-      break;
-    case Verdict::later:
-      keep(std::move(item), Fate::untouched, end);
-      break;
-    case Verdict::left:
-      tally_.left();
-      part_with(Fate::untouched, item);
-      break;
-    case Verdict::useless:
-      part_with(Fate::untouched, item);
-      stage_ = Stage::finishing;
-      break;
-  }
-  if (options_.halt) stage_ = Stage::finishing;
-}
-
-void Working::keep(Item item, Fate fate, const CommandEnd& end) {
-  if (session_.options().verbose) {
-    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
-                             options_.pull.path, describe(end), item.attempts, options_.most_attempts));
-  }
-  kept_.add(std::move(item), fate);
-}
-
-void Working::bury(const Item& item, const std::string& reason) {
-  tally_.buried();
-  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
-                           recipe::name_of(item.path), options_.pull.path, reason, item.attempts));
-  part_with(Fate::dead, item, why_dead(reason, item.attempts));
-}
-
-void Working::part_with(Fate fate, const Item& item, const std::string& why) {
-  lease_->drop(recipe::claim_of(item.path));
-  discharge_.discharge(fate, item, why, kNever);
-}
-
-void Working::give_back_due() {
-  while (const auto kept = kept_.take()) give_back(*kept);
-}
-
-// While more is taken, it may come again.
-void Working::give_back(const KeptItems::Kept& kept) {
-  if (stage_ == Stage::finishing) tally_.left();
-  part_with(kept.fate, kept.item);
+// Nothing leads back.
+void Working::move_to(Stage stage) {
+  if (stage == Stage::finishing) stage_ = stage;
 }
 
 // Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
-void Working::give_back_ahead() {
-  if (stage_ == Stage::taking && !kept_.full() && BootClock::now() < ahead_until()) return;
-  for (; !waiting_.empty(); waiting_.pop_front(), --taken_) part_with(Fate::untouched, waiting_.front());
+void Working::give_back_stock() {
+  if (stage_ == Stage::taking && !settlement_.kept().full() && BootClock::now() < stock_.until()) return;
+  for (; !stock_.empty(); stock_.pop(), --taken_) settlement_.give_back(stock_.front());
   dry_ = true;
 }
 
@@ -156,35 +94,29 @@ void Working::give_back_ahead() {
 void Working::look_after_session() {
   if (crew_.is_busy()) return;
   if (session_.expired()) return start_again();
-  if (lease_->state() != recipe::Lease::State::held) prove_anew();
+  if (lease_->state() != Lease::State::held) prove_anew();
 }
 
 // What was claimed is somebody else's now; what was done may be removed already.
 void Working::start_again() {
   discharge_.finish(kNever);
-  taken_ -= waiting_.size();
-  waiting_.clear();
-  if (stage_ == Stage::finishing) {
-    for (size_t i = 0; i < kept_.size(); ++i) tally_.left();
-  }
-  kept_.clear();
-  lease_->clear();
+  taken_ -= stock_.take_all().size();
+  settlement_.forget(stage_);
   intake_.open_again();
 }
 
 // After a pause of ours, in which no command ran.
 void Working::prove_anew() {
   lease_->clear();
-  while (const auto kept = kept_.take(true)) give_back(*kept);
-  const std::vector<Item> confirmed = discharge_.confirm({waiting_.begin(), waiting_.end()}, kNever);
-  taken_ -= waiting_.size();
-  waiting_.clear();
-  take_in(confirmed);
+  settlement_.give_back_kept(stage_);
+  const std::vector<Item> unproved = stock_.take_all();
+  taken_ -= unproved.size();
+  take_in(discharge_.confirm(unproved, kNever));
 }
 
 void Working::go_on() {
   start_commands();
-  if (stage_ == Stage::taking && wanted() == 0 && waiting_.empty()) stage_ = Stage::finishing;
+  if (stage_ == Stage::taking && wanted() == 0 && stock_.empty()) stage_ = Stage::finishing;
   if (stage_ == Stage::taking && wants_more()) {
     if (claim()) return start_commands();
     if (crew_.free_count() > 0) return wait_for_items();
@@ -192,15 +124,13 @@ void Working::go_on() {
   wait_for_own();
 }
 
-// Others may have time for what our workers have not; but short commands shall not have to wait for a claim each.
 bool Working::wants_more() const {
-  if (kept_.full() || wanted() == 0) return false;
-  return crew_.free_count() > 0 || (!dry_ && waiting_.size() <= ahead() / 2 && ahead() > 0);
+  if (settlement_.kept().full() || wanted() == 0) return false;
+  return crew_.free_count() > 0 || (!dry_ && stock_.is_low());
 }
 
 bool Working::claim() {
-  const size_t lot = crew_.free_count() + ahead() - std::min(waiting_.size(), ahead());
-  dry_ = !consumer_.begin(std::min(lot, wanted()), kNever);
+  dry_ = !consumer_.begin(std::min(stock_.lacking(crew_.free_count()), wanted()), kNever);
   if (dry_) return false;
   take_in(consumer_.collect(kNever));
   return true;
@@ -209,41 +139,42 @@ bool Working::claim() {
 void Working::take_in(std::vector<Item> items) {
   for (Item& item : items) {
     lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
-    waiting_.push_back(std::move(item));
+    stock_.add(std::move(item));
     ++taken_;
-    moved_ = BootClock::now();
     idle_until_.reset();
   }
 }
 
 void Working::start_commands() {
-  while (!waiting_.empty() && stage_ == Stage::taking && !kept_.full()) {
+  while (may_start()) {
     Worker* worker = crew_.free();
-    // Nothing is begun on claims that are to be proved first.
-    const bool proved = lease_->state() == recipe::Lease::State::held && BootClock::now() < lease_->fence() - grace();
-    if (!worker || !proved) return;
-    const Item& item = waiting_.front();
+    if (!worker) return;
+    const Item& item = stock_.front();
     if (const auto reason = options_.command.unfit(item)) {
-      bury(item, *reason);
-      if (options_.halt) stage_ = Stage::finishing;
+      move_to(settlement_.bury(item, *reason));
     } else {
       worker->start(item, options_.command.launch(item), lease_->fence());
-      moved_ = BootClock::now();
       session_.set_enduring(true);
     }
-    waiting_.pop_front();
+    stock_.pop();
   }
+}
+
+// Nothing is begun on claims that are to be proved first.
+bool Working::may_start() const {
+  if (stage_ == Stage::finishing || stock_.empty() || settlement_.kept().full()) return false;
+  return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
 }
 
 void Working::wait_for_own() {
   if (needs_attention() || (stage_ == Stage::finishing && !crew_.is_busy())) return;
-  session_.turn(ahead_until());
+  session_.turn(stock_.until());
 }
 
 bool Working::needs_attention() const {
   const auto ended = [](const Worker& worker) { return worker.has_ended(); };
-  return std::any_of(crew_.begin(), crew_.end(), ended) || left_until(kept_.next()) == Duration::zero() ||
-         (lease_->state() != recipe::Lease::State::held && !crew_.is_busy()) ||
+  return std::any_of(crew_.begin(), crew_.end(), ended) || left_until(settlement_.kept().next()) == Duration::zero() ||
+         (lease_->state() != Lease::State::held && !crew_.is_busy()) ||
          (supervision_.asked() != 0 && stage_ == Stage::taking);
 }
 
@@ -253,12 +184,17 @@ void Working::wait_for_items() {
     return discharge_.finish(kNever);
   }
   if (session_.expired()) return;
-  const bool own = has_own();
-  if (!own && options_.pull.all && !consumer_.some_in_work()) {
+  if (!has_own() && options_.pull.all && !consumer_.some_in_work()) {
     stage_ = Stage::finishing;
     return;
   }
-  if (!options_.pull.waits()) return own ? wait_for_own() : end_for_lack();
+  if (options_.pull.waits()) return stand_in_line();
+  if (has_own()) return wait_for_own();
+  end_for_lack();
+}
+
+void Working::stand_in_line() {
+  const bool own = has_own();
   if (!own && !idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
   if (!own && left_until(*idle_until_) == Duration::zero()) return end_for_lack();
   IdleLine line(session_, intake_.layout(), options_.pull.note, consumer_);
@@ -287,8 +223,8 @@ void Working::end_for_lack() {
 }
 
 void Working::wind_up() {
-  while (const auto kept = kept_.take(true)) give_back(*kept);
-  give_back_ahead();
+  settlement_.give_back_kept(stage_);
+  give_back_stock();
   discharge_.finish(kNever);
   if (session_.expired() && !discharge_.lost().empty()) {
     session_.open(kNever);
@@ -298,13 +234,14 @@ void Working::wind_up() {
 }
 
 int Working::result() const {
+  const Tally& tally = settlement_.tally();
   if (supervision_.asked() != 0) throw Failure::by_signal(supervision_.asked());
-  const auto& useless = tally_.useless();
+  const auto& useless = tally.useless();
   if (useless && useless->exec_error != 0) throw host::cannot_execute(program_, useless->exec_error);
   if (useless) return status_of_command(useless->wait_status);
-  const auto& last = tally_.last();
+  const auto& last = tally.last();
   if (options_.pull.most == 1u && last && last->exec_error == 0) return status_of_command(last->wait_status);
-  const std::string failures = tally_.failures();
+  const std::string failures = tally.failures();
   if (failures.empty()) return 0;
   throw Failure(ExitStatus::items_failed, fmt::format("{}: {}", options_.pull.path, failures));
 }
@@ -314,30 +251,18 @@ void Working::stop_commands() {
   supervision_.stand_down();
   const host::Attached reporting(loop_, supervision_);
   for (Worker& worker : crew_) {
-    if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) done_.push_back(worker.take_item());
+    if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) settlement_.add_done(worker.take_item());
   }
   if (crew_.is_busy()) crew_.stop(loop_, std::min(grace(), left_until(lease_->fence())));
 }
 
 void Working::clean_up() {
-  std::vector<Item> unused(waiting_.begin(), waiting_.end());
+  std::vector<Item> unused = stock_.take_all();
   for (Worker& worker : crew_) {
     if (!worker.is_free()) unused.push_back(worker.take_item());
   }
-  // The attempts of the others count, as the session's end has it.
-  while (auto kept = kept_.take(true)) {
-    if (kept->fate == Fate::untouched) unused.push_back(std::move(kept->item));
-  }
-  intake_.clean_up(done_, std::move(unused));
-}
-
-size_t Working::ahead() const {
-  const auto fits = static_cast<size_t>(kAhead * options_.jobs / std::max<Duration>(usual_age_, 1us));
-  return std::min(kMostAhead, fits);
-}
-
-Deadline Working::ahead_until() const {
-  return waiting_.empty() ? kNever : moved_ + kLongestAhead;
+  for (Item& item : settlement_.take_uncounted()) unused.push_back(std::move(item));
+  intake_.clean_up(settlement_.done(), std::move(unused));
 }
 
 // How many more may be taken.

@@ -5,32 +5,18 @@
 
 #include "command/crew.h"
 #include "command/intake.h"
-#include "command/item_command.h"
-#include "command/kept_items.h"
-#include "command/pull_options.h"
+#include "command/settlement.h"
+#include "command/stock.h"
 #include "command/supervision.h"
-#include "command/tally.h"
+#include "command/work_options.h"
 #include "host/inherited.h"
 #include "host/signals.h"
 #include "recipe/lease.h"
 
-#include <deque>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace zklock::command {
-
-struct WorkOptions {
-  static constexpr Duration kUsualRetryDelay = std::chrono::seconds(1);
-
-  PullOptions pull;
-  ItemCommand command;
-  size_t jobs = 1;
-  int64_t most_attempts = 5;
-  Duration retry_delay = kUsualRetryDelay;
-  bool halt = false;  // the first failure is the last
-};
 
 class Working {
  public:
@@ -43,20 +29,10 @@ class Working {
   int run();
 
  private:
-  enum class Stage {
-    taking,
-    finishing,  // nothing new is begun; what runs may end
-  };
-
   void work();
   void settle_ended();
-  void settle(recipe::Item item, const CommandEnd& end);
-  void keep(recipe::Item item, recipe::Fate fate, const CommandEnd& end);
-  void bury(const recipe::Item& item, const std::string& reason);
-  void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
-  void give_back_due();
-  void give_back_ahead();
-  void give_back(const KeptItems::Kept& kept);
+  void move_to(Stage stage);
+  void give_back_stock();
   void look_after_session();
   void start_again();
   void prove_anew();
@@ -65,8 +41,10 @@ class Working {
   bool claim();
   void take_in(std::vector<recipe::Item> items);
   void start_commands();
+  bool may_start() const;
   void wait_for_own();
   void wait_for_items();
+  void stand_in_line();
   void end_for_lack();
   bool needs_attention() const;
   void wind_up();
@@ -74,10 +52,8 @@ class Working {
   void stop_commands();
   void clean_up();
 
-  size_t ahead() const;
-  Deadline ahead_until() const;
   size_t wanted() const;
-  bool has_own() const { return crew_.is_busy() || !kept_.empty(); }
+  bool has_own() const { return crew_.is_busy() || !settlement_.kept().empty(); }
   Duration grace() const;
 
   WorkOptions options_;
@@ -92,16 +68,12 @@ class Working {
   Crew crew_;
   Supervision supervision_;
   std::optional<recipe::Lease> lease_;
-  KeptItems kept_;
+  Settlement settlement_{options_, intake_};
   Stage stage_ = Stage::taking;
-  std::deque<recipe::Item> waiting_;  // ours, for a worker to be free
-  Deadline moved_{};                  // when the last one came, or went to a worker
-  std::vector<recipe::Item> done_;    // to be removed
-  size_t taken_ = 0;                  // items, ever
-  bool dry_ = false;                  // there was nothing to take, lately
+  Stock stock_{options_.jobs};
+  size_t taken_ = 0;  // items, ever
+  bool dry_ = false;  // there was nothing to take, lately
   std::optional<Deadline> idle_until_;
-  Duration usual_age_{std::chrono::seconds(1)};  // of a command at its end, lately
-  Tally tally_;
 };
 
 }  // namespace zklock::command

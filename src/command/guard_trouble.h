@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a guard could not do to its command, for people: each trouble is said once.
+#pragma once
+
+#include "host/guard.h"
+
+#include <string>
+
+namespace zklock::command {
+
+class GuardTrouble {
+ public:
+  // `command`: what the guard's is called, "the command".
+  GuardTrouble(host::Guard& guard, std::string command) : guard_(guard), command_(std::move(command)) {}
+
+  // To be called at every turn of the loop. Writes to standard error.
+  void report();
+
+ private:
+  host::Guard& guard_;
+  std::string command_;
+  pid_t named_stubborn_ = 0;
+};
+
+}  // namespace zklock::command

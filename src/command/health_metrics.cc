@@ -134,15 +134,15 @@ void expose_servers(Exposition& out, const Look& look) {
                            quoted(server.status.mode), quoted(server.status.version)),
                1);
   }
-  const auto latency = [](double zk::Triple::*part) {
+  const auto latency = [](double zk::Latency::*part) {
     return [part](const ServerHealth& s) {
       return s.status.latency_ms ? std::optional((*s.status.latency_ms).*part / 1e3) : std::nullopt;
     };
   };
   out.each("zklock_server_latency_average_seconds", "gauge", "Average latency of requests.",
-           latency(&zk::Triple::average));
+           latency(&zk::Latency::average));
   out.each("zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.",
-           latency(&zk::Triple::max));
+           latency(&zk::Latency::max));
   const auto add = [&](const char* name, const char* type, const char* help,
                        std::optional<int64_t> zk::ServerStatus::*part) {
     out.each(name, type, help, [part](const ServerHealth& s) { return number_of(s.status.*part); });

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/health_report.h"
 
+#include "command/json_member.h"
 #include "command/table.h"
 #include "command/word_json.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -45,15 +45,6 @@ std::string prefix_of(const Finding& finding) {
   return finding.level == Level::ok ? "" : fmt::format("{}: ", name_of(finding.level));
 }
 
-template <typename Value>
-void put(Json& json, const char* key, const std::optional<Value>& value) {
-  if (value) json[key] = *value;
-}
-
-void put_text(Json& json, const char* key, const std::string& text) {
-  if (!text.empty()) json[key] = text;
-}
-
 double millis(Duration span) {
   return std::chrono::duration<double, std::milli>(span).count();
 }
@@ -63,28 +54,26 @@ Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
   Json json;
   json["server"] = to_string(server.server);
   json["state"] = state_of(server);
-  put_text(json, "reason", server.trouble);
+  put(json, "reason", server.trouble);
   json["milliseconds"] = millis(server.took);
-  put_text(json, "mode", status.mode);
-  put_text(json, "version", status.version);
-  if (const auto& latency = status.latency_ms) {
-    json["latency_ms"] = {{"min", latency->min}, {"avg", latency->average}, {"max", latency->max}};
-  }
+  put(json, "mode", status.mode);
+  put(json, "version", status.version);
+  put(json, "latency_ms", status.latency_ms);
   put(json, "connections", status.connections);
   put(json, "outstanding", status.outstanding);
   put(json, "received", status.received);
   put(json, "sent", status.sent);
-  put_text(json, "zxid", status.zxid);
+  put(json, "zxid", status.zxid);
   put(json, "nodes", status.nodes);
   if (rates) json["rates"] = {{"received", rates->received}, {"sent", rates->sent}};
-  put_text(json, "mntr_reason", server.mntr_trouble);
+  put(json, "mntr_reason", server.mntr_trouble);
   return json;
 }
 
 Json json_of(const Probe& probe) {
   Json json;
   json["path"] = probe.path;
-  put_text(json, "error", probe.trouble);
+  put(json, "error", probe.trouble);
   if (probe.trouble.empty()) {
     json["taken_ms"] = millis(probe.taken);
     json["released_ms"] = millis(probe.released);

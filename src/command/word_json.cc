@@ -2,12 +2,11 @@
 #include "command/word_json.h"
 
 #include "base/text.h"
+#include "command/json_member.h"
 #include "zk/server_status.h"
 
 #include <charconv>
 #include <unordered_map>
-
-#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -59,30 +58,19 @@ Json clients_of(string_view text) {
   return clients;
 }
 
-template <typename Value>
-void put(Json& json, const char* key, const std::optional<Value>& value) {
-  if (value) json[key] = *value;
-}
-
-void put_text(Json& json, const char* key, const std::string& text) {
-  if (!text.empty()) json[key] = text;
-}
-
 Json status_of(string_view text) {
   const zk::ServerStatus status = zk::parse_status(text);
   const Fields fields = Fields::parse(text, ':');
   Json json;
-  put_text(json, "version", status.version);
+  put(json, "version", status.version);
   json["read_only"] = text.find("\nREAD-ONLY mode") != string_view::npos;
-  if (const auto& latency = status.latency_ms) {
-    json["latency_ms"] = {{"min", latency->min}, {"avg", latency->average}, {"max", latency->max}};
-  }
+  put(json, "latency_ms", status.latency_ms);
   put(json, "received", status.received);
   put(json, "sent", status.sent);
   put(json, "connections", status.connections);
   put(json, "outstanding", status.outstanding);
-  put_text(json, "zxid", status.zxid);
-  put_text(json, "mode", status.mode);
+  put(json, "zxid", status.zxid);
+  put(json, "mode", status.mode);
   put(json, "node_count", status.nodes);
   const std::string* proposals = fields.find("Proposal sizes last/min/max");
   const auto sizes = split(proposals ? string_view(*proposals) : string_view(), '/');

@@ -61,14 +61,14 @@ ServerStatus parse_status(std::string_view text) {
   return status;
 }
 
-std::optional<Triple> parse_latency(std::string_view text) {
+std::optional<Latency> parse_latency(std::string_view text) {
   const auto parts = split(text, '/');
   if (parts.size() != 3) return std::nullopt;
   const auto min = parse_real(parts[0]);
   const auto average = parse_real(parts[1]);
   const auto max = parse_real(parts[2]);
   if (!min || !average || !max) return std::nullopt;
-  return Triple{*min, *average, *max};
+  return Latency{*min, *average, *max};
 }
 
 std::optional<uint64_t> parse_zxid(std::string_view text) {

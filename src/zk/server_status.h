@@ -24,7 +24,7 @@ struct Fields {
   std::optional<int64_t> number(std::string_view name) const;
 };
 
-struct Triple {
+struct Latency {
   double min = 0;
   double average = 0;
   double max = 0;
@@ -33,7 +33,7 @@ struct Triple {
 // What srvr says, and the last part of stat. What was not said is empty.
 struct ServerStatus {
   std::string version;  // "3.8.0-abc, built on ..."
-  std::optional<Triple> latency_ms;
+  std::optional<Latency> latency_ms;
   std::optional<int64_t> received;
   std::optional<int64_t> sent;
   std::optional<int64_t> connections;
@@ -46,7 +46,7 @@ struct ServerStatus {
 ServerStatus parse_status(std::string_view text);
 
 // "0/0.75/12": with fractions from 3.6 on.
-std::optional<Triple> parse_latency(std::string_view text);
+std::optional<Latency> parse_latency(std::string_view text);
 
 // "0x100000002" or "34".
 std::optional<uint64_t> parse_zxid(std::string_view text);

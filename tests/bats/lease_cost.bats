@@ -2,8 +2,9 @@
 # zklock run: what holding a lock costs. On a server of this file's own, whose counters nobody else moves.
 
 load helpers
+load counters
 
-setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+setup_file() { counted_server; }
 
 teardown_file() { stop_ensemble; }
 
@@ -13,17 +14,6 @@ setup() {
 }
 
 teardown() { end_all; }
-
-# One question to the server costs a request, and is counted.
-received() {
-  printf . >>asked
-  zk_sandbox word 1 mntr | awk '$1 == "zk_packets_received" { print $2 }'
-}
-
-requests() { echo $(($(received) - $(wc -c <asked))); }
-
-# switches PID: how often it has waited for something.
-switches() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
 
 # Runs a command that does nothing under the lock.
 start_idle() {

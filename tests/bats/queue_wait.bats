@@ -3,8 +3,9 @@
 
 load helpers
 load queue_nodes
+load counters
 
-setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+setup_file() { counted_server; }
 
 teardown_file() { stop_ensemble; }
 
@@ -15,12 +16,6 @@ setup() {
 }
 
 teardown() { end_all; }
-
-# The number of requests so far; a word is one too.
-requests() {
-  printf . >>words
-  echo $(($(zk_sandbox word 1 mntr | awk '$1 == "zk_packets_received" { print $2 }') - $(wc -c <words)))
-}
 
 # expect_item NAME TEXT: the consumer NAME gets it, and ends well.
 expect_item() {

@@ -2,8 +2,9 @@
 # zklock run: what it costs the server. On a server of this file's own, whose counters nobody else moves.
 
 load helpers
+load counters
 
-setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+setup_file() { counted_server; }
 
 teardown_file() { stop_ensemble; }
 
@@ -14,22 +15,6 @@ setup() {
 }
 
 teardown() { end_all; }
-
-# A word costs a request and two answers, or more if it is a long one, so they are counted.
-word() {
-  printf . >>words
-  zk_sandbox word 1 "$1"
-}
-
-# count NAME: of mntr's.
-count() { word mntr | awk -v name="zk_$1" '$1 == name { print $2 }'; }
-
-# requests, answers: without the words; an event for a watch is an answer too.
-requests() { echo $(($(count packets_received) - $(wc -c <words))); }
-answers() { echo $(($(count packets_sent) - 2 * $(wc -c <words))); }
-
-# The number of transactions so far.
-writes() { printf '%d\n' "$(word srvr | awk '/^Zxid/ { print $2 }')"; }
 
 # watches PATH: the number of sessions that watch it.
 watches() {
@@ -49,20 +34,23 @@ has_watches() { (($(count watch_count) == $1)); }
 
 @test "one uncontended run is one create and one delete, and no other write" {
   expect_status 0 zklock run /l -- true # the parents
-  local before
-  before=$(writes)
-  expect_status 0 zklock run /l -- true
   # with the session's begin and end
-  assert_equal "$(($(writes) - before))" 4
+  assert_equal "$(cost_of writes zklock run /l -- true)" 4
 }
 
 @test "one uncontended run asks for create, list and delete, and watches its node" {
   expect_status 0 zklock run /l -- true
-  local before
-  before=$(requests)
-  expect_status 0 zklock run /l -- true
   # connect, create, list, read with a watch, delete, close
-  assert_equal "$(($(requests) - before))" 6
+  assert_equal "$(cost_of requests zklock run /l -- true)" 6
+}
+
+@test "one uncontended run of two locks, and of slots, costs twice that" {
+  expect_status 0 zklock run /a /b -- true
+  expect_status 0 zklock run --slots 2 /s -- true
+  # a check of the first before the second is asked for, another of both before the start
+  assert_equal "$(cost_of requests zklock run /a /b -- true)" 12
+  # the gate and a lease: create, list, delete each; that no lock stands there
+  assert_equal "$(cost_of requests zklock run --slots 2 /s -- true)" 11
 }
 
 @test "a lock that is new costs its nodes, once" {

@@ -4,8 +4,7 @@
 #include "recipe/consumer.h"
 
 #include "recipe/discharge.h"
-#include "support/fault_proxy.h"
-#include "support/sandbox.h"
+#include "support/proxied.h"
 
 #include <set>
 #include <thread>
@@ -61,7 +60,7 @@ std::vector<std::string> texts(const std::vector<Item>& items) {
 
 using Texts = std::vector<std::string>;
 
-class ConsumerTest : public testing::Test {
+class ConsumerTest : public test::Proxied {
  protected:
   void SetUp() override {
     observer_.create("/q", std::string(kQueueFormat));
@@ -70,12 +69,6 @@ class ConsumerTest : public testing::Test {
     for (int i = 0; i < 10; ++i) observer_.create(item(i), fmt::format("{}", i));
   }
   size_t left() { return observer_.children(kSegment).size(); }
-
-  std::string server_ = test::shared_servers();
-  std::string chroot_ = test::new_chroot();
-  test::Observer observer_{server_ + chroot_};
-  FaultProxy proxy_{server_};
-  std::string through_proxy_ = proxy_.address() + chroot_;
 };
 
 TEST_F(ConsumerTest, TakesItemsInOrderAndRemovesThem) {

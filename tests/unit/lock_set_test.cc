@@ -4,9 +4,8 @@
 
 #include "recipe/last_success.h"
 #include "recipe/lock.h"
-#include "support/fault_proxy.h"
 #include "support/party.h"
-#include "support/sandbox.h"
+#include "support/proxied.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,16 +30,9 @@ class Party : public test::Party {
         }) {}
 };
 
-class LockSetTest : public testing::Test {
+class LockSetTest : public test::Proxied {
  protected:
   size_t contenders(const std::string& path) { return observer_.children(path).size(); }
-
-  std::string server_ = test::shared_servers();
-  std::string chroot_ = test::new_chroot();
-  std::string here_ = server_ + chroot_;
-  test::Observer observer_{here_};
-  FaultProxy proxy_{server_};
-  std::string through_proxy_ = proxy_.address() + chroot_;
 };
 
 // 29: the last one is busy.

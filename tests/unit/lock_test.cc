@@ -4,9 +4,8 @@
 
 #include "recipe/lease.h"
 #include "recipe/queue_layout.h"
-#include "support/fault_proxy.h"
 #include "support/party.h"
-#include "support/sandbox.h"
+#include "support/proxied.h"
 
 #include <optional>
 
@@ -29,15 +28,9 @@ class Party : public test::Party {
         }) {}
 };
 
-class LockTest : public testing::Test {
+class LockTest : public test::Proxied {
  protected:
   size_t contenders() { return observer_.children("/l").size(); }
-
-  std::string server_ = test::shared_servers();
-  std::string chroot_ = test::new_chroot();
-  test::Observer observer_{server_ + chroot_};
-  FaultProxy proxy_{server_};
-  std::string through_proxy_ = proxy_.address() + chroot_;
 };
 
 TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {

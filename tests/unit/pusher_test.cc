@@ -2,8 +2,7 @@
 // recipe/pusher against a real server, through a proxy that fails. The numbers are those of the failure scenarios.
 #include "recipe/pusher.h"
 
-#include "support/fault_proxy.h"
-#include "support/sandbox.h"
+#include "support/proxied.h"
 
 #include <algorithm>
 #include <functional>
@@ -49,7 +48,7 @@ struct Party {
   Pusher pusher{session, {"/q"}, kUsualPriority, "cannot push to /q"};
 };
 
-class PusherTest : public testing::Test {
+class PusherTest : public test::Proxied {
  protected:
   // All items in the order in which they are taken.
   Texts queue() {
@@ -78,13 +77,6 @@ class PusherTest : public testing::Test {
     while (BootClock::now() < back) party.loop.turn(back);
     proxy_.set(FaultProxy::Mode::pass);
   }
-
-  std::string server_ = test::shared_servers();
-  std::string chroot_ = test::new_chroot();
-  std::string here_ = server_ + chroot_;
-  test::Observer observer_{here_};
-  FaultProxy proxy_{server_};
-  std::string through_proxy_ = proxy_.address() + chroot_;
 };
 
 TEST_F(PusherTest, ItemsAreInTheOrderInWhichTheyWerePushed) {

@@ -2,9 +2,8 @@
 // Slots against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
 #include "recipe/slots.h"
 
-#include "support/fault_proxy.h"
 #include "support/party.h"
-#include "support/sandbox.h"
+#include "support/proxied.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ class Party : public test::Party {
         }) {}
 };
 
-class SlotsTest : public testing::Test {
+class SlotsTest : public test::Proxied {
  protected:
   size_t leases() { return observer_.children("/s/leases").size(); }
   size_t at_gate() { return observer_.children("/s/locks").size(); }
@@ -41,12 +40,6 @@ class SlotsTest : public testing::Test {
     return ExitStatus::done;
   }
 
-  std::string server_ = test::shared_servers();
-  std::string chroot_ = test::new_chroot();
-  std::string here_ = server_ + chroot_;
-  test::Observer observer_{here_};
-  FaultProxy proxy_{server_};
-  std::string through_proxy_ = proxy_.address() + chroot_;
   std::string text_;
 };
 

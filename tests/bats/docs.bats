@@ -50,7 +50,7 @@ with_help() {
 @test "an option that stands nowhere is missed in the manual and in each completion" {
   with_help '  --frob N                        Frob N times'
   expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_equal "$stderr" "check-docs: the manual lacks the option --frob
+  assert_equal "$stderr" "check-docs: man/zklock.1 lacks the option --frob
 check-docs: completions/zklock.bash lacks the option --frob
 check-docs: completions/_zklock lacks the option --frob
 check-docs: completions/zklock.fish lacks the option --frob"
@@ -66,6 +66,34 @@ END
   expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
   assert_regex "$stderr" "no manual has a section zklock frob"
   assert_regex "$stderr" "completions/_zklock lacks the option --frobnicate"
+}
+
+@test "an option, a status or a page of a subcommand that stands in another page only is missed" {
+  cat >fake <<'END'
+#!/bin/sh
+"$ZKLOCK_BIN" "$@" | case $1 in
+  show) sed 's/^Options:/&\n  --label TEXT  Frob/; s/^Exit status: /&76 lost; /; s/^Manual: .*/Manual: zklock-frob(1)/' ;;
+  *) cat ;;
+esac
+END
+  chmod +x fake
+  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
+  assert_equal "$stderr" "check-docs: man/zklock-show.1 lacks the option --label
+check-docs: man/zklock-show.1 lacks the exit status 76 of zklock show
+check-docs: there is no manual zklock-frob(1), which is referred to"
+}
+
+@test "a page that says what is not so is found" {
+  tar -C "$repo" --exclude=./build --exclude=./.git -c . | tar -x
+  sed -i '/^\.It 75$/d' man/zklock.1
+  sed -i 's/^\.It 77$/.It 78/; s/^\.Xr zklock-run 1/.Xr zklock-ran 1/' man/zklock-show.1
+  sed -i 's,/queues/files$,&/whose/path/is/too/long/for/eighty/columns,' man/zklock-queue.1
+  expect_status 1 scripts/check-docs "$ZKLOCK_BIN"
+  assert_regex "$stderr" "man/zklock.1 lacks the exit status 75"
+  assert_regex "$stderr" "man/zklock-show.1 lacks the exit status 77 of zklock show"
+  assert_regex "$stderr" "man/zklock-show.1 has 78, which is no exit status"
+  assert_regex "$stderr" "there is no manual zklock-ran\(1\), which is referred to"
+  assert_regex "$stderr" "man/zklock-queue.1 is wider than 80 columns: .*eighty"
 }
 
 @test "an option that is gone is found in the manual and in each completion" {

@@ -118,7 +118,7 @@ echo begun >>feeds; until [ -e go ]; do sleep 0.02; done'
   assert_regex "$stderr" '^zklock: [^'$'\n'']+$'
 }
 
-@test "README: the backup is made once a night, and by the next host if it failed" {
+@test "README: the backup is made once a night, and again if it failed" {
   stand_in backup <<<'#!/bin/sh
 echo "$1" >>backups; [ -e works ]'
   expect_status 1 on_host backup

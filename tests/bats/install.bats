@@ -6,7 +6,7 @@ load helpers
 setup_file() {
   load helpers
   export installed=$BATS_FILE_TMPDIR/usr build=${ZKLOCK_BIN%/*}
-  cmake --install "$build" --prefix "$installed" >/dev/null || fail "cannot install $build"
+  cmake --install "$build" --strip --prefix "$installed" >/dev/null || fail "cannot install $build"
 }
 
 setup() { setup_place; }
@@ -32,8 +32,7 @@ use_installed() { export PATH=$installed/bin:$PATH; }
   use_installed
   expect_status 0 env zklock -V
   assert_line --index 0 --regexp '^zklock [0-9.]+$'
-  refute_output --partial "$repo"
-  refute_output --partial "$HOSTNAME"
+  refute_output --partial /
 }
 
 @test "man finds the pages" {
@@ -117,9 +116,11 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
 }
 
 @test "the Debian package has its dependencies, and pages and completions where Debian wants them" {
-  expect_status 0 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$PWD/package"
+  # Of what is installed already: else cpack would build first, and change the program under the other tests.
+  expect_status 0 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$PWD/package" \
+    -D CPACK_INSTALL_CMAKE_PROJECTS= -D "CPACK_INSTALLED_DIRECTORIES=$installed;/usr"
   local package file
-  package=package/zklock_0.1.0_$(dpkg --print-architecture).deb
+  package=$(echo package/zklock_*_"$(dpkg --print-architecture)".deb)
   expect_status 0 dpkg-deb -f "$package" Depends Suggests Section Maintainer
   assert_output --regexp 'Depends: .*libc6 .*libzookeeper-st2'
   assert_line "Suggests: default-jre-headless, libzookeeper-java, libslf4j-java"

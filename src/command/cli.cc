@@ -23,6 +23,7 @@
 #include "command/queue_requeue.h"
 #include "command/run.h"
 #include "command/show.h"
+#include "command/version.h"
 #include "command/word.h"
 
 #include <functional>
@@ -131,7 +132,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
     throw usage_error_of(named(root), error);
   }
   if (version) {
-    print("zklock " ZKLOCK_VERSION "\n");
+    print(version_text());
     return 0;
   }
   set_failure_status(root, manner);

@@ -213,6 +213,10 @@ Client::~Client() {
   zookeeper_close(handle_);
 }
 
+const char* Client::version() {
+  return ZOO_VERSION;
+}
+
 // The library writes each request to the socket at once, its length alone. Corked, those that are asked for in a row
 // go together, which spares us and the server packets and wake-ups.
 void Client::cork(bool corked) {

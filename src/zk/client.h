@@ -56,6 +56,9 @@ class Client {
   // first: with more than two answers outstanding the library's close may be lost. May block: 1.5 s on a silent server.
   ~Client();
 
+  // The library's, as in "3.8.0".
+  static const char* version();
+
   // Requests; answers come in the order of sending. Ask for them only while connected: else they are answered at once
   // with `unknown` or `expired`. One too large for the server throws a Failure (65) instead of costing the connection.
   Call create(const std::string& path, const std::string& data, CreateMode mode);

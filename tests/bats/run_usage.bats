@@ -261,11 +261,17 @@ wrong() {
   done
 }
 
-@test "-V prints the version" {
+@test "-V prints the version on the first line, then the C client's and the build" {
+  local said
   expect_status 0 zklock -V
-  assert_output --regexp '^zklock [0-9]+\.[0-9]+\.[0-9]+$'
+  said=$output
+  assert_line --index 0 --regexp '^zklock [0-9]+\.[0-9]+\.[0-9]+$'
+  assert_line --index 1 --regexp '^ZooKeeper C client [0-9]+\.[0-9]+\.[0-9]+$'
+  assert_line --index 2 --regexp \
+    '^built with [A-Za-z]+ [0-9.]+, [A-Za-z]+(, portable)?(, sanitizers)?(, commit [0-9a-f]{12,}(-dirty)?)?$'
+  assert_equal "${#lines[@]}" 3
   expect_status 0 zklock --version
-  assert_output --regexp '^zklock [0-9]+\.[0-9]+\.[0-9]+$'
+  assert_output "$said"
 }
 
 @test "--help and -V to a full disk: 74" {

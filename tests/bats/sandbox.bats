@@ -246,8 +246,9 @@ begin_around() {
 @test "without ZooKeeper or with a wrong word there is one line that helps" {
   mkdir bin
   ln -s /usr/bin/{env,bash,readlink,mktemp,mkdir,ls,rm,grep,sed,cat,setsid} bin/
-  expect_status 1 env PATH="$PWD/bin" "$repo/scripts/zk-sandbox" -- true
-  assert_equal "$stderr" "zk-sandbox: no Java here: run scripts/setup sandbox"
+  expect_status 1 env -u JAVA_HOME PATH="$PWD/bin" "$repo/scripts/zk-sandbox" -- true
+  assert_equal "$stderr" \
+    "zk-sandbox: cannot start a server: there is no java; on Debian: apt install default-jre-headless"
   expect_status 64 zk_sandbox --server 3 -- true
   assert_equal "$stderr" "zk-sandbox: unknown word '--server'; see zk-sandbox --help"
   expect_status 64 zk_sandbox --servers many -- true

@@ -1,0 +1,46 @@
+# Where things are installed (cmake --install), the Debian package (cpack -G DEB) and the tarball (cpack -G TGZ).
+include(GNUInstallDirs)
+
+# Whatever the umask of who installs.
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                                                WORLD_READ WORLD_EXECUTE)
+
+install(TARGETS zklock)
+install(PROGRAMS scripts/zk-sandbox RENAME zklock-sandbox DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(section 1 7)
+  file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY scripts/package/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES completions/zklock.bash RENAME zklock
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/zklock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Zsh's own choice, and what Debian's zsh searches below /usr/local; for below /usr see debian.cmake.
+install(FILES completions/_zklock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+set(CPACK_PACKAGE_NAME zklock)
+# Who publishes packages puts himself here, as in "Name <address>".
+set(CPACK_PACKAGE_CONTACT "zklock maintainers" CACHE STRING "The maintainer that packages name")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks and queues for the shell, on ZooKeeper")
+set(CPACK_PACKAGE_DESCRIPTION
+    "zklock runs a command under a lock that all hosts share, like flock
+across machines. The command is stopped before the lock can go to
+somebody else. Locks, slots, queues, groups and health checks are for
+shell scripts, cron jobs and services; the servers are those of an
+Apache ZooKeeper ensemble.
+.
+zklock-sandbox starts ZooKeeper servers on this machine to try things
+on, where Java and ZooKeeper are installed.")
+set(CPACK_STRIP_FILES ON)
+string(TOLOWER ${CMAKE_SYSTEM_NAME} system)
+set(CPACK_PACKAGE_FILE_NAME zklock-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Suggested only: a host that locks has no need of Java. zklock-sandbox says what to install.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "default-jre-headless, libzookeeper-java, libslf4j-java")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/scripts/package/debian.cmake)
+include(CPack)

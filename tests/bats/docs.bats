@@ -31,14 +31,60 @@ complete_fish() { HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "
   assert_equal "$output$stderr" ""
 }
 
-@test "--help of each subcommand fits a screen of 80 columns and ends with two examples" {
-  local subcommand
-  for subcommand in "" show break health ruok stat srvr mntr 4lw; do
-    expect_status 0 zklock ${subcommand:+"$subcommand"} --help
-    assert [ "$(wc -l <<<"$output")" -le 36 ]
-    refute_output --regexp $'(^|\n)[^\n]{81}'
-    assert_output --regexp $'\nExamples:\n  zklock [^\n]+\n  zklock [^\n]+\n\nManual: zklock(-health)?\\(1\\)$'
-  done
+# subcommands: all of them, a line each, "queue push", as the program's help shows them.
+subcommands() {
+  zklock help | sed -nE 's/^  (([a-z0-9]+)( [a-z]+)?)  .*/\2\n\1/p' | LC_ALL=C sort -u
+}
+
+# page_of SUBCOMMAND: the manual page that it is in.
+page_of() {
+  case $1 in
+    "" | help) echo zklock ;;
+    run | queue* | group*) echo "zklock-${1%% *}" ;;
+    show | break) echo zklock-show ;;
+    *) echo zklock-health ;;
+  esac
+}
+
+# fits LINES: $output has no more, none longer than 80 columns, and no two empty ones in a row.
+fits() {
+  assert [ "$(wc -l <<<"$output")" -le "$1" ]
+  refute_output --regexp $'(^|\n)[^\n]{81}'
+  refute_output --partial $'\n\n\n'
+}
+
+@test "--help of each subcommand fits a screen and ends with two examples and its page" {
+  local words subcommand
+  [[ $(subcommands | wc -l) -ge 24 ]] || fail "help shows too few: $(subcommands)"
+  while read -ra words; do
+    subcommand=${words[*]}
+    expect_status 0 zklock "${words[@]}" --help
+    if [[ $subcommand ]]; then fits 30; else fits 24; fi
+    assert_equal "$stderr" ""
+    assert_output --regexp $'\nExamples:\n  [^\n]*zklock [^\n]+\n  [^\n]*zklock [^\n]+\n\nManual: '"$(page_of "$subcommand")"'\(1\)$'
+    if [[ $subcommand && $subcommand != help ]]; then
+      assert_equal "$(zklock help "${words[@]}")" "$output"
+    fi
+  done <<<$'\nhelp\n'"$(subcommands)"
+}
+
+@test "help shows every command, by purpose, on one screen" {
+  expect_status 0 zklock help
+  fits 30
+  assert_equal "$(grep '^[A-Z][a-z]*:$' <<<"$output")" $'Locks:\nQueues:\nGroups:\nHealth:'
+  assert_equal "$(grep -c '^  ' <<<"$output")" 22
+  refute_output --partial complete-path
+  # The root's --help names the same ones.
+  local words
+  words=$(zklock --help | sed -n 's/^[A-Z][a-z]*: *\([a-z].*,.*\)/\1/p' | tr -s ', ' '\n' | LC_ALL=C sort -u)
+  assert_equal "$words" "$(subcommands | tr ' ' '\n' | LC_ALL=C sort -u)"
+}
+
+@test "help about what does not exist: 64, and the nearest" {
+  expect_error 64 "unknown command 'queu'; did you mean 'queue'?" zklock help queu
+  expect_error 64 "unknown command 'pul'; did you mean 'pull'?" zklock help queue pul
+  expect_error 64 "unexpected argument 'x'" zklock help run x
+  expect_error 64 "see zklock help" zklock
 }
 
 # with_help LINE…: a zklock whose --help has these lines more.

@@ -2,24 +2,41 @@
 # Bash completion for zklock. Source it, or put it where bash-completion looks, under the name zklock.
 # shellcheck shell=bash
 
-# _zklock_look: goes through the words before the cursor and sets what the caller has declared: `subcommand`, `lock`,
-# `command_at` (of the first word behind `--`), `shell` (-c was given) and `option` (whose value stands at the cursor).
+# _zklock_words: sets `words`, those up to the cursor as the shell takes them, and `starts`, where in COMP_WORDS each
+# begins. Readline breaks "--acl=open" and "zk1:2181" apart at "=" and ":".
+_zklock_words() {
+  local rest=${COMP_LINE-} word i
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if ((i)) && [[ $rest != [[:space:]]* ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
+      starts+=("$i")
+    fi
+    rest=${rest#"${rest%%[![:space:]]*}"}
+    rest=${rest#"$word"}
+  done
+}
+
+# _zklock_look: goes through the words before the cursor and sets what the caller has declared: `subcommand`,
+# `operand`, `command_at` (of the first word behind `--`), `shell` (-c was given) and `option` (whose value stands at
+# the cursor).
 _zklock_look() {
   local i word
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=${COMP_WORDS[i]}
+  for ((i = 1; i < ${#words[@]} - 1; i++)); do
+    word=${words[i]}
     option=
     case $word in
-      --) command_at=$((i + 1)); return ;;
+      --) command_at=$((starts[i] + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
         --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
         --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
         --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most)
         option=$word
-        # Readline takes "--acl=open" apart at the "=".
-        if [[ ${COMP_WORDS[i + 1]-} == = ]]; then ((++i)); fi
         ((++i))
         ;;
+      --command=*) shell=1 ;;
       -*)
         # A letter with a value takes the rest of the word, or the next one.
         if [[ $word =~ ^-[hnqrsvVx0l]*[SwEcpNIj]$ ]]; then
@@ -31,14 +48,15 @@ _zklock_look() {
         case $subcommand in
           '') subcommand=$word ;;
           queue | group) subcommand+=" $word" ;;
-          *) lock=$word ;;
+          help) operand+=" $word" ;;
+          *) operand=$word ;;
         esac
         ;;
     esac
     if [[ $option == --command || $option == -*c ]]; then shell=1; fi
   done
   # An option before the cursor that has its value already is done with.
-  if ((i == COMP_CWORD)); then option=; fi
+  if ((i == ${#words[@]} - 1)); then option=; fi
 }
 
 # The command behind `--`, with its own completion where there is one.
@@ -63,64 +81,106 @@ _zklock_files() {
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
+# _zklock_paths PROGRAM WORD: the nodes that the server has, quoted as the word is. Nothing if no server answers in time.
+_zklock_paths() {
+  local program=zklock word=$2 prefix quoting keep=.
+  # Behind a ":" that stands bare Readline would put all of a path.
+  if [[ $word != "$typed" ]]; then return; fi
+  if [[ $1 == */* && -x $1 ]]; then program=$1; fi
+  # shellcheck disable=SC2001 # what a group matched has to come back
+  case $word in
+    \'*) prefix=${word:1} quoting='' keep="^[^']*\$" ;;
+    # There is no way to write a "!" here.
+    \"*) prefix=$(LC_ALL=C sed 's/\\\([\\"$`]\)/\1/g' <<<"${word:1}") quoting='s/[\\"$`]/\\&/g' keep='^[^!]*$' ;;
+    *) prefix=$(LC_ALL=C sed 's/\\\(.\)/\1/g' <<<"$word") quoting='s/[] \\"'\''$`!*?[{}()<>|&;#~^:=@,]/\\&/g' ;;
+  esac
+  # To go on with "/" or a space is the user's to choose.
+  compopt -o nospace 2>/dev/null
+  mapfile -t COMPREPLY < <(
+    command "$program" complete-path "${prefix:-/}" -- "${words[@]//[\\\"\']/}" 2>/dev/null |
+      LC_ALL=C grep -e "$keep" | LC_ALL=C sed -e "$quoting"
+  )
+}
+
 _zklock() {
-  local cur=${COMP_WORDS[COMP_CWORD]} subcommand='' lock='' command_at='' shell='' option='' words=''
+  local subcommand='' operand='' command_at='' shell='' option='' offered='' value typed lead=''
+  local -a words=() starts=()
   local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
+  local asking='-w --timeout --json -S --servers -v --verbose -q --quiet -h --help'
   local -A own=(
-    [run]='-n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code -c --command --grace
-      --wait-all --min-hold --once-per --restart --label'
-    [show]='-r --recursive --json'
-    [break]='-w --timeout --force --yes'
-    [health]='-w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval'
-    [ruok]='-w --timeout --json'
-    [stat]='-w --timeout --json'
-    [srvr]='-w --timeout --json'
-    [mntr]='-w --timeout --json'
-    [4lw]='-w --timeout --json'
-    [queue push]='-0 --null --whole -p --priority'
-    [group join]='--name --unique -w --timeout --data --data-file'
-    [group list]='-l --long --json --at-least'
-    [group watch]='--json'
-    [group wait]='--at-least --at-most -w --timeout'
-    [group create]=''
-    [group delete]='--force'
-    [queue list]='-N --count --dead --json'
-    [queue count]='--exact --json'
-    [queue requeue]=''
-    [queue purge]='--dead --yes'
-    [queue delete]='--yes'
-    [queue pull]='-N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
-      --retry-delay --halt'
+    [help]='-h --help'
+    [queue]='-h --help'
+    [group]='-h --help'
+    [run]="$global -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
+      -c --command --grace --wait-all --min-hold --once-per --restart --label"
+    [show]="$global -r --recursive --json"
+    [break]="$global -w --timeout --force --yes"
+    [health]="$global -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
+    [ruok]=$asking
+    [stat]=$asking
+    [srvr]=$asking
+    [mntr]=$asking
+    [4lw]=$asking
+    [queue push]="$global -0 --null --whole -p --priority"
+    [queue pull]="$global -N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
+      --retry-delay --halt"
+    [queue list]="$global -N --count --dead --json"
+    [queue count]="$global --exact --json"
+    [queue requeue]=$global
+    [queue purge]="$global --dead --yes"
+    [queue delete]="$global --yes"
+    [group join]="$global --name --unique -w --timeout --data --data-file"
+    [group list]="$global -l --long --json --at-least"
+    [group watch]="$global --json"
+    [group wait]="$global --at-least --at-most -w --timeout"
+    [group create]=$global
+    [group delete]="$global --force"
+  )
+  local -A below=(
+    [zklock]='run show break queue group health ruok stat srvr mntr 4lw help'
+    [queue]='push pull list count requeue purge delete'
+    [group]='join list watch wait create delete'
   )
   COMPREPLY=()
+  _zklock_words
   _zklock_look
-  # Without a session.
-  if [[ $subcommand == @(ruok|stat|srvr|mntr|4lw) ]]; then global='-S --servers -v --verbose -q --quiet -h --help'; fi
   if [[ -n $command_at ]]; then
     _zklock_command "$command_at"
     return
   fi
-  if [[ $cur == = ]]; then cur=; fi
-  case $option:$cur in
-    --acl:*) words='open creator creator-world-read' ;;
-    --peer:*) words='curator-rw kazoo kazoo-extra' ;;
-    --format:*) words='text json nagios prometheus' ;;
-    --auth-file:* | --data-file:*) _zklock_files "$cur"; return ;;
-    ?*:*) return ;; # free text, numbers, durations
-    :-*) if [[ $subcommand ]]; then words="$global ${own[$subcommand]-}"; else words="$global -V --version"; fi ;;
-    :*)
-      if [[ -z $subcommand ]]; then
-        words='run show break queue group health ruok stat srvr mntr 4lw'
-      elif [[ $subcommand == 4lw && -z $lock ]]; then
-        words='conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'
-      elif [[ $subcommand == queue ]]; then
-        words='push pull list count requeue purge delete'
-      elif [[ $subcommand == @(run|queue\ pull) && -n $lock && -z $shell ]]; then
-        words=--
-      fi
+  value=${words[-1]}
+  if [[ -z $option && $value == --*=* ]]; then option=${value%%=*} value=${value#*=}; fi
+  typed=${COMP_WORDS[COMP_CWORD]}
+  if [[ $typed == [:=] ]]; then typed=; fi
+  # Where Readline does not break at "=", the option's name is replaced too.
+  if [[ $typed == "$option=$value" ]]; then lead=$option= typed=$value; fi
+  case $option:$value in
+    --acl:*) offered='open creator creator-world-read' ;;
+    --peer:*) offered='curator-rw kazoo kazoo-extra' ;;
+    --format:*) offered='text json nagios prometheus' ;;
+    --auth-file:* | --data-file:*) _zklock_files "$value" ;;
+    --probe:*) _zklock_paths "$1" "$value" ;;
+    -*:*) return ;; # free text, numbers, durations
+    :-*) if [[ $subcommand ]]; then offered=${own[$subcommand]-}; else offered="$global -V --version"; fi ;;
+    *)
+      case $subcommand:$operand in
+        :* | queue:* | group:*) offered=${below[${subcommand:-zklock}]} ;;
+        help:) offered=${below[zklock]% help} ;;
+        'help: queue' | 'help: group') offered=${below[${operand# }]} ;;
+        4lw:) offered='conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs' ;;
+        run:?* | 'queue pull':?* | 'group join':?* | 'group watch':?*)
+          if [[ $subcommand == run && $value ]]; then
+            _zklock_paths "$1" "$value"
+          elif [[ -z $shell ]]; then
+            offered=--
+          fi
+          ;;
+        show:* | run: | break: | 'queue '*: | 'group '*:) _zklock_paths "$1" "$value" ;;
+      esac
       ;;
   esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  if [[ $offered ]]; then mapfile -t COMPREPLY < <(compgen -W "$offered" -- "$value"); fi
+  if [[ $lead ]]; then COMPREPLY=("${COMPREPLY[@]/#/"$lead"}"); fi
 }
 
 complete -F _zklock zklock

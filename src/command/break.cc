@@ -20,7 +20,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  zklock break /locks/nightly                # shows whom it hits, and asks\n"
     "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-show(1)";
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include "command/arguments.h"
 #include "command/break.h"
+#include "command/complete_path.h"
 #include "command/group.h"
 #include "command/group_create.h"
 #include "command/group_delete.h"
@@ -11,6 +12,7 @@
 #include "command/group_wait.h"
 #include "command/group_watch.h"
 #include "command/health.h"
+#include "command/help.h"
 #include "command/options.h"
 #include "command/output.h"
 #include "command/queue.h"
@@ -63,6 +65,13 @@ void add(CLI::App& parent, Starts& starts, Name... name) {
   };
 }
 
+// What was added since the last call stands together in the help; under "" it is not shown there.
+void file_under(CLI::App& root, const char* purpose) {
+  for (CLI::App* app : root.get_subcommands(nullptr)) {
+    if (app->get_group() == "Subcommands") app->group(purpose);
+  }
+}
+
 // The innermost subcommand that was named, or the root.
 CLI::App& named(CLI::App& root) {
   const auto below = root.get_subcommands();
@@ -78,7 +87,7 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   if (app.get_parent()) {
     throw usage_error(fmt::format("no command named: see zklock {} --help", app.get_name()));
   }
-  throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock --help");
+  throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock help");
 }
 
 // Who reads the status of health knows four of them only.
@@ -89,19 +98,20 @@ void set_failure_status(CLI::App& root, Manner& manner) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, Manner& manner) {
-  CLI::App root("Distributed locks for the shell, on ZooKeeper", "zklock");
-  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...");
+  CLI::App root("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
+  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
   root.footer(kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);
-  GlobalOptions global;
-  add_global_options(root, global);
   bool version = false;
   root.add_flag("-V,--version", version, "Print the version");
+  GlobalOptions global;
+  add_global_options(root, global);
   Starts starts;
   add<Run>(root, starts);
   add<Show>(root, starts);
   add<Break>(root, starts);
+  file_under(root, "Locks");
   CLI::App& queue = add_queue(root);
   add<QueuePush>(queue, starts);
   add<QueuePull>(queue, starts);
@@ -110,8 +120,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<QueueRequeue>(queue, starts);
   add<QueuePurge>(queue, starts);
   add<QueueDelete>(queue, starts);
-  add<Health>(root, starts);
-  for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
+  file_under(root, "Queues");
   CLI::App& group = add_group(root);
   add<GroupJoin>(group, starts);
   add<GroupList>(group, starts);
@@ -119,6 +128,13 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   add<GroupWait>(group, starts);
   add<GroupCreate>(group, starts);
   add<GroupDelete>(group, starts);
+  file_under(root, "Groups");
+  add<Health>(root, starts);
+  for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
+  file_under(root, "Health");
+  add<Help>(root, starts);
+  add<CompletePath>(root, starts);
+  file_under(root, "");
 
   const Arguments arguments = Arguments::cut(argc, argv);
   try {

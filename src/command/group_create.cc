@@ -12,8 +12,9 @@ namespace {
 constexpr const char* kFooter =
     "Exit status: 0 it is there; 64 usage, 65 the path is used for something else,\n"
     "69 no server, 75 members have made it, and it goes with them, 77 refused.\n\n"
-    "Example:\n"
-    "  zklock group create /groups/web\n\n"
+    "Examples:\n"
+    "  zklock group create /groups/web\n"
+    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

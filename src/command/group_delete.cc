@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kFooter =
     "Exit status: 0 it is gone; 64 usage, 65 the path is used for something else,\n"
     "69 no server, 75 there are members or there is no such group, 77 refused.\n\n"
-    "Example:\n"
-    "  zklock group delete --force /groups/old\n\n"
+    "Examples:\n"
+    "  zklock group delete /groups/web\n"
+    "  zklock group delete --force /groups/old    # its members too\n\n"
     "Manual: zklock-group(1)";
 
 Failure not_empty(const recipe::GroupRemoval& removal, const std::string& tried, bool forced) {

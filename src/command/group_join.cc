@@ -13,9 +13,8 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: the command's; 64 usage, 65 the path is used for something else,\n"
-    "69 no server, 75 the name is taken, 76 the member was removed, 77 refused,\n"
-    "126/127 no such command.\n\n"
+    "Exit status: the command's; 64 usage, 65 path used for something else, 69 no\n"
+    "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock group join --name web1 --data 10.0.0.7:80 /groups/web -- httpd -X\n"
     "  zklock group join --unique -w 1m --data-file weight /groups/web\n\n"

@@ -30,7 +30,7 @@ GroupList::GroupList(CLI::App& group) : app_(group.add_subcommand("list", "Show 
   app_->add_flag("--json", json_, "An object on a line of its own for each member");
   add_value(*app_, "--at-least", at_least_, "1 if there are fewer than N", "N");
   add_global_options(*app_, global_);
-  app_->get_option("--quiet")->description("Print nothing: 0 if there are enough (1), else 1");
+  describe(*app_, "--quiet", "Print nothing: 0 if there are enough (1), else 1");
   app_->footer(kFooter);
 }
 

@@ -10,9 +10,9 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "A line for each change: +NAME has joined, -NAME has left; at first those who are in.\n\n"
-    "Exit status: 64 usage, 65 the path is used for something else, 69 no server at the\n"
-    "start, 74 output failed, 77 refused, 126/127 no such command.\n\n"
+    "A line for each change: +NAME has joined, -NAME has left; at first who is in.\n\n"
+    "Exit status: 64 usage, 65 the path is used for something else, 69 no server at\n"
+    "the start, 74 output failed, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
     "  zklock group watch /groups/web -- update-backends   # reads the whole list\n\n"

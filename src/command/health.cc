@@ -65,7 +65,7 @@ Health::Health(CLI::App& root) : app_(root.add_subcommand("health", "Tell whethe
   app_->add_flag("--json", json_, "The same as --format json");
   add_value(*app_, "--interval", interval_, "Look again and again, with rates", "DUR");
   add_global_options(*app_, global_);
-  app_->get_option("--quiet")->description("Print nothing, or one line if it is not well");
+  describe(*app_, "--quiet", "Print nothing, or one line if it is not well");
   app_->footer(kFooter);
 }
 

@@ -2,6 +2,7 @@
 #include "command/options.h"
 
 #include "base/text.h"
+#include "command/help_layout.h"
 
 #include <cstdlib>
 
@@ -54,24 +55,8 @@ zk::Acl acl(const Value& value, const zk::Credentials& credentials) {
   return name == "creator" ? zk::Acl::creator : zk::Acl::creator_world_read;
 }
 
-class HelpFormatter : public CLI::Formatter {
- public:
-  explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) { column_width(kHelpColumn); }
-  std::string make_usage(const CLI::App*, std::string) const override { return usage_ + "\n"; }
-  // CLI11 leaves two empty lines between groups.
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    std::string help = Formatter::make_help(app, std::move(name), mode);
-    for (size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
-    return help;
-  }
-
- private:
-  static constexpr size_t kHelpColumn = 30;
-  std::string usage_;
-};
-
 void add_global_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
-  add_value(app, names, value, help, placeholder)->group("Global options");
+  add_value(app, names, value, help, placeholder)->group(kGlobalOptions);
 }
 
 void add_servers(CLI::App& app, GlobalOptions& options) {
@@ -79,8 +64,8 @@ void add_servers(CLI::App& app, GlobalOptions& options) {
 }
 
 void add_flags(CLI::App& app, GlobalOptions& options) {
-  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group("Global options");
-  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group("Global options");
+  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group(kGlobalOptions);
+  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(kGlobalOptions);
 }
 
 void replace(Value& value, const Value& nearer) {
@@ -98,11 +83,11 @@ void add_flag(CLI::App& app, const char* names, bool& given, const char* help) {
 }
 
 void describe(CLI::App& app, const char* option, const char* help) {
-  app.get_option(option)->description(help);
+  app.get_option(option)->description(help)->group("Options");
 }
 
 void set_usage(CLI::App& app, const char* usage) {
-  app.formatter(std::make_shared<HelpFormatter>(usage));
+  app.formatter(help_layout(usage));
 }
 
 void set_footer(CLI::App& app, const char* footer) {

@@ -40,7 +40,7 @@ CLI::App* add_command(CLI::App& parent, const char* name, const char* help);
 // An option without a value.
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
 
-// Another help text for an option that is there.
+// Another help text for a global option, which is then explained in the subcommand's --help too.
 void describe(CLI::App& app, const char* option, const char* help);
 
 // The usage lines of its --help.

@@ -16,7 +16,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt\n"
     "  zklock queue count /queues/urls\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

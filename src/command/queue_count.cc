@@ -14,7 +14,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  zklock queue count /queues/urls\n"
     "  zklock queue count --json --exact /queues/urls | jq .in_work\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

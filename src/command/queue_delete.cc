@@ -15,9 +15,10 @@ namespace {
 constexpr const char* kFooter =
     "Exit status: 0 it is gone, or was not there; 1 you said no; 64 usage,\n"
     "65 the path is no queue, 69 no server, 75 it is in use, 77 refused.\n\n"
-    "Example:\n"
-    "  zklock queue purge --yes /queues/urls && zklock queue delete --yes /queues/urls\n\n"
-    "Manual: zklock(1)";
+    "Examples:\n"
+    "  zklock queue delete /queues/urls           # if it is empty; asks\n"
+    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n\n"
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

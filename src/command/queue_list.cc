@@ -14,12 +14,12 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 74 output failed,\n"
-    "77 refused.\n\n"
+    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server,\n"
+    "74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue list -N 10 /queues/urls\n"
     "  zklock queue list --dead --json /queues/urls | jq -r .id\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

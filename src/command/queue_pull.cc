@@ -17,12 +17,10 @@ namespace {
 
 constexpr const char* kFooter =
     "A command's status decides: 0 removes the item, 65 buries it, 75 puts it back.\n\n"
-    "Exit status: 0, or the command's; 64 usage, 65 not a queue, 69 no server,\n"
-    "74 output failed, 75 nothing there, 76 claim lost, 77 refused, 123 items failed.\n\n"
     "Examples:\n"
     "  zklock queue pull --follow -j 4 /crawl -- fetch   # a worker\n"
     "  url=$(zklock queue pull /crawl)                   # one, or status 75\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 constexpr int64_t kMostJobs = 256;
 constexpr int64_t kMostAttempts = 1'000'000;

@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  zklock queue purge /queues/urls            # says how many, and asks\n"
     "  zklock queue purge --yes --dead /queues/urls\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

@@ -10,13 +10,12 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0 all are in; 64 usage, 65 an item is too large or the path is no queue,\n"
-    "69 no server, 74 input failed, 77 refused.\n\n"
+    "Exit status: 0 all are in; 64 usage, 65 an item too large or not a queue, 69 no\n"
+    "server, 74 input failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt         # a line, an item\n"
-    "  find . -print0 | zklock queue push -0 /queues/files\n"
     "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 // What looks like an option behind the queue may be an item.
 void check_dashes(const CLI::App& app, const Arguments& arguments) {

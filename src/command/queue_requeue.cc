@@ -13,12 +13,12 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0; 64 usage, 65 the path is no queue or an ID is unknown, 69 no server,\n"
-    "77 refused.\n\n"
+    "Exit status: 0; 64 usage, 65 not a queue or an ID is unknown,\n"
+    "69 no server, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue requeue /queues/urls        # all of it\n"
     "  zklock queue list --dead /queues/urls    # shows the IDs\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-queue(1)";
 
 }  // namespace
 

@@ -16,12 +16,10 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: the command's; 64 usage, 65 path used for something else,\n"
-    "69 no server, 75 busy, 76 lock lost, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
     "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-run(1)";
 
 constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
 

@@ -17,7 +17,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  zklock show /locks/nightly\n"
     "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n\n"
-    "Manual: zklock(1)";
+    "Manual: zklock-show(1)";
 
 }  // namespace
 

@@ -57,7 +57,7 @@ Word::Word(CLI::App& root, const char* name) : name_(name), app_(root.add_subcom
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
   app_->add_flag("--json", json_, "An object on a line of its own for each server");
   add_server_options(*app_, global_);
-  app_->get_option("--quiet")->description("Print no replies");
+  describe(*app_, "--quiet", "Print no replies");
   app_->footer(fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
 }
 

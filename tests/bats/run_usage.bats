@@ -255,10 +255,13 @@ wrong() {
 @test "--help of run names every option" {
   expect_status 0 zklock run --help
   local option
-  for option in -n -w -E -c -S -v -q -h --nonblock --timeout --conflict-exit-code --command --label --servers \
-    --session-timeout --connect-timeout --auth-file --acl --verbose --quiet --help ZKLOCK_SERVERS; do
-    assert_output --partial "$option"
+  for option in -n -w -E -c -S -v -q -h --nonblock --timeout --conflict-exit-code --command --label \
+    --session-timeout --connect-timeout --auth-file --acl --help "(zklock -h)"; do
+    assert_output --partial -- "$option"
   done
+  expect_status 0 zklock -h
+  assert_output --partial "-S,--servers LIST"
+  assert_output --partial ZKLOCK_SERVERS
 }
 
 @test "-V prints the version on the first line, then the C client's and the build" {

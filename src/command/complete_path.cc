@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/complete_path.h"
+
+#include "command/output.h"
+#include "recipe/group_layout.h"
+#include "recipe/line.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPatience = 400ms;  // half a second with the start and the shell's own work
+constexpr Duration kSession = 4s;
+constexpr std::string_view kFlags = "nsxqvrl0";  // letters that may stand before another one in a word
+constexpr std::string_view kLastSuccess = ".last";
+
+// The last value that `words` give the option: "-S X", "-vSX", "--servers X", "--servers=X".
+Value value_in(const std::vector<std::string>& words, char letter, std::string_view name) {
+  Value value;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const size_t at = word.starts_with('-') ? word.find_first_not_of(kFlags, 1) : std::string::npos;
+    const bool short_form = at != std::string::npos && word[at] == letter;
+    if (word == name || (short_form && at + 1 == word.size())) {
+      if (i + 1 < words.size()) value = words[++i];
+    } else if (short_form) {
+      value = word.substr(at + 1);
+    } else if (word.starts_with(name) && word[name.size()] == '=') {
+      value = word.substr(name.size() + 1);
+    }
+  }
+  return value;
+}
+
+zk::SessionOptions session_options_from(GlobalOptions options, const std::vector<std::string>& words) {
+  GlobalOptions nearer;
+  nearer.servers = value_in(words, 'S', "--servers");
+  nearer.auth_file = value_in(words, '\0', "--auth-file");
+  options.merge(nearer);
+  options.verbose = false;
+  zk::SessionOptions session = session_options(options);
+  session.session_timeout = kSession;
+  session.connect_timeout = kPatience;
+  return session;
+}
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Of the children of `folder` those that a command can be about: not who stands in line, not the insides of slots, of a
+// queue or a group. A lock that --once-per was used with may have left only its mark.
+std::set<std::string> paths_below(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
+  if (recipe::group_mark_of(mark) != recipe::GroupMark::none) return {};
+  if (folder != "/" && has(names, "leases") && has(names, "locks")) {
+    std::erase_if(names, [](const std::string& name) { return name == "leases" || name == "locks"; });
+  }
+  std::set<std::string> paths;
+  for (std::string& name : names) {
+    if (recipe::parse_contender(name)) continue;
+    if (name.size() > kLastSuccess.size() && name.ends_with(kLastSuccess)) {
+      name.resize(name.size() - kLastSuccess.size());
+    }
+    std::string path = zk::child_of(folder, name);
+    if (!zk::path_error(path)) paths.insert(std::move(path));
+  }
+  return paths;
+}
+
+std::set<std::string> ask(zk::Session& session, const std::string& folder, Deadline until) {
+  session.open(until);
+  const zk::Call list = session.client().children(folder);
+  const zk::Call mark = session.client().read(folder);
+  const zk::Answer listed = session.await(list, until);
+  return paths_below(folder, listed.names, session.await(mark, until).data);
+}
+
+void complete(const std::string& prefix, const zk::SessionOptions& options, Deadline until) {
+  const std::string parent = zk::parent_of(prefix);
+  const std::string folder = parent.empty() ? "/" : parent;
+  if (folder != "/" && zk::path_error(folder)) return;
+  host::Loop loop;
+  zk::Session session(loop, options);
+  try {
+    std::string text;
+    for (const std::string& path : ask(session, folder, until)) {
+      if (path.starts_with(prefix)) text += path + '\n';
+    }
+    print(text);
+    session.close();
+  } catch (const Failure&) {
+    // To close a session on a silent server may take longer than somebody who types would wait.
+    std::_Exit(0);
+  }
+}
+
+}  // namespace
+
+CompletePath::CompletePath(CLI::App& root) : app_(add_command(root, "complete-path", "For completions")) {
+  set_usage(*app_, "Usage: zklock complete-path PREFIX [-- WORD...]");
+}
+
+int CompletePath::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                          Manner&) const {
+  const Deadline until = deadline_in(kPatience);
+  const std::vector<std::string> prefixes = words_of(*app_);
+  if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
+  try {
+    complete(prefixes.front(), session_options_from(global, arguments.command), until);
+  } catch (const Failure&) {
+  }
+  return 0;
+}
+
+}  // namespace zklock::command

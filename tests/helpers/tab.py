@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash or zsh on a terminal, which
+has loaded zklock's completion from the folder COMPLETIONS. Prints an object for each, a line each: `line`, what then
+stands on the command line, and `screen`, what the terminal has shown meanwhile. HOW is `insert`, or `list` for lines
+behind which a list is shown: such a line is typed again until it is, because a busy shell shows none where more has
+been typed already. Ends with 1 when the shell does not do as it should within 20 seconds."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import fcntl
+import time
+
+PATIENCE = 20
+DUMP = "\x18z"  # C-x z; zsh ends at C-d
+DISCARD = "\x15"  # C-u
+READY = "ready> "
+
+BASH = """
+PS1='{ready}'
+source {completions}/zklock.bash
+bind 'set enable-bracketed-paste off' 'set bell-style none' 2>/dev/null
+bind 'set enable-bracketed-paste off'
+bind 'set bell-style none'
+bind 'set completion-query-items 0'
+bind 'set page-completions off'
+bind 'set show-all-if-ambiguous on'
+dump() {{ printf '%s' "$READLINE_LINE" >{place}/new && mv {place}/new {place}/line; }}
+bind -x '"\\C-xz": dump'
+"""
+
+ZSH = """
+PS1='{ready}'
+unset zle_bracketed_paste
+setopt no_beep
+LISTMAX=10000
+fpath=({completions} $fpath)
+autoload -Uz compinit
+compinit -u -d {place}/compdump
+dump() {{ print -rn -- "$BUFFER" >{place}/new && mv {place}/new {place}/line }}
+zle -N dump
+bindkey '^Xz' dump
+bindkey '^I' expand-or-complete
+bindkey '^U' kill-whole-line
+"""
+
+
+class Shell:
+    def __init__(self, completions, name, place):
+        self.place = place
+        text = {"bash": BASH, "zsh": ZSH}[name].format(ready=READY, completions=completions, place=place)
+        with open(os.path.join(place, ".zshrc"), "w") as file:
+            file.write(text)
+        command = {"bash": ["bash", "--noprofile", "--rcfile", file.name, "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.environ.update(ZDOTDIR=place, TERM="xterm", HISTFILE="")
+            os.execvp(command[0], command)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 200, 250, 0, 0))
+        self.screen = ""
+        self.wait_for(lambda: READY in self.screen, "its prompt")
+
+    def read(self, seconds):
+        """What it shows within that time; False where that is nothing."""
+        if not select.select([self.terminal], [], [], seconds)[0]:
+            return False
+        self.screen += os.read(self.terminal, 65536).decode(errors="replace")
+        return True
+
+    def wait_for(self, fact, what):
+        end = time.monotonic() + PATIENCE
+        while not fact():
+            if time.monotonic() > end:
+                sys.exit(f"tab.py: waited in vain for {what}; the screen: {self.screen!r}")
+            self.read(0.02)
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def line(self):
+        path = os.path.join(self.place, "line")
+        self.type(DUMP)
+        self.wait_for(lambda: os.path.exists(path), "the command line")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        os.remove(path)
+        return text
+
+    def complete(self, line, quiet):
+        self.screen = ""
+        self.type(line + "\t")
+        while self.read(quiet):
+            pass
+        found = {"line": self.line(), "screen": re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>])|[\0\r]", "", self.screen)}
+        self.type(DISCARD)
+        while self.line():
+            pass
+        return found
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def main():
+    completions, name, how, *lines = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as place:
+        shell = Shell(os.path.abspath(completions), name, place)
+        for line in lines:
+            end = time.monotonic() + PATIENCE
+            quiet = 0.2
+            found = shell.complete(line, quiet)
+            while how == "list" and "\n" not in found["screen"].rstrip() and time.monotonic() < end:
+                quiet *= 2
+                found = shell.complete(line, quiet)
+            print(json.dumps(found), flush=True)
+        shell.close()
+
+
+main()

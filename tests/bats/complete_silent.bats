@@ -69,7 +69,6 @@ there() { [[ $(zklock complete-path /) == /there ]]; }
     is_silent "--servers=$servers"
     if [[ $servers ]]; then ZKLOCK_SERVERS=$servers is_silent; fi
   done
-  is_silent -S
   export ZKLOCK_SERVERS=127.0.0.1:1
   shells_are_silent
 }

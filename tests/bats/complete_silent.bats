@@ -40,7 +40,7 @@ shells_are_silent() {
     run --separate-stderr offers_of_"$shell" "zklock run --no"
     assert_equal "$output$stderr" "--nonblock"
   done
-  for shell in bash zsh; do
+  for shell in bash fish zsh; do
     tab "$shell" insert "zklock run /" >shown
     assert_equal "$(jq -r .line shown)" "zklock run /"
     refute grep -F zklock: shown

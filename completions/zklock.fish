@@ -81,7 +81,12 @@ function __zklock_paths
     if not string match -q '*/*' -- $program; or not test -x $program
         set program zklock
     end
-    command $program complete-path $prefix -- $words[2..-1] 2>/dev/null
+    set -l paths (command $program complete-path $prefix -- $words[2..-1] 2>/dev/null)
+    # Behind the only one fish would put a space; to go on with that or with "/" is the user's to choose.
+    if test (count $paths) = 1
+        set paths $paths $paths/
+    end
+    string join -- \n $paths
 end
 
 function __zklock_wants_path

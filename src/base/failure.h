@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one exception type: this run of zklock is over. Thrown anywhere, caught in main.cc only (elsewhere a catch may
 // clean up and must rethrow; --restart goes on after a loss, group join lets its command run on, queue pull --follow
-// ends well by TERM, and the probe of health reports what fails). What a caller can decide on is a return value, not a
-// Failure.
+// ends well by TERM, the probe of health reports what fails, and complete-path says nothing). What a caller can decide
+// on is a return value, not a Failure.
 #pragma once
 
 #include "base/exit_status.h"

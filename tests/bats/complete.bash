@@ -36,10 +36,10 @@ offers_of_bash() {
     ((${#COMPREPLY[@]} == 0)) || printf "%s\n" "${COMPREPLY[@]}"' bash "$repo" "$1" | LC_ALL=C sort -u
 }
 
-# offers_of_fish LINE: the same, without what fish tells of each.
+# offers_of_fish LINE: the same, without what fish tells of each, and without the way on from the only path, "/locks/".
 offers_of_fish() {
   HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "$repo/completions/zklock.fish" "$1" |
-    cut -f1 | LC_ALL=C sort -u
+    sed 's/\t.*//; s/\([^/]\)\/$/\1/' | LC_ALL=C sort -u
 }
 
 # The programs under test are called zklock where a shell looks for them.

@@ -40,7 +40,7 @@ shells_are_silent() {
     run --separate-stderr offers_of_"$shell" "zklock run --no"
     assert_equal "$output$stderr" "--nonblock"
   done
-  for shell in bash zsh; do
+  for shell in bash fish zsh; do
     tab "$shell" insert "zklock run /" >shown
     assert_equal "$(jq -r .line shown)" "zklock run /"
     refute grep -F zklock: shown
@@ -69,7 +69,6 @@ there() { [[ $(zklock complete-path /) == /there ]]; }
     is_silent "--servers=$servers"
     if [[ $servers ]]; then ZKLOCK_SERVERS=$servers is_silent; fi
   done
-  is_silent -S
   export ZKLOCK_SERVERS=127.0.0.1:1
   shells_are_silent
 }

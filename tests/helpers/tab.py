@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash or zsh on a terminal, which
+"""tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash, fish or zsh on a terminal, which
 has loaded zklock's completion from the folder COMPLETIONS. Prints an object for each, a line each: `line`, what then
 stands on the command line, and `screen`, what the terminal has shown meanwhile. HOW is `insert`, or `list` for lines
 behind which a list is shown: such a line is typed again until it is, because a busy shell shows none where more has
@@ -52,16 +52,32 @@ bindkey '^U' kill-whole-line
 """
 
 
+FISH = """
+function fish_prompt; printf '{ready}'; end
+set -g fish_greeting
+set -g fish_autosuggestion_enabled 0
+source {completions}/zklock.fish
+function dump; commandline -b >{place}/new; mv {place}/new {place}/line; end
+bind \\cxz dump
+"""
+
+TEXTS = {"bash": BASH, "fish": FISH, "zsh": ZSH}
+
+
 class Shell:
     def __init__(self, completions, name, place):
         self.place = place
-        text = {"bash": BASH, "zsh": ZSH}[name].format(ready=READY, completions=completions, place=place)
+        text = TEXTS[name].format(ready=READY, completions=completions, place=place)
         with open(os.path.join(place, ".zshrc"), "w") as file:
             file.write(text)
-        command = {"bash": ["bash", "--noprofile", "--rcfile", file.name, "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
+        command = {
+            "bash": ["bash", "--noprofile", "--rcfile", file.name, "-i"],
+            "fish": ["fish", "--no-config", "--private", "-C", f"source {file.name}", "-i"],
+            "zsh": ["zsh", "-d", "-i"],
+        }[name]
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
-            os.environ.update(ZDOTDIR=place, TERM="xterm", HISTFILE="")
+            os.environ.update(HOME=place, ZDOTDIR=place, TERM="xterm", HISTFILE="")
             os.execvp(command[0], command)
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 200, 250, 0, 0))
         self.screen = ""
@@ -89,7 +105,7 @@ class Shell:
         self.type(DUMP)
         self.wait_for(lambda: os.path.exists(path), "the command line")
         with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+            text = file.read().removesuffix("\n")
         os.remove(path)
         return text
 

@@ -220,6 +220,6 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
 
 @test "credentials: a group of others' is refused, 77" {
   ZKLOCK_AUTH=digest:u:p expect_status 0 zklock group create --acl creator /g
-  expect_error 77 "not allowed" zklock group join /g -- true
-  expect_error 77 "not allowed" zklock group list /g
+  expect_error 77 "the ACL there does not allow it" zklock group join /g -- true
+  expect_error 77 "the ACL there does not allow it" zklock group list /g
 }

@@ -7,6 +7,7 @@
 #include "host/terminal.h"
 
 #include <exception>
+#include <string>
 
 namespace {
 
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
   } catch (const zklock::Failure& failure) {
     return tell(failure, manner);
   } catch (const std::exception& error) {
-    zklock::host::say_error(error.what());
+    zklock::host::say_error(std::string("an error inside zklock: ") + error.what());
     return manner.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
 }

@@ -13,11 +13,6 @@ namespace zklock::command {
 
 namespace {
 
-std::string hint(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string near = nearest(word, candidates);
-  return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
-}
-
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -30,15 +25,25 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }
 
+std::string hint(const CLI::App& app, const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? fmt::format("; see {} --help", full_name(app)) : fmt::format("; did you mean '{}'?", near);
+}
+
 }  // namespace
 
 Arguments Arguments::cut(int argc, char** argv) {
   Arguments cut;
   for (int i = 1; i < argc; ++i) {
-    if (!cut.separated && std::string_view(argv[i]) == "--") {
+    const std::string_view word = argv[i];
+    if (!cut.separated && word == "--") {
       cut.separated = true;
+    } else if (!cut.separated && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      // For the value of --label= CLI11 would take the next word.
+      cut.options.emplace_back(word.substr(0, word.size() - 1));
+      cut.options.emplace_back();
     } else {
-      (cut.separated ? cut.command : cut.options).emplace_back(argv[i]);
+      (cut.separated ? cut.command : cut.options).emplace_back(word);
     }
   }
   return cut;
@@ -48,12 +53,12 @@ Failure unknown_word(const CLI::App& app, const std::string& word) {
   const std::string shown = printable(word);
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
-    return usage_error(fmt::format("unknown option '{}'{}", shown, hint(name, option_names(app))));
+    return usage_error(fmt::format("unknown option '{}'{}", shown, hint(app, name, option_names(app))));
   }
   std::vector<std::string> names;
   for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
   if (names.empty()) return usage_error(fmt::format("unexpected argument '{}'", shown));
-  return usage_error(fmt::format("unknown command '{}'{}", shown, hint(word, names)));
+  return usage_error(fmt::format("unknown command '{}'{}", shown, hint(app, word, names)));
 }
 
 Failure unexpected_word(const std::string& word, const Arguments& arguments) {
@@ -87,7 +92,11 @@ Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
   text = text.substr(0, text.find('\n'));
   const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (missing) text = text.substr(0, text.find(':')) + " needs a value";
-  return usage_error(fmt::format("{} (see {} --help)", printable(text), full_name(app)));
+  // "Could not convert: --quiet = maybe"
+  const size_t option = text.find("--");
+  const bool surplus = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && option != std::string::npos;
+  if (surplus) text = text.substr(option, text.find(" =", option) - option) + " takes no value";
+  return usage_error(fmt::format("{}; see {} --help", printable(text), full_name(app)));
 }
 
 }  // namespace zklock::command

@@ -21,7 +21,7 @@ constexpr const char* kFooter =
 Failure not_empty(const recipe::GroupRemoval& removal, const std::string& tried, bool forced) {
   if (removal.others > 0) {
     return {ExitStatus::bad_data,
-            fmt::format("{}: there {} below it that {} no member", tried,
+            fmt::format("{}: there {} below it that {} no member; delete what is below first", tried,
                         removal.others == 1 ? "is a node" : fmt::format("are {} nodes", removal.others),
                         removal.others == 1 ? "is" : "are")};
   }
@@ -59,7 +59,7 @@ int GroupDelete::execute(const Arguments& arguments, const GlobalOptions& global
     case End::expired:
       break;
   }
-  throw Failure(ExitStatus::unavailable, tried + ": the session expired");
+  throw zk::expired(tried);
 }
 
 }  // namespace zklock::command

@@ -48,7 +48,7 @@ int GroupList::execute(const Arguments& arguments, const GlobalOptions& global, 
   GroupRoster roster(session, path, form != GroupForm::names && !global.quiet);
   const bool absent = recipe::look_at_group(session, path, tried, kNever) == GroupState::absent ||
                       roster.look(kNever) == GroupRoster::State::absent;
-  if (session.expired()) throw Failure(ExitStatus::unavailable, tried + ": the session expired");
+  if (session.expired()) throw zk::expired(tried);
   session.close();
   if (absent) throw Failure(ExitStatus::busy, tried + ": there is no such group");
   const size_t members = roster.members().size();

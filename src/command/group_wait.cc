@@ -57,7 +57,7 @@ int GroupWait::execute(const Arguments& arguments, const GlobalOptions& global, 
     while (waits && !roster.is_stale() && left_until(until) > Duration::zero()) session.turn(until);
     if (waits && left_until(until) > Duration::zero()) continue;
     session.close();
-    throw Failure(ExitStatus::busy, fmt::format("{}: {}, not at {} {}", tried, members_are(members),
+    throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", tried, members_are(members),
                                                 least ? "least" : "most", least ? *least : *most));
   }
   session.close();

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ constexpr const char* kWholeScreen = "\033[2J";
 int64_t number(const std::string& text, const char* option) {
   const auto value = parse_number(text);
   if (value) return *value;
-  throw usage_error(fmt::format("bad number '{}' for {}", printable(text), option));
+  throw usage_error(fmt::format("bad number '{}' for {}: write one from 0 on", printable(text), option));
 }
 
 std::string now_utc() {
@@ -91,7 +92,7 @@ int Health::execute(const Arguments& arguments, const GlobalOptions& global, con
     }
   }
   if (!global.quiet) {
-    print(loop, report_of(look, chosen, options.thresholds));
+    print(loop, report_of(look, chosen, options.thresholds, host::colours_on(STDOUT_FILENO)));
   } else if (look.verdict.level != Level::ok) {
     host::say_error(line_of(look.verdict));
   }
@@ -108,6 +109,7 @@ CheckupOptions Health::checkup_options(const Arguments& arguments, const GlobalO
   options.probe = *probe_;
   options.session = session_options(global);
   options.session.servers.servers = options.servers;
+  if (!operands_of(*app_, arguments).empty()) options.session.servers.origin = "the command line";
   // A silent server must not take all the time that there is: each attempt gets a sixth of the session timeout.
   options.session.session_timeout = std::min(options.session.session_timeout, std::max<Duration>(options.time, 1s));
   return options;
@@ -119,7 +121,8 @@ Thresholds Health::thresholds(size_t servers) const {
   if (max_outstanding_) thresholds.outstanding = number(*max_outstanding_, "--max-outstanding");
   if (min_servers_) thresholds.servers = number(*min_servers_, "--min-servers");
   if (thresholds.servers && *thresholds.servers > static_cast<int64_t>(servers)) {
-    throw usage_error(fmt::format("--min-servers {} can never be: {} to be asked", *min_servers_, servers));
+    throw usage_error(fmt::format("--min-servers {} can never be met: {} asked", *min_servers_,
+                                  servers == 1 ? "only 1 server is" : fmt::format("only {} servers are", servers)));
   }
   return thresholds;
 }
@@ -150,7 +153,7 @@ void Health::watch(host::Loop& loop, Checkup& checkup, HealthFormat format, Dura
   const bool repaint = format == HealthFormat::text && host::is_terminal_output();
   Deadline next = BootClock::now();
   for (bool first = true;; first = false) {
-    std::string text = report_of(checkup.look(), format, {});
+    std::string text = report_of(checkup.look(), format, {}, host::colours_on(STDOUT_FILENO));
     if (format == HealthFormat::text) {
       text = fmt::format("{}, every {}\n\n{}", now_utc(), format_duration(interval), text);
     }

@@ -24,8 +24,8 @@ std::vector<Finding> check_limits(const std::vector<ServerHealth>& servers, int6
   using Millis = std::chrono::duration<double, std::milli>;
   std::vector<Finding> findings;
   if (thresholds.servers && serving < *thresholds.servers) {
-    findings.push_back({Level::critical, fmt::format("only {} of {} serve, {} are wanted", serving, servers.size(),
-                                                     *thresholds.servers)});
+    findings.push_back(
+        {Level::critical, fmt::format("only {} of {} serve, {} wanted", serving, servers.size(), *thresholds.servers)});
   }
   for (const ServerHealth& server : servers) {
     const std::string address = to_string(server.server);

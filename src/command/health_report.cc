@@ -16,6 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
+constexpr size_t kStateColumn = 1;
+
 template <typename Value>
 std::string cell_of(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
@@ -41,8 +43,30 @@ Cells row_of(const ServerHealth& server) {
           cell_of(status.nodes)};
 }
 
-std::string prefix_of(const Finding& finding) {
-  return finding.level == Level::ok ? "" : fmt::format("{}: ", name_of(finding.level));
+host::Colour colour_of_state(const std::string& state) {
+  if (state == "serving") return host::Colour::green;
+  return state == "read-only" || state == "not-serving" ? host::Colour::yellow : host::Colour::red;
+}
+
+host::Colour colour_of(Level level) {
+  switch (level) {
+    case Level::ok:
+      return host::Colour::green;
+    case Level::warning:
+    case Level::unknown:
+      return host::Colour::yellow;
+    case Level::critical:
+      return host::Colour::red;
+  }
+  return host::Colour::none;
+}
+
+std::string shown(Level level, host::Colours colours) {
+  return host::in_colour(name_of(level), colours == host::Colours::on ? colour_of(level) : host::Colour::none);
+}
+
+std::string prefix_of(const Finding& finding, host::Colours colours) {
+  return finding.level == Level::ok ? "" : fmt::format("{}: ", shown(finding.level, colours));
 }
 
 double millis(Duration span) {
@@ -83,11 +107,12 @@ Json json_of(const Probe& probe) {
 
 }  // namespace
 
-std::string text_of(const Look& look) {
+std::string text_of(const Look& look, host::Colours colours) {
   Cells heads{"SERVER", "STATE", "MODE", "VERSION", "AVG-MS", "MAX-MS", "CONNECTIONS", "OUTSTANDING", "ZXID", "NODES"};
   const bool rated = std::any_of(look.rates.begin(), look.rates.end(), [](const auto& rates) { return bool(rates); });
   if (rated) heads.insert(heads.end(), {"RECEIVED/S", "SENT/S"});
   Table table(heads);
+  if (colours == host::Colours::on) table.paint(kStateColumn, colour_of_state);
   for (size_t i = 0; i < look.servers.size(); ++i) {
     Cells row = row_of(look.servers[i]);
     const auto& rates = look.rates[i];
@@ -97,8 +122,11 @@ std::string text_of(const Look& look) {
     }
     table.add(row);
   }
-  std::string text = fmt::format("{}\n{}: {}\n", table.text(), name_of(look.verdict.level), look.verdict.summary);
-  for (const Finding& finding : look.verdict.findings) text += fmt::format("{}{}\n", prefix_of(finding), finding.text);
+  std::string text =
+      fmt::format("{}\n{}: {}\n", table.text(), shown(look.verdict.level, colours), look.verdict.summary);
+  for (const Finding& finding : look.verdict.findings) {
+    text += fmt::format("{}{}\n", prefix_of(finding, colours), finding.text);
+  }
   return text;
 }
 
@@ -126,10 +154,10 @@ std::string json_of(const Look& look) {
   return line_of(json);
 }
 
-std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds) {
+std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds, host::Colours colours) {
   switch (format) {
     case HealthFormat::text:
-      return text_of(look);
+      return text_of(look, colours);
     case HealthFormat::json:
       return json_of(look);
     case HealthFormat::nagios:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command/checkup.h"
+#include "host/colour.h"
 
 #include <string>
 
@@ -11,7 +12,7 @@ namespace zklock::command {
 enum class HealthFormat { text, json, nagios, prometheus };
 
 // A table, and below it the verdict; with rates once there are any.
-std::string text_of(const Look& look);
+std::string text_of(const Look& look, host::Colours colours = host::Colours::off);
 
 // An object on a line.
 std::string json_of(const Look& look);
@@ -22,7 +23,8 @@ std::string nagios_of(const Look& look, const Thresholds& thresholds);
 // The text format that Prometheus and its node exporter read.
 std::string prometheus_of(const Look& look);
 
-std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds);
+// `colours` are for the format text alone.
+std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds, host::Colours colours);
 
 // "warning: quorum: …; missing: …"
 std::string line_of(const HealthVerdict& verdict);

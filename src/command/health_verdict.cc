@@ -158,7 +158,7 @@ void Judge::judge_nobody() {
            s.result == WordResult::not_allowed;
   };
   if (std::all_of(servers_.begin(), servers_.end(), is_strange)) {
-    verdict_.summary = "not known: no server gave a reply that tells";
+    verdict_.summary = "no server gave a reply that tells";
     verdict_.level = Level::unknown;
     return;
   }

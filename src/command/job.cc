@@ -131,7 +131,7 @@ std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
 void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
   const auto age = last.age(options_.patience.until);
   if (session_.expired()) {
-    throw Failure(ExitStatus::unavailable, fmt::format("cannot take {}: the session expired on the way", names()));
+    throw zk::expired(fmt::format("cannot take {}", names()));
   }
   if (!age || *age >= *options_.once_per) return;
   locks.release(session_.timeout());
@@ -183,9 +183,10 @@ void Job::check_grace() const {
   if (!options_.grace || *options_.grace <= session_.timeout() / kLargestGrace) return;
   throw Failure(
       ExitStatus::usage,
-      fmt::format("--grace {} is more than an eighth of the session timeout, {}: ask for --session-timeout {}",
-                  format_duration(*options_.grace), format_duration(session_.timeout()),
-                  format_duration(*options_.grace * kLargestGrace)));
+      fmt::format(
+          "--grace {} is more than an eighth of the session timeout, {}: ask for --session-timeout {}",
+          format_duration(*options_.grace), format_duration(session_.timeout()),
+          fmt::format("{}s", std::chrono::ceil<std::chrono::seconds>(*options_.grace * kLargestGrace).count())));
 }
 
 std::string Job::names() const {

@@ -172,8 +172,9 @@ void Joining::fail_taken() const {
   const Duration since = now - std::chrono::milliseconds(stat.created_ms);
   throw Failure(
       ExitStatus::busy,
-      fmt::format("{} as {}: the name is taken for {}, by session {}", tried_, printable(options_.membership.name),
-                  format_duration(std::max(since, Duration::zero())), session_name(stat.ephemeral_owner)));
+      fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
+                  tried_, printable(options_.membership.name), format_duration(std::max(since, Duration::zero())),
+                  session_name(stat.ephemeral_owner)));
 }
 
 }  // namespace zklock::command

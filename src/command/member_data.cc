@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kLargest = 983040;  // of what the server takes in a request; the rest is for the path
 
 std::string too_much() {
-  return fmt::format("a member's data has {} bytes at most", kLargest);
+  return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", kLargest);
 }
 
 // At most one byte more than is good; nothing if it cannot be read.
@@ -49,7 +49,7 @@ bool MemberData::can_change() const {
 std::optional<std::string> MemberData::read_again() {
   errno = 0;
   auto bytes = content_of(*file_);
-  if (!bytes) return fmt::format("cannot read the data file {}: {}", printable(*file_), std::strerror(errno));
+  if (!bytes) return fmt::format("cannot read the data file '{}': {}", printable(*file_), std::strerror(errno));
   if (bytes->size() > kLargest) return too_much();
   bytes_ = std::move(*bytes);
   return std::nullopt;

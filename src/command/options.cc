@@ -25,7 +25,7 @@ Setting setting(const Value& option, const char* option_name, const char* variab
   if (option) return {*option, option_name};
   const char* value = std::getenv(variable);
   if (value && *value) return {value, variable};
-  return {fallback, "the default"};
+  return {fallback, zk::ServerList::kDefaultOrigin};
 }
 
 Duration timeout(const Setting& setting) {

@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
 
 namespace zklock::command {
 
@@ -15,7 +18,7 @@ void print(std::string_view text) {
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
   // Whoever read it wants no more: zklock ends as quietly as other tools do.
   if (errno == EPIPE) throw Failure::by_signal(SIGPIPE);
-  throw Failure(ExitStatus::input_output, "cannot write to standard output");
+  throw Failure(ExitStatus::input_output, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 void print(host::Loop& loop, std::string_view text) {

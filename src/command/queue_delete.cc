@@ -42,11 +42,13 @@ int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global
   visit.session().close();
   if (deleted) return 0;
   const bool empty = count.items + count.dead == 0;
-  throw Failure(ExitStatus::busy,
-                fmt::format("cannot delete {}: {}", path,
-                            empty ? "somebody pushes to it or waits for items"
-                                  : fmt::format("{} in it and {} dead; zklock queue purge throws them away",
-                                                items_are(count.items), count.dead)));
+  throw Failure(
+      ExitStatus::busy,
+      fmt::format(
+          "cannot delete {}: {}", path,
+          empty ? "somebody pushes to it or waits for items"
+                : fmt::format("{} in it and {} dead; zklock queue purge throws the items away, with --dead the dead",
+                              items_are(count.items), count.dead)));
 }
 
 }  // namespace zklock::command

@@ -95,11 +95,11 @@ int QueuePull::work(PullOptions options, zk::SessionOptions session, const Argum
 void QueuePull::check_fit(const Arguments& arguments) const {
   if (arguments.separated && arguments.command.empty()) throw usage_error("no command behind --");
   if (arguments.separated && (nul_ || whole_)) {
-    throw usage_error(
-        fmt::format("{} is for items on standard output: a command gets each item as it is", nul_ ? "-0" : "--whole"));
+    throw usage_error(fmt::format("{} is for items on standard output: a command gets each item as it is",
+                                  nul_ ? "--null" : "--whole"));
   }
   if (arguments.separated) return;
-  const char* option = placeholder_     ? "-I"
+  const char* option = placeholder_     ? "--replace"
                        : jobs_          ? "--jobs"
                        : most_attempts_ ? "--max-attempts"
                        : retry_delay_   ? "--retry-delay"
@@ -111,8 +111,8 @@ void QueuePull::check_fit(const Arguments& arguments) const {
 PullOptions QueuePull::pull_options(const Arguments& arguments) const {
   if (all_ && follow_) throw usage_error("give either --all or --follow, not both");
   if (count_ && (all_ || follow_))
-    throw usage_error(fmt::format("give either -N or {}, not both", all_ ? "--all" : "--follow"));
-  if (nul_ && whole_) throw usage_error("give either -0 or --whole, not both");
+    throw usage_error(fmt::format("give either --count or {}, not both", all_ ? "--all" : "--follow"));
+  if (nul_ && whole_) throw usage_error("give either --null or --whole, not both");
   PullOptions options;
   // Behind the "--" stands the command.
   const QueueWords words = queue_words(*app_, Arguments{arguments.options, {}, false});
@@ -128,7 +128,7 @@ PullOptions QueuePull::pull_options(const Arguments& arguments) const {
 
 void QueuePull::check_placeholder(const std::vector<std::string>& words) const {
   if (!placeholder_) return;
-  if (placeholder_->empty()) throw usage_error("bad value '' for -I: write what is to be replaced, as in -I {}");
+  if (placeholder_->empty()) throw usage_error("bad value '' for --replace: write what is to be replaced, as in -I {}");
   const auto has_it = [this](const std::string& word) { return word.find(*placeholder_) != std::string::npos; };
   if (std::any_of(words.begin() + 1, words.end(), has_it)) return;
   throw usage_error(fmt::format("no '{0}' in the command's arguments: write -I {0} ... -- {1} {0}",
@@ -148,7 +148,7 @@ std::optional<size_t> QueuePull::most() const {
   if (!count_) return 1;
   const auto number = parse_number(*count_);
   if (number && *number >= 1) return static_cast<size_t>(*number);
-  throw usage_error(fmt::format("bad number '{}' for --count: write 1 or more", printable(*count_)));
+  throw usage_error(fmt::format("bad number '{}' for --count: write one from 1 on", printable(*count_)));
 }
 
 }  // namespace zklock::command

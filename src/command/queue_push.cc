@@ -23,8 +23,9 @@ void check_dashes(const CLI::App& app, const Arguments& arguments) {
   if (arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
   for (const std::string& word : rest) {
     if (!word.starts_with('-')) continue;
+    const std::string unknown = unknown_word(app, word).text();
     throw usage_error(
-        fmt::format("{}; write -- before an item that begins with a dash", unknown_word(app, word).text()));
+        fmt::format("{}; write -- before an item that begins with a dash", unknown.substr(0, unknown.find("; see "))));
   }
 }
 

@@ -39,7 +39,8 @@ int QueueRequeue::execute(const Arguments& arguments, const GlobalOptions& globa
   visit.session().close();
   visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
   if (all || ids.empty()) return 0;
-  throw Failure(ExitStatus::bad_data, fmt::format("cannot requeue {} to {}: there is no such dead item",
+  throw Failure(ExitStatus::bad_data, fmt::format("cannot requeue '{}' to {}: no dead letter has that ID; zklock "
+                                                  "queue list --dead shows them",
                                                   printable(*ids.begin()), words.path));
 }
 

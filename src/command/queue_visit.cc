@@ -29,7 +29,7 @@ bool QueueVisit::open() {
     case QueueState::expired:
       break;
   }
-  throw Failure(ExitStatus::unavailable, fmt::format("{}: the session expired", tried));
+  throw zk::expired(tried);
 }
 
 void QueueVisit::confirm(const std::string& question) {

@@ -20,6 +20,7 @@ using recipe::Survey;
 using recipe::Use;
 
 constexpr size_t kLongestText = 80;
+constexpr size_t kStateColumn = 2;
 
 // A participant in words; what is not known is empty.
 struct Words {
@@ -76,6 +77,11 @@ std::string last_success_of(const Survey& survey) {
   return survey.last_success_ms == 0 ? "" : format_utc(survey.last_success_ms);
 }
 
+host::Colour colour_of(const std::string& state) {
+  if (state == "holding") return host::Colour::green;
+  return state == "waiting" ? host::Colour::yellow : host::Colour::none;
+}
+
 std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
   if (survey.participants.empty()) {
     return {{survey.path, "", "free", survey.use == Use::slots ? "slot" : "", "", "", "", "", "", "", ""}};
@@ -126,13 +132,14 @@ int64_t slots_of(const Survey& survey) {
 
 }  // namespace
 
-std::string table_of(const std::vector<Survey>& surveys) {
+std::string table_of(const std::vector<Survey>& surveys, host::Colours colours) {
   if (surveys.empty()) return "";
   const bool once_per = std::any_of(surveys.begin(), surveys.end(), [](const Survey& s) { return s.last_success_ms; });
   std::vector<std::string> heads = {"LOCK", "POS",  "STATE",   "KIND",    "SINCE", "HOST",
                                     "PID",  "USER", "COMMAND", "SESSION", "LABEL"};
   if (once_per) heads.insert(heads.end() - 1, "LAST-SUCCESS");
   Table table(heads);
+  if (colours == host::Colours::on) table.paint(kStateColumn, colour_of);
   for (const Survey& survey : surveys) {
     for (auto& row : rows_of(survey)) {
       if (once_per) row.insert(row.end() - 1, last_success_of(survey));

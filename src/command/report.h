@@ -3,6 +3,7 @@
 // programs is shown as it is.
 #pragma once
 
+#include "host/colour.h"
 #include "recipe/survey.h"
 
 #include <string>
@@ -11,7 +12,7 @@
 namespace zklock::command {
 
 // A table: a line for each participant, and one for a lock that has none. Nothing without locks.
-std::string table_of(const std::vector<recipe::Survey>& surveys);
+std::string table_of(const std::vector<recipe::Survey>& surveys, host::Colours colours = host::Colours::off);
 
 // An object on a line of its own. Keys of which nothing is known are left out.
 std::string json_of(const recipe::Survey& survey);

@@ -89,7 +89,8 @@ JobOptions Run::job_options(const Arguments& arguments) const {
 }
 
 void Run::check_job(const JobOptions& job) const {
-  if (!is_utf8(label_.value_or(""))) throw usage_error("bad --label: it is not UTF-8");
+  if (!is_utf8(label_.value_or("")))
+    throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*label_)));
   const bool shared = job.type.kind == recipe::Kind::shared;
   if (job.slots > 0 && (shared || peer_)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));

@@ -5,6 +5,8 @@
 #include "command/report.h"
 #include "zk/path.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -35,7 +37,7 @@ int Show::execute(const Arguments& arguments, const GlobalOptions& global, const
   if (global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json_ ? "" : table_of(surveys);
+  std::string text = json_ ? "" : table_of(surveys, host::colours_on(STDOUT_FILENO));
   for (const recipe::Survey& survey : surveys) {
     if (json_) text += json_of(survey);
   }

@@ -31,13 +31,20 @@ std::string Table::text() const {
     for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
   }
   std::string text;
-  for (const auto& line : lines_) {
+  for (size_t n = 0; n < lines_.size(); ++n) {
+    const auto& line = lines_[n];
     for (size_t i = 0; i + 1 < line.size(); ++i) {
-      text += line[i] + std::string(widths[i] - width_of(line[i]), ' ') + kGap;
+      text += shown(n, i) + std::string(widths[i] - width_of(line[i]), ' ') + kGap;
     }
-    text += line.back() + '\n';
+    text += shown(n, line.size() - 1) + '\n';
   }
   return text;
+}
+
+std::string Table::shown(size_t line, size_t column) const {
+  const std::string& cell = lines_[line][column];
+  if (line == 0 || !painted_ || painted_->first != column) return cell;
+  return host::in_colour(cell, painted_->second(cell));
 }
 
 }  // namespace zklock::command

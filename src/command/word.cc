@@ -81,7 +81,7 @@ std::string Word::take_word(std::vector<std::string>& operands) const {
   if (word.size() != 4 || !letters) {
     throw usage_error(fmt::format("bad word '{}': write four small letters, like conf", printable(word)));
   }
-  if (word == "stmk") throw usage_error("stmk is not asked: it sets the server's trace mask and needs 8 bytes more");
+  if (word == "stmk") throw usage_error("cannot ask stmk: it sets the server's trace mask, and needs 8 bytes more");
   return word;
 }
 

@@ -73,8 +73,9 @@ std::string remedy(const WordReply& reply) {
     case WordResult::unknown_host:
       return "look at the name and the resolver";
     case WordResult::no_answer:
-      return reply.reason == "no connection" ? "look whether the host is up and no firewall is in the way"
-                                             : "look whether its process hangs, or give it longer with -w";
+      return reply.reason == "no connection"
+                 ? "look whether the host is up and no firewall is in the way"
+                 : "look whether its process hangs or is not ZooKeeper at all, or give it longer with -w";
     case WordResult::closed:
       return reply.word == "hash" ? "it has no digests yet, or is older than 3.6 and does not know the word"
                                   : "it does not know the word, has too many connections from here "
@@ -138,7 +139,7 @@ std::string trouble_of(const WordReply& reply) {
     case WordResult::unknown_host:
       return fmt::format("name not resolved: {}", printable(reply.reason));
     case WordResult::no_answer:
-      return fmt::format("no answer in {} ({})", format_duration(reply.took), printable(reply.reason));
+      return fmt::format("no answer in {}: {}", format_duration(reply.took), printable(reply.reason));
     case WordResult::closed:
       return "closed without a word";
     case WordResult::cut_short:

@@ -108,7 +108,7 @@ std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts,
   while (!lookup.done()) {
     if (left_until(until) == Duration::zero()) {
       throw Failure(ExitStatus::unavailable,
-                    fmt::format("cannot resolve {}: no answer in time", fmt::join(hosts, ", ")));
+                    fmt::format("cannot resolve {}: no answer in time; look at the resolver", fmt::join(hosts, ", ")));
     }
     loop.turn(until);
   }

@@ -2,6 +2,7 @@
 #include "host/terminal.h"
 
 #include "base/text.h"
+#include "host/colour.h"
 
 #include <cerrno>
 #include <limits.h>
@@ -49,7 +50,8 @@ void remark(std::string_view text) {
 }
 
 void say_error(std::string_view text) {
-  write_all(fmt::format("zklock: {}\n", text));
+  const Colour colour = colours_on(STDERR_FILENO) == Colours::on ? Colour::red : Colour::none;
+  write_all(fmt::format("{} {}\n", in_colour("zklock:", colour), text));
 }
 
 bool can_ask() {

@@ -20,7 +20,8 @@ std::string fit_to_terminal(std::string_view line);
 // pipe must not hold up the loop. For what is said along the way.
 void remark(std::string_view text);
 
-// "zklock: text\n" on standard error, waiting as long as it takes: the last word before zklock ends.
+// "zklock: text\n" on standard error, its name in colour at a terminal, waiting as long as it takes: the last word
+// before zklock ends.
 void say_error(std::string_view text);
 
 // Standard input and standard error are terminals: somebody can be asked.

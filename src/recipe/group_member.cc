@@ -88,7 +88,8 @@ GroupMember::State GroupMember::look_at_name(Deadline until) {
     return look(until);
   }
   if (!is_ephemeral(found.stat)) {
-    throw Failure(ExitStatus::bad_data, fmt::format("{}: {} is not a member, but stays for ever", tried_, stem()));
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: {} is not a member, but stays for ever; choose another name", tried_, stem()));
   }
   taken_by_ = found.stat;
   return State::taken;

@@ -159,8 +159,9 @@ GroupState make_kept_group(zk::Session& session, const std::string& group, std::
     const Look found = look_or_make(session, group, CreateMode::persistent, tried, until);
     if (found.state == GroupState::expired || found.mark == GroupMark::kept) return found.state;
     if (found.mark == GroupMark::passing) {
-      throw Failure(ExitStatus::busy,
-                    fmt::format("{}: it is there already, made by its first member, and goes with its last", tried));
+      throw Failure(ExitStatus::busy, fmt::format("{}: it is there already, made by its first member, and goes with "
+                                                  "its last; create it when nobody is in it",
+                                                  tried));
     }
     // Somebody else's. What stands on it stays.
     if (found.stat.data_length > 0) return found.state;
@@ -179,7 +180,8 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
     if (found.state == GroupState::expired) return {End::expired};
     if (found.state == GroupState::absent) return {round == 0 ? End::absent : End::done};
     if (found.mark == GroupMark::none && found.stat.data_length > 0) {
-      throw Failure(ExitStatus::bad_data, fmt::format("{}: it has data, which no group of zklock's has", tried));
+      throw Failure(ExitStatus::bad_data,
+                    fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
     }
     Children children = children_of(session, group, until);
     const size_t members = children.members.size();

@@ -83,12 +83,12 @@ std::string_view peer_name(Family family) {
 std::string peer_to_use(Family family) {
   switch (family) {
     case Family::standard:
-      return "--peer standard";
+      return "leave out --peer";
     case Family::curator_rw:
-      return "--peer curator-rw";
+      return "use --peer curator-rw";
     case Family::kazoo:
       // From its names alone, a Kazoo that was given the patterns cannot be told from one that was not.
-      return "--peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]";
+      return "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]";
   }
   return "";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock.h"
 
+#include "base/text.h"
 #include "recipe/group_layout.h"
 #include "recipe/queue_node.h"
 #include "recipe/wait.h"
@@ -83,15 +84,16 @@ Lock::Outcome Lock::stand_in_line(const Patience& patience) {
 void Lock::check_use(Deadline until) {
   if (may_be_group(own_.parent_stat()) && is_group(group_mark_of(session_.read(line_path_, until).data))) {
     throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: the path is in use as a group, not as a lock", path_));
+                  fmt::format("cannot take {}: the path is in use as a group, not as a lock; choose another", path_));
   }
   for (const std::string& name : own_.siblings()) {
     const bool slots = name == "leases";
     if (name != "items" && !slots) continue;
     if (!slots && !is_mark_of_queue(session_.read(path_, until))) continue;
     if (slots && session_.children(child(name), until).names.empty()) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("{}: the path is in use {}, not as a lock", tried_,
-                                                    slots ? "for slots (use --slots)" : "as a queue"));
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: the path is in use {}, not as a lock; {}", tried_,
+                                                    slots ? "for slots" : "as a queue",
+                                                    slots ? "use --slots or another path" : "choose another"));
   }
 }
 
@@ -108,9 +110,10 @@ std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
     case Place::State::gone:
       return Outcome::removed;
     case Place::State::strangers:
-      throw Failure(ExitStatus::bad_data,
-                    fmt::format("{}: '{}' stands in line there, of programs that would not wait for us: use {}", tried_,
-                                place.predecessor, peer_to_use(parse_contender(place.predecessor)->family)));
+      throw Failure(
+          ExitStatus::bad_data,
+          fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
+                      tried_, printable(place.predecessor), peer_to_use(parse_contender(place.predecessor)->family)));
     case Place::State::waiting:
       if (may_wait(patience, line)) return wait_for(place, patience);
       holder_ = find_holder(place);

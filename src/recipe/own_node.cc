@@ -130,8 +130,9 @@ OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
 void OwnNode::check_number() const {
   const auto own = parse_contender(name());
   if (own && !is_used_up(*own)) return;
-  throw Failure(ExitStatus::internal,
-                fmt::format("{}: the counter of {} is used up; remove that when nobody uses it", tried_, parent()));
+  throw Failure(
+      ExitStatus::internal,
+      fmt::format("{}: the counter of {} is used up; delete that node when nobody uses it", tried_, parent()));
 }
 
 bool OwnNode::remove(Duration budget) {

@@ -138,8 +138,10 @@ void Pusher::recover() {
     }
   }
   if (is_doubtful(in_flight_.front().call) && ++vain_ > kMostVain) {
-    throw Failure(ExitStatus::unavailable, fmt::format("{}: the connection was lost {} times over the same {} bytes",
-                                                       tried_, kMostVain, in_flight_.front().bytes));
+    throw Failure(ExitStatus::unavailable,
+                  fmt::format("{}: the connection was lost {} times over the same {} bytes; is the "
+                              "servers' jute.maxbuffer smaller than that?",
+                              tried_, kMostVain, in_flight_.front().bytes));
   }
   if (!read_marker() || !tail_.find(kNever)) renew();
   send_again();

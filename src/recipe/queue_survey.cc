@@ -18,7 +18,8 @@ constexpr size_t kShownBytes = 200;
 constexpr int kSmall = 8 * 1024;  // read many at once; larger ones one by one
 
 void check(const zk::Session& session) {
-  if (session.expired()) throw Failure(ExitStatus::unavailable, "the session expired while the queue was read");
+  if (session.expired())
+    throw Failure(ExitStatus::unavailable, "cannot read the queue: the session expired; run it again");
 }
 
 int64_t count_children(zk::Session& session, const std::string& folder, Deadline until) {

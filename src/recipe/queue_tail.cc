@@ -51,7 +51,7 @@ bool QueueTail::find(Deadline until) {
 bool QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
   if (!parse_segment(segment.name())) {
     throw Failure(ExitStatus::internal,
-                  fmt::format("{}: the numbers of segments below {} are used up", tried_, folder_));
+                  fmt::format("{}: the numbers of segments below {} are used up; use another queue", tried_, folder_));
   }
   session_.ready(until);
   const Answer made = session_.await(session_.client().transact({{Step::Kind::write, folder_, "", folder_version},

@@ -20,7 +20,7 @@ namespace {
 using Paths = std::vector<std::string>;
 
 Failure expired() {
-  return {ExitStatus::unavailable, "the session expired before all was done"};
+  return {ExitStatus::unavailable, "cannot do all of it: the session expired; run it again"};
 }
 
 // One segment's items.
@@ -74,8 +74,8 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
   std::vector<Step> steps;
   const auto take = [&](const std::string& path, bool ours) {
     if (!ours) {
-      throw Failure(ExitStatus::bad_data,
-                    fmt::format("cannot delete {}: {} is not zklock's", layout.queue, printable(path)));
+      throw Failure(ExitStatus::bad_data, fmt::format("cannot delete {}: {} is not zklock's; remove that first",
+                                                      layout.queue, printable(path)));
     }
     steps.push_back({Step::Kind::remove, path});
   };

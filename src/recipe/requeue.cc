@@ -56,7 +56,8 @@ void Return::check_children(const std::string& dead, Deadline until) {
   for (const std::string& name : session_.children(dead, until).names) {
     const std::string child = dead + "/" + name;
     if (child == why_of(dead)) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("{}: {} is not zklock's", tried_, printable(child)));
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: {} is not zklock's; remove that first", tried_, printable(child)));
   }
   session_.ready(until);
 }
@@ -68,7 +69,7 @@ bool Return::move(const std::string& dead, Deadline until) {
     if (item.code == Code::no_node) return doubtful;
     if (item.code == Code::ok && !found_) found_ = tail_.find(until);
     session_.ready(until);
-    if (session_.expired()) throw Failure(ExitStatus::unavailable, fmt::format("{}: the session expired", tried_));
+    if (session_.expired()) throw zk::expired(tried_);
     if (item.code != Code::ok) throw zk::failure_of(tried_, item);
     if (item.stat.children > 0) check_children(dead, until);
     const Answer moved = session_.await(session_.client().transact(steps(dead, item)), until);

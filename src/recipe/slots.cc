@@ -151,13 +151,14 @@ void Slots::check_use(Deadline until) {
   const zk::Answer list = session_.children(path_, until);
   if (may_be_group(list.stat) && is_group(group_mark_of(session_.read(path_, until).data))) {
     throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: the path is in use as a group, not for slots", path_));
+                  fmt::format("cannot take {}: the path is in use as a group, not for slots; choose another", path_));
   }
   for (const std::string& name : list.names) {
     const bool queue = name == "items" && is_mark_of_queue(session_.read(path_, until));
     if (!queue && !parse_contender(name)) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots", path_,
-                                                    queue ? "a queue" : "a lock of one"));
+    throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots; {}",
+                                                    path_, queue ? "a queue" : "a lock of one",
+                                                    queue ? "choose another" : "leave out --slots or choose another"));
   }
 }
 
@@ -169,7 +170,8 @@ void Slots::check_count(const std::vector<Contender>& leases, Deadline until) {
     if (theirs == count_) return;
     if (theirs == 0) continue;
     throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: it is in use with --slots {}, not {}", path_, theirs, count_));
+                  fmt::format("cannot take {}: it is in use with --slots {}, not {}; all who use it must give the same",
+                              path_, theirs, count_));
   }
 }
 

@@ -81,7 +81,8 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   for (const Listing& listing : listings) marks.push_back(listing.path + ".last");
   const std::vector<Answer> successes = stat_all(session, marks, until);
   // Then the answers were none, and nothing of it is known.
-  if (session.expired()) throw Failure(ExitStatus::unavailable, "the session expired while the locks were read");
+  if (session.expired())
+    throw Failure(ExitStatus::unavailable, "cannot read the locks: the session expired; run it again");
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
     Participants participants = listing.use == Use::slots
@@ -129,8 +130,9 @@ Participants Survey::holders() const {
 
 void check_is_lock(const Survey& survey, std::string_view tried) {
   if (survey.use == Use::lock || survey.use == Use::slots) return;
-  throw Failure(ExitStatus::bad_data,
-                fmt::format("{}: it is a {}, not a lock", tried, survey.use == Use::queue ? "queue" : "group"));
+  throw Failure(ExitStatus::bad_data, survey.use == Use::queue
+                                          ? fmt::format("{}: it is a queue, not a lock; see zklock queue list", tried)
+                                          : fmt::format("{}: it is a group, not a lock; see zklock group list", tried));
 }
 
 Participants line_up_for_slots(Participants leases, Participants gate) {

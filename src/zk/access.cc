@@ -24,11 +24,13 @@ Credentials Credentials::parse(std::string_view text, std::string_view origin) {
 }
 
 Credentials Credentials::read_file(const std::string& file) {
+  errno = 0;
   std::ifstream input(file);
   std::string line;
   if (!input || !std::getline(input, line)) {
-    const char* reason = input.is_open() ? "it has no line" : std::strerror(errno);
-    throw Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}", printable(file), reason));
+    throw Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
+                                                 "digest:USER:PASSWORD",
+                                                 printable(file), errno == 0 ? "it is empty" : std::strerror(errno)));
   }
   return parse(line, fmt::format("'{}'", printable(file)));
 }

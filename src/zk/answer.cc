@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/answer.h"
 
+#include "zk/client.h"
+
 #include <fmt/format.h>
 
 namespace zklock::zk {
@@ -10,11 +12,14 @@ namespace {
 std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
   switch (answer.code) {
     case Code::no_auth:
-      return {ExitStatus::refused, "ZooKeeper refused it: not allowed with these credentials (ZKLOCK_AUTH)"};
+      return {
+          ExitStatus::refused,
+          "ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file)"};
     case Code::childless:
-      return {ExitStatus::bad_data, "the path is in use: an ephemeral node cannot have children"};
+      return {ExitStatus::bad_data,
+              "the node above it is an ephemeral one, which can have nothing below it; choose another path"};
     case Code::expired:
-      return {ExitStatus::unavailable, "the session expired"};
+      return {ExitStatus::unavailable, "the session expired; run it again"};
     case Code::ok:
     case Code::no_node:
     case Code::node_exists:
@@ -25,7 +30,7 @@ std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
     case Code::other:
       break;
   }
-  return {ExitStatus::internal, fmt::format("unexpected answer {} from ZooKeeper", answer.number)};
+  return {ExitStatus::internal, fmt::format("unexpected answer from ZooKeeper: {}", name_of_code(answer.number))};
 }
 
 }  // namespace
@@ -33,6 +38,12 @@ std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
 Failure failure_of(std::string_view tried, const Answer& answer) {
   const auto [status, reason] = reason_of(answer);
   return {status, fmt::format("{}: {}", tried, reason)};
+}
+
+Failure expired(std::string_view tried) {
+  Answer over;
+  over.code = Code::expired;
+  return failure_of(tried, over);
 }
 
 }  // namespace zklock::zk

@@ -64,4 +64,7 @@ using Watch = std::shared_ptr<WatchState>;
 // 65 where the path is in the way, else 70.
 Failure failure_of(std::string_view tried, const Answer& answer);
 
+// The same for a session that is over: 69.
+Failure expired(std::string_view tried);
+
 }  // namespace zklock::zk

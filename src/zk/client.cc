@@ -58,6 +58,14 @@ Code code_of(int number) {
   return Code::other;
 }
 
+}  // namespace
+
+std::string name_of_code(int number) {
+  return fmt::format("{} ({})", zerror(number), number);
+}
+
+namespace {
+
 const ACL_vector* acl_of(Acl acl) {
   static ACL creator_world_read[] = {{ZOO_PERM_ALL, ZOO_AUTH_IDS}, {ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE}};
   static const ACL_vector creator_world_read_vector = {2, creator_world_read};

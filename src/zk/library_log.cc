@@ -25,6 +25,10 @@ void take_library_log(const char* line) {
   // Some lines end in a newline, some do not.
   while (text.ends_with('\n')) text.remove_suffix(1);
   if (shown_on_stderr) host::remark(fmt::format("zklock: client: {}\n", text));
+  // What was said after the handshake began is about what listens there, and the number beside it misleads.
+  const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
+  if (connected) trouble = "the connection was taken, but not by a ZooKeeper server that serves";
+  if (connected) return;
   // "… errno=111(Connection refused): …"
   const size_t at = text.find("errno=");
   const size_t open = text.find('(', at);

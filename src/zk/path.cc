@@ -25,7 +25,7 @@ bool is_refused_by_server(char32_t character) {
 
 std::optional<std::string> path_error(std::string_view path) {
   if (path.empty()) return "the path is empty; write an absolute one like /locks/job";
-  if (path[0] != '/') return "a path begins with /";
+  if (path[0] != '/') return "a path begins with /, as in /locks/job";
   if (path == "/") return "the root cannot be used; write a path like /locks/job";
   if (path.find("//") != std::string_view::npos) return "a name is empty (//)";
   if (path.size() > kLongestPath) return fmt::format("it is longer than {} bytes", kLongestPath);

@@ -30,12 +30,13 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::string_view culprit, std::string_view reason) const {
-    throw Failure(ExitStatus::usage, fmt::format("bad server list '{}' (from {}): '{}': {}", printable(text_), origin_,
-                                                 printable(culprit), reason));
+    const bool all = culprit == text_;
+    throw Failure(ExitStatus::usage, fmt::format("bad server list '{}' (from {}): {}{}", printable(text_), origin_,
+                                                 all ? "" : fmt::format("'{}': ", printable(culprit)), reason));
   }
 
   Server server(std::string_view item) const {
-    if (item.empty()) fail(item, "a server is missing; write HOST[:PORT],HOST[:PORT]…");
+    if (item.empty()) fail(item, "a server is missing; write HOST[:PORT],HOST[:PORT]");
     const bool bracketed = item.starts_with('[');
     const size_t end = bracketed ? item.find(']') : std::min(item.find(':'), item.size());
     if (end == std::string_view::npos) fail(item, "']' is missing");

@@ -20,6 +20,8 @@ struct ServerList {
   std::string chroot;           // "" or "/a/b": put before every path
   std::string origin;           // where the list came from, for messages
 
+  static constexpr const char* kDefaultOrigin = "the default";  // nobody has named servers
+
   // Throws a Failure (64) that names the culprit.
   static ServerList parse(std::string_view text, std::string origin);
 

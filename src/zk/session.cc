@@ -59,7 +59,8 @@ std::vector<Server> Session::resolve(Deadline until) {
   }
   if (!numeric.empty()) return resolved_ = numeric;
   if (enduring_) return resolved_;
-  throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {})", trouble, options_.servers.origin));
+  throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {}); look at the name and the resolver",
+                                                     trouble, options_.servers.origin));
 }
 
 void Session::close() {
@@ -81,7 +82,9 @@ void Session::turn(Deadline until) {
   const Deadline give_up = enduring_ || lost == kNever ? kNever : lost + options_.connect_timeout;
   loop_.turn(std::min(until, give_up));
   if (client_->state() == ClientState::auth_failed) {
-    throw Failure(ExitStatus::refused, "ZooKeeper refused the credentials (ZKLOCK_AUTH)");
+    throw Failure(ExitStatus::refused,
+                  fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
+                              options_.servers.text()));
   }
   answered_ |= connected();
   if (enduring_ || connected() || expired()) return;
@@ -191,17 +194,21 @@ void Session::make_chroot(Deadline until) {
     const Answer made = await(client_->create_on_the_way_to_chroot(part), until);
     // A lost answer shows when the part below it is made.
     const bool fine = made.code == Code::ok || made.code == Code::node_exists || made.code == Code::unknown;
-    if (made.code == Code::expired || end == std::string::npos) return;
+    if (made.code == Code::expired) return;
     if (!fine) throw failure_of(fmt::format("cannot make the chroot {}", part), made);
+    if (end == std::string::npos) return;
   }
 }
 
 void Session::fail_unreachable(Duration waited) const {
   const std::string& reason = last_trouble();
-  throw Failure(ExitStatus::unavailable,
-                fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}",
-                            options_.servers.text(), options_.servers.origin, format_duration(waited),
-                            reason.empty() ? "" : fmt::format(" ({})", reason)));
+  throw Failure(
+      ExitStatus::unavailable,
+      fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}", options_.servers.text(),
+                  options_.servers.origin, format_duration(waited), reason.empty() ? "" : fmt::format(" ({})", reason),
+                  options_.servers.origin == ServerList::kDefaultOrigin
+                      ? "name your servers with --servers or ZKLOCK_SERVERS"
+                      : "zklock health looks at each of them"));
 }
 
 void Session::fail_timed_out() const {

@@ -54,7 +54,7 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
   expect_error 64 "write -- before the command" zklock group join /g true
   expect_error 64 "unexpected argument '/h'" zklock group join /g /h -- true
   expect_error 64 "not both" zklock group join --data a --data-file b /g
-  expect_error 64 "cannot read the data file none: No such file" zklock group join --data-file none /g
+  expect_error 64 "cannot read the data file 'none': No such file" zklock group join --data-file none /g
   expect_error 64 "bad duration" zklock group join -w soon /g
   expect_error 127 "not found" zklock group join /g -- no-such-command
   assert_untouched
@@ -85,7 +85,7 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
   wait_until "the data is new" eval "[[ \$(znode get '$node') == 2 ]]"
   mv data away
   kill -HUP "${pid[a]}"
-  wait_for "cannot read the data file data" a.err
+  wait_for "cannot read the data file 'data'" a.err
   kill -TERM "${pid[a]}"
   expect_end 143 "${pid[a]}"
 }
@@ -94,7 +94,7 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
   member a /g --unique
   wait_until "a is in" has_nodes /g 1
   assert_equal "$(znode ls /g)" a
-  expect_error 75 "cannot join /g as a: the name is taken for" zklock group join --unique --name a /g -- true
+  expect_error 75 "cannot join /g as 'a': the name is taken, for" zklock group join --unique --name a /g -- true
   expect_error 75 "by session 0x" zklock group join --unique --name a -w 0 /g -- true
   expect_error 75 "the name is taken" zklock group join --unique --name a -w 300ms /g -- true
   expect_status 75 zklock group join -q --unique --name a /g -- true
@@ -220,6 +220,6 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
 
 @test "credentials: a group of others' is refused, 77" {
   ZKLOCK_AUTH=digest:u:p expect_status 0 zklock group create --acl creator /g
-  expect_error 77 "not allowed" zklock group join /g -- true
-  expect_error 77 "not allowed" zklock group list /g
+  expect_error 77 "the ACL there does not allow it" zklock group join /g -- true
+  expect_error 77 "the ACL there does not allow it" zklock group list /g
 }

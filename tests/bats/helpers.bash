@@ -26,6 +26,8 @@ zk_sandbox() { "$repo/scripts/zk-sandbox" "$@"; }
 
 # For every test: its folder, and standard input that is nobody's terminal.
 setup_place() {
+  # Screens are compared as text; colours.bats has the colours.
+  export NO_COLOR=1
   cd "$BATS_TEST_TMPDIR" || return
   exec </dev/null
   export ZKLOCK_TEST=$BATS_TEST_TMPDIR

@@ -130,8 +130,8 @@ share() {
   passes "$@"
 }
 
-# refused KIND NAME OPTIONS…: the peer does not wait for a zklock with any of these OPTIONS (words),
-# so zklock does not start beside it, and says to use --peer NAME.
+# refused KIND ADVICE OPTIONS…: the peer does not wait for a zklock with any of these OPTIONS (words),
+# so zklock does not start beside it, and gives the ADVICE.
 refused() {
   local options n=0
   for options in "${@:3}"; do
@@ -139,9 +139,9 @@ refused() {
     n=$((n + 1))
     hold "z$n" "${options[@]}" "/r$n"
     take "p$n" "$1" "/r$n"
-    expect_error 65 "use --peer $2" zklock run "${options[@]}" "/r$n" -- true
+    expect_error 65 "$2" zklock run "${options[@]}" "/r$n" -- true
     let_all_go "z$n"
-    expect_error 65 "use --peer $2" zklock run -n "${options[@]}" "/r$n" -- true
+    expect_error 65 "$2" zklock run -n "${options[@]}" "/r$n" -- true
     assert has_nodes "/r$n" 1
     leave "p$n"
   done

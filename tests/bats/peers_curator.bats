@@ -19,7 +19,7 @@ teardown() { end_all; }
 @test "InterProcessMutex: --peer kazoo-extra" { exclude InterProcessMutex --peer kazoo-extra; }
 
 @test "InterProcessMutex: other names are refused" {
-  refused InterProcessMutex standard "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
+  refused InterProcessMutex "leave out --peer" "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
 }
 
 @test "WriteLock: -x" { exclude WriteLock; }
@@ -29,7 +29,7 @@ teardown() { end_all; }
 @test "WriteLock: --peer kazoo-extra" { exclude WriteLock --peer kazoo-extra; }
 
 @test "WriteLock: other names are refused" {
-  refused WriteLock standard "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
+  refused WriteLock "leave out --peer" "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
 }
 
 @test "InterProcessReadWriteLock, to write: --peer curator-rw -x" {
@@ -41,7 +41,7 @@ teardown() { end_all; }
 }
 
 @test "InterProcessReadWriteLock, to write: other names are refused" {
-  refused InterProcessReadWriteLock.write curator-rw -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
+  refused InterProcessReadWriteLock.write "use --peer curator-rw" -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }
 
 @test "InterProcessReadWriteLock, to read: --peer curator-rw -x" {
@@ -53,7 +53,7 @@ teardown() { end_all; }
 }
 
 @test "InterProcessReadWriteLock, to read: other names are refused" {
-  refused InterProcessReadWriteLock.read curator-rw -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
+  refused InterProcessReadWriteLock.read "use --peer curator-rw" -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }
 
 @test "InterProcessReadWriteLock: a reader gets in between two writers, on both sides (scenario 26)" {

@@ -19,14 +19,14 @@ teardown() { end_all; }
   passes Lock --peer kazoo -s
 }
 
-@test "Lock: other names are refused" { refused Lock kazoo -x -s "--peer curator-rw" "--peer curator-rw -s"; }
+@test "Lock: other names are refused" { refused Lock "use --peer kazoo" -x -s "--peer curator-rw" "--peer curator-rw -s"; }
 
 @test "WriteLock: --peer kazoo -x" { exclude WriteLock --peer kazoo; }
 
 @test "WriteLock: --peer kazoo -s" { exclude WriteLock --peer kazoo -s; }
 
 @test "WriteLock: other names are refused" {
-  refused WriteLock kazoo -x -s "--peer curator-rw" "--peer curator-rw -s"
+  refused WriteLock "use --peer kazoo" -x -s "--peer curator-rw" "--peer curator-rw -s"
 }
 
 @test "ReadLock: --peer kazoo -x" { exclude ReadLock --peer kazoo; }
@@ -34,7 +34,7 @@ teardown() { end_all; }
 @test "ReadLock: both are in with --peer kazoo -s" { share ReadLock --peer kazoo -s; }
 
 @test "ReadLock: other names are refused" {
-  refused ReadLock kazoo -x -s "--peer curator-rw" "--peer curator-rw -s"
+  refused ReadLock "use --peer kazoo" -x -s "--peer curator-rw" "--peer curator-rw -s"
 }
 
 @test "where Kazoo has a lock, slots are refused" {

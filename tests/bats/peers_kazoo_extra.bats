@@ -34,7 +34,7 @@ teardown() { end_all; }
   expect_error 65 "--peer kazoo-extra" zklock run -ns /l -- true
 }
 
-@test "Lock.extra: other names are refused" { refused Lock.extra kazoo "--peer curator-rw" "--peer curator-rw -s"; }
+@test "Lock.extra: other names are refused" { refused Lock.extra "use --peer kazoo" "--peer curator-rw" "--peer curator-rw -s"; }
 
 @test "a zklock with the default names and one with --peer kazoo-extra exclude each other" {
   hold a /l

@@ -112,8 +112,8 @@ teardown() { end_all; }
   expect_error 64 "unknown option '--folow'; did you mean '--follow'?" zklock queue pull --folow /q
   expect_error 64 "bad number '0' for --count" zklock queue pull -N 0 /q
   expect_error 64 "either --all or --follow" zklock queue pull --all --follow /q
-  expect_error 64 "either -N or --all" zklock queue pull -N 2 --all /q
-  expect_error 64 "either -0 or --whole" zklock queue pull -0 --whole /q
+  expect_error 64 "either --count or --all" zklock queue pull -N 2 --all /q
+  expect_error 64 "either --null or --whole" zklock queue pull -0 --whole /q
   expect_error 64 "bad duration" zklock queue pull -w soon /q
   expect_error 64 "unknown command 'pul'; did you mean 'pull'?" zklock queue pul /q
   assert_untouched

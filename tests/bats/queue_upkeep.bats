@@ -103,7 +103,7 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   dead /q 100-0000000000 t-0000000002 worse "why"
   expect_status 0 zklock queue requeue /q t-0000000002
   assert_equal "$(items_of /q)" worse
-  expect_error 65 "cannot requeue x-0000000009 to /q: there is no such dead item" \
+  expect_error 65 "cannot requeue 'x-0000000009' to /q: no dead letter has that ID" \
     zklock queue requeue /q t-0000000001 x-0000000009
   assert_equal "$(zklock queue count /q)" $'items 2\ndead 0'
 }

@@ -52,7 +52,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
 @test "-I without anything to replace is a usage error, and takes nothing" {
   queue_of one
   expect_error 64 "no '{}' in the command's arguments" zklock queue pull -I {} /q -- echo item
-  expect_error 64 "bad value '' for -I" zklock queue pull -I "" /q -- echo item
+  expect_error 64 "bad value '' for --replace" zklock queue pull -I "" /q -- echo item
   is_free 0
 }
 

@@ -93,7 +93,7 @@ has_left() { (($(grep -c out history) >= $1)); }
 
 @test "a path is a lock of one or has slots, never both at a time: 65" {
   hold a --slots 2 /s
-  expect_error 65 "in use for slots (use --slots)" zklock run -n /s -- touch ran
+  expect_error 65 "in use for slots, not as a lock; use --slots" zklock run -n /s -- touch ran
   expect_error 65 "in use for slots" zklock run -s /s -- touch ran
   hold b /l
   expect_error 65 "in use as a lock of one" zklock run -n --slots 2 /l -- touch ran

@@ -78,12 +78,12 @@ wrong() {
 @test "a bad server list is named with its culprit and where it came from" {
   local bad
   for bad in host:0 host:65536 host:port host:-1 host: host:21812181218 '[::1]:x' host:2181:2181; do
-    wrong "bad server list '$bad' (from --servers): '$bad': " run -S "$bad" /l -- true
+    wrong "bad server list '$bad' (from --servers): " run -S "$bad" /l -- true
   done
   for bad in ',' a,,b 'a,' ,a :2181 'a b' '[::1' '[::1]x' ::1 '[]:1'; do
     wrong "bad server list '$bad' (from --servers): " run -S "$bad" /l -- true
   done
-  ZKLOCK_SERVERS=a:b wrong "bad server list 'a:b' (from ZKLOCK_SERVERS): 'a:b': a port is a number" run /l -- true
+  ZKLOCK_SERVERS=a:b wrong "bad server list 'a:b' (from ZKLOCK_SERVERS): a port is a number" run /l -- true
 }
 
 @test "a bad chroot is named" {
@@ -189,7 +189,7 @@ wrong() {
 }
 
 @test "a label that is not UTF-8 is refused" {
-  wrong "bad --label" run --label $'\xff' /l -- true
+  wrong "bad value '\\xff' for --label" run --label $'\xff' /l -- true
   assert_untouched
 }
 

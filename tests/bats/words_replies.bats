@@ -174,7 +174,7 @@ imok"
 }
 
 @test "bad usage is 64" {
-  expect_error 64 "stmk is not asked" zklock 4lw stmk
+  expect_error 64 "cannot ask stmk" zklock 4lw stmk
   expect_error 64 "no word named" zklock 4lw
   expect_error 64 "bad word 'rouk!'" zklock 4lw 'rouk!'
   expect_error 64 "bad word 'RUOK'" zklock 4lw RUOK

@@ -47,8 +47,8 @@ TEST(Access, NamesAFileThatIsOfNoUse) {
   const support::TempDir folder;
   const std::pair<std::string, std::string> cases[] = {
       {folder.file("missing"), "No such file or directory"},
-      {folder.write("empty", ""), "no line"},
-      {folder.path(), ""},
+      {folder.write("empty", ""), "it is empty"},
+      {folder.path(), "Is a directory"},
       {folder.write("bad", "ann:hunter2\n"), "digest:USER:PASSWORD"},
       {folder.write("blank", "\ndigest:ann:hunter2\n"), "digest:USER:PASSWORD"},
       {folder.write("binary", "digest:ann:hunter2\xff\n"), "digest:USER:PASSWORD"},

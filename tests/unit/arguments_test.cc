@@ -33,6 +33,12 @@ TEST(Arguments, CommandIsKeptByteForByte) {
   EXPECT_EQ(cut(words).command, command);
 }
 
+TEST(Arguments, AnEmptyValueBehindAnEqualsSignIsAWordOfItsOwn) {
+  EXPECT_EQ(cut({"run", "--label=", "/l", "--", "--x="}).options, (Words{"run", "--label", "", "/l"}));
+  EXPECT_EQ(cut({"run", "--label=", "/l", "--", "--x="}).command, (Words{"--x="}));
+  EXPECT_EQ(cut({"--a=b=", "-c="}).options, (Words{"--a=b=", "-c="}));
+}
+
 TEST(Arguments, WithoutASeparatorAllAreOptions) {
   EXPECT_EQ(cut({"run", "/l"}).options, (Words{"run", "/l"}));
   EXPECT_FALSE(cut({"run", "/l"}).separated);

@@ -216,7 +216,7 @@ TEST(HealthVerdict, Thresholds) {
   EXPECT_EQ(judged(servers, {{}, {}, 3}).level, Level::ok);
   const HealthVerdict few = judged({servers[0], servers[1], silent("c", WordResult::refused)}, {{}, {}, 3});
   EXPECT_EQ(few.level, Level::critical);
-  EXPECT_NE(findings(few).find("critical: only 2 of 3 serve, 3 are wanted"), std::string::npos);
+  EXPECT_NE(findings(few).find("critical: only 2 of 3 serve, 3 wanted"), std::string::npos);
 }
 
 TEST(HealthVerdict, AProbeThatFailsIsCritical) {

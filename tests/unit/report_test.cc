@@ -96,6 +96,17 @@ TEST(Report, SaysWhoWasAskedToLetGo) {
   EXPECT_EQ(parsed(held_by("__REVOKE__"))["contenders"][0]["text"], "__REVOKE__");
 }
 
+TEST(Table, APaintedColumnIsAsWideAsWithout) {
+  Table table({"STATE", "B"});
+  table.add({"holding", "x"});
+  table.add({"free", "y"});
+  table.paint(0, [](const std::string& cell) { return cell == "free" ? host::Colour::none : host::Colour::green; });
+  EXPECT_EQ(table.text(),
+            "STATE    B\n"
+            "\033[1m\033[32mholding\033[0m  x\n"
+            "free     y\n");
+}
+
 TEST(Report, AFreeLockIsOneLine) {
   EXPECT_EQ(table_of({{"/l", Use::lock, {}, 0}}),
             "LOCK  POS  STATE  KIND  SINCE  HOST  PID  USER  COMMAND  SESSION  LABEL\n"

@@ -59,7 +59,7 @@ TEST(Survey, OnlyOfAQueueItIsSaidThatItIsNoLock) {
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), ExitStatus::bad_data);
-    EXPECT_EQ(failure.text(), "cannot show /l: it is a queue, not a lock");
+    EXPECT_EQ(failure.text(), "cannot show /l: it is a queue, not a lock; see zklock queue list");
   }
 }
 

@@ -1,5 +1,9 @@
 # Run by cpack between installing and packaging: what Debian wants otherwise than `cmake --install` does it.
 cmake_minimum_required(VERSION 3.25)
+
+# Whatever the umask of who packages.
+file(CHMOD_RECURSE ${CPACK_TEMPORARY_DIRECTORY}
+     DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
@@ -7,9 +11,7 @@ set(share ${CPACK_TEMPORARY_DIRECTORY}/usr/share)
 set(doc ${share}/doc/zklock)
 
 # Where Debian's zsh searches below /usr.
-file(MAKE_DIRECTORY ${share}/zsh/vendor-completions)
-file(RENAME ${share}/zsh/site-functions/_zklock ${share}/zsh/vendor-completions/_zklock)
-file(REMOVE_RECURSE ${share}/zsh/site-functions)
+file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 
 # The licence itself is on every Debian.
 file(REMOVE ${doc}/LICENSE)

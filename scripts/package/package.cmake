@@ -1,10 +1,6 @@
 # Where things are installed (cmake --install), the Debian package (cpack -G DEB) and the tarball (cpack -G TGZ).
 include(GNUInstallDirs)
 
-# Whatever the umask of who installs.
-set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
-                                                WORLD_READ WORLD_EXECUTE)
-
 install(TARGETS zklock)
 install(PROGRAMS scripts/zk-sandbox RENAME zklock-sandbox DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(section 1 7)

@@ -25,9 +25,11 @@
 #include "command/show.h"
 #include "command/word.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -62,6 +64,63 @@ void add(CLI::App& parent, Starts& starts, Name... name) {
   };
 }
 
+struct Entry {
+  const char* name;
+  void (*add)(CLI::App& parent, Starts& starts, const char* name);
+  std::span<const Entry> below = {};
+};
+
+template <typename Subcommand>
+void add_entry(CLI::App& parent, Starts& starts, const char*) {
+  add<Subcommand>(parent, starts);
+}
+
+template <CLI::App& (*kAdd)(CLI::App&)>
+void add_parent(CLI::App& parent, Starts&, const char*) {
+  kAdd(parent);
+}
+
+constexpr auto add_word = add<Word, const char*>;
+
+constexpr Entry kQueue[] = {
+    {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
+    {"count", add_entry<QueueCount>},   {"requeue", add_entry<QueueRequeue>}, {"purge", add_entry<QueuePurge>},
+    {"delete", add_entry<QueueDelete>},
+};
+
+constexpr Entry kGroup[] = {
+    {"join", add_entry<GroupJoin>}, {"list", add_entry<GroupList>},     {"watch", add_entry<GroupWatch>},
+    {"wait", add_entry<GroupWait>}, {"create", add_entry<GroupCreate>}, {"delete", add_entry<GroupDelete>},
+};
+
+constexpr Entry kRoot[] = {
+    {"run", add_entry<Run>},
+    {"show", add_entry<Show>},
+    {"break", add_entry<Break>},
+    {"queue", add_parent<add_queue>, kQueue},
+    {"health", add_entry<Health>},
+    {"ruok", add_word},
+    {"stat", add_word},
+    {"srvr", add_word},
+    {"mntr", add_word},
+    {"4lw", add_word},
+    {"group", add_parent<add_group>, kGroup},
+};
+
+// To make all options of all subcommands would take longer than the rest of a start. So only what the first words name
+// is made; and where they name nothing everything is, for the help and for a hint. Whether they did.
+bool add_named(CLI::App& parent, std::span<const Entry> entries, std::span<const std::string> words, Starts& starts) {
+  const auto is_named = [&](const Entry& entry) { return !words.empty() && words.front() == entry.name; };
+  const bool named = std::any_of(entries.begin(), entries.end(), is_named);
+  for (const Entry& entry : entries) {
+    if (named && !is_named(entry)) continue;
+    entry.add(parent, starts, entry.name);
+    CLI::App& app = *parent.get_subcommands(nullptr).back();
+    add_named(app, entry.below, named ? words.subspan(1) : std::span<const std::string>(), starts);
+  }
+  return named;
+}
+
 // The innermost subcommand that was named, or the root.
 CLI::App& named(CLI::App& root) {
   const auto below = root.get_subcommands();
@@ -93,33 +152,14 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   root.footer(kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);
-  GlobalOptions global;
-  add_global_options(root, global);
-  bool version = false;
-  root.add_flag("-V,--version", version, "Print the version");
-  Starts starts;
-  add<Run>(root, starts);
-  add<Show>(root, starts);
-  add<Break>(root, starts);
-  CLI::App& queue = add_queue(root);
-  add<QueuePush>(queue, starts);
-  add<QueuePull>(queue, starts);
-  add<QueueList>(queue, starts);
-  add<QueueCount>(queue, starts);
-  add<QueueRequeue>(queue, starts);
-  add<QueuePurge>(queue, starts);
-  add<QueueDelete>(queue, starts);
-  add<Health>(root, starts);
-  for (const char* word : {"ruok", "stat", "srvr", "mntr", "4lw"}) add<Word>(root, starts, word);
-  CLI::App& group = add_group(root);
-  add<GroupJoin>(group, starts);
-  add<GroupList>(group, starts);
-  add<GroupWatch>(group, starts);
-  add<GroupWait>(group, starts);
-  add<GroupCreate>(group, starts);
-  add<GroupDelete>(group, starts);
-
   const Arguments arguments = Arguments::cut(argc, argv);
+  GlobalOptions global;
+  bool version = false;
+  Starts starts;
+  if (!add_named(root, kRoot, arguments.options, starts)) {
+    add_global_options(root, global);
+    root.add_flag("-V,--version", version, "Print the version");
+  }
   try {
     // CLI11 takes them from the back.
     root.parse(std::vector<std::string>(arguments.options.rbegin(), arguments.options.rend()));

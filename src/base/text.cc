@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -37,6 +38,15 @@ size_t take_character(std::string_view text, char32_t& character) {
   }
   const bool surrogate = character >= 0xd800 && character < 0xe000;
   return character < lowest || surrogate || character > 0x10ffff ? 0 : length;
+}
+
+// Not by std::from_chars: what it needs for a double would have libm loaded at each start.
+std::optional<double> finite_number(std::string_view text) {
+  const std::string terminated(text);
+  char* end = nullptr;
+  const double number = std::strtod(terminated.c_str(), &end);
+  const bool all = !text.empty() && end == terminated.c_str() + terminated.size();
+  return all && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -110,16 +120,12 @@ std::optional<double> parse_decimal(std::string_view text) {
   const bool allowed = text.find_first_not_of("0123456789.") == std::string_view::npos;
   const bool digit = text.find_first_of("0123456789") != std::string_view::npos;
   if (!allowed || !digit || std::count(text.begin(), text.end(), '.') > 1) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+  return finite_number(text);
 }
 
 std::optional<double> parse_real(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool all = error == std::errc() && end == text.data() + text.size();
-  return all && std::isfinite(number) ? std::optional(number) : std::nullopt;
+  const bool allowed = text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  return allowed && !text.starts_with('+') ? finite_number(text) : std::nullopt;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -4,11 +4,9 @@
 #include "base/text.h"
 
 #include <array>
-#include <cmath>
 #include <ctime>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace zklock {
@@ -64,7 +62,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
     seconds += *number * *unit;
   }
   if (seconds > kLongestSeconds) return std::nullopt;
-  return Duration(std::llround(seconds * 1e9));
+  return Duration(static_cast<Duration::rep>(seconds * 1e9 + 0.5));
 }
 
 std::string format_duration(Duration span) {
@@ -78,7 +76,14 @@ std::string format_duration(Duration span) {
 }
 
 std::string format_utc(int64_t milliseconds) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(milliseconds / 1000)));
+  // Not by gmtime, which reads /etc/localtime.
+  const std::chrono::sys_seconds moment{std::chrono::seconds(milliseconds / 1000)};
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(moment - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count());
 }
 
 }  // namespace zklock

@@ -97,6 +97,7 @@ int Job::run_under(recipe::LockSet& locks) {
     course_.over = true;
     record_success(last, locks);
   }
+  guard_.dismiss();
   give_back(locks, end);
   drop_signals();
   if (end != End::own) throw lost(end, lease.lost(), unproved);

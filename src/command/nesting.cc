@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -20,10 +19,9 @@ namespace {
 
 std::vector<std::string> lines_of(const char* variable) {
   const char* value = std::getenv(variable);
-  std::istringstream text(value ? value : "");
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
+  if (!value) return {};
+  const auto lines = split(value, '\n');
+  return {lines.begin(), lines.end()};
 }
 
 // The lock at whose line, or among whose slots, `node` stands.

@@ -36,17 +36,19 @@ pid_t give_birth(const Order& order, Service service, const Program& program, co
                  GuardPage& page) {
   Program executed = program;
   if (order.arguments) executed.arguments = strings_of(content_of(order.arguments));
-  const std::vector<std::string> variables = strings_of(order.variables);
+  const Execution execution(executed, strings_of(order.variables));
   const pid_t group = service == Service::once ? getpgid(getppid()) : 0;
-  const pid_t child = fork();
-  if (child > 0 && service == Service::again) setpgid(child, child);  // both do, so that it is done when either goes on
+  // Nothing is copied: a fork would cost more than all else that a command under a lock costs. The child has our
+  // memory, so from here on it does nothing but system calls, and we wait until it is executed. Where that takes for
+  // ever, on a file system that does not answer, we keep no fence; zklock sees to that.
+  const pid_t child = vfork();
   if (child != 0) return child;
   // Should the guard be killed, its command dies with it, before zklock has even noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, group);
   inherited.restore();
   if (service == Service::again) set_input(order.input);
-  page.exec_error = executed.execute(variables);
+  page.exec_error = execution.execute();
   _exit(127);
 }
 

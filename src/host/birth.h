@@ -16,8 +16,8 @@ enum class Service {
           // its order, else /dev/null
 };
 
-// Forks; -1 with errno where that fails. The child dies when the guard does. If it cannot be executed, the page has the
-// reason, and the child ends with 127.
+// Forks, and returns when the command is executed; -1 with errno where there can be no child. The child dies when the
+// guard does. If it cannot be executed, the page has the reason, and the child ends with 127.
 pid_t give_birth(const Order& order, Service service, const Program& program, const Inherited& inherited,
                  GuardPage& page);
 

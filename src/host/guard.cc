@@ -62,7 +62,7 @@ Guard::Guard(Service service, Program program, const Inherited& inherited)
 
 Guard::~Guard() {
   const bool runs = command_ > 0 && !gone() && !page_->let_go;
-  if (state_ == State::alive) {
+  if (state_ == State::alive || state_ == State::dismissed) {
     // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -107,6 +107,12 @@ void Guard::let_go() {
   page_->fence = kNever.time_since_epoch().count();
 }
 
+void Guard::dismiss() {
+  if (state_ != State::alive || !gone()) return;
+  ::kill(pid_, SIGKILL);
+  state_ = State::dismissed;
+}
+
 bool Guard::gone() const {
   return state_ == State::cleared || phase() == CommandPhase::gone;
 }
@@ -116,6 +122,7 @@ void Guard::check_execution() const {
 }
 
 void Guard::arm(PollSet& set) {
+  if (state_ == State::dismissed) return;
   set.watch(child_signal_.fd(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
   if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));

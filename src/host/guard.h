@@ -39,6 +39,8 @@ class Guard : public Source {
   void set_fence(Deadline moment);
   // The command has ended, and what it left behind may run on without a lock: there is no fence any more.
   void let_go();
+  // No command comes any more. Where nothing is left of the last one, the guard ends while zklock goes on.
+  void dismiss();
   // The guard has killed at the fence.
   bool fenced() const { return page_->fenced; }
   void forward(int signal);
@@ -72,6 +74,7 @@ class Guard : public Source {
  private:
   enum class State {
     alive,
+    dismissed,
     orphaned,  // the guard is no more; we kill its tree
     cleared,   // and that is done
   };

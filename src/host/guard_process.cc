@@ -143,7 +143,7 @@ class GuardProcess {
       page_.exec_error = errno;
       return set_phase(CommandPhase::ended);
     }
-    set_phase(CommandPhase::running);
+    page_.phase = CommandPhase::running;  // not worth waking zklock
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
     if (service_ == Service::once) close_all_but({channel_.get(), child_signal_.fd(), timer_.fd()}, 0);
   }

@@ -17,6 +17,7 @@ namespace zklock::host {
 namespace {
 
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";  // when PATH is not set
+constexpr const char* kShell = "/bin/sh";
 
 // 0, or the errno that execve would give.
 int check(const std::string& file) {
@@ -82,13 +83,20 @@ Program Program::find(std::vector<std::string> arguments) {
   return program;
 }
 
-int Program::execute(const std::vector<std::string>& variables) const {
-  const std::vector<std::string> environment = environment_with(variables);
-  execve(file.c_str(), pointers_to(arguments).data(), pointers_to(environment).data());
+Execution::Execution(const Program& program, const std::vector<std::string>& variables)
+    : environment_(environment_with(variables)),
+      variables_(pointers_to(environment_)),
+      arguments_(pointers_to(program.arguments)),
+      by_shell_(arguments_),
+      file_(program.file.c_str()) {
+  by_shell_[0] = const_cast<char*>(file_);
+  by_shell_.insert(by_shell_.begin(), const_cast<char*>(kShell));
+}
+
+int Execution::execute() const {
+  execve(file_, arguments_.data(), variables_.data());
   if (errno != ENOEXEC) return errno;
-  std::vector<std::string> by_shell = {"/bin/sh", file};
-  by_shell.insert(by_shell.end(), arguments.begin() + 1, arguments.end());
-  execve("/bin/sh", pointers_to(by_shell).data(), pointers_to(environment).data());
+  execve(kShell, by_shell_.data(), variables_.data());
   return errno;
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> Session::addresses(Deadline until) {
   for (const Server& server : resolve(until)) list.push_back(to_string(server));
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
-  std::shuffle(list.begin(), list.end(), std::random_device());
+  if (list.size() > 1) std::shuffle(list.begin(), list.end(), std::random_device());
   return list;
 }
 

@@ -37,7 +37,7 @@ std::optional<Failure> failure_to_find(const std::string& name) {
 
 // Runs `program` and returns its standard output and wait status.
 support::Ended run(const Program& program, const std::vector<std::string>& variables = {}) {
-  return support::run_process([&] { return program.execute(variables); });
+  return support::run_process([&] { return Execution(program, variables).execute(); });
 }
 
 TEST(Program, FirstExecutableInPathIsTaken) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/subcommands.h"
+
+#include "command/break.h"
+#include "command/complete_path.h"
+#include "command/group.h"
+#include "command/group_create.h"
+#include "command/group_delete.h"
+#include "command/group_join.h"
+#include "command/group_list.h"
+#include "command/group_wait.h"
+#include "command/group_watch.h"
+#include "command/health.h"
+#include "command/help.h"
+#include "command/queue.h"
+#include "command/queue_count.h"
+#include "command/queue_delete.h"
+#include "command/queue_list.h"
+#include "command/queue_pull.h"
+#include "command/queue_purge.h"
+#include "command/queue_push.h"
+#include "command/queue_requeue.h"
+#include "command/run.h"
+#include "command/show.h"
+#include "command/word.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+// A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
+template <typename Subcommand, typename... Name>
+void add(CLI::App& parent, Starts& starts, Name... name) {
+  const auto subcommand = std::make_shared<Subcommand>(parent, name...);
+  const CLI::App* app = parent.get_subcommands(nullptr).back();
+  starts[app] = [subcommand](const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
+                             Manner& manner) {
+    global.merge(subcommand->global());
+    manner.quiet = global.quiet;
+    return subcommand->execute(arguments, global, inherited, manner);
+  };
+}
+
+struct Entry {
+  const char* name;
+  void (*add)(CLI::App& parent, Starts& starts, const char* name);
+  const char* purpose = nullptr;  // under which the help shows it; "": it does not
+  std::span<const Entry> below = {};
+};
+
+template <typename Subcommand>
+void add_entry(CLI::App& parent, Starts& starts, const char*) {
+  add<Subcommand>(parent, starts);
+}
+
+template <CLI::App& (*kAdd)(CLI::App&)>
+void add_parent(CLI::App& parent, Starts&, const char*) {
+  kAdd(parent);
+}
+
+constexpr auto add_word = add<Word, const char*>;
+
+constexpr Entry kQueue[] = {
+    {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
+    {"count", add_entry<QueueCount>},   {"requeue", add_entry<QueueRequeue>}, {"purge", add_entry<QueuePurge>},
+    {"delete", add_entry<QueueDelete>},
+};
+
+constexpr Entry kGroup[] = {
+    {"join", add_entry<GroupJoin>}, {"list", add_entry<GroupList>},     {"watch", add_entry<GroupWatch>},
+    {"wait", add_entry<GroupWait>}, {"create", add_entry<GroupCreate>}, {"delete", add_entry<GroupDelete>},
+};
+
+constexpr Entry kRoot[] = {
+    {"run", add_entry<Run>, "Locks"},
+    {"show", add_entry<Show>, "Locks"},
+    {"break", add_entry<Break>, "Locks"},
+    {"queue", add_parent<add_queue>, "Queues", kQueue},
+    {"group", add_parent<add_group>, "Groups", kGroup},
+    {"health", add_entry<Health>, "Health"},
+    {"ruok", add_word, "Health"},
+    {"stat", add_word, "Health"},
+    {"srvr", add_word, "Health"},
+    {"mntr", add_word, "Health"},
+    {"4lw", add_word, "Health"},
+    {"complete-path", add_entry<CompletePath>, ""},
+};
+
+bool add_named(CLI::App& parent, std::span<const Entry> entries, std::span<const std::string> words, Starts& starts) {
+  const auto is_named = [&](const Entry& entry) { return !words.empty() && words.front() == entry.name; };
+  const bool named = std::any_of(entries.begin(), entries.end(), is_named);
+  for (const Entry& entry : entries) {
+    if (named && !is_named(entry)) continue;
+    entry.add(parent, starts, entry.name);
+    CLI::App& app = *parent.get_subcommands(nullptr).back();
+    if (entry.purpose) app.group(entry.purpose);
+    add_named(app, entry.below, named ? words.subspan(1) : std::span<const std::string>(), starts);
+  }
+  return named;
+}
+
+}  // namespace
+
+bool add_subcommands(CLI::App& root, std::span<const std::string> words, Starts& starts) {
+  if (add_named(root, kRoot, words, starts)) return true;
+  // It tells of all.
+  add<Help>(root, starts);
+  root.get_subcommands(nullptr).back()->group("");
+  return false;
+}
+
+}  // namespace zklock::command

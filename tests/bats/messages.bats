@@ -19,7 +19,7 @@ says() {
 }
 
 @test "wrong use" {
-  says 64 "no command named: write zklock run LOCK -- COMMAND, or see zklock --help"
+  says 64 "no command named: write zklock run LOCK -- COMMAND, or see zklock help"
   says 64 "unknown command 'rum'; did you mean 'run'?" rum
   says 64 "unknown command 'teapot'; see zklock --help" teapot
   says 64 "unknown command 'teapot'; see zklock queue --help" queue teapot

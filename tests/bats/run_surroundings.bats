@@ -204,7 +204,7 @@ END
   echo digest:me:geheim >secret
   hold h --auth-file secret --acl creator /a/l
   expect_error 77 "/a/l" env ZKLOCK_AUTH=digest:me:other "$ZKLOCK_BIN" run /a/l -- true
-  refute_regex "$stderr" "other|geheim"
+  refute_regex "$stderr" "other:|geheim"
   expect_error 77 "/a/l" zklock run /a/l -- true
   ZKLOCK_AUTH=digest:me:geheim expect_status 75 zklock run -n /a/l -- true
   ZKLOCK_AUTH_FILE=secret expect_status 75 zklock run -n /a/l -- true

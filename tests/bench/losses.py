@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long something that was killed is missed: the holder of a lock, the leader."""
+
+import concurrent.futures
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import etcd
+from processes import read_soon, wait_until
+from programs import ZKLOCK
+from sandbox import addresses, ask, servers
+
+SHORT_TICKS = ("--tick", "500")  # sessions of 1 to 10 seconds
+# Says so when it holds the lock, and holds it.
+HOLD = ["sh", "-c", "echo held; exec sleep 600"]
+
+
+def holder(findings, bench):
+    """SIGKILL to the zklock that holds a lock, until the command of the one that waits has started. The killed one's
+    guard ends its command at once, but cannot end the session, so the lock is free when the session's time is over. That
+    is counted from what the server has last heard, which was up to a sixth of it before, and in ticks, of 0.5 s here.
+    Several at a time, each with a lock of its own."""
+    trials = bench.pick(full=10, quick=4, least=2)
+    with servers(*SHORT_TICKS), etcd.server(findings) as etcdctl:
+        for seconds in bench.pick(full=(2, 6), quick=(2,), least=(1,)):
+            session = ["run", "--session-timeout", f"{seconds}s"]
+            lost("zklock", seconds, trials, findings, lambda name, own=session: [*ZKLOCK, *own, f"/{name}", "--"])
+            if etcdctl:
+                lost("etcdctl", seconds, trials, findings,
+                     lambda name, ttl=seconds: [*etcdctl, "lock", f"--ttl={ttl}", name, "--"])
+
+
+def lost(who, seconds, trials, findings, words_for):
+    def trial(number):
+        return takeover(words_for(f"{who}{seconds}-{number}"), number / trials * seconds)
+
+    with concurrent.futures.ThreadPoolExecutor(trials) as threads:
+        taken = list(threads.map(trial, range(trials)))
+    series = findings.add(f"{who}, T = {seconds} s", "s", taken)
+    findings.claim(f"{who}: next holder, T = {seconds} s", series.median / seconds, unit="T")
+
+
+def takeover(words, delay):
+    """Seconds from the death of the holder to the start of the next."""
+    holding = subprocess.Popen([*words, *HOLD], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               start_new_session=True)
+    read_soon(holding.stdout)
+    waiting = subprocess.Popen([*words, "echo", "next"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    time.sleep(0.5 + delay)  # it stands in line; not all die in the same tick
+    holding.kill()
+    start = time.monotonic()
+    read_soon(waiting.stdout)
+    seconds = time.monotonic() - start
+    if waiting.wait() != 0:
+        raise RuntimeError("the next holder failed")
+    kill_group(holding)
+    return seconds
+
+
+def kill_group(process):
+    """What it has left behind: not everybody's command ends with it."""
+    process.wait()
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.stdout.close()
+
+
+def leader(findings, bench):
+    """SIGKILL to the leader of three servers, until a `zklock run -- true` that was started at that moment has ended,
+    and until one of the two others says that it leads. Ticks of 2 s, as is usual."""
+    serving, locked = [], []
+    with servers(count=3), concurrent.futures.ThreadPoolExecutor(1) as threads:
+        subprocess.run([*ZKLOCK, "run", "/l", "--", "true"], check=True)
+        for _ in range(bench.pick(full=6, quick=1, least=1)):
+            number = int(ask("leader"))
+            others = [address for place, address in enumerate(addresses(), 1) if place != number]
+            os.kill(int(ask("pid", str(number))), signal.SIGKILL)
+            start = time.monotonic()
+            led = threads.submit(until_led, others, start)
+            subprocess.run([*ZKLOCK, "run", "/l", "--", "true"], check=True)
+            locked.append(time.monotonic() - start)
+            serving.append(led.result())
+            ask("restart", str(number))
+    taken = findings.add("a lock can be had", "s", locked)
+    led = findings.add("a server leads", "s", serving)
+    findings.claim("a lock, after a server leads", taken.median - led.median, unit="s")
+
+
+def until_led(others, start):
+    wait_until("a new leader", lambda: any(leads(address) for address in others))
+    return time.monotonic() - start
+
+
+def leads(address):
+    try:
+        with socket.create_connection(address, timeout=1) as server:
+            server.sendall(b"srvr")
+            return b"Mode: leader" in server.makefile("rb").read()
+    except OSError:
+        return False

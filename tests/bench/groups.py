@@ -74,16 +74,18 @@ def joined(words, watcher, left=None):
 def members(findings, bench):
     """That many real `zklock group join` without a command, a process and a session each, started 50 at a time while one
     `group watch` looks on; then the list of them, one more who joins, and TERM to all. Requests are the server's own
-    counter from the first start until all are seen, the watcher's included. Memory is the proportional set size."""
+    counter from the first start until all are seen, the watcher's included. Memory is the proportional set size. The floor
+    of `group list` asks for the names only, which do not tell whose session each is."""
     count = bench.pick(full=1_000, quick=100, least=5)
     rounds = bench.pick(full=20, quick=5, least=1)
     started = []
     with servers(*LONG_SESSIONS):
         watcher = Watcher([*ZKLOCK, "group", "watch", "--session-timeout", "1h", "/g"])
         try:
-            alone = [joined([*JOIN, "--name", "one", "/g"], watcher) for _ in range(rounds)]
+            repeated(watcher, rounds)  # until the server's code is compiled
+            alone = repeated(watcher, rounds)
             gather(findings, watcher, count, started)
-            crowded = [joined([*JOIN, "--name", "one", "/g"], watcher) for _ in range(rounds)]
+            crowded = repeated(watcher, rounds)
             listing(findings, count, rounds)
             findings.add(f"memory a member, {count:,} in", "MiB", [proportional_size([one.pid]) for one in started])
             start = time.monotonic()
@@ -95,6 +97,11 @@ def members(findings, bench):
             watcher.end()
     small, large = findings.add("joins, nobody in", "ms", alone), findings.add(f"joins, {count:,} in", "ms", crowded)
     findings.claim(f"join to seen longer by, {count:,} in", large.median - small.median, unit="ms")
+
+
+def repeated(watcher, rounds):
+    """Joins, one after the other, each gone before the next."""
+    return [joined([*JOIN, "--name", "one", "/g"], watcher) for _ in range(rounds)]
 
 
 def gather(findings, watcher, count, started):

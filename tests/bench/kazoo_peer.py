@@ -78,8 +78,8 @@ def consume(client, path, count):
 def party(client, path, name):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     member = client.Party(path, name)
-    member.join()
     try:
+        member.join()  # it is seen before this knows
         signal.pause()
     finally:
         member.leave()

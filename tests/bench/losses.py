@@ -25,7 +25,7 @@ def holder(findings, bench):
     Several at a time, each with a lock of its own."""
     trials = bench.pick(full=10, quick=4, least=2)
     with servers(*SHORT_TICKS), etcd.server(findings) as etcdctl:
-        for seconds in bench.pick(full=(2, 6), quick=(2,), least=(1,)):
+        for seconds in bench.pick(full=(2, 6), quick=(2,), least=(2,)):
             session = ["run", "--session-timeout", f"{seconds}s"]
             lost("zklock", seconds, trials, findings, lambda name, own=session: [*ZKLOCK, *own, f"/{name}", "--"])
             if etcdctl:

@@ -12,10 +12,10 @@ from sandbox import servers
 
 def several(findings, bench):
     """1 to 8 consumers of one queue at the same time, all together: for zklock that many `queue pull --all`. The bare
-    program cannot share a queue, so each has one of its own. Kazoo's consumers are a process each, which has its session
-    when the time begins; they take fewer items, each the same number, from a queue of twice as many."""
+    program cannot share a queue, so each has one of its own. Kazoo's consumers are a process each, which has its
+    session when the time begins; they take fewer items, each the same number, from a queue of twice as many."""
     numbers = bench.pick(full=(1, 2, 4, 8), quick=(1, 4), least=(2,))
-    items, few = bench.pick(full=40_000, quick=6_000, least=800), bench.pick(full=400, quick=40, least=8)
+    items, few = bench.pick(full=30_000, quick=6_000, least=800), bench.pick(full=200, quick=40, least=8)
     kinds = {"zklock": lambda number: sharing(bench, items, number), "bare": lambda number: apart(bench, items, number)}
     if has_kazoo(findings):
         kinds["Kazoo Queue"] = lambda number: kazoo(bench, "get", 2 * few, few, number)

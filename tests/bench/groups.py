@@ -72,10 +72,10 @@ def joined(words, watcher, left=None):
 
 
 def members(findings, bench):
-    """That many real `zklock group join` without a command, a process and a session each, started 50 at a time while one
-    `group watch` looks on; then the list of them, one more who joins, and TERM to all. Requests are the server's own
-    counter from the first start until all are seen, the watcher's included. Memory is the proportional set size. The floor
-    of `group list` asks for the names only, which do not tell whose session each is."""
+    """That many real `zklock group join` without a command, a process and a session each, started 50 at a time while
+    one `group watch` looks on; then the list of them, one more who joins, and TERM to all. Requests are the server's
+    own counter from the first start until all are seen, the watcher's included. Memory is the proportional set size.
+    The floor of `group list` asks for the names only, which do not tell whose session each is."""
     count = bench.pick(full=1_000, quick=100, least=5)
     rounds = bench.pick(full=20, quick=5, least=1)
     started = []

@@ -15,10 +15,10 @@ SLOW = {"Curator": 6}  # times as few rounds
 
 def one_lock(findings, bench, count=1):
     """`true` under a lock that nobody else wants, a process each time. The floor is a C program that makes the same
-    requests and does nothing else. Curator is a fresh JVM with flags for a quick start, flock has a file on the local
-    disk, etcd keeps its data in memory, because it would wait for the disk where the ZooKeeper servers here do not.
-    Memory is the peak of the largest process; for zklock with its guard, the sum of both peaks while the lock is held.
-    """
+    requests and does nothing else; `zklock --version` is what it takes to start zklock. Curator is a fresh JVM with
+    flags for a quick start, flock has a file on the local disk, etcd keeps its data in memory, because it would wait
+    for the disk where the ZooKeeper servers here do not. Memory is the peak of the largest process; for zklock with its
+    guard, the sum of both peaks while the lock is held."""
     with servers(count=count), etcd.server(findings, count) as etcdctl:
         contestants = one_lock_contestants(findings, bench, etcdctl)
         interleaved(contestants, 4, {"Curator": 2})  # the lock is made, the servers' code compiled
@@ -36,7 +36,8 @@ def one_lock(findings, bench, count=1):
 
 def one_lock_contestants(findings, bench, etcdctl):
     lock = os.path.join(bench.folder, "flock")
-    words = {"zklock": [*ZKLOCK, "run", "/l", "--", "true"], "floor": [*bare("lock"), "/l"]}
+    words = {"zklock": [*ZKLOCK, "run", "/l", "--", "true"], "floor": [*bare("lock"), "/l"],
+             "zklock --version": [*ZKLOCK, "--version"]}
     if has("flock"):
         words["flock"] = ["flock", lock, "true"]
     if etcdctl:
@@ -53,7 +54,8 @@ def held_size():
     with subprocess.Popen([*ZKLOCK, "run", "/l", "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as zklock:
         zklock.stdin.write(b"held\n")
         zklock.stdin.flush()
-        zklock.stdout.readline()
+        if not zklock.stdout.readline():
+            raise RuntimeError("zklock run -- cat has failed")
         return peak_size(with_guard(zklock.pid))
 
 
@@ -71,16 +73,20 @@ def judge_one_lock(findings, wall, cpu):
 
 
 def hand_over(findings, bench, count=1):
-    """20 loops that want the same lock, each for `true`, again and again; all start at once. Kazoo's loops are a process
-    each, which keeps its session; the others start a process for each section."""
+    """20 loops that want the same lock, each for `true`, again and again; all start at once. Kazoo's loops are a
+    process each, which keeps its session; the others start a process for each section. The CPU time is theirs and their
+    loops', without the servers'."""
     workers, each = 20, bench.pick(full=10, quick=2, least=1)
     with servers(count=count), etcd.server(findings, count) as etcdctl:
         contestants = hand_over_contestants(findings, etcdctl, workers, each)
         run([*ZKLOCK, "run", "/l", "--", "true"])
         interleaved(contestants, 1)
         samples = interleaved(contestants, bench.pick(full=6 if count == 1 else 4, quick=1, least=1))
-    rates = {name: findings.add(name, "sections/s", [workers * each / one.wall for one in taken])
+    sections = workers * each
+    rates = {name: findings.add(name, "sections/s", [sections / one.wall for one in taken])
              for name, taken in samples.items()}
+    for name, taken in samples.items():
+        findings.add(f"{name} CPU a section", "ms CPU", [1000 * one.cpu / sections for one in taken])
     findings.ratio("zklock's rate to floor", rates["zklock"], rates["floor"], at_least=0.85)
     for peer in ("Kazoo", "etcdctl"):
         if peer in rates:

@@ -2,6 +2,7 @@
 """How long something that was killed is missed: the holder of a lock, the leader."""
 
 import concurrent.futures
+import contextlib
 import os
 import signal
 import socket
@@ -20,9 +21,9 @@ HOLD = ["sh", "-c", "echo held; exec sleep 600"]
 
 def holder(findings, bench):
     """SIGKILL to the zklock that holds a lock, until the command of the one that waits has started. The killed one's
-    guard ends its command at once, but cannot end the session, so the lock is free when the session's time is over. That
-    is counted from what the server has last heard, which was up to a sixth of it before, and in ticks, of 0.5 s here.
-    Several at a time, each with a lock of its own."""
+    guard ends its command at once, but cannot end the session, so the lock is free when the session's time is over.
+    That is counted from what the server has last heard, which was up to a sixth of it before, and in ticks, of 0.5 s
+    here. Several at a time, each with a lock of its own."""
     trials = bench.pick(full=10, quick=4, least=2)
     with servers(*SHORT_TICKS), etcd.server(findings) as etcdctl:
         for seconds in bench.pick(full=(2, 6), quick=(2,), least=(2,)):
@@ -45,28 +46,31 @@ def lost(who, seconds, trials, findings, words_for):
 
 def takeover(words, delay):
     """Seconds from the death of the holder to the start of the next."""
-    holding = subprocess.Popen([*words, *HOLD], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               start_new_session=True)
-    read_soon(holding.stdout)
-    waiting = subprocess.Popen([*words, "echo", "next"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    time.sleep(0.5 + delay)  # it stands in line; not all die in the same tick
-    holding.kill()
-    start = time.monotonic()
-    read_soon(waiting.stdout)
-    seconds = time.monotonic() - start
-    if waiting.wait() != 0:
-        raise RuntimeError("the next holder failed")
-    kill_group(holding)
-    return seconds
-
-
-def kill_group(process):
-    """What it has left behind: not everybody's command ends with it."""
-    process.wait()
+    holding = started([*words, *HOLD])
+    waiting = None
     try:
+        read_soon(holding.stdout)
+        waiting = started([*words, "echo", "next"])
+        time.sleep(0.5 + delay)  # it stands in line; not all die in the same tick
+        holding.kill()
+        start = time.monotonic()
+        read_soon(waiting.stdout)
+        return time.monotonic() - start
+    finally:
+        end_group(holding)
+        if waiting:
+            end_group(waiting)
+
+
+def started(words):
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+
+
+def end_group(process):
+    """With what it leaves behind: not everybody's command ends with it."""
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    process.wait()
     process.stdout.close()
 
 

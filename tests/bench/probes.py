@@ -10,9 +10,9 @@ SLOW = {"ZooKeeperMain ls": 5, "FourLetterWordMain": 5}  # times as few rounds
 
 
 def ruok(findings, bench):
-    """The word ruok asked of one server: by zklock, by bash and its /dev/tcp, and by ZooKeeper's FourLetterWordMain in a
-    fresh JVM; and ZooKeeperMain, ZooKeeper's own shell, which has no such word, with `ls /`. Both with flags for a quick
-    start."""
+    """The word ruok asked of one server: by zklock, by bash and its /dev/tcp, and by ZooKeeper's FourLetterWordMain in
+    a fresh JVM; and ZooKeeperMain, ZooKeeper's own shell, which has no such word, with `ls /`. Both with flags for a
+    quick start."""
     with servers():
         (host, port), = addresses()
         words = {"zklock": [*ZKLOCK, "ruok"]}

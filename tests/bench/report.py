@@ -154,7 +154,7 @@ def section(comparison):
 
 
 def wrapped(text, indent=""):
-    return textwrap.fill(text, width=120, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False) + "\n"
+    return textwrap.fill(text, width=120, subsequent_indent=indent, break_on_hyphens=False) + "\n"
 
 
 def short(results):

@@ -23,25 +23,28 @@ def holder(findings, bench):
     """SIGKILL to the zklock that holds a lock, until the command of the one that waits has started. The killed one's
     guard ends its command at once, but cannot end the session, so the lock is free when the session's time is over.
     That is counted from what the server has last heard, which was up to a sixth of it before, and in ticks, of 0.5 s
-    here. Several at a time, each with a lock of its own."""
+    here. etcdctl has a lease of the same length. All at the same time, each with a lock of its own: they wait."""
     trials = bench.pick(full=10, quick=4, least=2)
+    times = bench.pick(full=(2, 6), quick=(2,), least=(2,))
     with servers(*SHORT_TICKS), etcd.server(findings) as etcdctl:
-        for seconds in bench.pick(full=(2, 6), quick=(2,), least=(2,)):
-            session = ["run", "--session-timeout", f"{seconds}s"]
-            lost("zklock", seconds, trials, findings, lambda name, own=session: [*ZKLOCK, *own, f"/{name}", "--"])
-            if etcdctl:
-                lost("etcdctl", seconds, trials, findings,
-                     lambda name, ttl=seconds: [*etcdctl, "lock", f"--ttl={ttl}", name, "--"])
+        words = {("zklock", seconds): [*ZKLOCK, "run", "--session-timeout", f"{seconds}s"] for seconds in times}
+        if etcdctl:
+            words |= {("etcdctl", seconds): [*etcdctl, "lock", f"--ttl={seconds}"] for seconds in times}
+        taken = taken_over(words, trials)
+    for (who, seconds), values in taken.items():
+        series = findings.add(f"{who}, T = {seconds} s", "s", values)
+        findings.claim(f"{who}: next holder, T = {seconds} s", series.median / seconds, unit="T")
 
 
-def lost(who, seconds, trials, findings, words_for):
-    def trial(number):
-        return takeover(words_for(f"{who}{seconds}-{number}"), number / trials * seconds)
+def taken_over(words, trials):
+    """{who, T: seconds of each trial}."""
+    def trial(who, seconds, number):
+        lock = f"/{who}-{seconds}-{number}"
+        return takeover([*words[who, seconds], lock, "--"], number / trials * seconds)
 
-    with concurrent.futures.ThreadPoolExecutor(trials) as threads:
-        taken = list(threads.map(trial, range(trials)))
-    series = findings.add(f"{who}, T = {seconds} s", "s", taken)
-    findings.claim(f"{who}: next holder, T = {seconds} s", series.median / seconds, unit="T")
+    with concurrent.futures.ThreadPoolExecutor(len(words) * trials) as threads:
+        futures = {key: [threads.submit(trial, *key, number) for number in range(trials)] for key in words}
+        return {key: [one.result() for one in those] for key, those in futures.items()}
 
 
 def takeover(words, delay):

@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from peers import KAZOO, has_kazoo
-from programs import ZKLOCK, bare, interleaved, run, run_together
+from programs import ZKLOCK, bare, interleaved, output_of, run, run_together
 from pushes import push
 from sandbox import servers
 
@@ -35,7 +35,10 @@ def sharing(bench, items, number):
     def one(turn):
         queue = f"/shared{number}-{turn}"
         push(queue, bench.lines.file(items))
-        return items / run_together([[*ZKLOCK, "queue", "pull", "--all", queue]] * number).wall
+        sample = run_together([[*ZKLOCK, "queue", "pull", "--all", queue]] * number)
+        if not output_of([*ZKLOCK, "queue", "count", queue]).startswith("items 0\n"):
+            raise RuntimeError(f"{number} consumers left something")
+        return items / sample.wall
     return one
 
 

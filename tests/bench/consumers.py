@@ -15,7 +15,7 @@ def several(findings, bench):
     program cannot share a queue, so each has one of its own. Kazoo's consumers are a process each, which has its
     session when the time begins; they take fewer items, each the same number, from a queue of twice as many."""
     numbers = bench.pick(full=(1, 2, 4, 8), quick=(1, 4), least=(2,))
-    items, few = bench.pick(full=30_000, quick=6_000, least=800), bench.pick(full=200, quick=40, least=8)
+    items, few = bench.pick(full=30_000, quick=6_000, least=800), bench.pick(full=200, quick=16, least=8)
     kinds = {"zklock": lambda number: sharing(bench, items, number), "bare": lambda number: apart(bench, items, number)}
     if has_kazoo(findings):
         kinds["Kazoo Queue"] = lambda number: kazoo(bench, "get", 2 * few, few, number)
@@ -70,10 +70,10 @@ def kazoo(bench, verb, deep, taken, number):
 
 
 def deep_queues(findings, bench):
-    """One consumer at a depth of 5,000: Kazoo's queues are listed as a whole, LockingQueue's for each item."""
+    """One consumer of a deep queue: Kazoo's queues are listed as a whole, LockingQueue's for each item."""
     if not has_kazoo(findings):
         return
-    deep, taken = 5_000, bench.pick(full=200, quick=20, least=5)
+    deep, taken = bench.pick(full=5_000, quick=2_000, least=1_000), bench.pick(full=200, quick=20, least=5)
     lines = bench.lines.file(deep)
 
     def zklock(turn):

@@ -48,7 +48,7 @@ def draining(findings, bench):
         contestants = {"zklock": measure("z", [*ZKLOCK, "queue", "pull", "--all"]), "bare": measure("b", bare("drain"))}
         interleaved(contestants, 1)  # until the server's code is compiled
         samples = interleaved({name: lambda turn, measure=measure: measure(turn + 1)
-                               for name, measure in contestants.items()}, bench.pick(full=6, quick=2, least=1))
+                               for name, measure in contestants.items()}, bench.pick(full=6, quick=1, least=1))
         rates = {name: findings.add(f"{name} drain of {count:,}", "items/s", [count / sample.wall for sample in taken])
                  for name, taken in samples.items()}
     findings.claim("zklock items a second", rates["zklock"].median, at_least=20_000)

@@ -202,7 +202,7 @@ HIGHLIGHTS = (
     ("push", "zklock's rate to bare", "push of a million lines: {value} of the rate of a bare C program"),
     ("depth", "pull at 1,000,000 to 1,000", "one pull out of a million items takes {value} times that out of 1,000"),
     ("kazoo", "zklock to LockingQueue",
-     "`pull --all` at a depth of 5,000: {value} times the rate of Kazoo's LockingQueue"),
+     "`pull --all` of a deep queue: {value} times the rate of Kazoo's LockingQueue"),
     ("join", "zklock joins", "from the start of a `group join` until a watcher has written it: {value} ms"),
     ("probe", "wall, zklock to ZooKeeperMain ls",
      "`zklock ruok` takes {value} of the time of ZooKeeper's own shell"),

@@ -3,66 +3,64 @@
 
 import os
 import subprocess
-import time
 
-from programs import HELPERS, ZKLOCK, output_of, servers, traffic
+from processes import end_all, proportional_size, start_many, wait_until, with_guard
+from programs import HELPERS, ZKLOCK
+from sandbox import Traffic, servers
 
-PATIENCE = 300  # seconds
 # So long that nobody pings while it is counted.
 LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")
 WORDS = [*ZKLOCK, "run", "--session-timeout", "1h", "/l", "--"]
 
 
 def crowd(findings, bench):
-    costs = {size: gather(findings, bench, size)
-             for size in bench.pick(full=(10, 100, 1_000), quick=(10, 50), least=(2, 4))}
+    """Real processes, each a zklock and its guard, in line for one lock; each holds it for `true`. Requests and events
+    are the server's own counters from the moment the first holder leaves until the last has started, by the number of
+    hand-overs; nobody pings meanwhile. Memory is the proportional set size of both processes."""
+    sizes = bench.pick(full=(10, 100, 1_000), quick=(10, 100), least=(2, 4))
+    costs = {size: gather(findings, bench, size) for size in sizes}
     few, many = min(costs), max(costs)
     findings.claim(f"requests a hand-over, {many:,} waiting to {few}", costs[many] / costs[few], at_most=1.01)
 
 
 def gather(findings, bench, size):
-    gate = os.path.join(bench.folder, f"gate{size}")
-    os.mkfifo(gate)
+    first, last = (os.path.join(bench.folder, f"{name}{size}") for name in ("first", "last"))
+    os.mkfifo(first)
+    os.mkfifo(last)
+    started = []
     with servers(*LONG_SESSIONS):
-        holder = subprocess.Popen([*WORDS, "cat", gate], stdin=subprocess.DEVNULL)
-        wait_for_line(1)
-        waiters = [subprocess.Popen([*WORDS, "true"], stdin=subprocess.DEVNULL) for _ in range(size)]
-        wait_for_line(size + 1)
-        memory = findings.add(f"memory a waiter, {size:,} waiting", "MiB", [memory_of(one.pid) for one in waiters])
-        findings.claim(f"memory a waiter, {size:,} waiting", memory.median, at_most=3, unit="MiB")
-        received, sent = traffic()
-        with open(gate, "w", encoding="ascii"):
-            pass
-        if any(one.wait() for one in [holder, *waiters]):
-            raise RuntimeError("a waiter has failed")
-        more_received, more_sent = traffic()
-    # The words cost a request and two answers.
-    requests, answers = more_received - received - 1, more_sent - sent - 2
-    findings.add(f"requests a hand-over, {size:,} waiting", "", [requests / size])
-    findings.add(f"events a hand-over, {size:,} waiting", "", [(answers - requests) / size])
+        try:
+            started += start_many([[*WORDS, "cat", first]], await_line)
+            started += start_many([[*WORDS, "true"]] * (size - 1), lambda count: await_line(count + 1))
+            started += start_many([[*WORDS, "cat", last]], lambda _: await_line(size + 1))
+            memory = findings.add(f"memory a waiter, {size:,} waiting", "MiB",
+                                  [proportional_size(with_guard(one.pid)) for one in started[1:]])
+            findings.claim(f"memory a waiter, {size:,} waiting", memory.median, at_most=3, unit="MiB")
+            requests, events = hand_overs(first, last)
+            if any(one.wait() for one in started):
+                raise RuntimeError("a waiter has failed")
+        finally:
+            end_all(started)
+    findings.add(f"requests a hand-over, {size:,} waiting", "requests", [requests / size])
+    findings.add(f"events a hand-over, {size:,} waiting", "events", [events / size])
     return requests / size
 
 
-def wait_for_line(size):
-    deadline = time.monotonic() + PATIENCE
-    while line_length() != size:
-        if time.monotonic() > deadline:
-            raise RuntimeError("the crowd does not gather")
-        time.sleep(0.1)
+def hand_overs(first, last):
+    """Lets the first holder go; requests and events until the last one has started, who may go then."""
+    traffic = Traffic()
+    with open(first, "w", encoding="ascii"):
+        pass
+    # It can be opened when the last one's command reads it.
+    with open(last, "w", encoding="ascii"):
+        return traffic.so_far()
+
+
+def await_line(size):
+    wait_until(f"{size} in line", lambda: line_length() == size)
 
 
 def line_length():
     answer = subprocess.run([f"{HELPERS}/znode", "ls", "/l"], check=False, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return len(answer.stdout.split())
-
-
-def memory_of(pid):
-    """Proportional set size in MiB, the guard's included."""
-    children = output_of(["pgrep", "-P", str(pid)]).split()
-    return sum(proportional_size(one) for one in [pid, *children]) / 1024
-
-
-def proportional_size(pid):
-    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as lines:
-        return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An etcd of our own, on free ports, in a temporary folder."""
+"""An etcd of our own, of one or several members, on free ports."""
 
 import contextlib
+import os
 import socket
 import subprocess
 import tempfile
 import time
 
-from programs import has
+from peers import has_etcd
 
-PATIENCE = 20  # seconds
+PATIENCE = 30  # seconds
+MEMORY = "/dev/shm"
 
 
 def free_ports(count):
@@ -25,21 +27,30 @@ def is_up(etcdctl):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+def start(member, peers, client, folder):
+    """One member. It ends with its standard input, so with us too, however we end."""
+    cluster = ",".join(f"{name}={peer}" for name, peer in peers.items())
+    return subprocess.Popen(
+        ["sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & cat; kill $!; wait', "sh", "etcd", "--name", member,
+         "--data-dir", os.path.join(folder, member), "--listen-client-urls", client, "--advertise-client-urls", client,
+         "--listen-peer-urls", peers[member], "--initial-advertise-peer-urls", peers[member],
+         "--initial-cluster", cluster], stdin=subprocess.PIPE)
+
+
 @contextlib.contextmanager
-def server(findings):
-    """The words that begin a command of etcdctl; nothing where there is no etcd."""
-    if not has("etcd") or not has("etcdctl"):
-        findings.leave_out("etcdctl", "scripts/setup bench installs it")
+def server(findings, count=1):
+    """The words that begin a command of etcdctl; nothing where there is no etcd. Its data is in memory where it can be:
+    it waits for the disk at each write, which the ZooKeeper servers of the sandbox do not."""
+    if not has_etcd(findings):
         yield None
         return
-    client, peer = (f"http://127.0.0.1:{port}" for port in free_ports(2))
-    etcdctl = ["env", "ETCDCTL_API=3", "etcdctl", f"--endpoints={client}"]
-    with tempfile.TemporaryDirectory(prefix="zklock-bench-etcd.") as folder:
-        # It ends with its standard input, so with us too, however we end.
-        process = subprocess.Popen(
-            ["sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & cat; kill $!; wait', "sh", "etcd", "--data-dir", folder,
-             "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
-             "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"], stdin=subprocess.PIPE)
+    urls = [f"http://127.0.0.1:{port}" for port in free_ports(2 * count)]
+    peers = {f"m{place}": urls[place] for place in range(count)}
+    os.environ["ETCDCTL_API"] = "3"
+    etcdctl = ["etcdctl", f"--endpoints={','.join(urls[count:])}"]
+    where = MEMORY if os.access(MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="zklock-bench-etcd.", dir=where) as folder:
+        members = [start(member, peers, client, folder) for member, client in zip(peers, urls[count:])]
         try:
             deadline = time.monotonic() + PATIENCE
             while not is_up(etcdctl):
@@ -48,5 +59,6 @@ def server(findings):
                 time.sleep(0.1)
             yield etcdctl
         finally:
-            process.stdin.close()
-            process.wait()
+            for one in members:
+                one.stdin.close()
+                one.wait()

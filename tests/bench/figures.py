@@ -46,17 +46,25 @@ class Claim:
             return self.value >= self.at_least
         return self.value <= self.at_most if self.at_most is not None else None
 
+    def missed_by(self):
+        """The part of the target; nothing where it is met, or there is none."""
+        if self.is_met() is not False:
+            return None
+        target = self.at_most if self.at_least is None else self.at_least
+        return abs(self.value - target) / target
+
     def as_dict(self):
         return {"name": self.name, "value": self.value, "unit": self.unit, "target": self.target(),
-                "met": self.is_met()}
+                "met": self.is_met(), "missed_by": self.missed_by()}
 
 
 class Findings:
     """Of one comparison."""
 
-    def __init__(self, name, title):
+    def __init__(self, name, title, method=""):
         self.name = name
         self.title = title
+        self.method = method
         self.series = []
         self.claims = []
         self.left_out = []
@@ -76,7 +84,8 @@ class Findings:
         self.left_out.append({"what": what, "why": why})
 
     def as_dict(self):
-        return {"name": self.name, "title": self.title, "series": [series.as_dict() for series in self.series],
+        return {"name": self.name, "title": self.title, "method": self.method,
+                "series": [series.as_dict() for series in self.series],
                 "claims": [claim.as_dict() for claim in self.claims], "left_out": self.left_out}
 
 

@@ -20,6 +20,13 @@ class FiguresTest(unittest.TestCase):
         findings.claim("told", 3)
         self.assertEqual([claim.is_met() for claim in findings.claims], [True, False, False, True, None])
 
+    def test_what_is_missed_is_missed_by_a_part_of_the_target(self):
+        findings = Findings("name", "title")
+        findings.claim("rate", 3, at_least=4)
+        findings.claim("time", 5, at_most=4)
+        findings.claim("time", 3, at_most=4)
+        self.assertEqual([claim.missed_by() for claim in findings.claims], [0.25, 0.25, None])
+
     def test_the_spread_is_the_middle_half(self):
         series = Findings("name", "title").add("a", "ms", [100, 1, 2, 3, 4, 5, 6])
         self.assertEqual(series.spread(), (2, 6))

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """kazoo_peer.py VERB PATH …: Kazoo's recipes at the work of zklock, on ZKLOCK_SERVERS.
 
-    lock PATH [N]      N times (1): run `true` under the lock
-    get PATH FILE N    the lines of FILE into a Queue, and N items out of it
-    consume PATH FILE N
-                       the same with a LockingQueue: get and consume each
+    lock PATH [N]       N times (1): run `true` under the lock
+    put PATH FILE       the lines of FILE into a Queue, as its put() does it
+    fill PATH FILE      the same faster, without waiting for each answer
+    put-all PATH FILE   into a LockingQueue
+    get PATH N          N items out of a Queue
+    consume PATH N      N items out of a LockingQueue: get and consume each
+    party PATH NAME     in a Party, until it gets TERM
+    watch PATH          a line for each list of children that it sees: how many there are
 
-The latter two print how many seconds the N items took.
+Those that take items say "ready" and begin when standard input ends.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -29,34 +34,71 @@ def lines_of(name):
         return [line.rstrip(b"\n") for line in lines]
 
 
-def get(client, path, name, count):
+def put(client, path, name):
+    queue = client.Queue(path)
+    for line in lines_of(name):
+        queue.put(line)
+
+
+def fill(client, path, name):
     queue = client.Queue(path)
     first, *rest = lines_of(name)
     queue.put(first)
     for line in rest:
-        client.create_async(f"{path}/entry-100-", line, sequence=True)  # as put() does, without waiting
+        client.create_async(f"{path}/entry-100-", line, sequence=True)
     client.sync(path)
-    start = time.monotonic()
+
+
+def put_all(client, path, name):
+    client.LockingQueue(path).put_all(lines_of(name))
+
+
+def await_start():
+    print("ready", flush=True)
+    sys.stdin.read()
+
+
+def get(client, path, count):
+    queue = client.Queue(path)
+    await_start()
     for _ in range(int(count)):
-        if queue.get() is None:
-            sys.exit("the queue is empty")
-    print(time.monotonic() - start)
+        # Others may have been quicker with all that it knew of.
+        while queue.get() is None:
+            time.sleep(0)
 
 
-def consume(client, path, name, count):
+def consume(client, path, count):
     queue = client.LockingQueue(path)
-    queue.put_all(lines_of(name))
-    start = time.monotonic()
+    await_start()
     for _ in range(int(count)):
-        if queue.get(timeout=10) is None or not queue.consume():
+        if queue.get(timeout=30) is None or not queue.consume():
             sys.exit("the queue is empty")
-    print(time.monotonic() - start)
+
+
+def party(client, path, name):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    member = client.Party(path, name)
+    try:
+        member.join()  # it is seen before this knows
+        signal.pause()
+    finally:
+        member.leave()
+
+
+def watch(client, path):
+    client.ensure_path(path)
+    client.ChildrenWatch(path)(lambda names: print(len(names), flush=True))
+    signal.pause()
+
+
+VERBS = {"lock": lock, "put": put, "fill": fill, "put-all": put_all, "get": get, "consume": consume, "party": party,
+         "watch": watch}
 
 
 def main():
     client = KazooClient(os.environ["ZKLOCK_SERVERS"], timeout=15.0)
     client.start()
-    {"lock": lock, "get": get, "consume": consume}[sys.argv[1]](client, *sys.argv[2:])
+    VERBS[sys.argv[1]](client, *sys.argv[2:])
     client.stop()
 
 

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs and measures them; keeps servers for them."""
+"""Runs programs to their end and measures them."""
 
-import contextlib
 import os
 import resource
-import shutil
 import subprocess
 import time
 
@@ -13,8 +11,6 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BIN = os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/bench/zklock")
 HELPERS = os.environ.get("ZKLOCK_HELPERS", f"{ROOT}/build/bench/tests")
 ZKLOCK = [BIN]
-SANDBOX = f"{ROOT}/scripts/zk-sandbox"
-KAZOO = ["/usr/bin/python3", f"{HERE}/kazoo_peer.py"]
 
 
 def bare(name):
@@ -60,45 +56,12 @@ def run_together(commands):
     return Sample(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def interleaved(contestants, rounds):
-    """{name: samples} of {name: function of the round}, one after the other in each round."""
+def interleaved(contestants, rounds, seldom=None):
+    """{name: samples} of {name: function of the round}, one after the other in each round; those in `seldom`, {name:
+    N}, in every Nth only, because they are slow."""
     samples = {name: [] for name in contestants}
     for turn in range(rounds):
         for name, measure in contestants.items():
-            samples[name].append(measure(turn))
+            if turn % (seldom or {}).get(name, 1) == 0:
+                samples[name].append(measure(turn))
     return samples
-
-
-@contextlib.contextmanager
-def servers(*options, heap="512m"):
-    """A fresh sandbox, in ZKLOCK_SERVERS. It ends with its standard input, so with us too, however we end."""
-    # A server that runs for long has its code compiled well; the sandbox prefers a short start.
-    environment = {**os.environ, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
-    words = [SANDBOX, "--heap", heap, *options, "--", "sh", "-c", 'echo "$ZKLOCK_SERVERS $ZKLOCK_SANDBOX"; exec cat']
-    sandbox = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-                               start_new_session=True)
-    try:
-        answer = sandbox.stdout.readline().split()
-        if len(answer) != 2:
-            raise RuntimeError("the servers did not start")
-        os.environ["ZKLOCK_SERVERS"], os.environ["ZKLOCK_SANDBOX"] = answer
-        yield
-    finally:
-        sandbox.stdin.close()
-        sandbox.wait()
-
-
-def traffic():
-    """How many requests the server has had, and how many answers and events it has sent."""
-    lines = output_of([SANDBOX, "word", "1", "mntr"]).splitlines()
-    counters = dict(line.split("\t", 1) for line in lines if "\t" in line)
-    return int(counters["zk_packets_received"]), int(counters["zk_packets_sent"])
-
-
-def has(command):
-    return shutil.which(command) is not None
-
-
-def has_kazoo():
-    return subprocess.run([KAZOO[0], "-c", "import kazoo"], check=False, stderr=subprocess.DEVNULL).returncode == 0
-

@@ -175,13 +175,14 @@ int main(int argc, char** argv) {
   const std::string verb = argv[1];
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+  // Who sees the node may end it before it knows.
+  if (verb == "stand") std::signal(SIGTERM, [](int) { terminated = 1; });
   if (verb == "create" || verb == "stand") make_chroot(servers);
   zhandle_t* handle = zookeeper_init(servers, nullptr, 10000, nullptr, nullptr, 0);
   if (!handle) return 70;
   const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
   if (result.code == ZOK) print(verb, result);
   std::fflush(stdout);
-  std::signal(SIGTERM, [](int) { terminated = 1; });
   while (verb == "stand" && result.code == ZOK && !terminated) turn(handle);
   zookeeper_close(handle);
   if (result.code == ZOK) return 0;

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+import unittest
+
+import report
+from figures import Findings
+
+
+def results(*comparisons, extent="full"):
+    return {"begun": "2000-01-02T03:04:05+00:00", "extent": extent, "seconds": 120, "comparisons": list(comparisons),
+            "machine": {"processor": "a processor", "processors": 2, "memory_mib": 2048, "system": "a system",
+                        "kernel": "6.1", "versions": {"zklock": "0.1.0"}}}
+
+
+def comparison(name="hand-over", title="20 loops, that want it"):
+    findings = Findings(name, title, "How it is done.")
+    fast, slow = findings.add("zklock", "sections/s", [90]), findings.add("floor", "sections/s", [100])
+    findings.ratio("zklock's rate to floor", fast, slow, at_least=0.85)
+    findings.ratio("zklock's rate to that of light", fast, slow, at_least=1.8)
+    findings.leave_out("Kazoo", "not there")
+    return {**findings.as_dict(), "plots": ["a.svg"], "seconds": 1, "load_before": 0.1}
+
+
+class ReportTest(unittest.TestCase):
+    def test_what_is_not_met_is_told_with_how_far_off_it_is(self):
+        text = report.benchmarks(results(comparison()))
+        self.assertIn("zklock's rate to that of light is 0.9, 50% off the target of at least 1.8", text)
+        self.assertNotIn("zklock's rate to floor is", text)
+
+    def test_a_comparison_has_its_method_its_figures_what_was_left_out_and_its_plots(self):
+        text = report.benchmarks(results(comparison()))
+        for part in ("How it is done.", "| zklock | 90 | sections/s | 90 to 90 | 1 |", "Left out: Kazoo (not there).",
+                     "](tests/bench/plots/a.svg)"):
+            self.assertIn(part, text)
+
+    def test_the_targets_link_to_the_headings(self):
+        self.assertEqual(report.anchor(comparison()), "hand-over-20-loops-that-want-it")
+
+    def test_a_quick_run_is_said_to_be_one(self):
+        self.assertIn("small counts", report.benchmarks(results(comparison(), extent="quick")))
+        self.assertNotIn("small counts", report.benchmarks(results(comparison())))
+
+    def test_the_short_version_says_how_many_targets_are_met(self):
+        self.assertIn("1 of 2 targets are met", report.short(results(comparison())))
+
+    def test_the_short_version_needs_no_comparison(self):
+        self.assertIn("0 of 0 targets", report.short(results()))
+
+    def test_only_what_is_between_the_marks_is_replaced(self):
+        text = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
+        self.assertEqual(report.replaced(text, "new\n"), text.replace("old", "new"))
+
+    def test_without_marks_nothing_is_replaced(self):
+        with self.assertRaises(SystemExit):
+            report.replaced("no marks", "new")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -31,7 +31,10 @@ bool succeeded(int wait_status) {
 
 std::string a_line_each(const std::vector<Held>& held, const std::function<std::string(const Held&)>& text) {
   std::string lines;
-  for (const Held& one : held) lines += (lines.empty() ? "" : "\n") + text(one);
+  for (const Held& one : held) {
+    if (!lines.empty()) lines += '\n';
+    lines += text(one);
+  }
   return lines;
 }
 

@@ -26,8 +26,9 @@ zk_sandbox() { "$repo/scripts/zk-sandbox" "$@"; }
 
 # For every test: its folder, and standard input that is nobody's terminal.
 setup_place() {
-  # Screens are compared as text; colours.bats has the colours.
-  export NO_COLOR=1
+  # Screens are compared as text; colours.bats has the colours. Whoever runs the tests may have a locale that is not
+  # installed, of which each bash warns.
+  export NO_COLOR=1 LC_ALL=C.UTF-8
   cd "$BATS_TEST_TMPDIR" || return
   exec </dev/null
   export ZKLOCK_TEST=$BATS_TEST_TMPDIR

@@ -210,6 +210,9 @@ count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
 
 has_nodes() { (($(count_nodes "$1") == $2)); }
 
+# its_node [LOCK]: the path of the only contender of it, or of /l.
+its_node() { echo "${1:-/l}/$(znode ls "${1:-/l}")"; }
+
 # No test leaves anything of zklock's behind but the lock's own node, which the server reaps.
 assert_no_nodes() { assert_equal "$(znode ls "$1" 2>&1)" ""; }
 
@@ -261,4 +264,5 @@ relayed_ports() { sed -n 's/^port /127.0.0.1:/p' relayed | paste -sd,; }
 
 # The child of zklock: its guard.
 guard_of() { pgrep -P "$1"; }
+
 note() { echo "# $1" >&3; }

@@ -13,7 +13,7 @@ teardown() { end_all; }
 says() {
   expect_status "$1" zklock "${@:3}" || return
   # shellcheck disable=SC2001  # patterns
-  assert_equal "$(sed -E "s|$ZKLOCK_SERVERS|SERVERS|g; s/pid [0-9]+/pid PID/g; s/\\b$(hostname)\\b/HOST/g
+  assert_equal "$(sed -E "s|$ZKLOCK_SERVERS|SERVERS|g; s/$(hostname) \\(pid [0-9]+/HOST (pid PID/g
     s/(for|in) ([0-9.]+(ms|s|m) ?)+/\\1 TIME /g; s/TIME ([,;:]|$)/TIME\\1/g; s/0x[0-9a-f]+/SESSION/g
     s/_c_[0-9a-f-]{36}/_c_UUID/g
     s/(Name or service not known|Temporary failure in name resolution)/REASON/" <<<"$stderr")" "zklock: $2"

@@ -31,11 +31,8 @@ class KeptItems : public host::Source {
   // There is no room for another one.
   bool full() const { return kept_.size() >= kMost; }
   bool empty() const { return kept_.empty(); }
-  size_t size() const { return kept_.size(); }
   // When the first is due; kNever: none is there.
   Deadline next() const;
-  // The session is over.
-  void clear() { kept_.clear(); }
 
   // Whatever is waited for, the loop turns when the next is due: once, as it may not be possible to give it back yet.
   void arm(host::PollSet& set) override;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,8 +27,9 @@ std::string shown(const std::string& text) {
 }
 
 std::string age_of(int64_t moment_ms) {
-  const int64_t age = std::time(nullptr) * 1000 - moment_ms;
-  return format_duration(std::chrono::milliseconds(std::max<int64_t>(0, age)));
+  using std::chrono::milliseconds;
+  const auto now = std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch());
+  return format_duration(std::max(milliseconds(0), now - milliseconds(moment_ms)));
 }
 
 std::string worker_of(const QueueItem& item) {

@@ -12,7 +12,7 @@ using recipe::Item;
 
 Stage Settlement::settle(Item item, const CommandEnd& end) {
   const Verdict verdict = verdict_on(end, item.attempts, options_.most_attempts);
-  tally_.ended(end, verdict);
+  tally_.ended(item.path, end, verdict);
   switch (verdict) {
     case Verdict::done:
       lease_->drop(recipe::claim_of(item.path));
@@ -68,15 +68,20 @@ void Settlement::give_back_kept(Stage stage) {
 }
 
 void Settlement::return_kept(const KeptItems::Kept& kept, Stage stage) {
-  if (stage == Stage::finishing) tally_.left();
+  count_kept(kept, stage);
   part_with(kept.fate, kept.item);
 }
 
-void Settlement::forget(Stage stage) {
+void Settlement::count_kept(const KeptItems::Kept& kept, Stage stage) {
   if (stage == Stage::finishing) {
-    for (size_t i = 0; i < kept_.size(); ++i) tally_.left();
+    tally_.left();
+  } else if (options_.pull.most) {
+    tally_.returned(kept.item.path);
   }
-  kept_.clear();
+}
+
+void Settlement::forget(Stage stage) {
+  while (const auto kept = kept_.take(true)) count_kept(*kept, stage);
   lease_->clear();
 }
 

@@ -37,8 +37,8 @@ class Settlement {
 
   // The attempt that the claim of `item` stands for is taken back.
   void give_back(const recipe::Item& item) { part_with(recipe::Fate::untouched, item); }
-  // Kept ones, those that are due or all. Of a consumer that takes more they may come again, and do not count as
-  // failed.
+  // Kept ones, those that are due or all. Of a consumer that takes more they may come again: they count as failed only
+  // if it takes a number of items, and that has been reached before they did.
   void give_back_due(Stage stage);
   void give_back_kept(Stage stage);
   // The session is over, and with it all claims.
@@ -58,6 +58,7 @@ class Settlement {
  private:
   void keep(recipe::Item item, recipe::Fate fate, const CommandEnd& end);
   void return_kept(const KeptItems::Kept& kept, Stage stage);
+  void count_kept(const KeptItems::Kept& kept, Stage stage);
   void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
 
   const WorkOptions& options_;

@@ -13,7 +13,8 @@ std::string count_of(size_t items) {
 
 }  // namespace
 
-void Tally::ended(const CommandEnd& end, Verdict verdict) {
+void Tally::ended(const std::string& path, const CommandEnd& end, Verdict verdict) {
+  returned_.erase(path);
   last_ = end;
   if (verdict == Verdict::useless && !useless_) useless_ = end;
 }
@@ -21,7 +22,8 @@ void Tally::ended(const CommandEnd& end, Verdict verdict) {
 std::string Tally::failures() const {
   std::string text;
   if (dead_ > 0) text = count_of(dead_) + " went to the dead letters";
-  if (left_ > 0) text += fmt::format("{}{} failed, to be tried again", dead_ > 0 ? ", " : "", count_of(left_));
+  const size_t left = left_ + returned_.size();
+  if (left > 0) text += fmt::format("{}{} failed, to be tried again", dead_ > 0 ? ", " : "", count_of(left));
   return text;
 }
 

@@ -26,8 +26,9 @@ zk_sandbox() { "$repo/scripts/zk-sandbox" "$@"; }
 
 # For every test: its folder, and standard input that is nobody's terminal.
 setup_place() {
-  # Screens are compared as text; colours.bats has the colours.
-  export NO_COLOR=1
+  # Screens are compared as text; colours.bats has the colours. Whoever runs the tests may have a locale that is not
+  # installed, of which each bash warns.
+  export NO_COLOR=1 LC_ALL=C.UTF-8
   cd "$BATS_TEST_TMPDIR" || return
   exec </dev/null
   export ZKLOCK_TEST=$BATS_TEST_TMPDIR
@@ -209,6 +210,9 @@ count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
 
 has_nodes() { (($(count_nodes "$1") == $2)); }
 
+# its_node [LOCK]: the path of the only contender of it, or of /l.
+its_node() { echo "${1:-/l}/$(znode ls "${1:-/l}")"; }
+
 # No test leaves anything of zklock's behind but the lock's own node, which the server reaps.
 assert_no_nodes() { assert_equal "$(znode ls "$1" 2>&1)" ""; }
 
@@ -260,4 +264,5 @@ relayed_ports() { sed -n 's/^port /127.0.0.1:/p' relayed | paste -sd,; }
 
 # The child of zklock: its guard.
 guard_of() { pgrep -P "$1"; }
+
 note() { echo "# $1" >&3; }

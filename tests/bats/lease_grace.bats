@@ -10,8 +10,6 @@ setup() {
 
 teardown() { end_all; }
 
-its_node() { echo "/l/$(znode ls /l)"; }
-
 # The moment of the only TERM.
 term_of() { awk -v name="$1" '$2 == name && $4 == "TERM" { print $1 }' life; }
 

@@ -214,6 +214,14 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   is_free 1
 }
 
+@test "-N: one that failed counts though another one that failed was taken again in its place" {
+  queue_of one two
+  expect_error 123 "an item failed, to be tried again" zklock queue pull -N 3 --retry-delay 200ms /q -- \
+    sh -c 'test "$ZKLOCK_ATTEMPT" = 2'
+  expect_status 0 zklock queue count /q
+  assert_line "items 1"
+}
+
 @test "--halt stops at the first failure: the item stays, the rest is not begun" {
   queue_of good bad more
   expect_error 123 "an item failed" zklock queue pull --all --halt /q -- sh -c 'cat >>ran; tail -c 3 ran | grep -vq bad'

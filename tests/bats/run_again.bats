@@ -7,8 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-its_node() { echo "/l/$(znode ls /l)"; }
-
 # serve NAME ARG…: a service; each time that it starts, NAME.runs gets a line with its process id and token.
 serve() {
   # shellcheck disable=SC2016

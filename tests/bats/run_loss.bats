@@ -7,9 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# its_node LOCK: the only one.
-its_node() { echo "$1/$(znode ls "$1")"; }
-
 # stubborn_tree ARG…: under the lock, a command with descendants that ignore TERM; their ids are in pids.
 stubborn_tree() {
   # shellcheck disable=SC2016
@@ -37,9 +34,6 @@ expect_lost() {
   # shellcheck disable=SC2053
   [[ $said == $wanted ]] || fail "not for the reason '$1': $said"
 }
-
-# The child of zklock that is not the command: the guard.
-guard_of() { pgrep -P "$1"; }
 
 # A session of its own that expires while zklock is frozen.
 expire() {

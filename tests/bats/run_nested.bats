@@ -7,8 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-its_node() { echo "$1/$(znode ls "$1")"; }
-
 # A script for a command under /l, with a command under /l in it.
 # shellcheck disable=SC2016
 inner_sleeper='"$ZKLOCK_BIN" run /l -- sh -c "echo \$\$ >inner; exec sleep 600"; echo "inner $?" >>ends; sleep 600'

@@ -7,8 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-its_node() { echo "/l/$(znode ls /l)"; }
-
 # stat_of NODE FIELD
 stat_of() { znode stat "$1" | sed -n "s/^$2=//p"; }
 

@@ -7,9 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# its_node PARENT: the only one.
-its_node() { echo "$1/$(znode ls "$1")"; }
-
 revoke() { znode set "$1" __REVOKE__; }
 
 wanted="somebody asked for it (zklock break); the command was stopped"

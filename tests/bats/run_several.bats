@@ -7,9 +7,6 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# its_node LOCK: the only one.
-its_node() { echo "$1/$(znode ls "$1")"; }
-
 waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
 
 @test "in byte order, none twice, one line each in the environment" {

@@ -32,11 +32,10 @@ std::string only_group(const CLI::App& app, const std::vector<std::string>& word
 }  // namespace
 
 CLI::App& add_group(CLI::App& root) {
-  CLI::App& group = *root.add_subcommand("group", "Groups: be a member, see who is");
+  CLI::App& group = *add_command(root, "group", "Groups: be a member, see who is");
   set_usage(group, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
-  group.allow_extras();
   group.require_subcommand(0, 1);
-  group.footer(kFooter);
+  set_footer(group, kFooter);
   return group;
 }
 

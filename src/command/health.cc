@@ -12,7 +12,6 @@
 #include <ctime>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -54,8 +53,7 @@ std::string repainted(const std::string& text, bool first) {
 
 }  // namespace
 
-Health::Health(CLI::App& root) : app_(root.add_subcommand("health", "Tell whether the ensemble is well")) {
-  app_->allow_extras();
+Health::Health(CLI::App& root) : app_(add_command(root, "health", "Tell whether the ensemble is well")) {
   set_usage(*app_, "Usage: zklock health [OPTIONS] [SERVER...]");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
   add_value(*app_, "--max-latency", max_latency_, "Warning where the average is higher", "DUR");
@@ -63,11 +61,11 @@ Health::Health(CLI::App& root) : app_(root.add_subcommand("health", "Tell whethe
   add_value(*app_, "--min-servers", min_servers_, "Critical if fewer serve", "N");
   add_value(*app_, "--probe", probe_, "Also take the lock PATH and give it back", "PATH");
   add_value(*app_, "--format", format_, "text, json, nagios or prometheus", "FORMAT");
-  app_->add_flag("--json", json_, "The same as --format json");
+  add_flag(*app_, "--json", json_, "The same as --format json");
   add_value(*app_, "--interval", interval_, "Look again and again, with rates", "DUR");
   add_global_options(*app_, global_);
   describe(*app_, "--quiet", "Print nothing, or one line if it is not well");
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int Health::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -58,9 +58,7 @@ std::string group_before_command(const CLI::App& app, const Arguments& arguments
 
 std::optional<size_t> member_count(const Value& value, const char* option) {
   if (!value) return std::nullopt;
-  const auto number = parse_number(*value);
-  if (number) return static_cast<size_t>(*number);
-  throw usage_error(fmt::format("bad number '{}' for {}: write one from 0 on", printable(*value), option));
+  return static_cast<size_t>(number_of(*value, option, 0));
 }
 
 std::string members_are(size_t count) {

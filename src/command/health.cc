@@ -32,12 +32,6 @@ constexpr const char* kEndOfLine = "\033[K";
 constexpr const char* kRestOfScreen = "\033[J";
 constexpr const char* kWholeScreen = "\033[2J";
 
-int64_t number(const std::string& text, const char* option) {
-  const auto value = parse_number(text);
-  if (value) return *value;
-  throw usage_error(fmt::format("bad number '{}' for {}: write one from 0 on", printable(text), option));
-}
-
 std::string now_utc() {
   return format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
 }
@@ -116,8 +110,8 @@ CheckupOptions Health::checkup_options(const Arguments& arguments, const GlobalO
 Thresholds Health::thresholds(size_t servers) const {
   Thresholds thresholds;
   if (max_latency_) thresholds.latency = duration_of(*max_latency_, "--max-latency");
-  if (max_outstanding_) thresholds.outstanding = number(*max_outstanding_, "--max-outstanding");
-  if (min_servers_) thresholds.servers = number(*min_servers_, "--min-servers");
+  if (max_outstanding_) thresholds.outstanding = number_of(*max_outstanding_, "--max-outstanding", 0);
+  if (min_servers_) thresholds.servers = number_of(*min_servers_, "--min-servers", 0);
   if (thresholds.servers && *thresholds.servers > static_cast<int64_t>(servers)) {
     throw usage_error(fmt::format("--min-servers {} can never be met: {} asked", *min_servers_,
                                   servers == 1 ? "only 1 server is" : fmt::format("only {} servers are", servers)));

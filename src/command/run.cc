@@ -165,10 +165,7 @@ recipe::LockType Run::lock_type() const {
 }
 
 int64_t Run::slots() const {
-  if (!slots_) return 0;
-  const auto number = parse_number(*slots_);
-  if (number && *number >= 1 && *number <= kMostSlots) return *number;
-  throw usage_error(fmt::format("bad number '{}' for --slots: write one from 1 to {}", printable(*slots_), kMostSlots));
+  return slots_ ? number_of(*slots_, "--slots", 1, kMostSlots) : 0;
 }
 
 }  // namespace zklock::command

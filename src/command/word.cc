@@ -50,15 +50,13 @@ const std::map<std::string, Texts> kTexts{
 
 Word::Word(CLI::App& root, const char* name) : name_(name), app_(add_command(root, name, kTexts.at(name).purpose)) {
   const Texts& texts = kTexts.at(name_);
-  set_usage(*app_,
-            fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name_, name_ == "4lw" ? " WORD" : "").c_str());
+  set_usage(*app_, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name_, name_ == "4lw" ? " WORD" : ""));
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
   add_flag(*app_, "--json", json_, "An object on a line of its own for each server");
   add_server_options(*app_, global_);
   describe(*app_, "--quiet", "Print no replies");
-  set_footer(
-      *app_,
-      fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples).c_str());
+  set_footer(*app_,
+             fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
 }
 
 int Word::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

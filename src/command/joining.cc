@@ -2,7 +2,6 @@
 #include "command/joining.h"
 
 #include "base/text.h"
-#include "command/group_report.h"
 #include "command/nesting.h"
 #include "host/terminal.h"
 #include "recipe/own_node.h"
@@ -174,7 +173,7 @@ void Joining::fail_taken() const {
       ExitStatus::busy,
       fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
                   tried_, printable(options_.membership.name), format_duration(std::max(since, Duration::zero())),
-                  session_name(stat.ephemeral_owner)));
+                  zk::session_name(stat.ephemeral_owner)));
 }
 
 }  // namespace zklock::command

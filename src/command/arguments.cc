@@ -4,8 +4,6 @@
 #include "base/text.h"
 #include "command/options.h"
 
-#include <algorithm>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -64,13 +62,6 @@ Failure unknown_word(const CLI::App& app, const std::string& word) {
 Failure unexpected_word(const std::string& word, const Arguments& arguments) {
   const char* hint = arguments.separated ? "" : ": write -- before the command";
   return usage_error(fmt::format("unexpected argument '{}'{}", printable(word), hint));
-}
-
-void check_rest(const CLI::App& app, const Arguments& arguments) {
-  const auto rest = app.remaining();
-  if (rest.empty()) return;
-  if (rest.front().starts_with("-")) throw unknown_word(app, rest.front());
-  throw unexpected_word(rest.front(), arguments);
 }
 
 std::vector<std::string> words_of(const CLI::App& app) {

@@ -29,9 +29,6 @@ Failure unknown_word(const CLI::App& app, const std::string& word);
 // For a word that may be the beginning of a command.
 Failure unexpected_word(const std::string& word, const Arguments& arguments);
 
-// Throws it for what `app` was given and has no use for.
-void check_rest(const CLI::App& app, const Arguments& arguments);
-
 // The words before the "--" that `app` has no option for, those that look like one among them.
 std::vector<std::string> words_of(const CLI::App& app);
 

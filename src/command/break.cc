@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/breaking.h"
-#include "host/terminal.h"
+#include "command/confirmation.h"
 #include "zk/path.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ Break::Break(CLI::App& root) : app_(add_command(root, "break", "Have the holders
 int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
   BreakingOptions options{path(arguments), duration_of(timeout_.value_or(kUsualPatience), "--timeout"), !yes_, force_};
   zk::SessionOptions session = session_options(global);
-  if (options.confirm && !host::can_ask()) throw usage_error("there is no terminal to ask at: write --yes");
+  if (options.confirm) check_can_ask();
   Breaking(std::move(session), std::move(options)).run();
   return 0;
 }

@@ -2,6 +2,7 @@
 #include "command/breaking.h"
 
 #include "base/text.h"
+#include "command/confirmation.h"
 #include "command/note.h"
 #include "command/report.h"
 #include "host/terminal.h"
@@ -58,11 +59,9 @@ Nodes Breaking::find_holders() {
 void Breaking::confirm() {
   const Duration left = left_until(until_);
   session_.close();
-  const std::string answer =
-      host::ask(fmt::format("{}zklock: have {} let go of {}? [y/N] ", table_of_holders(holders_),
-                            holders_.size() == 1 ? "this holder" : "these holders", options_.path));
-  const bool yes = answer == "y" || answer == "Y" || answer == "yes" || answer == "Yes" || answer == "YES";
-  if (!yes) throw Failure(ExitStatus::no, fmt::format("{} was left alone", options_.path));
+  const char* whom = holders_.size() == 1 ? "this holder" : "these holders";
+  command::confirm(fmt::format("{}zklock: have {} let go of {}?", table_of_holders(holders_), whom, options_.path),
+                   options_.path);
   until_ = deadline_in(left);
   session_.open(until_);
 }

@@ -49,7 +49,7 @@ void set_failure_status(CLI::App& root, Manner& manner) {
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, Manner& manner) {
   CLI::App root("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
   set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
-  root.footer(kFooter);
+  set_footer(root, kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);
   const Arguments arguments = Arguments::cut(argc, argv);

@@ -3,6 +3,7 @@
 
 #include "command/output.h"
 #include "recipe/group_layout.h"
+#include "recipe/last_success.h"
 #include "recipe/line.h"
 #include "zk/path.h"
 
@@ -19,7 +20,6 @@ using namespace std::chrono_literals;
 constexpr Duration kPatience = 400ms;  // half a second with the start and the shell's own work
 constexpr Duration kSession = 4s;
 constexpr std::string_view kFlags = "nsxqvrl0";  // letters that may stand before another one in a word
-constexpr std::string_view kLastSuccess = ".last";
 
 // The last value that `words` give the option: "-S X", "-vSX", "--servers X", "--servers=X".
 Value value_in(const std::vector<std::string>& words, char letter, std::string_view name) {
@@ -65,8 +65,8 @@ std::set<std::string> paths_below(const std::string& folder, std::vector<std::st
   std::set<std::string> paths;
   for (std::string& name : names) {
     if (recipe::parse_contender(name)) continue;
-    if (name.size() > kLastSuccess.size() && name.ends_with(kLastSuccess)) {
-      name.resize(name.size() - kLastSuccess.size());
+    if (name.size() > recipe::kLastSuccess.size() && name.ends_with(recipe::kLastSuccess)) {
+      name.resize(name.size() - recipe::kLastSuccess.size());
     }
     std::string path = zk::child_of(folder, name);
     if (!zk::path_error(path)) paths.insert(std::move(path));

@@ -8,9 +8,6 @@
 #include "command/cli.h"
 #include "command/options.h"
 
-#include <string>
-#include <vector>
-
 namespace zklock::command {
 
 class CompletePath {

@@ -32,11 +32,10 @@ std::string only_group(const CLI::App& app, const std::vector<std::string>& word
 }  // namespace
 
 CLI::App& add_group(CLI::App& root) {
-  CLI::App& group = *root.add_subcommand("group", "Groups: be a member, see who is");
+  CLI::App& group = *add_command(root, "group", "Groups: be a member, see who is");
   set_usage(group, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
-  group.allow_extras();
   group.require_subcommand(0, 1);
-  group.footer(kFooter);
+  set_footer(group, kFooter);
   return group;
 }
 
@@ -59,9 +58,7 @@ std::string group_before_command(const CLI::App& app, const Arguments& arguments
 
 std::optional<size_t> member_count(const Value& value, const char* option) {
   if (!value) return std::nullopt;
-  const auto number = parse_number(*value);
-  if (number) return static_cast<size_t>(*number);
-  throw usage_error(fmt::format("bad number '{}' for {}: write one from 0 on", printable(*value), option));
+  return static_cast<size_t>(number_of(*value, option, 0));
 }
 
 std::string members_are(size_t count) {

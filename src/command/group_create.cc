@@ -3,8 +3,6 @@
 
 #include "recipe/group_node.h"
 
-#include <CLI/CLI.hpp>
-
 namespace zklock::command {
 
 namespace {
@@ -20,11 +18,10 @@ constexpr const char* kFooter =
 }  // namespace
 
 GroupCreate::GroupCreate(CLI::App& group)
-    : app_(group.add_subcommand("create", "Make a group that stays when nobody is in it")) {
-  app_->allow_extras();
+    : app_(add_command(group, "create", "Make a group that stays when nobody is in it")) {
   set_usage(*app_, "Usage: zklock group create [OPTIONS] GROUP");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupCreate::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

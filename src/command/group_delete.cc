@@ -3,7 +3,6 @@
 
 #include "recipe/group_node.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -31,12 +30,11 @@ Failure not_empty(const recipe::GroupRemoval& removal, const std::string& tried,
 
 }  // namespace
 
-GroupDelete::GroupDelete(CLI::App& group) : app_(group.add_subcommand("delete", "Remove a group that is empty")) {
-  app_->allow_extras();
+GroupDelete::GroupDelete(CLI::App& group) : app_(add_command(group, "delete", "Remove a group that is empty")) {
   set_usage(*app_, "Usage: zklock group delete [OPTIONS] GROUP");
-  app_->add_flag("--force", force_, "Remove its members too; they do not come back");
+  add_flag(*app_, "--force", force_, "Remove its members too; they do not come back");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupDelete::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,

@@ -5,7 +5,6 @@
 #include "command/note.h"
 #include "recipe/group_layout.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -23,16 +22,15 @@ constexpr const char* kFooter =
 }  // namespace
 
 GroupJoin::GroupJoin(CLI::App& group)
-    : app_(group.add_subcommand("join", "Be a member while a command runs, or until a signal")) {
-  app_->allow_extras();
+    : app_(add_command(group, "join", "Be a member while a command runs, or until a signal")) {
   set_usage(*app_, "Usage: zklock group join [OPTIONS] GROUP [-- COMMAND [ARG...]]");
   add_value(*app_, "--name", name_, "Under this name (the host's); a number is added", "NAME");
-  app_->add_flag("--unique", unique_, "Exactly that name: 75 if somebody has it");
+  add_flag(*app_, "--unique", unique_, "Exactly that name: 75 if somebody has it");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for it, connecting included", "DUR");
   add_value(*app_, "--data", data_, "What others can read about this member", "TEXT");
   add_value(*app_, "--data-file", data_file_, "The same from a file, again after HUP", "FILE");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupJoin::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,

@@ -6,7 +6,6 @@
 #include "recipe/group_node.h"
 #include "recipe/group_roster.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -23,15 +22,14 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-GroupList::GroupList(CLI::App& group) : app_(group.add_subcommand("list", "Show who is in a group")) {
-  app_->allow_extras();
+GroupList::GroupList(CLI::App& group) : app_(add_command(group, "list", "Show who is in a group")) {
   set_usage(*app_, "Usage: zklock group list [OPTIONS] GROUP");
-  app_->add_flag("-l,--long", long_, "Since when, by which session, with which data");
-  app_->add_flag("--json", json_, "An object on a line of its own for each member");
+  add_flag(*app_, "-l,--long", long_, "Since when, by which session, with which data");
+  add_flag(*app_, "--json", json_, "An object on a line of its own for each member");
   add_value(*app_, "--at-least", at_least_, "1 if there are fewer than N", "N");
   add_global_options(*app_, global_);
   describe(*app_, "--quiet", "Print nothing: 0 if there are enough (1), else 1");
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "command/json_line.h"
 #include "command/table.h"
 #include "zk/path.h"
 
@@ -20,32 +21,23 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLongestData = 80;
 
-// In ASCII, nothing that was read can steer a terminal.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
-}
-
 void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
   json["node"] = zk::child_of(group, name);
   json["since"] = format_utc(member.stat.created_ms);
-  json["session"] = session_name(member.stat.ephemeral_owner);
+  json["session"] = zk::session_name(member.stat.ephemeral_owner);
   json["data"] = member.data;
 }
 
 std::string table_of(const Members& members) {
   Table table({"MEMBER", "SINCE", "SESSION", "DATA"});
   for (const auto& [name, member] : members) {
-    table.add({name, format_utc(member.stat.created_ms), session_name(member.stat.ephemeral_owner),
+    table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
                shorten(printable(member.data), kLongestData)});
   }
   return table.text();
 }
 
 }  // namespace
-
-std::string session_name(int64_t session) {
-  return fmt::format("{:#x}", static_cast<uint64_t>(session));
-}
 
 std::string text_of(const std::string& group, const Members& members, GroupForm form) {
   if (form == GroupForm::table && !members.empty()) return table_of(members);
@@ -56,7 +48,7 @@ std::string text_of(const std::string& group, const Members& members, GroupForm 
     Json json;
     json["name"] = name;
     put(json, group, name, member);
-    text += dump(json);
+    text += json_line(json);
   }
   return text;
 }
@@ -68,7 +60,7 @@ std::string text_of(const std::string& group, const MemberChange& change, const 
   json["change"] = joined ? "joined" : "left";
   json["name"] = change.name;
   if (joined) put(json, group, change.name, members.at(change.name));
-  return dump(json);
+  return json_line(json);
 }
 
 }  // namespace zklock::command

@@ -20,7 +20,4 @@ std::string text_of(const std::string& group, const recipe::Members& members, Gr
 std::string text_of(const std::string& group, const recipe::MemberChange& change, const recipe::Members& members,
                     GroupForm form);
 
-// As ZooKeeper's own tools print it.
-std::string session_name(int64_t session);
-
 }  // namespace zklock::command

@@ -4,7 +4,6 @@
 #include "recipe/group_node.h"
 #include "recipe/group_roster.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -21,8 +20,7 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-GroupWait::GroupWait(CLI::App& group) : app_(group.add_subcommand("wait", "Wait until enough have come, or gone")) {
-  app_->allow_extras();
+GroupWait::GroupWait(CLI::App& group) : app_(add_command(group, "wait", "Wait until enough have come, or gone")) {
   set_usage(*app_,
             "Usage: zklock group wait --at-least N [OPTIONS] GROUP\n"
             "       zklock group wait --at-most N [OPTIONS] GROUP");
@@ -30,7 +28,7 @@ GroupWait::GroupWait(CLI::App& group) : app_(group.add_subcommand("wait", "Wait 
   add_value(*app_, "--at-most", at_most_, "Until there are N members or fewer", "N");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupWait::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -3,8 +3,6 @@
 
 #include "command/watching.h"
 
-#include <CLI/CLI.hpp>
-
 namespace zklock::command {
 
 namespace {
@@ -20,12 +18,11 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-GroupWatch::GroupWatch(CLI::App& group) : app_(group.add_subcommand("watch", "Tell who comes and who goes")) {
-  app_->allow_extras();
+GroupWatch::GroupWatch(CLI::App& group) : app_(add_command(group, "watch", "Tell who comes and who goes")) {
   set_usage(*app_, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]");
-  app_->add_flag("--json", json_, "An object a line");
+  add_flag(*app_, "--json", json_, "An object a line");
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int GroupWatch::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -33,12 +32,6 @@ constexpr const char* kEndOfLine = "\033[K";
 constexpr const char* kRestOfScreen = "\033[J";
 constexpr const char* kWholeScreen = "\033[2J";
 
-int64_t number(const std::string& text, const char* option) {
-  const auto value = parse_number(text);
-  if (value) return *value;
-  throw usage_error(fmt::format("bad number '{}' for {}: write one from 0 on", printable(text), option));
-}
-
 std::string now_utc() {
   return format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
 }
@@ -54,8 +47,7 @@ std::string repainted(const std::string& text, bool first) {
 
 }  // namespace
 
-Health::Health(CLI::App& root) : app_(root.add_subcommand("health", "Tell whether the ensemble is well")) {
-  app_->allow_extras();
+Health::Health(CLI::App& root) : app_(add_command(root, "health", "Tell whether the ensemble is well")) {
   set_usage(*app_, "Usage: zklock health [OPTIONS] [SERVER...]");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
   add_value(*app_, "--max-latency", max_latency_, "Warning where the average is higher", "DUR");
@@ -63,11 +55,11 @@ Health::Health(CLI::App& root) : app_(root.add_subcommand("health", "Tell whethe
   add_value(*app_, "--min-servers", min_servers_, "Critical if fewer serve", "N");
   add_value(*app_, "--probe", probe_, "Also take the lock PATH and give it back", "PATH");
   add_value(*app_, "--format", format_, "text, json, nagios or prometheus", "FORMAT");
-  app_->add_flag("--json", json_, "The same as --format json");
+  add_flag(*app_, "--json", json_, "The same as --format json");
   add_value(*app_, "--interval", interval_, "Look again and again, with rates", "DUR");
   add_global_options(*app_, global_);
   describe(*app_, "--quiet", "Print nothing, or one line if it is not well");
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 int Health::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
@@ -118,8 +110,8 @@ CheckupOptions Health::checkup_options(const Arguments& arguments, const GlobalO
 Thresholds Health::thresholds(size_t servers) const {
   Thresholds thresholds;
   if (max_latency_) thresholds.latency = duration_of(*max_latency_, "--max-latency");
-  if (max_outstanding_) thresholds.outstanding = number(*max_outstanding_, "--max-outstanding");
-  if (min_servers_) thresholds.servers = number(*min_servers_, "--min-servers");
+  if (max_outstanding_) thresholds.outstanding = number_of(*max_outstanding_, "--max-outstanding", 0);
+  if (min_servers_) thresholds.servers = number_of(*min_servers_, "--min-servers", 0);
   if (thresholds.servers && *thresholds.servers > static_cast<int64_t>(servers)) {
     throw usage_error(fmt::format("--min-servers {} can never be met: {} asked", *min_servers_,
                                   servers == 1 ? "only 1 server is" : fmt::format("only {} servers are", servers)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/health_report.h"
 
+#include "command/json_line.h"
 #include "command/json_member.h"
 #include "command/table.h"
 #include "command/word_json.h"
@@ -151,7 +152,7 @@ std::string json_of(const Look& look) {
   for (size_t i = 0; i < look.servers.size(); ++i) {
     json["servers"].push_back(json_of(look.servers[i], look.rates[i]));
   }
-  return line_of(json);
+  return json_line(json);
 }
 
 std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds, host::Colours colours) {

@@ -4,8 +4,6 @@
 #include "command/help_layout.h"
 #include "command/output.h"
 
-#include <algorithm>
-
 #include <CLI/CLI.hpp>
 
 namespace zklock::command {

@@ -22,7 +22,6 @@ using End = Attendance::End;
 using recipe::Held;
 using recipe::Outcome;
 
-constexpr int kUsualGrace = 10;   // T / kUsualGrace
 constexpr int kLargestGrace = 8;  // T / kLargestGrace: more leaves no time to find a third server before SIGTERM
 
 bool succeeded(int wait_status) {
@@ -180,7 +179,7 @@ void Job::give_back(recipe::LockSet& locks, End end) {
 
 Duration Job::grace() const {
   const Duration most = session_.timeout() / kLargestGrace;
-  return std::min(most, options_.grace.value_or(session_.timeout() / kUsualGrace));
+  return std::min(most, options_.grace.value_or(zk::usual_grace_of(session_.timeout())));
 }
 
 void Job::check_grace() const {

@@ -13,7 +13,6 @@
 #include "recipe/lock.h"
 #include "recipe/lock_set.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,11 +2,11 @@
 #include "command/joining.h"
 
 #include "base/text.h"
-#include "command/group_report.h"
 #include "command/nesting.h"
 #include "host/terminal.h"
 #include "recipe/own_node.h"
 #include "zk/path.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,12 +17,6 @@
 namespace zklock::command {
 
 using State = recipe::GroupMember::State;
-
-namespace {
-
-constexpr int kGrace = 10;  // T / kGrace between SIGTERM and SIGKILL
-
-}  // namespace
 
 void Joining::Stay::decide() {
   while (!ended_) {
@@ -93,7 +87,7 @@ void Joining::enter(Deadline until, bool waits) {
 void Joining::start_command() {
   loop_.remove(stay_);
   signals_.take_job_control();
-  escort_.emplace(signals_, *guard_, "its membership", session_.timeout() / kGrace);
+  escort_.emplace(signals_, *guard_, "its membership", zk::usual_grace_of(session_.timeout()));
   escorting_.emplace(loop_, *escort_);
   std::vector<std::string> variables{"ZKLOCK_PATH=" + options_.membership.group, "ZKLOCK_NODE=" + member_.path(),
                                      "ZKLOCK_SERVERS=" + session_.options().servers.text()};
@@ -174,7 +168,7 @@ void Joining::fail_taken() const {
       ExitStatus::busy,
       fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
                   tried_, printable(options_.membership.name), format_duration(std::max(since, Duration::zero())),
-                  session_name(stat.ephemeral_owner)));
+                  zk::session_name(stat.ephemeral_owner)));
 }
 
 }  // namespace zklock::command

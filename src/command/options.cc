@@ -86,11 +86,11 @@ void describe(CLI::App& app, const char* option, const char* help) {
   app.get_option(option)->description(help)->group("Options");
 }
 
-void set_usage(CLI::App& app, const char* usage) {
+void set_usage(CLI::App& app, const std::string& usage) {
   app.formatter(help_layout(usage));
 }
 
-void set_footer(CLI::App& app, const char* footer) {
+void set_footer(CLI::App& app, const std::string& footer) {
   app.footer(footer);
 }
 
@@ -150,6 +150,13 @@ Duration duration_of(const std::string& text, const std::string& origin) {
   if (span) return *span;
   throw usage_error(
       fmt::format("bad duration '{}' for {}: write one like 500ms, 30, 30s, 5m, 1h30m", printable(text), origin));
+}
+
+int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most) {
+  const auto number = parse_number(text);
+  if (number && *number >= least && *number <= most) return *number;
+  const std::string bounds = most == INT64_MAX ? fmt::format("{} on", least) : fmt::format("{} to {}", least, most);
+  throw usage_error(fmt::format("bad number '{}' for {}: write one from {}", printable(text), option, bounds));
 }
 
 Failure usage_error(const std::string& text) {

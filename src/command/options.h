@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "zk/session.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -44,10 +45,10 @@ void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
 void describe(CLI::App& app, const char* option, const char* help);
 
 // The usage lines of its --help.
-void set_usage(CLI::App& app, const char* usage);
+void set_usage(CLI::App& app, const std::string& usage);
 
 // The last lines of its --help.
-void set_footer(CLI::App& app, const char* footer);
+void set_footer(CLI::App& app, const std::string& footer);
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
@@ -65,6 +66,9 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 
 // `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
 Duration duration_of(const std::string& text, const std::string& origin);
+
+// `text` as a whole number from `least` to `most`. Throws a Failure (64) that names the `option` and the bounds.
+int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most = INT64_MAX);
 
 Failure usage_error(const std::string& text);
 

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <limits.h>
 
-#include <fmt/format.h>
-
 namespace zklock::command {
 
 using recipe::IdleLine;

@@ -15,7 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kEveryLook = 500ms;
-constexpr const char* kWipe = "\r\033[K";
 
 }  // namespace
 
@@ -27,14 +26,11 @@ void PushProgress::tell(int64_t in, std::optional<double> share) {
   if (BootClock::now() < next_look_) return;
   next_look_ = deadline_in(kEveryLook);
   const std::string percentage = share ? fmt::format(", {}%", static_cast<int>(*share * 100)) : "";
-  const std::string line = fmt::format("zklock: {} in {}, {}{}", items_are(in), path_, rate(in), percentage);
-  host::remark(kWipe + host::fit_to_terminal(line));
-  shown_ = true;
+  status_.show(fmt::format("zklock: {} in {}, {}{}", items_are(in), path_, rate(in), percentage));
 }
 
 void PushProgress::wipe() {
-  if (shown_) host::remark(kWipe);
-  shown_ = false;
+  status_.wipe();
   next_look_ = kNever;
 }
 

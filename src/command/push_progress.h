@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "host/status_line.h"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,6 @@ class PushProgress {
  public:
   // `watched`: somebody looks at standard error, and does not type the items.
   PushProgress(std::string path, bool watched, bool verbose);
-  ~PushProgress() { wipe(); }
 
   // When it wants to be told again; kNever: not at all.
   Deadline next_look() const { return next_look_; }
@@ -32,7 +32,7 @@ class PushProgress {
   bool verbose_;
   Deadline began_ = BootClock::now();
   Deadline next_look_ = kNever;
-  bool shown_ = false;  // there is a line to wipe
+  host::StatusLine status_;
 };
 
 // "1 item is", "5 items are".

@@ -21,12 +21,11 @@ constexpr const char* kFooter =
 }  // namespace
 
 CLI::App& add_queue(CLI::App& root) {
-  CLI::App& queue = *root.add_subcommand("queue", "Queues: put items in, look at them, take them out");
+  CLI::App& queue = *add_command(root, "queue", "Queues: put items in, look at them, take them out");
   set_usage(queue, "Usage: zklock queue COMMAND [OPTIONS] QUEUE ...");
-  queue.allow_extras();
   // One: else CLI11 would take an item called "push" for a subcommand.
   queue.require_subcommand(0, 1);
-  queue.footer(kFooter);
+  set_footer(queue, kFooter);
   return queue;
 }
 

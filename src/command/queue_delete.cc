@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue_delete.h"
 
+#include "command/confirmation.h"
 #include "command/push_progress.h"
 #include "command/queue_visit.h"
 #include "recipe/queue_survey.h"

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue_list.h"
 
-#include "base/text.h"
 #include "command/queue_report.h"
 #include "command/queue_visit.h"
 
 #include <cstdint>
-
-#include <fmt/format.h>
 
 namespace zklock::command {
 
@@ -50,9 +47,7 @@ int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, 
 
 size_t QueueList::most() const {
   if (!count_) return SIZE_MAX;
-  const auto number = parse_number(*count_);
-  if (number && *number > 0) return static_cast<size_t>(*number);
-  throw usage_error(fmt::format("bad number '{}' for --count: write one from 1 on", printable(*count_)));
+  return static_cast<size_t>(number_of(*count_, "--count", 1));
 }
 
 }  // namespace zklock::command

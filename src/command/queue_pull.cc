@@ -25,13 +25,6 @@ constexpr const char* kFooter =
 constexpr int64_t kMostJobs = 256;
 constexpr int64_t kMostAttempts = 1'000'000;
 
-int64_t number_of(const Value& value, const char* option, int64_t usual, int64_t most) {
-  if (!value) return usual;
-  const auto number = parse_number(*value);
-  if (number && *number >= 1 && *number <= most) return *number;
-  throw usage_error(fmt::format("bad number '{}' for {}: write one from 1 to {}", printable(*value), option, most));
-}
-
 }  // namespace
 
 QueuePull::QueuePull(CLI::App& queue) : app_(add_command(queue, "pull", "Take items out of a queue")) {
@@ -84,8 +77,8 @@ int QueuePull::work(PullOptions options, zk::SessionOptions session, const Argum
   const host::Program program = host::Program::find(arguments.command);
   ItemCommand command(arguments.command, placeholder_, options.path, session.servers.text());
   WorkOptions work{std::move(options), std::move(command)};
-  work.jobs = static_cast<size_t>(number_of(jobs_, "--jobs", 1, kMostJobs));
-  work.most_attempts = number_of(most_attempts_, "--max-attempts", work.most_attempts, kMostAttempts);
+  if (jobs_) work.jobs = static_cast<size_t>(number_of(*jobs_, "--jobs", 1, kMostJobs));
+  if (most_attempts_) work.most_attempts = number_of(*most_attempts_, "--max-attempts", 1, kMostAttempts);
   work.retry_delay = retry_delay();
   work.halt = halt_;
   return Working(program, inherited, std::move(session), std::move(work)).run();
@@ -146,9 +139,7 @@ Duration QueuePull::retry_delay() const {
 std::optional<size_t> QueuePull::most() const {
   if (all_ || follow_) return std::nullopt;
   if (!count_) return 1;
-  const auto number = parse_number(*count_);
-  if (number && *number >= 1) return static_cast<size_t>(*number);
-  throw usage_error(fmt::format("bad number '{}' for --count: write one from 1 on", printable(*count_)));
+  return static_cast<size_t>(number_of(*count_, "--count", 1));
 }
 
 }  // namespace zklock::command

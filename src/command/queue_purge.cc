@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue_purge.h"
 
+#include "command/confirmation.h"
 #include "command/push_progress.h"
 #include "command/queue_visit.h"
 #include "host/terminal.h"

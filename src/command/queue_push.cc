@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue_push.h"
 
-#include "base/text.h"
-
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -62,10 +60,7 @@ PushOptions QueuePush::push_options(const Arguments& arguments) const {
 
 int QueuePush::priority() const {
   if (!priority_) return recipe::kUsualPriority;
-  const auto number = parse_number(*priority_);
-  if (number && *number <= recipe::kLastPriority) return static_cast<int>(*number);
-  throw usage_error(fmt::format("bad number '{}' for --priority: write one from 0 to {}", printable(*priority_),
-                                recipe::kLastPriority));
+  return static_cast<int>(number_of(*priority_, "--priority", 0, recipe::kLastPriority));
 }
 
 }  // namespace zklock::command

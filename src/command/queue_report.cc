@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "command/json_line.h"
 #include "command/note.h"
 #include "command/table.h"
 
@@ -54,11 +55,6 @@ void put_text(Json& json, const char* key, const std::string& text) {
   json[key] = parsed.is_object() ? parsed : Json(text);
 }
 
-// In ASCII, nothing that was read can steer a terminal.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
-}
-
 }  // namespace
 
 std::string text_of(const QueueCount& count, bool exact) {
@@ -71,7 +67,7 @@ std::string json_of(const QueueCount& count, bool exact) {
   json["items"] = count.items;
   json["dead"] = count.dead;
   if (exact) json["in_work"] = count.in_work;
-  return dump(json);
+  return json_line(json);
 }
 
 std::string QueueReport::text_of(const std::vector<QueueItem>& items) {
@@ -113,7 +109,7 @@ std::string QueueReport::line_of(const QueueItem& item) {
   put_text(json, "why", item.why);
   json["size"] = item.stat.data_length;
   json["begins"] = item.data;
-  return dump(json);
+  return json_line(json);
 }
 
 }  // namespace zklock::command

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue_visit.h"
 
+#include "command/confirmation.h"
 #include "host/terminal.h"
 #include "recipe/queue_node.h"
 
@@ -9,10 +10,6 @@
 namespace zklock::command {
 
 using recipe::QueueState;
-
-void check_can_ask() {
-  if (!host::can_ask()) throw usage_error("there is no terminal to ask at: write --yes");
-}
 
 QueueVisit::QueueVisit(std::string path, std::string verb, const GlobalOptions& global)
     : layout_{std::move(path)}, verb_(std::move(verb)), session_(loop_, session_options(global)) {}
@@ -34,9 +31,7 @@ bool QueueVisit::open() {
 
 void QueueVisit::confirm(const std::string& question) {
   session_.close();
-  const std::string answer = host::ask(fmt::format("zklock: {} [y/N] ", question));
-  const bool yes = answer == "y" || answer == "Y" || answer == "yes" || answer == "Yes" || answer == "YES";
-  if (!yes) throw Failure(ExitStatus::no, fmt::format("{} was left alone", layout_.queue));
+  command::confirm(fmt::format("zklock: {}", question), layout_.queue);
   session_.open(kNever);
 }
 

@@ -12,9 +12,6 @@
 
 namespace zklock::command {
 
-// Throws a Failure (64) where there is no terminal to ask at.
-void check_can_ask();
-
 class QueueVisit {
  public:
   // `verb` is for messages: "list".

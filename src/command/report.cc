@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "command/json_line.h"
+#include "command/json_member.h"
 #include "command/note.h"
 #include "command/table.h"
 
@@ -43,10 +45,9 @@ std::string kind_of(const Participant& participant, Use use) {
   return "";
 }
 
-// As ZooKeeper's own tools print it.
 std::string session_of(const Participant& participant) {
   const int64_t owner = participant.stat.ephemeral_owner;
-  return owner == 0 ? "" : fmt::format("{:#x}", static_cast<uint64_t>(owner));
+  return owner == 0 ? "" : zk::session_name(owner);
 }
 
 Words words_of(const Participant& participant, Use use) {
@@ -97,10 +98,6 @@ std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
 }
 
 using Json = nlohmann::ordered_json;
-
-void put(Json& json, const char* key, const std::string& value) {
-  if (!value.empty()) json[key] = value;
-}
 
 Json json_of(const Participant& participant, Use use, size_t position) {
   const Words words = words_of(participant, use);
@@ -159,8 +156,7 @@ std::string json_of(const Survey& survey) {
   for (const Participant& participant : survey.participants) {
     json["contenders"].push_back(json_of(participant, survey.use, json["contenders"].size() + 1));
   }
-  // In ASCII, nothing that was read can steer a terminal.
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
+  return json_line(json);
 }
 
 std::string table_of_holders(const std::vector<Participant>& holders) {

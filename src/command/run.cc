@@ -25,19 +25,18 @@ constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
 
 }  // namespace
 
-Run::Run(CLI::App& root) : app_(root.add_subcommand("run", "Run a command under a lock")) {
-  app_->allow_extras();
+Run::Run(CLI::App& root) : app_(add_command(root, "run", "Run a command under a lock")) {
   set_usage(*app_,
             "Usage: zklock run [OPTIONS] LOCK... -- COMMAND [ARG...]\n"
             "       zklock run [OPTIONS] -c STRING LOCK...");
   add_lock_options();
   add_command_options();
   add_global_options(*app_, global_);
-  app_->footer(kFooter);
+  set_footer(*app_, kFooter);
 }
 
 void Run::add_lock_options() {
-  app_->add_flag("-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
+  add_flag(*app_, "-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
   add_value(*app_, "-E,--conflict-exit-code", conflict_status_, "Exit with N instead of 75", "N");
   shared_ = app_->add_flag("-s,--shared", given_, "Together with other shared holders");
@@ -50,10 +49,10 @@ void Run::add_lock_options() {
 void Run::add_command_options() {
   add_value(*app_, "-c,--command", shell_command_, "Run STRING with /bin/sh -c", "STRING");
   add_value(*app_, "--grace", grace_, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
-  app_->add_flag("--wait-all", wait_all_, "Hold the lock for what the command leaves behind");
+  add_flag(*app_, "--wait-all", wait_all_, "Hold the lock for what the command leaves behind");
   add_value(*app_, "--min-hold", min_hold_, "Hold the lock at least so long", "DUR");
   add_value(*app_, "--once-per", once_per_, "75 if one succeeded less than DUR ago", "DUR");
-  app_->add_flag("--restart", restart_, "After a loss take the lock and run again");
+  add_flag(*app_, "--restart", restart_, "After a loss take the lock and run again");
 }
 
 int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
@@ -166,10 +165,7 @@ recipe::LockType Run::lock_type() const {
 }
 
 int64_t Run::slots() const {
-  if (!slots_) return 0;
-  const auto number = parse_number(*slots_);
-  if (number && *number >= 1 && *number <= kMostSlots) return *number;
-  throw usage_error(fmt::format("bad number '{}' for --slots: write one from 1 to {}", printable(*slots_), kMostSlots));
+  return slots_ ? number_of(*slots_, "--slots", 1, kMostSlots) : 0;
 }
 
 }  // namespace zklock::command

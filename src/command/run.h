@@ -7,7 +7,6 @@
 #include "command/job.h"
 #include "command/options.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr Duration kFirstLook = 1s;  // a shorter wait is not worth a line
 constexpr Duration kEveryLook = 2s;  // two reads each, for one person at a terminal
-constexpr const char* kWipe = "\r\033[K";
 
 }  // namespace
 
@@ -28,13 +27,11 @@ void Waiting::on_holder(const recipe::Holder& holder) {
   next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
   std::string line = fmt::format("zklock: waiting for {}: {}", holder.path, describe_holder(holder));
   if (holder.before > 1) line += fmt::format(", {} before us", holder.before);
-  if (watched_) line = kWipe + host::fit_to_terminal(line);
-  host::remark(watched_ ? line : line + "\n");
-  shown_ = watched_;
+  watched_ ? status_.show(line) : host::remark(line + "\n");
 }
 
 void Waiting::on_start_again(recipe::Outcome why) {
-  wipe();
+  status_.wipe();
   if (!verbose_) return;
   host::remark(why == recipe::Outcome::expired
                    ? "zklock: the session expired while waiting; taking a new place in line\n"
@@ -42,16 +39,11 @@ void Waiting::on_start_again(recipe::Outcome why) {
 }
 
 void Waiting::end(bool held) {
-  wipe();
+  status_.wipe();
   next_look_ = kNever;
   if (verbose_ && held) {
     host::remark(fmt::format("zklock: took {} after {}\n", path_, format_duration(BootClock::now() - began_)));
   }
-}
-
-void Waiting::wipe() {
-  if (shown_) host::remark(kWipe);
-  shown_ = false;
 }
 
 }  // namespace zklock::command

@@ -3,6 +3,7 @@
 // wiped out at the end; with --verbose elsewhere, once. Else nothing.
 #pragma once
 
+#include "host/status_line.h"
 #include "recipe/lock.h"
 
 #include <string>
@@ -12,7 +13,6 @@ namespace zklock::command {
 class Waiting : public recipe::WaitObserver {
  public:
   Waiting(std::string path, bool verbose);
-  ~Waiting() override { wipe(); }
 
   Deadline next_look() const override { return next_look_; }
   void on_holder(const recipe::Holder& holder) override;
@@ -22,14 +22,12 @@ class Waiting : public recipe::WaitObserver {
   void end(bool held);
 
  private:
-  void wipe();
-
   std::string path_;
   bool verbose_;
   bool watched_;
   Deadline began_ = BootClock::now();
   Deadline next_look_ = kNever;
-  bool shown_ = false;  // there is a line to wipe
+  host::StatusLine status_;
 };
 
 }  // namespace zklock::command

@@ -78,7 +78,7 @@ void Watching::write(std::string_view text) {
 // What changes while it runs is looked at when it has ended.
 void Watching::run_command() {
   const bool changed = !recipe::changes_between(told_, roster_.members()).empty();
-  if (!changed && !std::exchange(first_, false)) return;
+  if (!changed && !first_) return;
   first_ = false;
   told_ = roster_.members();
   loop_.remove(end_on_signal_);

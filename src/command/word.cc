@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -49,16 +48,15 @@ const std::map<std::string, Texts> kTexts{
 
 }  // namespace
 
-Word::Word(CLI::App& root, const char* name) : name_(name), app_(root.add_subcommand(name, kTexts.at(name).purpose)) {
+Word::Word(CLI::App& root, const char* name) : name_(name), app_(add_command(root, name, kTexts.at(name).purpose)) {
   const Texts& texts = kTexts.at(name_);
-  app_->allow_extras();
-  set_usage(*app_,
-            fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name_, name_ == "4lw" ? " WORD" : "").c_str());
+  set_usage(*app_, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name_, name_ == "4lw" ? " WORD" : ""));
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
-  app_->add_flag("--json", json_, "An object on a line of its own for each server");
+  add_flag(*app_, "--json", json_, "An object on a line of its own for each server");
   add_server_options(*app_, global_);
   describe(*app_, "--quiet", "Print no replies");
-  app_->footer(fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
+  set_footer(*app_,
+             fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
 }
 
 int Word::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

@@ -157,8 +157,4 @@ Json structure_of(string_view word, string_view text) {
   return nullptr;
 }
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
-}
-
 }  // namespace zklock::command

@@ -16,7 +16,4 @@ nlohmann::ordered_json value_of(std::string_view text);
 // the word's structure is left out.
 nlohmann::ordered_json structure_of(std::string_view word, std::string_view text);
 
-// On one line, in ASCII, so that nothing that was read can steer a terminal.
-std::string line_of(const nlohmann::ordered_json& json);
-
 }  // namespace zklock::command

@@ -2,6 +2,7 @@
 #include "command/word_report.h"
 
 #include "base/text.h"
+#include "command/json_line.h"
 #include "command/word_json.h"
 
 #include <algorithm>
@@ -119,7 +120,7 @@ std::string json_of(const std::vector<Asked>& asked) {
     } else {
       json["reason"] = trouble_of(reply);
     }
-    lines += line_of(json);
+    lines += json_line(json);
   }
   return lines;
 }

@@ -3,6 +3,7 @@
 
 #include "command/command_status.h"
 #include "recipe/idle_line.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 
@@ -13,12 +14,6 @@ namespace zklock::command {
 using recipe::IdleLine;
 using recipe::Item;
 using recipe::Lease;
-
-namespace {
-
-constexpr int kGrace = 10;  // T / kGrace
-
-}  // namespace
 
 Working::Working(const host::Program& program, const host::Inherited& inherited, zk::SessionOptions session,
                  WorkOptions options)
@@ -271,7 +266,7 @@ size_t Working::wanted() const {
 }
 
 Duration Working::grace() const {
-  return session_.timeout() / kGrace;
+  return zk::usual_grace_of(session_.timeout());
 }
 
 }  // namespace zklock::command

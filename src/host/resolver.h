@@ -9,7 +9,6 @@
 
 #include <string>
 #include <sys/types.h>
-#include <utility>
 #include <vector>
 
 namespace zklock::host {

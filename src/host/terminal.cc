@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/terminal.h"
 
-#include "base/text.h"
 #include "host/colour.h"
 
 #include <cerrno>
 #include <limits.h>
 #include <poll.h>
 #include <string>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,8 +14,6 @@
 namespace zklock::host {
 
 namespace {
-
-constexpr unsigned kUsualWidth = 80;
 
 void write_all(std::string_view text) {
   while (!text.empty()) {
@@ -35,12 +31,6 @@ bool is_watched() {
 
 bool is_terminal_output() {
   return isatty(STDOUT_FILENO);
-}
-
-std::string fit_to_terminal(std::string_view line) {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  return shorten(line, (known ? size.ws_col : kUsualWidth) - 2u);
 }
 
 void remark(std::string_view text) {

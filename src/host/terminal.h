@@ -13,9 +13,6 @@ bool is_watched();
 // Standard output is a terminal.
 bool is_terminal_output();
 
-// `line` cut to the terminal's width, so that it can be wiped again.
-std::string fit_to_terminal(std::string_view line);
-
 // Writes to standard error if that takes it at once, else drops it: a terminal that was stopped with Ctrl-S or a full
 // pipe must not hold up the loop. For what is said along the way.
 void remark(std::string_view text);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace zklock::recipe {
 
 using zk::Answer;

@@ -4,8 +4,6 @@
 #include "zk/batch.h"
 #include "zk/path.h"
 
-#include <fmt/format.h>
-
 namespace zklock::recipe {
 
 using zk::Answer;

@@ -9,8 +9,6 @@
 #include <array>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace zklock::recipe {
 
 namespace {

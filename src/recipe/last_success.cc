@@ -13,7 +13,7 @@ using zk::Step;
 
 LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
     : session_(session), data_(std::move(data)) {
-  for (const Held& one : held) entries_.push_back({one, one.path + ".last"});
+  for (const Held& one : held) entries_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
 std::optional<Duration> LastSuccess::age(Deadline until) {

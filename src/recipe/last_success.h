@@ -8,9 +8,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock::recipe {
+
+// The name of that node: the path of the lock, and this.
+inline constexpr std::string_view kLastSuccess = ".last";
 
 class LastSuccess {
  public:

@@ -5,8 +5,6 @@
 #include "recipe/queue_survey.h"
 #include "zk/batch.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace zklock::recipe {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/survey.h"
 
+#include "recipe/last_success.h"
 #include "zk/batch.h"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ Participants line_up(Participants line) {
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   read_participants(session, listings, until);
   Paths marks;
-  for (const Listing& listing : listings) marks.push_back(listing.path + ".last");
+  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
   const std::vector<Answer> successes = stat_all(session, marks, until);
   // Then the answers were none, and nothing of it is known.
   if (session.expired())

@@ -35,6 +35,10 @@ std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
 
 }  // namespace
 
+std::string session_name(int64_t session) {
+  return fmt::format("{:#x}", static_cast<uint64_t>(session));
+}
+
 Failure failure_of(std::string_view tried, const Answer& answer) {
   const auto [status, reason] = reason_of(answer);
   return {status, fmt::format("{}: {}", tried, reason)};

@@ -18,4 +18,9 @@ constexpr Duration fence_of(Duration session_timeout) {
   return session_timeout * 2 / 3;
 }
 
+// From SIGTERM to SIGKILL for a command that is to end, where nothing else was asked for.
+constexpr Duration usual_grace_of(Duration session_timeout) {
+  return session_timeout / 10;
+}
+
 }  // namespace zklock::zk

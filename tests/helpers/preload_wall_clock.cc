@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For LD_PRELOAD: the wall clock goes wrong by as many seconds as the file $WALL_CLOCK says now. Other clocks are
 // right.
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>

@@ -9,7 +9,6 @@
 #include <optional>
 #include <sys/socket.h>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace zklock::zk {

@@ -5,7 +5,6 @@
 #include "support/party.h"
 #include "support/proxied.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {

@@ -14,7 +14,7 @@ using host::CommandPhase;
 Attendance::End Attendance::attend(const std::vector<std::string>& variables) {
   guard_.set_fence(lease_.fence());
   guard_.start({variables});
-  while (!is_over()) loop_.turn(stage_ == Stage::holding ? terms_.hold_until : kNever);
+  while (!is_over()) loop_.turn(stage_ == Stage::holding ? terms_.hold_until : relay_.next());
   // What may be left runs on without the lock.
   guard_.let_go();
   return end_;
@@ -71,18 +71,9 @@ void Attendance::look_at_lock() {
 }
 
 void Attendance::look_at_command() {
-  switch (guard_.phase()) {
-    case CommandPhase::idle:
-    case CommandPhase::running:
-    case CommandPhase::gone:
-      break;
-    case CommandPhase::stopped:
-      relay_.continue_stopped();
-      break;
-    case CommandPhase::ended:
-      if (stage_ == Stage::running && ending_wanted()) finish(End::own);
-      break;
-  }
+  relay_.continue_stopped();
+  const bool ended = guard_.phase() == CommandPhase::ended;
+  if (ended && stage_ == Stage::running && ending_wanted()) finish(End::own);
 }
 
 void Attendance::report_connection() {

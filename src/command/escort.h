@@ -24,7 +24,9 @@ class Escort : public host::Source {
   // After that: its status, or a Failure for how else it has ended. `tried` is for messages.
   int status(std::string_view tried) const;
 
-  void arm(host::PollSet&) override {}
+  void arm(host::PollSet& set) override {
+    if (!over_) set.wake_at(relay_.next());
+  }
   void record(const host::PollSet&) override {}
   // Once it is over, throws a Failure without a text, once, to end whatever zklock waits for.
   void decide() override;

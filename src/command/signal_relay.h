@@ -19,7 +19,10 @@ class SignalRelay {
 
   // All that have come.
   void pass_on();
+  // To be called at every turn, and at `next()`.
   void continue_stopped();
+  // kNever: nothing is to be done without a signal, or a change of the command's.
+  Deadline next() const { return nudge_at_; }
   // Says what could not be done to the command, once.
   void report_trouble() { trouble_.report(); }
 
@@ -33,6 +36,7 @@ class SignalRelay {
   std::string loss_;
   bool ending_wanted_ = false;
   bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
+  Deadline nudge_at_ = kNever;  // then the command should have stopped by now
 };
 
 }  // namespace zklock::command

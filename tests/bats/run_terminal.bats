@@ -102,6 +102,22 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   assert_equal "$(grep -c continued screen)" 1
 }
 
+# It may be empty for a moment.
+has_counted_past() { ((10#0$(<count) > $1)); }
+
+# It stops neither before its child is executed, nor then, when that was stopped before it could be executed.
+@test "Ctrl-Z in the middle of a vfork of the command's: it runs on" {
+  # shellcheck disable=SC2016
+  on_terminal bash -mc '"$ZKLOCK_BIN" run /l -- dash -c "n=0; until [ -e go ]; do /bin/true; n=\$((n + 1)); echo \$n >count; done"; exit $?'
+  wait_until "it runs" test -s count
+  for _ in {1..12}; do
+    press $'\x1a'
+    wait_until "the command goes on" has_counted_past $((10#0$(<count) + 20))
+  done
+  touch go
+  expect_end 0 $!
+}
+
 @test "Ctrl-Z in an interactive shell, twice: the command runs on, in the foreground" {
   shell_on_terminal
   # shellcheck disable=SC2016

@@ -8,8 +8,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-BIN = os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/bench/zklock")
-HELPERS = os.environ.get("ZKLOCK_HELPERS", f"{ROOT}/build/bench/tests")
+BIN = os.environ.get("ZKLOCK_BIN") or f"{ROOT}/build/bench/zklock"
+HELPERS = os.environ.get("ZKLOCK_HELPERS") or f"{ROOT}/build/bench/tests"
 ZKLOCK = [BIN]
 
 

@@ -82,8 +82,8 @@ function __zklock_paths
         set program zklock
     end
     set -l paths (command $program complete-path $prefix -- $words[2..-1] 2>/dev/null)
-    # Behind the only one fish would put a space; to go on with that or with "/" is the user's to choose.
-    if test (count $paths) = 1
+    # Behind the only one fish puts a space. Where there is something below it, to go on with "/" is the user's to choose.
+    if test (count $paths) = 1; and count (command $program complete-path $paths/ -- $words[2..-1] 2>/dev/null) >/dev/null
         set paths $paths $paths/
     end
     string join -- \n $paths

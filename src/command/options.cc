@@ -3,8 +3,10 @@
 
 #include "base/text.h"
 #include "command/help_layout.h"
+#include "host/terminal.h"
 
 #include <cstdlib>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -41,7 +43,14 @@ zk::Credentials credentials(const GlobalOptions& options) {
   const char* secret = std::getenv("ZKLOCK_AUTH");
   if (!options.auth_file && secret && *secret) return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
   const bool none = !options.auth_file && file.value.empty();
-  return none ? zk::Credentials() : zk::Credentials::read_file(file.value);
+  if (none) return zk::Credentials();
+  zk::Credentials read = zk::Credentials::read_file(file.value);
+  struct stat status {};
+  if (stat(file.value.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IROTH)) {
+    host::remark(fmt::format("zklock: everybody on this host can read the credentials in '{}': chmod o-r it\n",
+                             printable(file.value)));
+  }
+  return read;
 }
 
 zk::Acl acl(const Value& value, const zk::Credentials& credentials) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/terminal.h"
 
+#include "base/text.h"
 #include "host/colour.h"
 
 #include <cerrno>
@@ -41,7 +42,7 @@ void remark(std::string_view text) {
 
 void say_error(std::string_view text) {
   const Colour colour = colours_on(STDERR_FILENO) == Colours::on ? Colour::red : Colour::none;
-  write_all(fmt::format("{} {}\n", in_colour("zklock:", colour), text));
+  write_all(fmt::format("{} {}\n", in_colour("zklock:", colour), printable(text)));
 }
 
 bool can_ask() {

@@ -18,7 +18,7 @@ bool is_terminal_output();
 void remark(std::string_view text);
 
 // "zklock: text\n" on standard error, its name in colour at a terminal, waiting as long as it takes: the last word
-// before zklock ends.
+// before zklock ends. One line, whatever a server has put into it: control characters are escaped.
 void say_error(std::string_view text);
 
 // Standard input and standard error are terminals: somebody can be asked.

@@ -32,6 +32,7 @@ Credentials Credentials::read_file(const std::string& file) {
                                                  "digest:USER:PASSWORD",
                                                  printable(file), errno == 0 ? "it is empty" : std::strerror(errno)));
   }
+  if (line.ends_with('\r')) line.pop_back();  // written on Windows
   return parse(line, fmt::format("'{}'", printable(file)));
 }
 

@@ -90,10 +90,13 @@ make_nodes() {
   soon_typed bash "zklock -S $servers/a run /b" "zklock -S $servers/a run /"
   # To go on with "/" or with a space is left to the user.
   soon_typed fish "zklock -S $servers/a run /b" "zklock -S $servers/a run /"
+  # "/b/c/" would be refused: there is nothing below it.
+  soon_typed fish "zklock -S $servers/a run /b/c " "zklock -S $servers/a run /b/"
 }
 
 @test "with the credentials of the command line where the list needs them" {
   echo digest:alice:secret >auth
+  chmod 600 auth
   ZKLOCK_AUTH=digest:alice:secret zklock run --acl creator /private/job -- true
   completes /private/job /private/ -- run --auth-file auth
   completes /private/job /private/ -- "--auth-file=auth" run

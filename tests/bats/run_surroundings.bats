@@ -202,6 +202,7 @@ END
 
 @test "--acl creator: only who authenticates in the same way" {
   echo digest:me:geheim >secret
+  chmod 600 secret
   hold h --auth-file secret --acl creator /a/l
   expect_error 77 "/a/l" env ZKLOCK_AUTH=digest:me:other "$ZKLOCK_BIN" run /a/l -- true
   refute_regex "$stderr" "other:|geheim"
@@ -220,6 +221,18 @@ END
   assert_equal "$(sort <<<"$output")" $'digest:me:31\nworld:anyone:1'
   expect_error 77 "/l" zklock run -n /l -- true
   let_all_go h
+}
+
+@test "credentials that everybody on the host can read are used, with a word" {
+  local line="zklock: everybody on this host can read the credentials in 'secret': chmod o-r it"
+  printf 'digest:me:geheim\r\n' >secret
+  chmod 640 secret
+  expect_status 0 zklock run --auth-file secret --acl creator /a/l -- true
+  assert_equal "$stderr" ""
+  chmod 644 secret
+  expect_status 0 zklock run --auth-file secret --acl creator /a/l -- true
+  assert_equal "$stderr" "$line"
+  ZKLOCK_AUTH=digest:me:geheim expect_status 0 zklock run /a/l -- true
 }
 
 @test "the command does not see credentials that come from a file, and the secret is in no message" {

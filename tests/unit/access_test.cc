@@ -40,6 +40,7 @@ TEST(Access, ReadsTheFirstLineOfAFile) {
   const support::TempDir folder;
   EXPECT_EQ(Credentials::read_file(folder.write("line", "digest:a:b\n")).secret, "a:b");
   EXPECT_EQ(Credentials::read_file(folder.write("open", "digest:a:b")).secret, "a:b");
+  EXPECT_EQ(Credentials::read_file(folder.write("crlf", "digest:a:b\r\n")).secret, "a:b");
   EXPECT_EQ(Credentials::read_file(folder.write("more", "digest:a:b\ndigest:c:d\n")).secret, "a:b");
 }
 

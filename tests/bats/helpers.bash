@@ -46,13 +46,15 @@ setup_zk() {
 # is not reached, because Bats was killed, the ensemble goes a second later.
 ensemble() {
   local lines
-  lines=$(zk_sandbox start --servers 3 "$@") || fail "no ensemble"
+  # Else stop_ensemble would take down the servers of all tests where these do not start.
+  export ZKLOCK_SANDBOX=
+  lines=$(zk_sandbox start --servers 3 "$@") || fail "no ensemble" || return
   eval "$lines"
   env -i PATH="$PATH" setsid sh -c 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"' sh \
     $$ "$repo/scripts/zk-sandbox" "$ZKLOCK_SANDBOX" >/dev/null 2>&1 3>&- &
 }
 
-stop_ensemble() { zk_sandbox stop; }
+stop_ensemble() { [[ -z $ZKLOCK_SANDBOX ]] || zk_sandbox stop; }
 
 # The processes of this test, but not the servers that it may have restarted.
 marked() {

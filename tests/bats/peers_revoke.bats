@@ -57,11 +57,11 @@ teardown() { end_all; }
 # taken_away KIND: of a holder that does not hear when it is asked; it has to be taken away.
 taken_away() {
   take p "$1" /l
-  expect_error 75 "has not let go" zklock break --yes -w 0.2 /l
+  expect_error 75 "has not let go" zklock break --yes -w 1 /l
   leave p
   assert_no_nodes /l
   take q "$1" /l
-  expect_status 0 zklock break --yes --force -w 0.2 /l
+  expect_status 0 zklock break --yes --force -w 1 /l
   assert_regex "$stderr" "^zklock: took /l away from .*, which may still be running$"
   assert_no_nodes /l
   expect_status 0 zklock run -n "${@:2}" /l -- true

@@ -266,3 +266,15 @@ begin_around() {
   wait_until "server 2 follows or leads" says 2 srvr "Mode: "
   assert_equal "$(sort enter.started | xargs)" "server1 server2 server2"
 }
+
+@test "an ensemble of a file's own that does not start does not take down the servers of all" {
+  local common
+  eval "$(zk_sandbox start)"
+  common=$ZKLOCK_SANDBOX
+  run ensemble --tick 0
+  assert_failure
+  assert_output --partial "no ensemble"
+  { ensemble --tick 0 2>/dev/null || stop_ensemble; } >/dev/null
+  export ZKLOCK_SANDBOX=$common
+  expect_status 0 zk_sandbox word 1 ruok
+}

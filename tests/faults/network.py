@@ -8,8 +8,10 @@ without a word to either end, as a broken line would.
 
 import os
 import subprocess
+import sys
 import time
 
+INSIDE = "ZKLOCK_FAULTS_NETWORK"  # set where this process has a network namespace of its own
 CLIENTS = 9
 SERVERS = (1, 2, 3)
 KEEP = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity")
@@ -28,6 +30,13 @@ def is_possible():
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
+def enter(*more):
+    """Into a namespace of our own, by starting this program again with `more` words. It ends with us, and so do all
+    links in it."""
+    os.environ[INSIDE] = "1"
+    os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv, *more])
+
+
 class Network:
     def __init__(self, folder):
         self._folder = folder
@@ -43,13 +52,16 @@ class Network:
         """For scripts/zk-sandbox."""
         return ["--host", address("%"), "--enter", f"nsenter --net={self._folder}/server% --"]
 
+    def namespace(self, place):
+        return os.path.join(self._folder, f"server{place}")
+
     def _keep(self, place):
         keeper = subprocess.Popen(KEEP, stdin=subprocess.DEVNULL)
         self._keepers[place] = keeper.pid
         namespace = f"/proc/{keeper.pid}/ns/net"
         while os.readlink(namespace) == os.readlink("/proc/self/ns/net"):
             time.sleep(0.005)
-        os.symlink(namespace, os.path.join(self._folder, f"server{place}"))
+        os.symlink(namespace, self.namespace(place))
 
     def _run(self, place, *words):
         enter = ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
@@ -76,3 +88,16 @@ class Network:
 
     def join(self, one, other):
         self._rules("del", one, other)
+
+    def prepare_cut(self, number):
+        """A function that cuts a server off from the others, within a millisecond or two."""
+        words = ["nsenter", "--net", f"--target={self._keepers['router']}", "--", "ip", "-batch", "-"]
+        router = subprocess.Popen(words, stdin=subprocess.PIPE, text=True)
+        lines = [f"rule add from {address(a)} to {address(b)} blackhole" for other in SERVERS if other != number
+                 for a, b in ((other, number), (number, other))]
+
+        def cut():
+            router.stdin.write("\n".join([*lines, ""]))
+            router.stdin.close()
+            router.wait()
+        return cut

@@ -15,7 +15,8 @@ Intake::Intake(host::Loop& loop, zk::SessionOptions session, const PullOptions& 
       use_(std::move(use)),
       session_(loop, std::move(session)),
       consumer_(session_, layout_, options.note),
-      discharge_(session_, layout_, consumer_) {
+      discharge_(session_, layout_, consumer_),
+      idle_line_(loop, session_, layout_, options.note, consumer_) {
   session_.set_purpose(tried_);
 }
 
@@ -33,6 +34,7 @@ void Intake::open() {
 
 void Intake::open_again() {
   consumer_.forget_all();
+  idle_line_.forget();
   open();
   discharge_.look_again(kNever);
   check_lost();
@@ -63,6 +65,7 @@ void Intake::clean_up(const std::vector<recipe::Item>& done, std::vector<recipe:
   unused.insert(unused.end(), claimed.begin(), claimed.end());
   discharge_.give_back(unused, until);
   session_.close();
+  idle_line_.forget();
 }
 
 }  // namespace zklock::command

@@ -5,6 +5,7 @@
 #include "command/pull_options.h"
 #include "recipe/consumer.h"
 #include "recipe/discharge.h"
+#include "recipe/idle_line.h"
 #include "recipe/queue_layout.h"
 #include "zk/session.h"
 
@@ -38,6 +39,7 @@ class Intake {
   zk::Session& session() { return session_; }
   recipe::Consumer& consumer() { return consumer_; }
   recipe::Discharge& discharge() { return discharge_; }
+  recipe::IdleLine& idle_line() { return idle_line_; }
 
  private:
   PullOptions options_;
@@ -47,6 +49,7 @@ class Intake {
   zk::Session session_;
   recipe::Consumer consumer_;
   recipe::Discharge discharge_;
+  recipe::IdleLine idle_line_;
   bool open_ = false;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/pulling.h"
 
-#include "recipe/idle_line.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -138,7 +137,7 @@ bool Pulling::wait_for_items() {
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   if (options_.waits()) {
-    IdleLine line(session_, intake_.layout(), options_.note, consumer_);
+    IdleLine& line = intake_.idle_line();
     const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
     switch (line.wait({true, until}, options_.all)) {
       case IdleLine::End::taken:

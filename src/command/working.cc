@@ -2,7 +2,6 @@
 #include "command/working.h"
 
 #include "command/command_status.h"
-#include "recipe/idle_line.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -192,7 +191,7 @@ void Working::stand_in_line() {
   const bool own = has_own();
   if (!own && !idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
   if (!own && left_until(*idle_until_) == Duration::zero()) return end_for_lack();
-  IdleLine line(session_, intake_.layout(), options_.pull.note, consumer_);
+  IdleLine& line = intake_.idle_line();
   // What is kept falling due is no failure to stand in line in time.
   const Deadline until = own ? kNever : *idle_until_;
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
@@ -221,10 +220,7 @@ void Working::wind_up() {
   settlement_.give_back_kept(stage_);
   give_back_stock();
   discharge_.finish(kNever);
-  if (session_.expired() && !discharge_.lost().empty()) {
-    session_.open(kNever);
-    discharge_.look_again(kNever);
-  }
+  if (session_.expired() && !discharge_.lost().empty()) intake_.open_again();
   intake_.check_lost();
 }
 

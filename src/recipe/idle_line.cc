@@ -28,25 +28,64 @@ IdleLine::End end_of(Outcome outcome) {
 
 }  // namespace
 
-IdleLine::IdleLine(zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer)
+IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer)
     : session_(session),
       layout_(std::move(layout)),
       consumer_(consumer),
-      place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue) {}
+      place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue),
+      leaving_behind_(loop, *this) {}
 
 IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
-  const Outcome outcome = place_.acquire(patience);
-  if (outcome != Outcome::held) return end_of(outcome);
+  if (const auto end = wait_until_left(patience)) return *end;
   try {
-    const End end = wait_in_line(patience, end_if_empty);
+    const Outcome outcome = place_.acquire(patience);
+    const End end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
     // It went with the transaction that took the item, or with the session.
     if (end == End::taken || end == End::expired) place_.forget();
-    place_.release(withdrawal_budget(session_));
+    leave();
     return end;
   } catch (...) {
-    place_.release(withdrawal_budget(session_));
+    leave();
     throw;
   }
+}
+
+void IdleLine::leave() {
+  const std::string node = place_.held().node;
+  if (!place_.release(withdrawal_budget(session_))) left_ = node;
+  place_.forget();
+}
+
+// Here, so that it happens also while nobody stands in line.
+void IdleLine::decide() {
+  if (left_.empty()) return;
+  if (session_.expired()) return forget();
+  if (leaving_ && leaving_->done) {
+    const Code code = leaving_->answer.code;
+    if (code == Code::ok || code == Code::no_node) return forget();
+    if (code == Code::unknown) leaving_.reset();
+  }
+  if (!leaving_ && session_.connected()) leaving_ = session_.client().remove(left_);
+}
+
+// Nothing: no place of ours is left.
+std::optional<IdleLine::End> IdleLine::wait_until_left(const Patience& patience) {
+  while (!left_.empty()) {
+    if (leaving_ && leaving_->done && leaving_->answer.code != Code::unknown) {
+      throw zk::failure_of("cannot leave the line at " + layout_.queue, leaving_->answer);
+    }
+    if (patience.disturbed && patience.disturbed()) return End::disturbed;
+    if (left_until(patience.until) == Duration::zero()) return End::timeout;
+    session_.turn(patience.until);
+  }
+  if (session_.expired()) return End::expired;
+  return std::nullopt;
+}
+
+void IdleLine::forget() {
+  place_.forget();
+  left_.clear();
+  leaving_.reset();
 }
 
 // We are the first.

@@ -3,6 +3,7 @@
 // queue, so that one push wakes one consumer; taking an item and leaving the line is one transaction.
 #pragma once
 
+#include "host/loop.h"
 #include "recipe/consumer.h"
 #include "recipe/lock.h"
 #include "recipe/queue_layout.h"
@@ -13,10 +14,13 @@
 
 namespace zklock::recipe {
 
-class IdleLine : private WaitObserver {
+// It lives as long as whoever stands in it goes on. A place whose delete was not answered may still stand, and whoever
+// stands behind it would sleep for ever; so the delete is sent again, whatever the loop turns for, until it is answered
+// or the session is over.
+class IdleLine : private WaitObserver, private host::Source {
  public:
   // `note` is put on our place in line.
-  IdleLine(zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
+  IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
   enum class End {
     taken,    // items() are ours
@@ -27,16 +31,26 @@ class IdleLine : private WaitObserver {
     disturbed,
   };
 
-  // Waits for an item and takes it. `end_if_empty`: not for items that are not in the queue yet. Nothing of ours stays
-  // in the line, as long as a server can be reached. Throws what a lock and a consumer throw.
+  // Waits for an item and takes it, but not before the last place is known to be gone. `end_if_empty`: not for items
+  // that are not in the queue yet. Nothing of ours stays in the line, as long as a server can be reached. Throws what a
+  // lock and a consumer throw, and a Failure (77) where our last place may not be deleted.
   End wait(const Patience& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
+
+  // The session is over.
+  void forget();
 
  private:
   Deadline next_look() const override { return kNever; }
   void on_holder(const Holder&) override {}
   void on_start_again(Outcome) override {}
 
+  void arm(host::PollSet&) override {}
+  void record(const host::PollSet&) override {}
+  void decide() override;
+
+  void leave();
+  std::optional<End> wait_until_left(const Patience& patience);
   End wait_in_line(const Patience& patience, bool end_if_empty);
   std::optional<End> look(bool end_if_empty);
   bool watch(const zk::Watch& watch, bool end_if_empty);
@@ -46,7 +60,10 @@ class IdleLine : private WaitObserver {
   QueueLayout layout_;
   Consumer& consumer_;
   Lock place_;
+  std::string left_;  // our last place, until it is known to be gone
+  zk::Call leaving_;  // its delete, under way or refused
   std::vector<Item> items_;
+  host::Attached leaving_behind_;
 };
 
 }  // namespace zklock::recipe

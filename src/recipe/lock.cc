@@ -59,10 +59,11 @@ Lock::Outcome Lock::acquire(const Patience& patience) {
   session_.set_purpose(tried_);
   try {
     const Outcome outcome = stand_in_line(patience);
-    if (outcome != Outcome::held) own_.withdraw();
+    // Not forgotten: without an answer it may still stand, and whoever goes on in this session has to know.
+    if (outcome != Outcome::held) own_.remove(withdrawal_budget(session_));
     return outcome;
   } catch (...) {
-    own_.withdraw();
+    own_.remove(withdrawal_budget(session_));
     throw;
   }
 }

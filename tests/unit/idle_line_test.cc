@@ -20,7 +20,7 @@ struct Waiter {
   Waiter(const std::string& servers, const std::string& queue)
       : session(loop, test::options_for(servers)),
         consumer(session, {queue}, "note"),
-        line(session, {queue}, "note", consumer) {
+        line(loop, session, {queue}, "note", consumer) {
     session.open(deadline_in(20s));
   }
   std::string text() { return line.items().empty() ? "" : line.items().front().data; }

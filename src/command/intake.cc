@@ -41,12 +41,35 @@ void Intake::open_again() {
 }
 
 void Intake::check_lost() const {
+  const std::string loss = this->loss();
+  if (!loss.empty()) throw Failure(ExitStatus::lost, loss);
+}
+
+void Intake::rethrow() const {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    const std::string loss = this->loss();
+    if (loss.empty() || failure.status() == ExitStatus::lost) throw;
+    throw Failure(ExitStatus::lost, failure.text().empty() ? loss : fmt::format("{}; {}", loss, failure.text()));
+  }
+}
+
+// What is to be said of items that are not known to be removed; empty: there are none.
+std::string Intake::loss() const {
   const size_t lost = discharge_.lost().size();
-  if (lost == 0) return;
-  throw Failure(ExitStatus::lost,
-                fmt::format("{}: {} that {} {} could not be removed: the claim was lost; {} will come again", tried_,
-                            lost == 1 ? "an item" : fmt::format("{} items", lost), lost == 1 ? "was" : "were", use_,
-                            lost == 1 ? "it" : "they"));
+  const size_t doubtful = discharge_.doubtful().size();
+  const auto items = [this](size_t count) {
+    return count == 1 ? fmt::format("an item that was {}", use_) : fmt::format("{} items that were {}", count, use_);
+  };
+  if (lost > 0 && doubtful == 0) {
+    return fmt::format("{}: {} could not be removed: the claim was lost; {} will come again", tried_, items(lost),
+                       lost == 1 ? "it" : "they");
+  }
+  if (lost + doubtful == 0) return "";
+  return fmt::format("{}: {} not known to be removed; {} may be {} twice", tried_,
+                     items(lost + doubtful) + (lost + doubtful == 1 ? " is" : " are"),
+                     lost + doubtful == 1 ? "it" : "they", use_);
 }
 
 void Intake::check_lack(size_t taken) const {

@@ -22,11 +22,14 @@ class Intake {
   void open();
   // There is a session to be closed.
   bool is_open() const { return open_; }
-  // A new session after the last one: what was claimed is somebody else's now; what was to be removed may be gone all
-  // the same. Throws a Failure (76) where it is not.
+  // A new session after the last one: what was claimed is somebody else's now. Throws a Failure (76) where items were
+  // to be removed in the last one and are not known to be.
   void open_again();
   // The same for claims that were lost while the session lived on.
   void check_lost() const;
+  // For whoever has caught something and has cleaned up: throws that again; but where items are not known to be
+  // removed, that is the end which matters (76), unless claims were lost anyway.
+  [[noreturn]] void rethrow() const;
   // 75: what was looked for in vain, `taken` before that.
   void check_lack(size_t taken) const;
 
@@ -42,6 +45,8 @@ class Intake {
   recipe::IdleLine& idle_line() { return idle_line_; }
 
  private:
+  std::string loss() const;
+
   PullOptions options_;
   recipe::QueueLayout layout_;
   std::string tried_;

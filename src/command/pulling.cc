@@ -28,7 +28,7 @@ void Pulling::run() {
     session_.close();
   } catch (...) {
     clean_up();
-    throw;
+    intake_.rethrow();
   }
 }
 
@@ -73,20 +73,45 @@ void Pulling::collect() {
 
 void Pulling::write_items() {
   while (!items_.empty() && !session_.expired()) {
-    if (chunk_.empty()) {
-      check_claims();
-      fill_chunk();
-    }
+    check_claims();
+    if (items_.empty()) break;
+    if (ends_.empty()) fill_chunk();
     write_chunk();
+    discharge_.take_answers(kNever);
   }
   remove_written();
 }
 
-// After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's.
+// After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's. Until an answer is
+// as young as we want it: the next pause may come while we wait for it.
 void Pulling::check_claims() {
-  if (BootClock::now() < items_.front().proved + zk::beat_of(session_.timeout())) return;
-  const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
-  items_.assign(confirmed.begin(), confirmed.end());
+  while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::beat_of(session_.timeout())) {
+    const std::string first = items_.front().path;
+    const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
+    if (is_torn() && (confirmed.empty() || confirmed.front().path != first)) fail_torn();
+    if (confirmed.size() != items_.size()) cut_chunk();
+    items_.assign(confirmed.begin(), confirmed.end());
+  }
+}
+
+// A part of the first item was written, and its rest was not.
+bool Pulling::is_torn() const {
+  return !ends_.empty() && chunk_written_ + items_.front().data.size() + options_.end.size() > ends_.front();
+}
+
+void Pulling::fail_torn() const {
+  throw Failure(ExitStatus::lost,
+                intake_.tried() +
+                    ": the claim was lost while an item was written; the rest of it was not, and all of it "
+                    "will come again");
+}
+
+// To what was begun.
+void Pulling::cut_chunk() {
+  const size_t end = is_torn() ? ends_.front() : 0;
+  chunk_.resize(end);
+  ends_.resize(end > 0 ? 1 : 0);
+  if (end == 0) chunk_written_ = 0;
 }
 
 // What a pipe takes in one piece, or one item that is longer.
@@ -99,22 +124,23 @@ void Pulling::fill_chunk() {
   }
 }
 
+// As much as the reader takes at once.
 void Pulling::write_chunk() {
-  while (!ends_.empty() && !session_.expired()) {
-    const bool nothing_to_write = chunk_written_ == chunk_.size();  // an empty item, --whole
-    const size_t taken = nothing_to_write ? 0 : outlet_.write(std::string_view(chunk_).substr(chunk_written_));
-    chunk_written_ += taken;
-    for (; !ends_.empty() && ends_.front() <= chunk_written_; ends_.pop_front()) {
-      items_.front().data.clear();
-      written_.push_back(std::move(items_.front()));
-      items_.pop_front();
-      ++delivered_;
-    }
-    if (taken == 0 && !ends_.empty()) wait_for_reader();
+  const std::string_view rest = std::string_view(chunk_).substr(chunk_written_);
+  const size_t taken = rest.empty() ? 0 : outlet_.write(rest);  // an empty item, --whole
+  chunk_written_ += taken;
+  for (; !ends_.empty() && ends_.front() <= chunk_written_; ends_.pop_front()) {
+    items_.front().data.clear();
+    written_.push_back(std::move(items_.front()));
+    items_.pop_front();
+    ++delivered_;
   }
-  if (!ends_.empty()) return;
-  chunk_.clear();
-  chunk_written_ = 0;
+  if (ends_.empty()) {
+    chunk_.clear();
+    chunk_written_ = 0;
+  } else if (taken == 0) {
+    wait_for_reader();
+  }
 }
 
 // He shall not have more from us than he can use: others may have time for it.
@@ -161,16 +187,13 @@ bool Pulling::wait_for_items() {
 // What was not written is somebody else's now; what was written may be removed already.
 void Pulling::start_again() {
   discharge_.finish(kNever);
-  const bool torn = chunk_written_ > 0;
+  const bool torn = is_torn();
   items_.clear();
   chunk_.clear();
   ends_.clear();
   chunk_written_ = 0;
   intake_.open_again();
-  if (torn) {
-    throw Failure(ExitStatus::lost,
-                  intake_.tried() + ": the session expired while an item was written; it stays in the queue");
-  }
+  if (torn) fail_torn();
 }
 
 // An item of which a part was written goes back too: nobody else has the rest.

@@ -29,7 +29,10 @@ class Pulling {
   void collect();
   void write_items();
   void check_claims();
+  bool is_torn() const;
+  [[noreturn]] void fail_torn() const;
   void fill_chunk();
+  void cut_chunk();
   void write_chunk();
   void wait_for_reader();
   void remove_written();
@@ -52,7 +55,7 @@ class Pulling {
   recipe::Discharge& discharge_{intake_.discharge()};
   std::deque<recipe::Item> items_;     // ours, not written yet
   std::string chunk_;                  // of the first of them, whole ones
-  std::deque<size_t> ends_;            // where each ends in the chunk
+  std::deque<size_t> ends_;            // where each ends in the chunk that is not written to its end
   size_t chunk_written_ = 0;           // bytes
   std::vector<recipe::Item> written_;  // not removed yet
   size_t delivered_ = 0;               // items written, ever

@@ -31,7 +31,7 @@ int Working::run() {
   } catch (...) {
     stop_commands();
     clean_up();
-    throw;
+    intake_.rethrow();
   }
   return result();
 }
@@ -220,7 +220,7 @@ void Working::wind_up() {
   settlement_.give_back_kept(stage_);
   give_back_stock();
   discharge_.finish(kNever);
-  if (session_.expired() && !discharge_.lost().empty()) intake_.open_again();
+  if (session_.expired() && !discharge_.doubtful().empty()) intake_.open_again();
   intake_.check_lost();
 }
 

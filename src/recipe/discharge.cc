@@ -38,7 +38,7 @@ void Discharge::remove(const std::vector<Item>& items, Deadline until) {
 void Discharge::discharge(Fate fate, const Item& item, const std::string& why, Deadline until) {
   while (partings_.size() >= kMostOutstanding) take_oldest(until);
   session_.ready(until);
-  if (session_.expired()) return lose({fate, {}, ""}, {item});
+  if (session_.expired()) return doubt({fate, {}, ""}, {item});
   begin({fate, {item}, why});
 }
 
@@ -111,7 +111,7 @@ void Discharge::take_oldest(Deadline until) {
       find_out(parting, until);
       break;
     case Code::expired:
-      lose(parting, parting.items);
+      doubt(parting, parting.items);
       break;
     case Code::not_empty:
     case Code::bad_version:
@@ -124,21 +124,24 @@ void Discharge::take_oldest(Deadline until) {
   partings_.pop_front();
 }
 
-// A claim that is still ours: not done yet. No item: removed, or among the dead. Else it is somebody else's by now.
+// A claim that is still ours: not done yet. No item: removed, or among the dead, by us, as the look at the claims found
+// the session alive. Else it is somebody else's by now.
 void Discharge::find_out(const Parting& parting, Deadline until) {
   const std::vector<Answer> claims = zk::synced_stat_all(session_, claims_of(parting.items), until);
   const std::vector<Answer> looks = zk::stat_all(session_, paths_of(parting.items), until);
   std::vector<Item> ours;
   for (size_t i = 0; i < parting.items.size(); ++i) {
     const Item& item = parting.items[i];
-    if (looks[i].code == Code::no_node) {
-      drop({item});
-    } else if (claims[i].code == Code::ok && claims[i].stat.ephemeral_owner == item.owner) {
+    if (claims[i].code == Code::ok && claims[i].stat.ephemeral_owner == item.owner) {
       ours.push_back(item);
+    } else if (looks[i].code == Code::no_node && !session_.expired()) {
+      drop({item});
     } else {
-      lose(parting, {item});
+      doubt(parting, {item});
     }
   }
+  // In a session that lives on there is no doubt.
+  look_again(until);
   begin_each(parting, ours, until);
 }
 
@@ -146,7 +149,7 @@ void Discharge::begin_each(const Parting& parting, const std::vector<Item>& item
   for (const Item& item : items) {
     session_.ready(until);
     if (session_.expired()) {
-      lose(parting, {item});
+      doubt(parting, {item});
     } else {
       begin({parting.fate, {item}, parting.why});
     }
@@ -176,24 +179,33 @@ std::vector<Item> Discharge::confirm(std::vector<Item> items, Deadline until) {
 }
 
 void Discharge::send(const std::vector<Item>& items, Deadline until) {
-  if (items.empty() || !session_.settle_connection(until) || items.front().owner != session_.id()) return;
-  begin({Fate::done, items, ""});
+  if (items.empty()) return;
+  const bool ours = session_.settle_connection(until) && items.front().owner == session_.id();
+  ours ? begin({Fate::done, items, ""}) : doubt({Fate::done, items, ""}, items);
 }
 
 void Discharge::settle(Deadline until) {
-  for (; !partings_.empty(); partings_.pop_front()) {
-    Parting& parting = partings_.front();
-    settle_one(parting, until) ? drop(parting.items) : lose(parting, parting.items);
+  while (!partings_.empty()) {
+    Parting parting = std::move(partings_.front());
+    partings_.pop_front();
+    if (settle_one(parting, until)) {
+      drop(parting.items);
+    } else if (parting.items.size() > 1 && parting.call->answer.code == Code::no_node) {
+      // One of them is missing; the others shall go all the same.
+      for (const Item& item : parting.items) send({item}, until);
+    } else {
+      doubt(parting, parting.items);
+    }
   }
 }
 
 bool Discharge::settle_one(Parting& parting, Deadline until) {
-  for (;;) {
+  for (bool again = false;; again = true) {
     if (!session_.settle(parting.call, until)) return false;
     const Code code = parting.call->answer.code;
     if (code == Code::ok) return true;
     // Done before its answer was lost; but a dead one's segment may be missing.
-    if (code == Code::no_node) return parting.fate != Fate::dead;
+    if (code == Code::no_node) return again && parting.fate != Fate::dead;
     // Not known to be done: once more is no harm, in the same session. But one that has gone back may be under
     // another's claim already.
     const bool removes = parting.fate == Fate::done || parting.fate == Fate::dead;
@@ -217,12 +229,12 @@ void Discharge::give_back(const std::vector<Item>& items, Deadline until) {
 }
 
 void Discharge::look_again(Deadline until) {
-  const std::vector<Answer> looks = zk::synced_stat_all(session_, paths_of(lost_), until);
-  std::vector<Item> left;
+  const std::vector<Answer> looks = zk::synced_stat_all(session_, paths_of(doubtful_), until);
+  std::vector<Item> gone;
   for (size_t i = 0; i < looks.size(); ++i) {
-    if (looks[i].code != Code::no_node) left.push_back(lost_[i]);
+    (looks[i].code == Code::ok ? lost_ : gone).push_back(doubtful_[i]);
   }
-  lost_ = std::move(left);
+  doubtful_ = std::move(gone);
 }
 
 void Discharge::drop(const std::vector<Item>& items) {
@@ -230,9 +242,10 @@ void Discharge::drop(const std::vector<Item>& items) {
 }
 
 // One that was to go back has gone back.
-void Discharge::lose(const Parting& parting, const std::vector<Item>& items) {
+void Discharge::doubt(const Parting& parting, const std::vector<Item>& items) {
   drop(items);
-  if (parting.fate == Fate::done || parting.fate == Fate::dead) lost_.insert(lost_.end(), items.begin(), items.end());
+  if (parting.fate != Fate::done && parting.fate != Fate::dead) return;
+  doubtful_.insert(doubtful_.end(), items.begin(), items.end());
 }
 
 }  // namespace zklock::recipe

@@ -37,15 +37,18 @@ class Discharge {
   // Of the items, those whose claims a quorum knows of now, proved anew.
   std::vector<Item> confirm(std::vector<Item> items, Deadline until);
 
-  // For cleaning up, within `until`, throwing nothing but what other sources of the loop throw. What does not succeed
-  // is done by the session's end, but counts as an attempt then.
+  // For cleaning up, within `until`, throwing nothing but what other sources of the loop throw. What was to go back and
+  // does not is back with the session's end, but counts as an attempt then; what was to be removed is doubtful().
   void send(const std::vector<Item>& items, Deadline until);  // as remove()
   void settle(Deadline until);
   void give_back(const std::vector<Item>& items, Deadline until);
 
-  // Those that were to be removed, and whose claims were gone by then: somebody else gets them, or has them. Where the
-  // session expired, look_again() in a new one takes out what was removed all the same.
+  // Those that were to be removed and are not known to be. `lost`: seen to be there still, without our claim: somebody
+  // gets them, or has them. `doubtful`: removed by us, or still there, or somebody else's who has removed them by now.
+  // Where the session expired, look_again() in a new one finds those that are there; who removed the others, nobody can
+  // tell.
   const std::vector<Item>& lost() const { return lost_; }
+  const std::vector<Item>& doubtful() const { return doubtful_; }
   void look_again(Deadline until);
 
  private:
@@ -65,13 +68,14 @@ class Discharge {
   void begin_each(const Parting& parting, const std::vector<Item>& items, Deadline until);
   bool settle_one(Parting& parting, Deadline until);
   void drop(const std::vector<Item>& items);
-  void lose(const Parting& parting, const std::vector<Item>& items);
+  void doubt(const Parting& parting, const std::vector<Item>& items);
 
   zk::Session& session_;
   QueueLayout layout_;
   Consumer& consumer_;
   std::deque<Parting> partings_;
   std::vector<Item> lost_;
+  std::vector<Item> doubtful_;
 };
 
 }  // namespace zklock::recipe

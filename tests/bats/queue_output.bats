@@ -109,3 +109,60 @@ teardown() { end_all; }
   is_free 0
   assert_equal "$(attempts 0)" 0
 }
+
+# No more goes into the pipe, and what went in has been removed.
+stands_still() {
+  local left
+  left=$(zklock queue count --json /q | jq .items)
+  for _ in 1 2 3; do
+    sleep 0.2
+    ((left < $1)) && [[ $(zklock queue count --json /q | jq .items) == "$left" ]] || return
+  done
+}
+
+@test "frozen before a full pipe while another one pulls the rest: nothing is written twice" {
+  seq 3000 | sed 's/$/ a line that fills the pipe/' >lines
+  zklock queue push /q <lines
+  pull_without_reader frozen --session-timeout 1s --all /q
+  wait_until "the pipe is full" stands_still 3000
+  kill -STOP "${pid[frozen]}"
+  expect_status 0 zklock queue pull --all /q
+  echo "$output" >other
+  cat <&"$reader" >got 3>&- &
+  kill -CONT "${pid[frozen]}"
+  expect_end 0 "${pid[frozen]}"
+  wait_until "all has arrived" eval '(($(cat got other | wc -l) >= 3000))'
+  cmp <(cat got other | sort) <(sort lines)
+}
+
+# through_relay NAME ARG…: pull_without_reader by a relay, with a session that outlives the test.
+through_relay() {
+  start_relay "${ZKLOCK_SERVERS%%/*}"
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} pull_without_reader "$@" --session-timeout 60s /q
+}
+
+expect_doubt() {
+  expect_end 76 "${pid[$1]}"
+  assert_equal "$(<"$1.err")" "zklock: cannot pull from /q: an item that was $2 is not known to be removed; it may be $2 twice"
+}
+
+@test "--follow gets TERM while nobody answers the removal of what it has written: 76" {
+  queue_of "$(long_text)"
+  through_relay told --follow
+  wait_until "it is claimed" is_claimed 0
+  kill -STOP "${pid[relay]}"
+  head -c 100001 <&"$reader" >got
+  cmp got <(long_text && echo)
+  kill -TERM "${pid[told]}"
+  expect_doubt told written
+}
+
+@test "--follow gets TERM behind a removal that was lost with the connection: 76" {
+  queue_of "$(long_text)"
+  through_relay told --follow --connect-timeout 50s
+  wait_until "it is claimed" is_claimed 0
+  kill -KILL "${pid[relay]}"
+  head -c 100001 <&"$reader" >got
+  kill -TERM "${pid[told]}"
+  expect_doubt told written
+}

@@ -126,3 +126,20 @@ refute_connected() {
   wait_for "Too many open files" err
   assert_equal "$(zklock queue count --json /q | jq -c '[.items, .dead]')" "[1,0]"
 }
+
+@test "a worker that gets TERM while nobody answers the removal of what was done: 76" {
+  by_relay
+  zklock queue push /q a
+  begin_pull -S "$relayed" --session-timeout 60s --connect-timeout 2s --follow /q
+  works a
+  kill -STOP "${pid[relay]}"
+  end_with 0 a
+  ended a
+  wait_gone_but_guard
+  kill -TERM "${pid[pull]}"
+  expect_end 76 "${pid[pull]}"
+  assert_regex "$(tail -1 err)" "^zklock: cannot pull from /q: an item that was worked on is not known to be removed; it may be worked on twice"
+}
+
+# Nothing of the command is left.
+wait_gone_but_guard() { wait_until "the command is reaped" eval '[[ -z $(pgrep -P "$(guard_of "${pid[pull]}")") ]]'; }

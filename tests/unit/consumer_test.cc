@@ -202,14 +202,39 @@ TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   ASSERT_TRUE(test::eventually(worker.loop, [&] { return observer_.children(item(0)).empty(); }));
   proxy_.set(FaultProxy::Mode::pass);
   worker.remove(items);
-  EXPECT_EQ(worker.discharge.lost().size(), 2u);
+  EXPECT_EQ(worker.discharge.doubtful().size(), 2u);
   EXPECT_TRUE(worker.session.expired());
   worker.session.open(deadline_in(20s));
-  worker.discharge.look_again(deadline_in(20s));
-  EXPECT_EQ(worker.discharge.lost().size(), 2u);
+  // Somebody else has had it meanwhile.
   observer_.remove(item(0));
   worker.discharge.look_again(deadline_in(20s));
-  EXPECT_EQ(worker.discharge.lost().size(), 1u);
+  ASSERT_EQ(worker.discharge.lost().size(), 1u);
+  EXPECT_EQ(worker.discharge.lost().front().path, item(1));
+  ASSERT_EQ(worker.discharge.doubtful().size(), 1u);
+  EXPECT_EQ(worker.discharge.doubtful().front().path, item(0));
+}
+
+TEST_F(ConsumerTest, ARemovalThatIsNotAnsweredInTimeIsDoubtful) {
+  for (const size_t most : {1u, 3u}) {
+    Worker worker(through_proxy_);
+    const auto items = worker.take(most);
+    proxy_.set(FaultProxy::Mode::lose_answers);
+    worker.discharge.send(items, deadline_in(20s));
+    worker.discharge.settle(deadline_in(300ms));
+    EXPECT_EQ(worker.discharge.doubtful().size(), most);
+    proxy_.set(FaultProxy::Mode::pass);
+  }
+}
+
+TEST_F(ConsumerTest, OfSeveralTheOnesWithAClaimAreRemovedInTheEndAndTheOthersDoubtful) {
+  Worker worker(server_ + chroot_);
+  const auto items = worker.take(3);
+  observer_.remove(claim_of(item(1)));
+  worker.discharge.send(items, deadline_in(20s));
+  worker.discharge.settle(deadline_in(20s));
+  EXPECT_EQ(left(), 8u);
+  ASSERT_EQ(worker.discharge.doubtful().size(), 1u);
+  EXPECT_EQ(worker.discharge.doubtful().front().path, item(1));
 }
 
 TEST_F(ConsumerTest, ASegmentThatIsSealedAndEmptyIsDeleted) {

@@ -3,12 +3,14 @@
 
 #include "command/command_status.h"
 #include "command/waiting.h"
+#include "host/terminal.h"
 #include "recipe/lease.h"
 #include "recipe/outer_lock.h"
 #include "recipe/slots.h"
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <sys/wait.h>
 
@@ -147,8 +149,11 @@ void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) 
 void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
   bool recorded = last.record(zk::beat_of(session_.timeout()));
   if (!recorded) {
-    const host::Attached ending = end_on_new_signal();
-    recorded = last.record(session_.timeout());
+    const bool finished =
+        finish_unless_ended([&] { recorded = last.record(session_.timeout()); },
+                            "while the command's success was recorded, so it may run again before --once-per is over");
+    // Whether it was recorded shows when the session, and with it the lock, is over.
+    if (!finished) return locks.forget();
   }
   if (recorded) return locks.forget();
   throw Failure(ExitStatus::lost,
@@ -157,10 +162,22 @@ void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
                             names(), format_duration(*options_.once_per)));
 }
 
-// For what takes long at the end. The first try is not disturbed by what came with the command's end.
-host::Attached Job::end_on_new_signal() {
+// For what takes long at the end. The first try is not disturbed by what came with the command's end. False where
+// somebody did not want to wait for it: then the lock is left to the session's end. The status stays the command's.
+bool Job::finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
   drop_signals();
-  return {loop_, end_on_signal_};
+  host::EndOnSignal by_people(signals_, host::EndedBy::people);
+  const host::Attached ending(loop_, by_people);
+  try {
+    finish();
+  } catch (const Failure& failure) {
+    if (failure.signal() == 0) throw;
+    course_.over = true;
+    host::remark(fmt::format("zklock: got SIG{} {}; {} is left to the end of the session\n",
+                             sigabbrev_np(failure.signal()), otherwise, names()));
+    return false;
+  }
+  return true;
 }
 
 void Job::drop_signals() {
@@ -171,8 +188,7 @@ void Job::give_back(recipe::LockSet& locks, End end) {
   // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
   const bool reachable = end != End::unproved || session_.connected();
   if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
-    const host::Attached ending = end_on_new_signal();
-    locks.release(session_.timeout());
+    finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
   }
   session_.close();
 }

@@ -13,6 +13,7 @@
 #include "recipe/lock.h"
 #include "recipe/lock_set.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ class Job {
   void give_back(recipe::LockSet& locks, Attendance::End end);
   void drop_signals();
   void record_success(recipe::LastSuccess& last, recipe::LockSet& locks);
-  host::Attached end_on_new_signal();
+  bool finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise);
   std::string names() const;
   Failure lost(Attendance::End end, const std::string& which, Duration unproved) const;
 

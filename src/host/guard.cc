@@ -29,6 +29,16 @@ GuardPage* make_shared_page() {
   return new (memory) GuardPage;
 }
 
+// The /proc of another PID namespace (unshare -pf without --mount-proc) has processes of our numbers that are not ours.
+void check_proc() {
+  char target[32];
+  const ssize_t length = readlink("/proc/self", target, sizeof target);
+  if (length > 0 && std::string_view(target, static_cast<size_t>(length)) == std::to_string(getpid())) return;
+  throw Failure(ExitStatus::internal, length > 0 ? "cannot end commands by the /proc of another PID namespace: mount "
+                                                   "one for this (unshare --mount-proc)"
+                                                 : "cannot read /proc, by which commands are ended");
+}
+
 // Those that whoever became zklock by exec had. Asked first, because a scan of /proc takes a while.
 std::vector<pid_t> children_before() {
   siginfo_t info{};
@@ -48,8 +58,7 @@ void unmap(GuardPage* page) {
 
 Guard::Guard(Service service, Program program, const Inherited& inherited)
     : program_(std::move(program)), page_(make_shared_page(), unmap) {
-  if (getpid() != 1 && parent_of(getpid()) == 0)
-    throw Failure(ExitStatus::internal, "cannot read /proc, by which commands are ended");
+  check_proc();
   spared_ = children_before();
   GuardChannel channel = GuardChannel::make();
   // The command's tree is ours should the guard be killed.
@@ -155,12 +164,18 @@ void Guard::decide() {
   if (descendants_of(getpid(), spared_).empty()) state_ = State::cleared;
 }
 
-// A stopped guard could not keep the fence, so it is no better than a dead one.
+// Once the command runs, a stopped guard could not keep the fence, so it is no better than a dead one.
 void Guard::look_after_guard() {
   int wait_status = 0;
   const pid_t found = waitpid(pid_, &wait_status, WNOHANG | WUNTRACED);
   // Another guard's end may have reaped it.
   if (found != pid_ && (found == 0 || errno != ECHILD)) return;
+  const bool nothing_runs = command_ == 0 || page_->let_go;
+  if (nothing_runs && found == pid_ && WIFSTOPPED(wait_status)) {
+    // By who stopped all of our group, in which it is where that is orphaned, and maybe has continued us first.
+    ::kill(pid_, SIGCONT);
+    return;
+  }
   if (command_ == 0) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
   if (page_->let_go) {
     channel_.reset();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock's side of its guard (guard_process.h): starts a command, passes signals on, learns how it ended. Made before
-// there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed or stopped, zklock
-// inherits the command's tree and ends it itself.
+// there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed, or stopped
+// while a command runs, zklock inherits the command's tree and ends it itself.
 #pragma once
 
 #include "base/time.h"

@@ -72,14 +72,17 @@ void Signals::record(const PollSet& set) {
 
 void EndOnSignal::decide() {
   if (ended_) return;
-  if (const auto arrival = signals_.take()) {
+  while (const auto arrival = signals_.take()) {
+    const int signal = arrival->signal;
+    if (!(ended_by_ == EndedBy::people ? is_ending(signal) : ends_by_default(signal))) continue;
     ended_ = true;
-    throw Failure::by_signal(arrival->signal);
+    throw Failure::by_signal(signal);
   }
 }
 
 void EndOnSecondSignal::decide() {
   while (const auto arrival = signals_.take()) {
+    if (!ends_by_default(arrival->signal)) continue;
     if (signal_ != 0) throw Failure::by_signal(arrival->signal);
     signal_ = arrival->signal;
   }
@@ -99,6 +102,21 @@ void die_of(int signal) {
   sigprocmask(SIG_UNBLOCK, &only, nullptr);
   // Only reached for a signal whose default action is not to end the process.
   _exit(128 + signal);
+}
+
+bool ends_by_default(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGURG:
+    case SIGWINCH:
+      return false;
+  }
+  return true;
 }
 
 bool is_ending(int signal) {

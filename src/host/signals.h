@@ -43,16 +43,23 @@ class Signals : public Source {
   std::deque<Arrival> arrived_;
 };
 
+// Which signals end what zklock waits for. All others change nothing.
+enum class EndedBy {
+  usual,   // those that end a program by default; a window that was resized does not
+  people,  // is_ending()
+};
+
 // While it is in the loop, a signal ends whatever zklock waits for: thrown once, so that cleaning up can wait too.
 class EndOnSignal : public Source {
  public:
-  explicit EndOnSignal(Signals& signals) : signals_(signals) {}
+  explicit EndOnSignal(Signals& signals, EndedBy ended_by = EndedBy::usual) : signals_(signals), ended_by_(ended_by) {}
   void arm(PollSet&) override {}
   void record(const PollSet&) override {}
   void decide() override;
 
  private:
   Signals& signals_;
+  EndedBy ended_by_;
   bool ended_ = false;
 };
 
@@ -76,6 +83,9 @@ void continue_group();
 
 // Dies of `signal` with its default action and without a core, as if zklock had never caught it.
 [[noreturn]] void die_of(int signal);
+
+// By default it ends a program: not what stops, continues or tells of a window.
+bool ends_by_default(int signal);
 
 // HUP, INT, QUIT, TERM or PIPE: the signals by which people and shells end a program.
 bool is_ending(int signal);

@@ -276,3 +276,23 @@ assert_all_gone() {
     kill -KILL $!; echo fine'
   assert_equal "$output" fine
 }
+
+# As cron and systemd start it. The guard is in that group too, and zklock may be the first one who runs again.
+@test "all of a group without a terminal is stopped while it waits, and continued: it waits on" {
+  hold h /l
+  # shellcheck disable=SC2016
+  background setsid "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >w.held' 2>stderr
+  pid[w]=$!
+  wait_until "it stands in line" has_nodes /l 2
+  kill -STOP -- "-${pid[w]}"
+  wait_until "its guard is stopped" is_stopped "$(guard_of "${pid[w]}")"
+  kill -CONT "${pid[w]}"
+  wait_until "its guard runs again" is_not_stopped "$(guard_of "${pid[w]}")"
+  let_all_go h
+  expect_end 0 "${pid[w]}"
+  assert_equal "$(<stderr)" ""
+  assert [ -s w.held ]
+}
+
+is_stopped() { [[ $(<"/proc/$1/stat") == *") T "* ]]; }
+is_not_stopped() { [[ $(<"/proc/$1/stat") != *") T "* ]]; }

@@ -276,3 +276,13 @@ END
   expect_end 5 $!
   assert_equal "$(<stderr)" ""
 }
+
+@test "the /proc of another PID namespace is refused, also by the first process of one: 70" {
+  unshare --pid --fork true 2>/dev/null || skip "no PID namespace can be made here"
+  local what="cannot end commands by the /proc of another PID namespace"
+  expect_error 70 "$what" unshare --pid --fork "$ZKLOCK_BIN" run /l -- touch ran
+  # shellcheck disable=SC2016
+  expect_error 70 "$what" unshare --pid --fork sh -c '"$ZKLOCK_BIN" run /l -- touch ran; exit $?'
+  assert [ ! -e ran ]
+  expect_status 0 unshare --pid --fork --mount-proc "$ZKLOCK_BIN" run /l -- true
+}

@@ -119,6 +119,35 @@ ISOLATED_TEST(Signals, EndAWaitOnceSoThatCleaningUpCanWaitToo) {
   EXPECT_EQ(signals.take()->signal, SIGINT);
 }
 
+ISOLATED_TEST(Signals, ThatEndNobodyDoNotEndAWait) {
+  Loop loop;
+  Signals signals;
+  signals.take_job_control();
+  EndOnSignal ending(signals);
+  const Attached receiving(loop, signals);
+  const Attached end(loop, ending);
+  for (const int signal : {SIGTSTP, SIGCONT, SIGTTOU, SIGWINCH}) {
+    ::kill(getpid(), signal);
+    EXPECT_FALSE(support::failure_of([&] { loop.turn(deadline_in(kBound)); })) << signal;
+  }
+  ::kill(getpid(), SIGUSR1);
+  EXPECT_EQ(support::failure_of([&] { loop.turn(deadline_in(kBound)); })->signal(), SIGUSR1);
+}
+
+ISOLATED_TEST(Signals, OnlyThoseOfPeopleEndWhatIsNearlyDone) {
+  Loop loop;
+  Signals signals;
+  EndOnSignal ending(signals, EndedBy::people);
+  const Attached receiving(loop, signals);
+  const Attached end(loop, ending);
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGALRM}) {
+    ::kill(getpid(), signal);
+    EXPECT_FALSE(support::failure_of([&] { loop.turn(deadline_in(kBound)); })) << signal;
+  }
+  ::kill(getpid(), SIGQUIT);
+  EXPECT_EQ(support::failure_of([&] { loop.turn(deadline_in(kBound)); })->signal(), SIGQUIT);
+}
+
 TEST(Signals, DieOfIsADeathByThatSignalWithoutACore) {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) {
     const auto ended = support::run_process([signal]() -> int {

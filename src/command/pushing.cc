@@ -48,8 +48,6 @@ void Pushing::push_all() {
     take_items();
     if (is_at_end() && pusher_.is_done()) break;
     session_.turn(next_turn());
-    reader_.feed(input_.take());
-    if (input_.is_ended()) reader_.end();
     pusher_.settle();
     tell();
   }
@@ -57,9 +55,12 @@ void Pushing::push_all() {
   if (interruption_.signal() != 0) throw Failure::by_signal(interruption_.signal());
 }
 
-// A batch goes as soon as no more is ready. After a signal what is not on its way stays here.
+// A batch goes as soon as no more is ready. After a signal what is not on its way stays here. The pusher turns the loop
+// too, so there may be input whoever turned it last.
 void Pushing::take_items() {
   if (interruption_.signal() != 0) return input_.want(false);
+  reader_.feed(input_.take());
+  if (input_.is_ended() && input_.error() == 0) reader_.end();
   bool more = true;
   while (more && pusher_.has_room()) {
     auto item = next_item();
@@ -77,7 +78,7 @@ std::optional<std::string> Pushing::next_item() {
 }
 
 bool Pushing::is_at_end() const {
-  if (interruption_.signal() != 0 || reader_.oversize()) return true;
+  if (interruption_.signal() != 0 || reader_.oversize() || input_.error() != 0) return true;
   return options_.items.empty() ? input_.is_ended() && reader_.is_empty() : next_argument_ == options_.items.size();
 }
 

@@ -23,8 +23,10 @@ Inherited Inherited::take_over() {
   Inherited found;
   for (int fd = 0; fd < 3; ++fd) {
     found.closed[fd] = fcntl(fd, F_GETFD) < 0;
-    // Opened in order, so each gets the lowest free number: its own.
-    if (found.closed[fd] && open("/dev/null", O_RDWR) != fd) std::abort();
+    // Opened in order, so each gets the lowest free number: its own. The wrong way round, so that reading from the one
+    // and writing to the other fails, as it would where nothing is.
+    const int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (found.closed[fd] && open("/dev/null", way) != fd) std::abort();
   }
   sigprocmask(SIG_SETMASK, nullptr, &found.mask);
   found.ignored_child = was_ignored(SIGCHLD, SIG_DFL);

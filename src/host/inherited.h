@@ -14,8 +14,8 @@ struct Inherited {
   bool closed[3] = {};  // by descriptor number
 
   // The first thing in main: records all that and sets it as zklock needs it: standard descriptors open (on
-  // /dev/null where they were closed, so that no socket of ours gets the number 2), SIGCHLD default (ignored, it
-  // would lose exit statuses), SIGPIPE ignored (a write then fails with EPIPE).
+  // /dev/null where they were closed, so that no socket of ours gets the number 2; to read or to write there fails with
+  // EBADF), SIGCHLD default (ignored, it would lose exit statuses), SIGPIPE ignored (a write then fails with EPIPE).
   static Inherited take_over();
 
   // In a new child, between fork and exec: puts everything back.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A descriptor that was inherited, standard input, read in the loop: only after POLLIN, and without O_NONBLOCK, which
-// others who have it open would get too.
+// others who have it open would get too. Whoever turns the loop, what was read stays until it is taken.
 #pragma once
 
 #include "host/loop.h"
@@ -20,7 +20,7 @@ class Input : public Source {
   void want(bool wanted) { wanted_ = wanted && !ended_; }
   bool is_wanted() const { return wanted_; }
 
-  // What was read since the last time: at most one piece a turn.
+  // What was read since the last time. While a piece is not taken, no more is read.
   std::string take() { return std::exchange(bytes_, {}); }
   bool is_dry() const { return dry_; }      // there was no more when it was last asked for
   bool is_ended() const { return ended_; }  // and there will be no more
@@ -33,6 +33,8 @@ class Input : public Source {
   void record(const PollSet& set) override;
 
  private:
+  bool reads() const;
+
   int fd_;
   bool wanted_ = false;
   bool dry_ = false;

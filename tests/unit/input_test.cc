@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// host/input: whoever turns the loop, no byte is lost.
+#include "host/input.h"
+
+#include "host/fd.h"
+
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace zklock::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t kPiece = 64 * 1024;
+
+class InputTest : public testing::Test {
+ protected:
+  InputTest() {
+    int ends[2];
+    if (pipe(ends) != 0) ADD_FAILURE() << "no pipe";
+    reader_ = Fd(ends[0]);
+    writer_ = Fd(ends[1]);
+    input_.emplace(reader_.get());
+    loop_.add(*input_);
+    input_->want(true);
+  }
+
+  void put(const std::string& text) const {
+    EXPECT_EQ(write(writer_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  // As somebody does who waits for something else.
+  void turn(int times = 1) {
+    for (int i = 0; i < times; ++i) loop_.turn(deadline_in(1ms));
+  }
+
+  Fd reader_;
+  Fd writer_;
+  Loop loop_;
+  std::optional<Input> input_;
+};
+
+TEST_F(InputTest, WhatWasReadStaysUntilItIsTaken) {
+  put("one ");
+  turn();
+  put("two ");
+  turn(3);
+  EXPECT_TRUE(input_->is_dry());
+  EXPECT_EQ(input_->take(), "one two ");
+  EXPECT_EQ(input_->take(), "");
+  EXPECT_EQ(input_->count(), 8);
+}
+
+TEST_F(InputTest, TheEndTakesNothingAway) {
+  put("last");
+  turn();
+  writer_.reset();
+  turn(2);
+  EXPECT_TRUE(input_->is_ended());
+  EXPECT_FALSE(input_->is_wanted());
+  EXPECT_EQ(input_->take(), "last");
+}
+
+TEST_F(InputTest, WhileAPieceIsNotTakenNoMoreIsRead) {
+  const std::string piece(kPiece, 'x');
+  put(piece);
+  turn();
+  put("more");
+  turn(3);
+  EXPECT_FALSE(input_->is_dry());
+  EXPECT_EQ(input_->count(), static_cast<int64_t>(kPiece));
+  EXPECT_EQ(input_->take(), piece);
+  turn();
+  EXPECT_EQ(input_->take(), "more");
+}
+
+TEST_F(InputTest, WhatIsNotWantedIsNotRead) {
+  put("text");
+  turn();
+  input_->want(false);
+  put(" and more");
+  turn(2);
+  EXPECT_EQ(input_->take(), "text");
+  input_->want(true);
+  turn();
+  EXPECT_EQ(input_->take(), " and more");
+}
+
+TEST_F(InputTest, AnErrorIsAnEnd) {
+  const Fd opened(open(".", O_RDONLY | O_CLOEXEC));
+  Input folder(opened.get());
+  const Attached reading(loop_, folder);
+  folder.want(true);
+  turn();
+  EXPECT_TRUE(folder.is_ended());
+  EXPECT_EQ(folder.error(), EISDIR);
+}
+
+}  // namespace
+}  // namespace zklock::host

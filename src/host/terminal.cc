@@ -3,11 +3,14 @@
 
 #include "base/text.h"
 #include "host/colour.h"
+#include "host/fd.h"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -24,6 +27,26 @@ void write_all(std::string_view text) {
   }
 }
 
+// After POLLOUT a terminal may have room for one byte only, and others may fill a pipe before we do. O_NONBLOCK is not
+// set on what others share: the same, opened once more, is ours alone.
+Fd own_error_output() {
+  struct stat found {};
+  if (!isatty(STDERR_FILENO) && (fstat(STDERR_FILENO, &found) != 0 || !S_ISFIFO(found.st_mode))) return {};
+  return Fd(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+bool takes_something(int fd) {
+  pollfd ready{fd, POLLOUT, 0};
+  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
+}
+
+// To somebody else's terminal, which we may not open: a byte is what it has room for.
+void write_bytewise(std::string_view text) {
+  for (; !text.empty() && takes_something(STDERR_FILENO); text.remove_prefix(1)) {
+    if (write(STDERR_FILENO, text.data(), 1) != 1) return;
+  }
+}
+
 }  // namespace
 
 bool is_watched() {
@@ -35,9 +58,12 @@ bool is_terminal_output() {
 }
 
 void remark(std::string_view text) {
-  pollfd ready{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return;
-  static_cast<void>(!write(STDERR_FILENO, text.data(), text.substr(0, PIPE_BUF).size()));
+  static const Fd own = own_error_output();
+  const int fd = own ? own.get() : STDERR_FILENO;
+  if (!takes_something(fd)) return;
+  const std::string_view piece = text.substr(0, PIPE_BUF);
+  if (!own && isatty(STDERR_FILENO)) return write_bytewise(piece);
+  static_cast<void>(!write(fd, piece.data(), piece.size()));
 }
 
 void say_error(std::string_view text) {

@@ -2,6 +2,7 @@
 #include "zk/library_log.h"
 
 #include "host/terminal.h"
+#include "zk/log_thinner.h"
 
 #include <string_view>
 
@@ -14,6 +15,14 @@ namespace {
 bool shown_on_stderr = false;
 std::string trouble;
 
+void show(std::string_view line) {
+  static LogThinner thinner;
+  const auto left_out = thinner.show(line, BootClock::now());
+  if (!left_out) return;
+  host::remark(fmt::format("zklock: client: {}{}\n", line,
+                           *left_out > 0 ? fmt::format(" (and {} more like it)", *left_out) : ""));
+}
+
 }  // namespace
 
 void show_library_log(bool shown) {
@@ -24,7 +33,7 @@ void take_library_log(const char* line) {
   std::string_view text(line);
   // Some lines end in a newline, some do not.
   while (text.ends_with('\n')) text.remove_suffix(1);
-  if (shown_on_stderr) host::remark(fmt::format("zklock: client: {}\n", text));
+  if (shown_on_stderr) show(text);
   // What was said after the handshake began is about what listens there, and the number beside it misleads.
   const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
   if (connected) trouble = "the connection was taken, but not by a ZooKeeper server that serves";

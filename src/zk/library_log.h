@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the C library logs. Its callback has no context, so this is one for the whole process. The lines are for
-// --verbose; but they alone say why a connection failed.
+// --verbose, the same one not all the time; but they alone say why a connection failed.
 #pragma once
 
 #include <string>

@@ -163,3 +163,12 @@ below it; choose another path" run "/l/$(znode ls /l)/deeper" -- true
   expect_status 74 sh -c '"$ZKLOCK_BIN" show /l >/dev/full'
   assert_equal "$stderr" "zklock: cannot write to standard output: No space left on device"
 }
+
+# Three for each attempt, four attempts a second; shown after 0, 1, 3 and 7 s.
+@test "-v shows the client library's complaints less and less often while no server answers" {
+  expect_status 69 zklock run -v -w 4s -S 127.0.0.1:1,127.0.0.1:2 /l -- true
+  local said
+  said=$(grep -c '^zklock: client: .*refused' <<<"$stderr")
+  ((2 <= said && said <= 8)) || fail "$said times: $stderr"
+  assert_regex "$stderr" 'client: .*\(and [0-9]+ more like it\)'
+}

@@ -169,7 +169,7 @@ void Consumer::await_claims(Lot& lot, Deadline until) {
   if (unknown || (taken && lot.together && !lot.with_more)) try_again(lot, until);
 }
 
-// The answers were lost with the connection. Only a look after a sync tells whose claims there are.
+// The answers were lost with the connection. Only a look behind a barrier tells whose claims there are.
 void Consumer::find_out(Lot& lot, Deadline until) {
   std::vector<std::string> claims;
   for (const Attempt& attempt : lot.attempts) claims.push_back(claim_of(attempt.path));

@@ -60,10 +60,11 @@ GroupMember::State GroupMember::join(Deadline until) {
   }
 }
 
-// The create's answer was lost. Only a list after a sync tells whether there is a node of our session. `removed`: none.
+// The create's answer was lost. Only a list behind a barrier tells whether there is a node of our session. `removed`:
+// none.
 GroupMember::State GroupMember::find(Deadline until) {
   if (membership_.unique) return look_at_name(until);
-  const Answer list = session_.synced_children(membership_.group, until);
+  const Answer list = session_.settled_children(membership_.group, until);
   std::vector<std::string> paths;
   for (const std::string& name : list.names) {
     if (is_numbered(name, membership_.name + "-")) paths.push_back(zk::child_of(membership_.group, name));

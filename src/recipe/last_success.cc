@@ -73,11 +73,12 @@ bool LastSuccess::record(Duration budget) {
 bool LastSuccess::look_again(Deadline until) {
   for (Entry& entry : entries_) {
     if (!session_.settle_connection(until)) return false;
-    const zk::Call synced = session_.client().sync(entry.node);
+    const zk::Call barrier = session_.client().barrier();
     const zk::Call last = session_.client().read(entry.node);
     const zk::Call own = session_.client().read(entry.held.node);
     if (!session_.settle(own, until)) return false;
-    if (synced->answer.code != Code::ok || own->answer.code == Code::unknown) return !session_.expired();
+    if (session_.expired()) return false;
+    if (barrier->answer.code == Code::unknown || own->answer.code == Code::unknown) return true;
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
     if (recorded_ || own->answer.code == Code::no_node) return false;
     entry.exists = last->answer.code == Code::ok;

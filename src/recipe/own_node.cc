@@ -85,10 +85,10 @@ void OwnNode::make_parents(Deadline until) {
   for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
 }
 
-// The create's answer was lost. Only a list after a sync tells whether there is a node, and only its owner whether it
-// is worth anything: one of an earlier session dies with that.
+// The create's answer was lost. Only a list behind a barrier tells whether there is a node, and only its owner whether
+// it is worth anything: one of an earlier session dies with that.
 OwnNode::State OwnNode::find(Deadline until) {
-  const Answer list = session_.synced_children(parent(), until);
+  const Answer list = session_.settled_children(parent(), until);
   if (list.code == Code::expired) return State::expired;
   if (list.code == Code::no_node) return State::missing;
   if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);

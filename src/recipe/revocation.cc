@@ -43,15 +43,15 @@ Fate fate_of(const Answer& answer, const std::string& tried) {
   throw zk::failure_of(tried, answer);
 }
 
-// The write's answer was lost. Without the sync, a server that we have moved to may not know of it yet.
+// The write's answer was lost. Without the barrier, a server that we have moved to may not know of it yet.
 Fate look_for_request(zk::Session& session, const std::string& node, Deadline until) {
   be_ready(session, until);
-  const zk::Call synced = session.client().sync(node);
+  const zk::Call barrier = session.client().barrier();
   const zk::Call read = session.client().read(node);
-  const Answer sync = session.await(synced, until);
+  const Code passed = session.await(barrier, until).code;
   const Answer answer = session.await(read, until);
   if (answer.code == Code::no_node) return Fate::gone;
-  if (sync.code != Code::ok || answer.code != Code::ok) return Fate::unknown;
+  if (passed == Code::unknown || passed == Code::expired || answer.code != Code::ok) return Fate::unknown;
   return answer.data == kRevoked ? Fate::done : Fate::unknown;
 }
 

@@ -49,11 +49,11 @@ std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::str
   for (;;) {
     session.ready(until);
     const uint64_t connections = session.client().connections();
-    const Call synced = session.client().sync(paths.front());
+    const Call barrier = session.client().barrier();
     std::vector<Answer> answers = stat_all(session, paths, until);
-    const Code sync = session.await(synced, until).code;
-    // Another server than the one that was synced may have answered in part.
-    if (session.expired() || (sync != Code::unknown && connections == session.client().connections())) return answers;
+    const Code passed = session.await(barrier, until).code;
+    // Some may have been answered by another server.
+    if (session.expired() || (passed != Code::unknown && connections == session.client().connections())) return answers;
   }
 }
 

@@ -13,7 +13,7 @@ namespace zklock::zk {
 
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-// Behind a sync: nothing committed before is missing from the answers, whichever server we are on.
+// Behind a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we are on.
 std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 // With a watch on each, the same for all.
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,

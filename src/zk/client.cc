@@ -326,6 +326,11 @@ Call Client::check(const std::vector<std::string>& paths) {
   return transact(steps);
 }
 
+// The root is always there; a chroot may be missing or unreadable, and that is an answer as good as any.
+Call Client::barrier() {
+  return check({"/"});
+}
+
 Call Client::transact(const std::vector<Step>& steps) {
   std::vector<std::string> paths;
   size_t size = 0;

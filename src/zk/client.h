@@ -72,10 +72,16 @@ class Client {
   // With a watch: it fires once, when a child comes or goes, or the node itself goes.
   Call children(const std::string& path, const Watch& watch = nullptr);
   Call write(const std::string& path, const std::string& data, int version = -1);
+  // For what is only shown. It is answered even by a leader that has lost its quorum (ZOOKEEPER-1675), so it never
+  // decides what has become of a write: barrier() does.
   Call sync(const std::string& path);
   // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or
-  // `no_node` if one is missing. (A sync is answered even by a leader that has lost its quorum, ZOOKEEPER-1675.)
+  // `no_node` if one is missing.
   Call check(const std::vector<std::string>& paths);
+  // A transaction that changes nothing. What is asked behind it, on the same connection, lacks nothing that was
+  // committed before, and no write that this session sent through another connection can be done any more. That holds
+  // for any answer but `unknown` and `expired`: one that fails is a transaction too.
+  Call barrier();
   // All of it or nothing; the answer's code is that of the first step that fails. Paths must be good ones: the library
   // aborts on what the server says to a bad one.
   Call transact(const std::vector<Step>& steps);

@@ -141,16 +141,25 @@ Answer Session::children(const std::string& path, Deadline until) {
   }
 }
 
-Answer Session::synced_children(const std::string& path, Deadline until) {
+template <typename Send>
+Answer Session::children_behind(Send send, const std::string& path, Deadline until) {
   for (;;) {
     ready(until);
-    const Call synced = client_->sync(path);
+    const Call before = send();
     const Call listed = client_->children(path);
-    const Code sync = await(synced, until).code;
+    const Code passed = await(before, until).code;
     const Answer answer = await(listed, until);
-    // A list whose sync failed may come from another server than the sync would have.
-    if (sync != Code::unknown && answer.code != Code::unknown) return answer;
+    // A list without it may come through another connection.
+    if (passed != Code::unknown && answer.code != Code::unknown) return answer;
   }
+}
+
+Answer Session::synced_children(const std::string& path, Deadline until) {
+  return children_behind([&] { return client_->sync(path); }, path, until);
+}
+
+Answer Session::settled_children(const std::string& path, Deadline until) {
+  return children_behind([&] { return client_->barrier(); }, path, until);
 }
 
 void Session::make_node(const std::string& path, CreateMode mode, Deadline until) {

@@ -52,8 +52,12 @@ class Session {
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
   Answer exists(const std::string& path, Deadline until);
   Answer children(const std::string& path, Deadline until);
-  // After a sync: nothing committed before is missing from it, whichever server we are on.
+  // After a sync: nothing committed before is missing from it, whichever server we are on, unless that follows a leader
+  // that has lost its quorum and does not know it yet. For what is only shown, or is proved by what we do next.
   Answer synced_children(const std::string& path, Deadline until);
+  // Behind a barrier (Client::barrier): nothing committed before is missing from it. It alone tells what has become of
+  // a write that was not answered.
+  Answer settled_children(const std::string& path, Deadline until);
 
   // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
   // when the session is expired. A container where the server has none becomes persistent.
@@ -85,6 +89,8 @@ class Session {
   [[noreturn]] void fail_unreachable(Duration waited) const;
   [[noreturn]] void fail_timed_out() const;
   void make_chroot(Deadline until);
+  template <typename Send>
+  Answer children_behind(Send send, const std::string& path, Deadline until);
   void drop();
 
   host::Loop& loop_;

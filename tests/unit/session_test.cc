@@ -4,6 +4,7 @@
 
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
+#include "zk/batch.h"
 
 #include <fcntl.h>
 #include <optional>
@@ -211,6 +212,26 @@ TEST_F(SessionTest, ALostAnswerToAWriteIsUnknown) {
   const Call made = session.client().create("/l/n-", "", CreateMode::ephemeral_sequential);
   EXPECT_EQ(session.await(made, soon()).code, Code::unknown);
   EXPECT_EQ(session.synced_children("/l", soon()).names, std::vector<std::string>{"n-0000000000"});
+}
+
+// A4: a leader whose followers are gone goes on answering a sync, and what is read behind that may be old. What has
+// become of a write is a quorum's to say.
+TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
+  test::Sandbox sandbox("--servers 3 --tick 1000");
+  const int leader = sandbox.leader();
+  host::Loop loop;
+  Session session(loop, options_for(sandbox.address(leader), 10s));
+  session.open(deadline_in(20s));
+  for (int server = 1; server <= 3; ++server) {
+    if (server != leader) sandbox.pause(server);
+  }
+  // It takes some ticks to notice.
+  EXPECT_EQ(session.exists("/", deadline_in(20s)).code, Code::ok);
+  EXPECT_THROW(session.settled_children("/", deadline_in(1s)), Failure);
+  EXPECT_THROW(synced_stat_all(session, {"/"}, deadline_in(1s)), Failure);
+  for (int server = 1; server <= 3; ++server) sandbox.resume(server);
+  EXPECT_EQ(session.settled_children("/", deadline_in(20s)).code, Code::ok);
+  EXPECT_EQ(synced_stat_all(session, {"/"}, deadline_in(20s)).front().code, Code::ok);
 }
 
 TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) {

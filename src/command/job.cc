@@ -138,12 +138,17 @@ void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) 
   if (session_.expired()) {
     throw zk::expired(fmt::format("cannot take {}", names()));
   }
+  if (last.ahead() > Duration::zero() && session_.options().verbose) {
+    host::remark(
+        fmt::format("zklock: a success under {} is recorded {} in the future, by a server's clock that was "
+                    "ahead; it does not count\n",
+                    names(), format_duration(last.ahead())));
+  }
   if (!age || *age >= *options_.once_per) return;
   locks.release(session_.timeout());
   session_.close();
-  throw Failure(ExitStatus::busy,
-                fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names(),
-                            format_duration(std::max(*age, Duration::zero())), format_duration(*options_.once_per)));
+  throw Failure(ExitStatus::busy, fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names(),
+                                              format_duration(*age), format_duration(*options_.once_per)));
 }
 
 void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {

@@ -16,15 +16,18 @@ LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, st
   for (const Held& one : held) entries_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
+// A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {
   std::optional<Duration> youngest;
+  ahead_ = Duration::zero();
   for (Entry& entry : entries_) {
     const Answer last = session_.read(entry.node, until);
     entry.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", entry.node), last);
     const Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
-    youngest = std::min(youngest.value_or(age), age);
+    ahead_ = std::max(ahead_, -age);
+    if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }
   return youngest;
 }

@@ -21,9 +21,11 @@ class LastSuccess {
   // `data` is put on the nodes as it is; no two holders write the same.
   LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data);
 
-  // How old the latest one was when our node was made; nothing if there never was one, or the session has expired.
-  // Throws a Failure where it cannot be read.
+  // How old the latest one was when our node was made; nothing if there never was one, or the session has expired. One
+  // in the future does not count. Throws a Failure where it cannot be read.
   std::optional<Duration> age(Deadline until);
+  // After age(): how far in the future one is that did not count; 0: none.
+  Duration ahead() const { return ahead_; }
 
   // Records one as of now, and lets go of all that is ours. To be called after age(). False if it is not known to be
   // recorded: the lock was lost, or no server answered for `budget`. Throws a Failure where it may not be written.
@@ -42,6 +44,7 @@ class LastSuccess {
   zk::Session& session_;
   std::string data_;
   std::vector<Entry> entries_;
+  Duration ahead_{};
   bool recorded_ = false;
 };
 

@@ -4,11 +4,14 @@
 load helpers
 load queue
 
-setup_file() { ensemble --tick 500 --heap 600m; }
+setup_file() { ensemble --tick 500 --set maxSessionTimeout=60000 --heap 600m; }
 
 teardown_file() { stop_ensemble; }
 
-setup() { setup_zk; }
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=30s ZKLOCK_CONNECT_TIMEOUT=120s # servers may start slowly
+}
 
 teardown() { end_all; }
 

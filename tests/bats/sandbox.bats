@@ -235,6 +235,41 @@ begin_around() {
   assert_nothing_left
 }
 
+# not_stopped DIR: it is refused in one line, and all that is in it is still there.
+not_stopped() {
+  local before
+  before=$(find "$1/" | sort)
+  expect_status 64 zk_sandbox stop "$1"
+  assert_equal "$stderr" "zk-sandbox: $(readlink -m "$1") is not a sandbox: nothing in it says so (.zk-sandbox)"
+  assert_equal "$(find "$1/" | sort)" "$before"
+}
+
+@test "stop removes nothing that it has not made: a folder with an entry java, a sandbox's copy, a link's target" {
+  mkdir -p project/java project/1
+  touch project/java/Main.java project/1/zoo.cfg
+  not_stopped project
+  not_stopped "$PWD/project/"
+  begin
+  cp -r "$ZKLOCK_SANDBOX" copy
+  not_stopped copy
+  mkdir other
+  ln -s "$ZKLOCK_SANDBOX/.zk-sandbox" other/
+  not_stopped other
+  expect_status 64 zk_sandbox stop nowhere
+  assert says 1 srvr "Mode: standalone"
+}
+
+@test "stop takes a sandbox's name in any form" {
+  begin
+  ln -s "$ZKLOCK_SANDBOX" link
+  expect_status 0 zk_sandbox stop link/.
+  assert_nothing_left
+  mkdir folder
+  begin --dir folder
+  expect_status 0 zk_sandbox stop folder
+  assert [ ! -e folder ]
+}
+
 @test "an unpacked release in ZOOKEEPER_HOME is used" {
   mkdir -p release/lib release/conf
   ln -s /usr/share/java/*.jar release/lib/

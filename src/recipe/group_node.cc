@@ -2,6 +2,7 @@
 #include "recipe/group_node.h"
 
 #include "recipe/group_layout.h"
+#include "recipe/site.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 
@@ -103,9 +104,11 @@ Code make(zk::Session& session, const std::string& group, CreateMode mode, std::
 
 Look look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
                   Deadline until) {
+  check_names(session, group, tried, until);
   for (;;) {
     const Look found = look(session, group, tried, until);
     if (found.state != GroupState::absent) return found;
+    check_site(session, group, tried, until);
     const Code made = make(session, group, mode, tried, until);
     if (made == Code::expired) return {GroupState::expired};
     if (made == Code::ok) return {GroupState::there, GroupMark::kept};

@@ -2,6 +2,7 @@
 #include "recipe/own_node.h"
 
 #include "recipe/line.h"
+#include "recipe/site.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 
@@ -45,6 +46,7 @@ std::string OwnNode::name() const {
 }
 
 OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, Deadline until) {
+  if (parent_mode_) check_names(session_, parents_.front(), tried_, until);
   for (;;) {
     session_.ready(until);
     stem_ = parent() + "/" + stem;
@@ -82,6 +84,7 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
 
 void OwnNode::make_parents(Deadline until) {
   if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
+  check_site(session_, parents_.front(), tried_, until);
   for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
 }
 

@@ -34,7 +34,8 @@ class OwnNode {
   };
 
   // Makes it, `stem` and the server's number its name, and lists its siblings in the same breath. `stem` carries an id
-  // that was never used before. Throws a Failure for what has no way round, and what the session throws.
+  // that was never used before. Throws a Failure for what has no way round, 65 for a path that is part of a queue or of
+  // a line among it, and what the session throws.
   State make(const std::string& stem, const std::string& data, Deadline until);
 
   // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.

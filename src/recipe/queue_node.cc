@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue_node.h"
 
+#include "recipe/site.h"
+
 #include <fmt/format.h>
 
 namespace zklock::recipe {
@@ -43,9 +45,12 @@ QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::s
 }
 
 QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
+  check_names(session, layout.queue, tried, until);
   for (;;) {
     const QueueState state = look_at_queue(session, layout, tried, until);
     if (state != QueueState::absent) return state;
+    check_site(session, layout.queue, tried, until);
+    session.ready(until);
     const Answer made = session.await(session.client().transact(steps_to_make(layout)), until);
     switch (made.code) {
       case Code::ok:

@@ -3,6 +3,7 @@
 
 #include "recipe/group_layout.h"
 #include "recipe/queue_node.h"
+#include "recipe/site.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
 #include "zk/timing.h"
@@ -98,6 +99,7 @@ Held Slots::held() const {
 Slots::Outcome Slots::acquire(const Patience& patience) {
   const Deadline began = BootClock::now();
   try {
+    check_names(session_, path_, fmt::format("cannot take {}", path_), patience.until);
     // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
     check_use(patience.until);
     Outcome outcome = gate_.acquire(patience);

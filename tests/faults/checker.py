@@ -172,14 +172,21 @@ def report(history, events, stretches):
     yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
 
 
+def until_stop(events):
+    """What counts for the lock: afterwards nobody begins again."""
+    ends = [number for number, event in enumerate(events) if event["what"] == "stop"]
+    return events[:ends[0] + 1] if ends else events
+
+
 def check(history_path, events_path, wanted=(0, 0)):
     """(what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
-    history, events = read_history(history_path), read_events(events_path)
+    history, all_events = read_history(history_path), read_events(events_path)
+    events = until_stop(all_events)
     stretches = []
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
-    crowd_counted, crowd_violations = crowd_checker.check(os.path.dirname(history_path), events)
+    crowd_counted, crowd_violations = crowd_checker.check(os.path.dirname(history_path), all_events)
     return [*report(history, events, stretches), *crowd_counted], [*violations, *crowd_violations]
 
 

@@ -15,12 +15,15 @@
     4. Statuses: 0 after a section that was left in order; 76, or death by a SIGKILL that the suite has
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
+
+What the queues and groups beside it have to keep is in crowd_checker.py.
 """
 
 import collections
 import os
 import sys
 
+import crowd_checker
 from events import read_events
 from history import read_history
 from schedule import SESSION, TICK
@@ -30,7 +33,7 @@ BOUND = SESSION + 1.0
 LIMIT = int((SESSION + TICK + BOUND) * 1e9)
 LEAST_QUORUM = 0.15  # of the time
 LOST, KILLED = 76, -9
-RESETS = ("waiting zklock killed", "waiting zklock frozen")
+RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
 
 
 def overlaps(history):
@@ -169,14 +172,22 @@ def report(history, events, stretches):
     yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
 
 
+def until_stop(events):
+    """What counts for the lock: afterwards nobody begins again."""
+    ends = [number for number, event in enumerate(events) if event["what"] == "stop"]
+    return events[:ends[0] + 1] if ends else events
+
+
 def check(history_path, events_path, wanted=(0, 0)):
     """(what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
-    history, events = read_history(history_path), read_events(events_path)
+    history, all_events = read_history(history_path), read_events(events_path)
+    events = until_stop(all_events)
     stretches = []
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
-    return list(report(history, events, stretches)), violations
+    crowd_counted, crowd_violations = crowd_checker.check(os.path.dirname(history_path), all_events)
+    return [*report(history, events, stretches), *crowd_counted], [*violations, *crowd_violations]
 
 
 def show(counted, violations):

@@ -119,6 +119,10 @@ class CheckerTest(unittest.TestCase):
     def test_not_at_the_end_of_the_run_either(self):
         self.expect("until: the end of the run", GOOD, [*EVENTS[:-1], (11.2, "stop", {})])
 
+    def test_what_comes_after_the_stop_does_not_count(self):
+        settled = (60, "crowd end", {"run": "pull1.1", "status": 0, "said": "", "over": True})
+        self.assertEqual(self.check(GOOD, [*EVENTS, settled])[1], [])
+
     def test_nor_at_its_beginning(self):
         shifted = [" ".join([*line.split()[:3], str(float(line.split()[3]) + 6)]) for line in GOOD]
         self.expect("line 1: enter", shifted, [EVENTS[0], *((at + 6, what, rest) for at, what, rest in EVENTS[1:])])

@@ -36,8 +36,9 @@ class Contender:
     def _arguments(self):
         length = self._chance.randrange(50, 500)
         holder = [self._place.holder, self._place.path("history"), self._place.path("stay"), self.run, str(length)]
+        manner = ["forking"] if self.number in self._place.forkers else ["stubborn"] if self.number % 2 else []
         return ["-v", "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m",
-                "run", LOCK, "--", *holder, *(["stubborn"] if self.number % 2 else [])]
+                "run", LOCK, "--", *holder, *manner]
 
 
 def guard_of(pid):

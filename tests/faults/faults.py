@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what the schedule says: one thread for each lane.
+"""Does what the schedule says: one thread for each lane. What hits processes is in process_faults.py.
 
 The network's faults need namespaces (network.py). Without them the proxies cut a server off from the
 clients, and a server is cut off from the others by freezing those.
 """
 
 import contextlib
-import os
-import signal
 import threading
 
-from contenders import guard_of
 from ensemble import NUMBERS
 from events import now
 from network import CLIENTS
-from schedule import SESSION, TICK, LANES
+from process_faults import ProcessFaults
+from schedule import TICK, LANES
 
-# How long a command that should have been killed goes on, to be found out: the next holder has entered by then.
-OUTLIVE = SESSION + 2 * TICK
 SLOW = 0.03, 0.2  # seconds each way
 LEAST_PAUSE = 1.0  # seconds between two of a lane even when it is late: zklock and guard are not to die together
 REJOIN = 20.0  # seconds that a restarted server may take
 
 
-class Faults:
+class Faults(ProcessFaults):
     def __init__(self, place, events, targets, ensemble, network, proxies):
         self._stay_path = place.path("stay")
         self._events = events
@@ -33,6 +29,7 @@ class Faults:
         self._proxies = proxies
         self._over = threading.Event()
         self._stay_until = 0
+        self._staying = threading.Lock()
         self._threads = []
         self._error = None
 
@@ -77,45 +74,19 @@ class Faults:
             self._over.wait(fault.length)
         self._events.add("healed", kind=fault.kind)
 
+    def _have_stay(self, seconds):
+        with self._staying:
+            start = now()
+            self._stay_until = max(self._stay_until, start + int(1e9 * seconds))
+            with open(self._stay_path, "r+", encoding="ascii") as stay_file:
+                stay_file.write(f"{start:020} {self._stay_until:020}\n")
+
     def _begin(self, fault, stay=0.0, **details):
-        """To be called just before the harm is done."""
-        start = now()
-        self._stay_until = max(self._stay_until, start + int(1e9 * (stay or fault.length + TICK / 2)))
-        with open(self._stay_path, "r+", encoding="ascii") as stay_file:
-            stay_file.write(f"{start:020} {self._stay_until:020}\n")
+        """To be called just before the harm is done. `stay`: for how many seconds commands go on, None: none does."""
+        if stay is not None:
+            self._have_stay(stay or fault.length + TICK / 2)
         self._events.add("fault", kind=fault.kind, planned=fault.at, length=fault.length, **details)
         return details
-
-    # --- processes -----------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def zklock_hit(self, fault):
-        target = self._targets.waiting(fault.lot) if "waiting" in fault.kind else self._targets.holding()
-        if not target:
-            yield None
-            return
-        _, run, process = target
-        freeze = "frozen" in fault.kind
-        hit = self._begin(fault, fault.length + TICK / 2 if "less" in fault.kind else OUTLIVE, run=run)
-        process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
-        yield hit
-        if freeze:
-            process.send_signal(signal.SIGCONT)
-
-    @contextlib.contextmanager
-    def guard_hit(self, fault):
-        target = self._targets.holding()
-        guard = target and guard_of(target[2].pid)
-        if not guard:
-            yield None
-            return
-        freeze = "frozen" in fault.kind
-        hit = self._begin(fault, OUTLIVE, run=target[1])
-        send(guard, signal.SIGSTOP if freeze else signal.SIGKILL)
-        yield hit
-        if freeze:
-            send(guard, signal.SIGCONT)
-        os.close(guard)
 
     # --- servers -------------------------------------------------------------------------------------
 
@@ -188,7 +159,7 @@ class Faults:
 
     @contextlib.contextmanager
     def cut_from_servers(self, fault):
-        number = self._server(fault)
+        number = self._targets.server_of_next() if fault.kind.endswith("at a grant") else self._server(fault)
         others = [other for other in NUMBERS if other != number]
         if not number:
             yield None
@@ -223,11 +194,6 @@ class Faults:
             self._proxies.order(number, "delay 0")
 
 
-def send(handle, number):
-    with contextlib.suppress(ProcessLookupError):
-        signal.pidfd_send_signal(handle, number)
-
-
 ACTS = {
     "zklock killed": Faults.zklock_hit,
     "zklock frozen, less than a session": Faults.zklock_hit,
@@ -236,15 +202,29 @@ ACTS = {
     "guard frozen": Faults.guard_hit,
     "waiting zklock killed": Faults.zklock_hit,
     "waiting zklock frozen": Faults.zklock_hit,
+    "waiting zklock stopped with its guard": Faults.group_stopped,
     "follower killed": Faults.server_killed,
     "leader killed": Faults.server_killed,
     "follower frozen": Faults.servers_frozen,
     "leader frozen": Faults.servers_frozen,
     "followers frozen": Faults.servers_frozen,
+    "followers frozen, less than a session": Faults.servers_frozen,
     "follower cut off from clients": Faults.cut_from_clients,
     "leader cut off from clients": Faults.cut_from_clients,
     "follower cut off from servers": Faults.cut_from_servers,
     "leader cut off from servers": Faults.cut_from_servers,
+    "follower cut off from servers at a grant": Faults.cut_from_servers,
     "connections reset": Faults.connections_reset,
     "slow link": Faults.links_slow,
+    "consumer killed": Faults.crowd_hit,
+    "consumer frozen, less than a session": Faults.crowd_hit,
+    "consumer frozen, more than a session": Faults.crowd_hit,
+    "worker killed": Faults.crowd_hit,
+    "worker frozen, less than a session": Faults.crowd_hit,
+    "worker frozen, more than a session": Faults.crowd_hit,
+    "pusher frozen": Faults.crowd_hit,
+    "member killed": Faults.crowd_hit,
+    "member frozen": Faults.crowd_hit,
+    "watcher frozen": Faults.crowd_hit,
+    "signals that end nobody": Faults.signals_rain,
 }

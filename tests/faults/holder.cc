@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the contenders of the fault suite run under the lock:
 //
-//   faults_holder HISTORY STAY RUN MILLISECONDS [stubborn]
+//   faults_holder HISTORY STAY RUN MILLISECONDS [stubborn|forking]
 //
 // It appends "enter RUN TOKEN NANOSECONDS PID" to HISTORY, then "alive …" every few milliseconds, and so does a
 // descendant in a session of its own that ignores SIGTERM. After MILLISECONDS it ends the descendant and writes "exit
 // …". If it entered before the moment that STAY begins with, it stays until the second one there: so a fault meets a
-// command that would live on. A stubborn one ignores SIGTERM too.
+// command that would live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another
+// process every millisecond, each in a session of its own, for ten seconds at the longest.
+#include "signs.h"
+
 #include <cerrno>
 #include <cinttypes>
 #include <csignal>
@@ -21,19 +24,17 @@
 
 namespace {
 
-constexpr int64_t kMillisecond = 1'000'000;
-constexpr int kBetweenSigns = 4;  // milliseconds
+using faults::kBetweenSigns;
+using faults::kMillisecond;
+using faults::now;
+using faults::stay_until;
+
+constexpr int64_t kLongestChain = 10'000 * kMillisecond;
 
 int history = -1;
 int stay = -1;
 const char* run = "";
 const char* token = "";
-
-int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000 * kMillisecond + time.tv_nsec;
-}
 
 // One write for each line: nobody's can be in the midst of another's. The clock is read before.
 int64_t sign(const char* what) {
@@ -47,25 +48,24 @@ int64_t sign(const char* what) {
   return time;
 }
 
-int64_t stay_until(int64_t entered) {
-  char text[64] = "";
-  int64_t from = 0;
-  int64_t until = 0;
-  if (pread(stay, text, sizeof text - 1, 0) <= 0) return 0;
-  if (sscanf(text, "%" SCNd64 " %" SCNd64, &from, &until) != 2) return 0;
-  return entered < from ? until : 0;
+// The caller ends where it has a successor.
+void hand_on() {
+  if (fork() > 0) _exit(0);
+  setsid();
 }
 
 // Lives until it is told to end: the end of its parent alone does not count.
-[[noreturn]] void be_descendant(int orders) {
+[[noreturn]] void be_descendant(int orders, bool forking) {
+  const int64_t end = now() + kLongestChain;
   setsid();
   if (fork() != 0) _exit(0);
   signal(SIGTERM, SIG_IGN);
   pollfd order{orders, POLLIN, 0};
   char byte = 0;
-  for (;;) {
-    sign("alive");
-    poll(&order, 1, kBetweenSigns);
+  for (int64_t signed_at = 0;;) {
+    if (now() >= signed_at + kBetweenSigns * kMillisecond) signed_at = sign("alive");
+    poll(&order, 1, forking ? 1 : kBetweenSigns);
+    if (forking && now() < end) hand_on();
     if (order.revents == 0) continue;
     if (read(orders, &byte, 1) == 1) _exit(0);
     order.fd = -1;
@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
   stay = open(argv[2], O_RDONLY | O_CLOEXEC);
   run = argv[3];
   token = given;
-  if (argc > 5) signal(SIGTERM, SIG_IGN);
+  const bool forking = argc > 5 && strcmp(argv[5], "forking") == 0;
+  if (argc > 5 && !forking) signal(SIGTERM, SIG_IGN);
   const int64_t entered = sign("enter");
   const int64_t until = entered + atoll(argv[4]) * kMillisecond;
 
@@ -90,11 +91,11 @@ int main(int argc, char** argv) {
   if (pipe(orders) != 0 || pipe(end) != 0) return 98;
   if (fork() == 0) {
     close(orders[1]);
-    be_descendant(orders[0]);
+    be_descendant(orders[0], forking);
   }
   close(end[1]);
   wait(nullptr);
-  while (now() < until || now() < stay_until(entered)) {
+  while (now() < until || now() < stay_until(stay, entered)) {
     sign("alive");
     poll(nullptr, 0, kBetweenSigns);
   }

@@ -11,6 +11,7 @@ input, N counting from 1, and ends with it:
 """
 
 import asyncio
+import logging
 import socket
 import struct
 import sys
@@ -83,6 +84,7 @@ class Way:
 
 
 async def main():
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each write to a connection that is gone
     ways = [Way(target) for target in sys.argv[1:]]
     print(*[await way.listen() for way in ways], flush=True)
     loop = asyncio.get_running_loop()

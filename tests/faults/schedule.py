@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong, when and for how long: a pure function of the seed.
 
-Three lanes run side by side, each with one fault after the other: on the contenders' processes, on the
-ensemble, on what lies between the two. So faults of different lanes coincide, and no fault of one lane
-meets another: killing zklock while its guard is frozen leaves nobody to keep the promise, and with the
-whole ensemble away there is nobody who could get a lock that the holder has lost.
+Five lanes run side by side, each with one fault after the other: on the contenders' processes, on the
+ensemble, on what lies between the two, on those who use queues and groups, and signals that are no harm. So
+faults of different lanes coincide, and no fault of one lane meets another: killing zklock while its guard is
+frozen leaves nobody to keep the promise, and with the whole ensemble away there is nobody who could get a
+lock that the holder has lost.
 The pauses let a fault of one lane alone run its course now and then.
 A lane takes its kinds from a shuffled deck, so that each comes before any comes twice.
 """
@@ -41,6 +42,7 @@ LANES = (
         Kind("guard frozen", 1.0, 1.5),
         Kind("waiting zklock killed", 0, 0),
         Kind("waiting zklock frozen", 0.3, 2.0),
+        Kind("waiting zklock stopped with its guard", 0.05, 0.3),
     )),
     Lane("servers", 1.5, 3.0, (
         Kind("follower killed", 0.3, 1.5),
@@ -48,6 +50,8 @@ LANES = (
         Kind("follower frozen", 0.5, 2.5),
         Kind("leader frozen", 0.3, 3.0),
         Kind("followers frozen", 1.0, 2.0),
+        Kind("followers frozen, less than a session", 1 / 6, 1.0),
+        Kind("follower cut off from servers at a grant", 2.0, 2.7),
         Kind("follower cut off from servers", 2.0, 2.7),
         Kind("leader cut off from servers", 2.0, 2.7),
     )),
@@ -56,6 +60,21 @@ LANES = (
         Kind("leader cut off from clients", 0.5, 2.0),
         Kind("connections reset", 0, 0),
         Kind("slow link", 0.5, 1.5),
+    )),
+    Lane("crowd", 1.0, 2.0, (
+        Kind("consumer killed", 0, 0),
+        Kind("consumer frozen, less than a session", 0.2, 0.6),
+        Kind("consumer frozen, more than a session", 1.2, 2.5),
+        Kind("worker killed", 0, 0),
+        Kind("worker frozen, less than a session", 0.2, 0.6),
+        Kind("worker frozen, more than a session", 1.6, 3.0),
+        Kind("pusher frozen", 0.3, 2.0),
+        Kind("member killed", 0, 0),
+        Kind("member frozen", 0.3, 2.0),
+        Kind("watcher frozen", 0.3, 2.0),
+    )),
+    Lane("signals", 1.3, 1.7, (
+        Kind("signals that end nobody", 0, 0),
     )),
 )
 

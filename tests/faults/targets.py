@@ -15,9 +15,10 @@ PATIENCE = 6.0  # seconds until somebody holds the lock, or leads
 
 
 class Targets:
-    def __init__(self, place, contenders, ensemble, numbers_of):
+    def __init__(self, place, contenders, crowd, ensemble, numbers_of):
         self._history = place.path("history")
         self._contenders = contenders
+        self._crowd = crowd
         self._ensemble = ensemble
         self._numbers_of = numbers_of  # addresses that clients use, to servers
         self.over = False
@@ -55,6 +56,32 @@ class Targets:
             return None
         contender = others[lot % len(others)]
         return contender, contender.run, contender.current
+
+    def of_crowd(self, kind, lot):
+        """(its run, its process)"""
+        loop = self._crowd.of_kind(kind, lot)
+        process = loop and loop.current
+        return (loop.run, process) if process else None
+
+    def anybody(self, lot):
+        """The holder in half of the cases."""
+        held = self._holding() if lot % 2 else None
+        if held:
+            return held[1:]
+        loops = [loop for loop in [*self._contenders.all, *self._crowd.all] if loop.current]
+        loop = loops[lot // 2 % len(loops)]
+        process = loop.current
+        return (loop.run, process) if process else None
+
+    def server_of_next(self):
+        """The follower that the next holder's zklock is connected to, as soon as it holds the lock; None in time."""
+        first = self._holding()
+
+        def next_one():
+            held = self._holding()
+            number = self._in_use() if held and (not first or held[1] != first[1]) else 0
+            return number if number in self._ensemble.followers() else None
+        return self._await(next_one)
 
     def leader(self, lot):
         """Half of the times when the holder's zklock is connected to it, if that happens soon."""

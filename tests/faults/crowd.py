@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs beside the contenders: pushers, consumers, workers, members of a group and its watcher.
+
+    push1 work1in     feed the queues LINES and WORK line by line, through a pipe
+    pull1 pull2       take the lines of LINES to standard output, whose reader is slow
+    work1 work2       two commands at a time for the items of WORK, some of which fail at first
+    join1 join2       members of GROUP
+    watch1            tells who is in
+"""
+
+import subprocess
+
+from loops import GROUP, LINES, WORK, Consumer, Member, Pusher, Watcher, Worker
+
+
+class Crowd:
+    def __init__(self, servers, place, events):
+        self._place = place
+        self._events = events
+        self._zklock = place.zklock
+        self._servers = servers[-1]
+        for name in ("lines", "work"):
+            with open(place.path(name), "wb"):
+                pass
+        common = place, events
+        self.pushers = [Pusher("push1", servers[0], *common, LINES, 0.08),
+                        Pusher("work1in", servers[-1], *common, WORK, 0.5)]
+        self.members = [Member(f"join{n}", servers[n % len(servers)], *common) for n in (1, 2)]
+        self.watcher = Watcher("watch1", servers[0], *common)
+        self.takers = [kind(f"{name}{n}", servers[n % len(servers)], *common) for n in (1, 2)
+                       for kind, name in ((Consumer, "pull"), (Worker, "work"))]
+        self.all = [*self.pushers, *self.takers, *self.members, self.watcher]
+
+    def begin(self):
+        for loop in self.all:
+            loop.begin()
+
+    def turn(self):
+        for loop in self.all:
+            loop.turn()
+
+    def of_kind(self, kind, lot):
+        loops = [loop for loop in self.all if loop.kind == kind and loop.current]
+        return loops[lot % len(loops)] if loops else None
+
+    # --- the end of a run ----------------------------------------------------------------------------
+
+    def stop_feeding(self):
+        for pusher in self.pushers:
+            pusher.end()
+
+    def _left(self, queue):
+        """How many items are in it, None if nobody says so."""
+        words = [self._zklock, "-S", self._servers, "--connect-timeout", "3s", "queue", "list", queue]
+        try:
+            done = subprocess.run(words, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=5,
+                                  stderr=subprocess.DEVNULL, env=self._place.environment)
+        except subprocess.TimeoutExpired:
+            return None
+        return len(done.stdout.splitlines()) if done.returncode == 0 else None
+
+    def settled(self):
+        """Whether all that was pushed was taken, and the watcher is right."""
+        if any(pusher.current for pusher in self.pushers):
+            return False
+        return (self.watcher.is_true([member.name for member in self.members])
+                and self._left(LINES) == 0 and self._left(WORK) == 0)
+
+    def conclude(self):
+        """Notes what has not settled, for the checker."""
+        for pusher in self.pushers:
+            if pusher.current:
+                self._events.add("unsettled", text=f"{pusher.run} has not ended at the end of its input")
+        for queue in (LINES, WORK):
+            left = self._left(queue)
+            if left != 0:
+                self._events.add("unsettled", text=f"{left} items are left in {queue}")
+            self._events.add("left", queue=queue, items=left)
+        if not self.watcher.is_true([member.name for member in self.members]):
+            self._events.add("unsettled", text=f"{self.watcher.run} does not say who is in {GROUP}")
+
+    def end(self):
+        for loop in [*self.takers, *self.members, self.watcher]:
+            loop.end()
+        for pusher in self.pushers:
+            pusher.kill()
+
+    def kill(self):
+        """However the run came to its end."""
+        for loop in self.all:
+            loop.stopped = True
+            if loop.current:
+                loop.current.kill()
+                loop.current.wait()

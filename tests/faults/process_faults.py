@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faults of faults.py that hit a zklock or its guard by signals."""
+
+import contextlib
+import os
+import signal
+import time
+
+from contenders import guard_of
+from schedule import SESSION, TICK
+
+# How long a command that should have been killed goes on, to be found out: the next holder has entered by then.
+OUTLIVE = SESSION + 2 * TICK
+HARMLESS = (signal.SIGCONT, signal.SIGWINCH, signal.SIGURG, signal.SIGCHLD)
+LONGEST_RAIN = 0.4  # seconds
+BETWEEN_DROPS = 0.01
+
+
+class ProcessFaults:
+    """A part of Faults, which has what it uses."""
+
+    @contextlib.contextmanager
+    def zklock_hit(self, fault):
+        target = self._targets.waiting(fault.lot) if "waiting" in fault.kind else self._targets.holding()
+        if not target:
+            yield None
+            return
+        _, run, process = target
+        freeze = "frozen" in fault.kind
+        hit = self._begin(fault, fault.length + TICK / 2 if "less" in fault.kind else OUTLIVE, run=run)
+        process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
+        yield hit
+        if freeze:
+            process.send_signal(signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def group_stopped(self, fault):
+        """Shorter than a lease: it may have been granted the lock meanwhile."""
+        target = self._targets.waiting(fault.lot)
+        if not target:
+            yield None
+            return
+        hit = self._begin(fault, None, run=target[1])
+        send_group(target[2], signal.SIGSTOP)
+        yield hit
+        send_group(target[2], signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def crowd_hit(self, fault):
+        kind = fault.kind.split()[0]
+        target = self._targets.of_crowd(kind, fault.lot)
+        if not target:
+            yield None
+            return
+        run, process = target
+        freeze = "frozen" in fault.kind
+        hit = self._begin(fault, OUTLIVE if kind == "worker" else None, run=run)
+        process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
+        yield hit
+        if freeze:
+            process.send_signal(signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def signals_rain(self, fault):
+        target = self._targets.anybody(fault.lot)
+        if not target:
+            yield None
+            return
+        run, process = target
+        hit = self._begin(fault, None, run=run)
+        until = time.monotonic() + LONGEST_RAIN * fault.lot / 1000
+        drops = 0
+        while time.monotonic() < until and not self._over.is_set() and process.returncode is None:
+            if not is_frozen(process.pid):
+                process.send_signal(HARMLESS[drops % len(HARMLESS)])
+            drops += 1
+            time.sleep(BETWEEN_DROPS)
+        yield hit
+
+    @contextlib.contextmanager
+    def guard_hit(self, fault):
+        target = self._targets.holding()
+        guard = target and guard_of(target[2].pid)
+        if not guard:
+            yield None
+            return
+        freeze = "frozen" in fault.kind
+        hit = self._begin(fault, OUTLIVE, run=target[1])
+        send(guard, signal.SIGSTOP if freeze else signal.SIGKILL)
+        yield hit
+        if freeze:
+            send(guard, signal.SIGCONT)
+        os.close(guard)
+
+
+def send(handle, number):
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, number)
+
+
+def send_group(process, number):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def is_frozen(pid):
+    """Who was stopped by another fault is not to be continued."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return True

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the workers of the fault suite run for an item, which is the line on standard input:
+//
+//   faults_worker WORK STAY RUN
+//
+// It appends "begin ITEM RUN NANOSECONDS PID" to WORK, then "alive …" every few milliseconds, and "end …" after a time
+// that the item's name gives. Some items stay as long as the file STAY says, some commands ignore SIGTERM, and an item
+// that ends in "!" fails until its third attempt.
+#include "signs.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+
+namespace {
+
+using faults::now;
+
+constexpr int kShortest = 20;  // milliseconds
+constexpr int kSpread = 200;
+constexpr int kOneInStays = 3;
+constexpr int kEnoughAttempts = 3;
+
+int work = -1;
+char item[256] = "";
+
+void sign(const char* what, const char* run) {
+  char line[512];
+  const int length = snprintf(line, sizeof line, "%s %s %s %" PRId64 " %d\n", what, item, run, now(), getpid());
+  if (write(work, line, static_cast<size_t>(length)) != length) _exit(99);
+}
+
+// Nothing but the name up to the padding.
+bool read_item() {
+  const ssize_t length = read(STDIN_FILENO, item, sizeof item - 1);
+  if (length <= 0) return false;
+  item[strcspn(item, "\n ")] = 0;
+  return item[0] != 0;
+}
+
+unsigned hash() {
+  unsigned sum = 7;
+  for (const char* at = item; *at; ++at) sum = sum * 31 + static_cast<unsigned char>(*at);
+  return sum;
+}
+
+int result() {
+  const char* const attempt = getenv("ZKLOCK_ATTEMPT");
+  const bool fails = item[strlen(item) - 1] == '!' && attempt && atoi(attempt) < kEnoughAttempts;
+  return fails ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 || !read_item()) return 98;
+  work = open(argv[1], O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int stay = open(argv[2], O_RDONLY | O_CLOEXEC);
+  const unsigned lot = hash();
+  if (lot % 2) signal(SIGTERM, SIG_IGN);
+  const int64_t entered = now();
+  const int64_t until = entered + (kShortest + lot % kSpread) * faults::kMillisecond;
+  sign("begin", argv[3]);
+  while (now() < until || (lot % kOneInStays == 0 && now() < faults::stay_until(stay, entered))) {
+    poll(nullptr, 0, faults::kBetweenSigns);
+    sign("alive", argv[3]);
+  }
+  sign("end", argv[3]);
+  return result();
+}

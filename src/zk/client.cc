@@ -4,6 +4,7 @@
 #include "host/system_error.h"
 #include "zk/library_form.h"
 #include "zk/library_log.h"
+#include "zk/repertoire.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -96,6 +97,15 @@ int flags_of(CreateMode mode) {
   return 0;
 }
 
+Novelty novelty_of(CreateMode mode) {
+  return mode == CreateMode::container ? Novelty::container : Novelty::create_with_stat;
+}
+
+Fate fate_of(int number) {
+  if (number == ZUNIMPLEMENTED) return Fate::refused;
+  return number == ZCONNECTIONLOSS || number == ZOPERATIONTIMEOUT ? Fate::lost : Fate::answered;
+}
+
 bool is_sequential(const Step& step) {
   return step.kind == Step::Kind::create &&
          (step.mode == CreateMode::persistent_sequential || step.mode == CreateMode::ephemeral_sequential);
@@ -124,8 +134,8 @@ struct Client::Request {
   Call call;
   Watching watching;
   // The library writes to them until the answer is there.
-  std::vector<zoo_op_result_t> results;
-  std::string made;
+  std::vector<zoo_op_result_t> results = {};
+  std::string made = {};
 };
 
 // What the library calls. They run inside interest(), process() and the library's close.
@@ -152,7 +162,32 @@ struct Client::Callbacks {
   }
 
   static void on_created(int number, const char* path, const ::Stat* stat, const void* data) {
-    take_path(*finish(number, data, stat), path);
+    note_fate(Novelty::create_with_stat, fate_of(number));
+    take_path(*finish(number_of_novelty(number), data, stat), path);
+  }
+
+  static void on_container_created(int number, const char* path, const ::Stat* stat, const void* data) {
+    note_fate(Novelty::container, fate_of(number));
+    take_path(*finish(number_of_novelty(number), data, stat), path);
+  }
+
+  // What the server does not know was not done; but behind it others were, so it is not sent again from here.
+  static int number_of_novelty(int number) { return number == ZUNIMPLEMENTED ? ZCONNECTIONLOSS : number; }
+
+  // The Stat is still missing. It is asked for as the same request.
+  static void on_created_plainly(int number, const char* path, const void* data) {
+    Request& request = *static_cast<Request*>(const_cast<void*>(data));
+    if (number != ZOK || !path) return static_cast<void>(finish(number == ZOK ? ZRUNTIMEINCONSISTENCY : number, data));
+    take_path(request, path);
+    const int asked = zoo_aexists(request.client->handle_, path, 0, on_made_stat, data);
+    if (asked != ZOK) return static_cast<void>(finish(asked, data));
+    request.client->unanswered_.pop_front();
+    request.client->unanswered_.push_back(BootClock::now());
+  }
+
+  // A node that is gone already was made all the same: whoever cares looks for it.
+  static void on_made_stat(int number, const ::Stat* stat, const void* data) {
+    finish(number == ZNONODE ? ZCONNECTIONLOSS : number, data, stat);
   }
 
   static void on_transacted(int number, const void* data) {
@@ -240,7 +275,7 @@ std::string Client::full(const std::string& path) const {
 
 template <typename Submit>
 Call Client::send(const std::string& full_path, Submit submit, const Watching& watching) {
-  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watching, {}, {}});
+  auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watching});
   const Call call = request->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) {
@@ -261,15 +296,25 @@ Call Client::send(const std::string& full_path, Submit submit, const Watching& w
 
 Call Client::create(const std::string& path, const std::string& data, CreateMode mode) {
   check_request_size(full(path), data.size());
-  return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_acreate2(handle_, full_path, data.data(), static_cast<int>(data.size()), acl_of(options_.acl),
-                        flags_of(mode), Callbacks::on_created, request);
-  });
+  return make(full(path), data, mode);
 }
 
 Call Client::create_on_the_way_to_chroot(const std::string& full_path) {
+  return make(full_path, "", CreateMode::persistent);
+}
+
+Call Client::make(const std::string& full_path, const std::string& data, CreateMode mode) {
+  const int size = static_cast<int>(data.size());
+  const ACL_vector* acl = acl_of(options_.acl);
+  if (is_known(novelty_of(mode))) {
+    return send(full_path, [&](const char* path, Request* request) {
+      const auto done = mode == CreateMode::container ? Callbacks::on_container_created : Callbacks::on_created;
+      return zoo_acreate2(handle_, path, data.data(), size, acl, flags_of(mode), done, request);
+    });
+  }
+  const int flags = mode == CreateMode::container ? ZOO_PERSISTENT : flags_of(mode);
   return send(full_path, [&](const char* path, Request* request) {
-    return zoo_acreate2(handle_, path, "", 0, acl_of(options_.acl), ZOO_PERSISTENT, Callbacks::on_created, request);
+    return zoo_acreate(handle_, path, data.data(), size, acl, flags, Callbacks::on_created_plainly, request);
   });
 }
 

@@ -61,6 +61,7 @@ class Client {
 
   // Requests; answers come in the order of sending. Ask for them only while connected: else they are answered at once
   // with `unknown` or `expired`. One too large for the server throws a Failure (65) instead of costing the connection.
+  // A server without containers gets a persistent node in place of one; see zk/repertoire.h.
   Call create(const std::string& path, const std::string& data, CreateMode mode);
   // `full_path` is the chroot itself or stands above it.
   Call create_on_the_way_to_chroot(const std::string& full_path);
@@ -116,6 +117,7 @@ class Client {
 
   template <typename Submit>
   Call send(const std::string& full_path, Submit submit, const Watching& watching = {});
+  Call make(const std::string& full_path, const std::string& data, CreateMode mode);
   std::string full(const std::string& path) const;
   void cork(bool corked);
 

@@ -2,6 +2,7 @@
 #include "command/working.h"
 
 #include "command/command_status.h"
+#include "command/guard_trouble.h"
 #include "recipe/idle_line.h"
 #include "zk/timing.h"
 
@@ -32,7 +33,8 @@ int Working::run() {
   } catch (...) {
     stop_commands();
     clean_up();
-    throw;
+    if (supervision_.loss().empty()) throw;
+    throw Failure(ExitStatus::lost, fmt::format("{}; {}", supervision_.loss(), end_of("what ran", crew_.overrun())));
   }
   return result();
 }

@@ -50,4 +50,10 @@ void Crew::stop(host::Loop& loop, Duration grace) {
   }
 }
 
+Duration Crew::overrun() const {
+  Duration longest{};
+  for (const Worker& worker : workers_) longest = std::max(longest, worker.guard().overrun());
+  return longest;
+}
+
 }  // namespace zklock::command

@@ -22,6 +22,9 @@ class Crew {
   // Ends all that runs, TERM first, and waits until nothing of it is left. The workers keep their items.
   void stop(host::Loop& loop, Duration grace);
 
+  // After that: how long something of it lived after the fence.
+  Duration overrun() const;
+
   auto begin() { return workers_.begin(); }
   auto end() { return workers_.end(); }
   auto begin() const { return workers_.begin(); }

@@ -9,6 +9,19 @@
 
 namespace zklock::command {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kDying = 150ms;  // what the kernel may take to end what was killed in time
+
+}  // namespace
+
+std::string end_of(const std::string& subject, Duration overrun) {
+  if (overrun <= kDying) return subject + " was stopped";
+  return fmt::format("{} went on for {} past the fence", subject, format_duration(overrun));
+}
+
 void GuardTrouble::report() {
   if (const int signal = guard_.take_refused()) {
     host::remark(

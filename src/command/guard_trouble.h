@@ -22,4 +22,7 @@ class GuardTrouble {
   pid_t named_stubborn_ = 0;
 };
 
+// The end of a message about a loss: "SUBJECT was stopped", or by how much that came too late. Once nothing is left.
+std::string end_of(const std::string& subject, Duration overrun);
+
 }  // namespace zklock::command

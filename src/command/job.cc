@@ -2,6 +2,7 @@
 #include "command/job.h"
 
 #include "command/command_status.h"
+#include "command/guard_trouble.h"
 #include "command/waiting.h"
 #include "host/terminal.h"
 #include "recipe/lease.h"
@@ -240,8 +241,8 @@ Failure Job::lost(End end, const std::string& which, Duration unproved) const {
       reason = "the guard was killed";
       break;
   }
-  return {ExitStatus::lost,
-          fmt::format("lost {}: {}; the command was stopped", which.empty() ? names() : which, reason)};
+  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", which.empty() ? names() : which, reason,
+                                        end_of("the command", guard_.overrun()))};
 }
 
 }  // namespace zklock::command

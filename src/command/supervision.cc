@@ -68,8 +68,8 @@ std::string Supervision::unproved() const {
 
 void Supervision::lose(const std::string& reason) {
   told_ = true;
-  throw Failure(ExitStatus::lost,
-                fmt::format("lost the claim on an item of {}: {}; what ran was stopped", queue_, reason));
+  loss_ = fmt::format("lost the claim on an item of {}: {}", queue_, reason);
+  throw Failure(ExitStatus::lost, loss_);
 }
 
 }  // namespace zklock::command

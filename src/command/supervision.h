@@ -23,6 +23,9 @@ class Supervision : public host::Source {
   // The next ones go to them.
   int asked() const { return asked_; }
 
+  // The text with which it has thrown 76; what became of the commands belongs behind it. "": it has not.
+  const std::string& loss() const { return loss_; }
+
   // From now on it throws nothing: what runs is being ended.
   void stand_down() { told_ = true; }
 
@@ -43,6 +46,7 @@ class Supervision : public host::Source {
   const recipe::Lease* lease_ = nullptr;
   int asked_ = 0;
   bool told_ = false;
+  std::string loss_;
 };
 
 }  // namespace zklock::command

@@ -2,6 +2,7 @@
 #include "command/working.h"
 
 #include "command/command_status.h"
+#include "command/guard_trouble.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ int Working::run() {
   } catch (...) {
     stop_commands();
     clean_up();
-    intake_.rethrow();
+    if (supervision_.loss().empty()) intake_.rethrow();
+    throw Failure(ExitStatus::lost, fmt::format("{}; {}", supervision_.loss(), end_of("what ran", crew_.overrun())));
   }
   return result();
 }

@@ -16,10 +16,11 @@ enum class Service {
           // its order, else /dev/null
 };
 
-// Forks, and returns when the command is executed; -1 with errno where there can be no child. The child dies when the
-// guard does. If it cannot be executed, the page has the reason, and the child ends with 127.
+// Forks, and returns when the command is executed; -1 with errno where there can be no child. It is born into the
+// control group `control_group` (a descriptor, -1: none), or into ours where that is not possible. The child dies when
+// the guard does. If it cannot be executed, the page has the reason, and the child ends with 127.
 pid_t give_birth(const Order& order, Service service, const Program& program, const Inherited& inherited,
-                 GuardPage& page);
+                 GuardPage& page, int control_group);
 
 // Closes everything from `first` on but `kept`.
 void close_all_but(std::initializer_list<int> kept, int first);

@@ -5,9 +5,11 @@
 #include "host/system_error.h"
 #include "host/tree.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <new>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -39,15 +41,11 @@ void check_proc() {
                                                  : "cannot read /proc, by which commands are ended");
 }
 
-// Those that whoever became zklock by exec had. Asked first, because a scan of /proc takes a while.
+// Those that whoever became zklock by exec had. Asked first, because a list of them takes a while.
 std::vector<pid_t> children_before() {
   siginfo_t info{};
-  std::vector<pid_t> children;
-  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return children;
-  for (const Process process : descendants_of(getpid())) {
-    if (process.parent == getpid()) children.push_back(process.pid);
-  }
-  return children;
+  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return {};
+  return own_children();
 }
 
 void unmap(GuardPage* page) {
@@ -76,11 +74,20 @@ Guard::~Guard() {
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  if (!runs) return;
-  do {
-    kill_descendants(spared_);
-    reap_children([](pid_t, int) {});
-  } while (!descendants_of(getpid(), spared_).empty());
+  while (runs && !end_tree()) ::poll(nullptr, 0, static_cast<int>(kBetweenRounds / 1ms));
+  group().remove();
+}
+
+// One round; whether nothing is left.
+bool Guard::end_tree() {
+  group().kill();
+  kill_descendants(spared_);
+  reap_children([](pid_t, int) {});
+  return descendants_of(getpid(), spared_).empty();
+}
+
+ControlGroup Guard::group() const {
+  return page_->has_group ? ControlGroup(page_->group) : ControlGroup();
 }
 
 void Guard::start(const Launch& launch) {
@@ -158,10 +165,9 @@ void Guard::record(const PollSet& set) {
 void Guard::decide() {
   if (state_ == State::alive && std::exchange(child_changed_, false)) look_after_guard();
   if (state_ == State::alive && stands_still()) take_over();
-  if (state_ != State::orphaned) return;
-  kill_descendants(spared_);
-  reap_children([](pid_t, int) {});
-  if (descendants_of(getpid(), spared_).empty()) state_ = State::cleared;
+  if (state_ != State::orphaned || !end_tree()) return;
+  state_ = State::cleared;
+  page_->overrun = std::max(BootClock::now() - Deadline(Duration(page_->fence)), Duration::zero()).count();
 }
 
 // Once the command runs, a stopped guard could not keep the fence, so it is no better than a dead one.

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "host/birth.h"
 #include "host/child_signal.h"
+#include "host/control_group.h"
 #include "host/loop.h"
 
 #include <memory>
@@ -58,6 +59,8 @@ class Guard : public Source {
   bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
   // Nothing of the command is left.
   bool gone() const;
+  // After that: how long something of it lived after the fence, be it only to die.
+  Duration overrun() const { return Duration(page_->overrun); }
   // Why it could not be executed, an errno; 0: it was.
   int exec_error() const { return page_->exec_error; }
   bool executed() const { return page_->exec_error == 0; }
@@ -82,6 +85,8 @@ class Guard : public Source {
   void look_after_guard();
   bool stands_still() const;
   void take_over();
+  bool end_tree();
+  ControlGroup group() const;
 
   Program program_;
   std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;

@@ -28,6 +28,9 @@ struct GuardPage {
   std::atomic<int64_t> fence{INT64_MAX};  // zklock's: from here on nothing of the command may live; BootClock, ns
   std::atomic<bool> fenced{false};        // the guard has killed because of that
   std::atomic<bool> let_go{false};        // zklock's: what the command left behind may run on without a lock
+  std::atomic<int64_t> overrun{0};     // how long after the fence something of the command still lived, ns; at `gone`
+  std::atomic<bool> has_group{false};  // `group` is written; the guard writes it before it makes that
+  char group[2048] = {};               // the folder of the command's control group
   std::atomic<int> refused{0};  // a signal that the command could not be sent (another user's, by setuid); 0: none
 };
 static_assert(std::atomic<CommandPhase>::is_always_lock_free);

@@ -3,11 +3,13 @@
 
 #include "base/time.h"
 #include "host/child_signal.h"
+#include "host/control_group.h"
 #include "host/timer.h"
 #include "host/tree.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -35,6 +37,8 @@ class GuardProcess {
       : channel_(std::move(channel)), page_(page), service_(service), program_(program), inherited_(inherited) {}
 
   [[noreturn]] void live() {
+    // While zklock connects, so that the command need not wait for it.
+    make_group();
     for (;;) {
       wait();
       read_orders();
@@ -44,6 +48,21 @@ class GuardProcess {
   }
 
  private:
+  // zklock knows of it before it is there, and removes it should we be killed.
+  void make_group() {
+    const std::string folder = ControlGroup::new_folder();
+    if (folder.empty() || folder.size() >= sizeof page_.group) return;
+    std::memcpy(page_.group, folder.c_str(), folder.size() + 1);
+    page_.has_group = true;
+    group_ = ControlGroup(folder);
+    page_.has_group = group_.make();
+  }
+
+  [[noreturn]] void leave() {
+    group_.remove();
+    _exit(0);
+  }
+
   void wait() {
     Deadline until = fence();
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
@@ -76,7 +95,7 @@ class GuardProcess {
   // Its end of the channel is closed: it has let the command's leftovers go on purpose, or it is dead.
   void zklock_is_gone() {
     zklock_lives_ = false;
-    if (!holds_lock() && duty_ == Duty::attend) _exit(0);
+    if (!holds_lock() && duty_ == Duty::attend) leave();
     start_killing();
   }
 
@@ -130,6 +149,7 @@ class GuardProcess {
   void start(const Order& order) {
     page_.phase = CommandPhase::idle;
     page_.exec_error = 0;
+    page_.overrun = 0;
     page_.command = order.number;
     term_until_ = kNever;
     if (BootClock::now() >= fence()) {  // zklock was frozen on the way to us
@@ -137,7 +157,7 @@ class GuardProcess {
       return set_phase(CommandPhase::gone);
     }
     errno = EMFILE;
-    command_ = order.whole ? give_birth(order, service_, program_, inherited_, page_) : -1;
+    command_ = order.whole ? give_birth(order, service_, program_, inherited_, page_, group_.fd()) : -1;
     if (command_ < 0) {
       command_ = 0;
       page_.exec_error = errno;
@@ -145,7 +165,9 @@ class GuardProcess {
     }
     page_.phase = CommandPhase::running;  // not worth waking zklock
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
-    if (service_ == Service::once) close_all_but({channel_.get(), child_signal_.fd(), timer_.fd()}, 0);
+    if (service_ == Service::again) return;
+    group_.close_for_births();
+    close_all_but({channel_.get(), child_signal_.fd(), timer_.fd(), group_.kill_fd()}, 0);
   }
 
   // zklock hears at once that nobody was left behind: else it would look for somebody in all of /proc.
@@ -154,10 +176,13 @@ class GuardProcess {
     const CommandPhase before = page_.phase;
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
     const bool gone = !children && page_.phase == CommandPhase::ended;
-    if (gone) page_.phase = CommandPhase::gone;
+    if (gone) {
+      if (duty_ == Duty::kill) page_.overrun = std::max(BootClock::now() - fence(), Duration::zero()).count();
+      page_.phase = CommandPhase::gone;
+    }
     if (page_.phase != before) notify();
     if (!gone) return;
-    if (!zklock_lives_) _exit(0);
+    if (!zklock_lives_) leave();
     duty_ = Duty::attend;
   }
 
@@ -179,8 +204,12 @@ class GuardProcess {
     if (BootClock::now() >= fence() && !page_.fenced.exchange(true) && duty_ != Duty::kill) start_killing();
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
-    if (command_ > 0) ::kill(command_, SIGKILL);  // at once, whatever a scan takes
-    const std::vector<pid_t> refused = kill_descendants();
+    group_.kill();
+    // Those that are not in it: all of them where there is none, and what has moved to another.
+    const std::vector<pid_t> refused =
+        kill_descendants({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
+    reap();
+    if (duty_ != Duty::kill) return;
     if (BootClock::now() < stubborn_from_) return;
     const std::vector<Process> left = descendants_of(getpid());
     const pid_t stubborn = !refused.empty() ? refused.front() : left.empty() ? 0 : left.front().pid;
@@ -210,6 +239,7 @@ class GuardProcess {
   const Inherited& inherited_;
   ChildSignal child_signal_;
   Timer timer_;
+  ControlGroup group_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
   Deadline term_until_ = kNever;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tree.h"
 
+#include "base/time.h"
 #include "host/fd.h"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <fstream>
 #include <map>
 #include <memory>
-#include <set>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,8 +25,10 @@ namespace zklock::host {
 
 namespace {
 
-// A process that forks as fast as we scan would keep us here for ever: kill what was seen, reap, come again.
-constexpr int kMostScans = 8;
+using namespace std::chrono_literals;
+
+// What forks as fast as we kill must not keep the caller from all else for ever.
+constexpr Duration kLongestRound = 1s;
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
@@ -46,6 +49,26 @@ bool signal_process(Process process, int signal) {
   const pid_t parent = parent_of(process.pid);
   if (!handle || (parent != process.parent && parent != getpid())) return true;
   return syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
+}
+
+// False when none is left but the spared ones. A list of the children is short where all of /proc is long, and whoever
+// has got KILL cannot fork any more; so this outruns what forks and exits as fast as it can. Nobody else reaps them, so
+// a pid in the list is no stranger's.
+bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
+  const Deadline end = deadline_in(kLongestRound);
+  const auto is_spared = [&](pid_t pid) { return std::count(spared.begin(), spared.end(), pid) > 0; };
+  std::vector<pid_t> before;
+  for (;;) {
+    std::vector<pid_t> children = own_children();
+    std::erase_if(children, is_spared);
+    if (children.empty()) return false;
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    if (!reap_children(report)) return false;
+    std::sort(children.begin(), children.end());
+    const bool is_new = !std::includes(before.begin(), before.end(), children.begin(), children.end());
+    if (!is_new || BootClock::now() >= end) return true;
+    before = std::move(children);
+  }
 }
 
 }  // namespace
@@ -104,18 +127,25 @@ std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spar
   return refused;
 }
 
-std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared) {
-  std::set<pid_t> seen;
-  size_t before = 0;
-  for (int scan = 0; scan < kMostScans; ++scan, before = seen.size()) {
-    signal_descendants(SIGSTOP, spared);
-    for (const Process process : descendants_of(getpid(), spared)) seen.insert(process.pid);
-    if (seen.size() == before) break;
+std::vector<pid_t> own_children() {
+  std::vector<pid_t> children;
+  if (std::ifstream list("/proc/thread-self/children"); list) {
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+    return children;
   }
+  // A kernel without that list.
+  for (const Process process : descendants_of(getpid())) {
+    if (process.parent == getpid()) children.push_back(process.pid);
+  }
+  return children;
+}
+
+std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared, const ChildReport& report) {
+  if (!kill_children(spared, report)) return {};
   return signal_descendants(SIGKILL, spared);
 }
 
-bool reap_children(const std::function<void(pid_t, int wait_status)>& report) {
+bool reap_children(const ChildReport& report) {
   for (;;) {
     int wait_status = 0;
     const pid_t pid = waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED);

@@ -33,12 +33,19 @@ std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& sp
 // is never hit. Returns those that we may not signal.
 std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 
-// One round of ending all descendants of the caller: stopped first, in a few scans until no new one appears, so that
-// none can fork away, then killed. Returns those that we may not signal. The caller reaps and repeats until it has no
-// child.
-std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared = {});
+// All children of the caller.
+std::vector<pid_t> own_children();
+
+// What is told of a child that is reaped.
+using ChildReport = std::function<void(pid_t, int wait_status)>;
+
+// One round of ending all descendants of the caller: kills and reaps its children, those that lose their parents by
+// that among them, as long as new ones turn up, and then what is left below. Returns those that we may not signal. The
+// caller reaps and repeats until it has no child.
+std::vector<pid_t> kill_descendants(
+    const std::vector<pid_t>& spared = {}, const ChildReport& report = [](pid_t, int) {});
 
 // Reaps every child that has ended and reports it, also stops. Returns whether the caller still has a child.
-bool reap_children(const std::function<void(pid_t, int wait_status)>& report);
+bool reap_children(const ChildReport& report);
 
 }  // namespace zklock::host

@@ -307,6 +307,18 @@ ISOLATED_TEST(Guard, LeftoversThatTheLockIsHeldForDieAtTheFence) {
   EXPECT_TRUE(guard.fenced());
 }
 
+ISOLATED_TEST(Guard, TellsHowLongTheCommandOutlivedTheFence) {
+  for (const auto late : {0s, 5s}) {
+    Guarded guarded("trap '' TERM; sleep 300 & sleep 300");
+    Guard& guard = guarded.start();
+    ASSERT_TRUE(guarded.until_phase(CommandPhase::running));
+    guard.set_fence(BootClock::now() + 50ms - late);
+    ASSERT_TRUE(guarded.until_gone());
+    EXPECT_GE(guard.overrun(), late - 50ms);
+    EXPECT_LT(guard.overrun(), late + kBound / 4);
+  }
+}
+
 ISOLATED_TEST(Guard, KilledAfterLettingGoItsLeftoversRunOn) {
   const TempDir folder;
   Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/control_group.h"
+
+#include "base/text.h"
+#include "base/time.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <optional>
+#include <poll.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr std::string_view kName = "zklock-";
+constexpr int kMostRounds = 50;    // of removing: while they live, its members may fork
+constexpr int kBetweenRounds = 2;  // ms; a member that was reaped can be in it for a moment longer
+
+std::string content_of(const char* path) {
+  std::string content;
+  const Fd file(open(path, O_RDONLY | O_CLOEXEC));
+  char part[4096];
+  ssize_t length = 0;
+  while (file && (length = read(file.get(), part, sizeof part)) > 0) content.append(part, static_cast<size_t>(length));
+  return content;
+}
+
+// The caller's group, from the root of the hierarchy as the caller's namespace sees it.
+std::string own_path() {
+  const std::string groups = content_of("/proc/self/cgroup");
+  for (const std::string_view line : split(groups, '\n')) {
+    if (line.starts_with("0::/")) return std::string(line.substr(3));
+  }
+  return "";
+}
+
+// ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD…] - TYPE …; nothing for one that is of another kind, does not have
+// `path`, or has a name with a blank in it.
+std::optional<std::string> folder_in(std::string_view mount, std::string_view path) {
+  if (mount.find(" - cgroup2 ") == std::string_view::npos) return std::nullopt;
+  const auto fields = split(mount, ' ');
+  std::string_view root = fields[3];
+  if (root == "/") root = "";
+  const bool has_it = path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+  if (!has_it || fields[4].find('\\') != std::string_view::npos) return std::nullopt;
+  path.remove_prefix(root.size());
+  return fmt::format("{}{}", fields[4], path == "/" ? "" : path);
+}
+
+bool is_control_group(const std::string& folder) {
+  struct statfs about {};
+  return statfs(folder.c_str(), &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+std::string folder_above(const std::string& folder) {
+  return folder.substr(0, folder.rfind('/'));
+}
+
+bool is_ours(const std::string& folder) {
+  return std::string_view(folder).substr(folder.rfind('/') + 1).starts_with(kName);
+}
+
+// False where nothing was in it itself.
+bool move_members_up(const std::string& folder) {
+  const Fd above(open((folder_above(folder) + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  const std::string members = content_of((folder + "/cgroup.procs").c_str());
+  for (const std::string_view pid : split(members, '\n')) {
+    if (above && !pid.empty()) static_cast<void>(!write(above.get(), pid.data(), pid.size()));
+  }
+  return !members.empty();
+}
+
+bool has_groups_below(const std::string& folder) {
+  struct stat about {};
+  return stat(folder.c_str(), &about) == 0 && about.st_nlink > 2;
+}
+
+}  // namespace
+
+std::string ControlGroup::new_folder() {
+  const std::string path = own_path();
+  if (path.empty()) return "";
+  const std::string mounts = content_of("/proc/self/mountinfo");
+  for (const std::string_view mount : split(mounts, '\n')) {
+    const auto folder = folder_in(mount, path);
+    if (!folder || !is_control_group(*folder)) continue;
+    return fmt::format("{}/{}{}-{:x}", *folder, kName, getpid(), BootClock::now().time_since_epoch().count());
+  }
+  return "";
+}
+
+bool ControlGroup::make() {
+  if (folder_.empty() || mkdir(folder_.c_str(), 0755) != 0) {
+    folder_.clear();
+    return false;
+  }
+  opened_ = Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened_) kill_ = Fd(openat(opened_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
+  if (!kill_) remove();
+  return static_cast<bool>(kill_);
+}
+
+void ControlGroup::kill() {
+  if (folder_.empty()) return;
+  if (!kill_) kill_ = Fd(open((folder_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
+  if (kill_) static_cast<void>(!write(kill_.get(), "1", 1));
+  close_for_births();
+}
+
+void ControlGroup::remove() {
+  opened_ = Fd();
+  kill_ = Fd();
+  if (folder_.empty()) return;
+  for (int round = 0; rmdir(folder_.c_str()) != 0 && errno == EBUSY && round < kMostRounds; ++round) {
+    if (round > 0) ::poll(nullptr, 0, kBetweenRounds);
+    if (!move_members_up(folder_) && has_groups_below(folder_)) break;
+  }
+  // Of a zklock that ran us and has ended: it could not remove its own one because of ours.
+  const std::string above = folder_above(folder_);
+  if (is_ours(above)) rmdir(above.c_str());
+  folder_.clear();
+}
+
+}  // namespace zklock::host

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <dirent.h>
+#include <fcntl.h>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,20 +21,40 @@ namespace zklock::host {
 
 namespace {
 
-std::string inner_name(int64_t token) {
-  return fmt::format("zklock-nested-{}", token);
+using namespace std::chrono_literals;
+
+// One that is found may take its mark away and wait in line for us: it came when we had taken away ours.
+constexpr Duration kLookAgain = 1s;
+
+// The file's name is for whoever may look at our descriptors. All may look at /proc/locks, where the lock on the file's
+// bytes from `token` on tells the same.
+struct Mark {
+  std::string name;
+  int64_t token;
+  int64_t length;
+};
+
+Mark inner_mark(int64_t token) {
+  return {fmt::format("zklock-nested-{}", token), token, 1};
 }
 
-std::string outer_name(int64_t token) {
-  return fmt::format("zklock-open-{}", token);
+Mark outer_mark(int64_t token) {
+  return {fmt::format("zklock-open-{}", token), token, 2};
 }
 
-Fd make_mark(const std::string& name) {
-  return Fd(memfd_create(name.c_str(), MFD_CLOEXEC));
+Fd make_mark(const Mark& mark) {
+  Fd file(memfd_create(mark.name.c_str(), MFD_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = mark.token;
+  lock.l_len = mark.length;
+  fcntl(file.get(), F_SETLK, &lock);
+  return file;
 }
 
 // Nothing where we may not look.
-std::optional<bool> has_mark(pid_t pid, const std::string& name) {
+std::optional<bool> has_file(pid_t pid, const Mark& mark) {
   const std::string folder = fmt::format("/proc/{}/fd", pid);
   const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(folder.c_str()), closedir);
   if (!opened) return std::nullopt;
@@ -39,45 +62,77 @@ std::optional<bool> has_mark(pid_t pid, const std::string& name) {
     char target[128];
     const ssize_t length = readlink(fmt::format("{}/{}", folder, item->d_name).c_str(), target, sizeof target);
     const std::string_view text(target, length > 0 ? static_cast<size_t>(length) : 0);
-    if (text == "/memfd:" + name + " (deleted)") return true;
+    if (text == "/memfd:" + mark.name + " (deleted)") return true;
   }
   return false;
+}
+
+// "1: POSIX ADVISORY WRITE PID DEVICE START END" a line. Nothing where there is no such list (ProcSubset of systemd).
+std::optional<bool> has_lock(pid_t pid, const Mark& mark) {
+  std::ifstream locks("/proc/locks");
+  if (!locks) return std::nullopt;
+  const std::string owner = fmt::format("{}", pid);
+  const std::string range = fmt::format("{} {}", mark.token, mark.token + mark.length - 1);
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string word[8];
+    for (std::string& one : word) words >> one;
+    if (word[1] == "POSIX" && word[4] == owner && word[6] + " " + word[7] == range) return true;
+  }
+  return false;
+}
+
+std::optional<bool> has_mark(pid_t pid, const Mark& mark) {
+  const auto found = has_file(pid, mark);
+  return found ? found : has_lock(pid, mark);
+}
+
+bool is_zklock(pid_t pid) {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+  return name == "zklock";
 }
 
 }  // namespace
 
 Fd mark_nested(int64_t token) {
-  return make_mark(inner_name(token));
+  return make_mark(inner_mark(token));
 }
 
 bool is_open_for_nesting(pid_t outer, int64_t token) {
-  return has_mark(outer, outer_name(token)).value_or(true);
+  return has_mark(outer, outer_mark(token)).value_or(true);
 }
 
 Nest::Nest(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {
-  for (const int64_t token : tokens_) marks_.push_back(make_mark(outer_name(token)));
+  for (const int64_t token : tokens_) marks_.push_back(make_mark(outer_mark(token)));
 }
 
 bool Nest::close_and_look() {
   marks_.clear();
-  if (found_) return true;
+  if (found_ && BootClock::now() < look_again_) return true;
+  found_ = Fd();
   for (const Process& process : descendants_of(getpid())) {
     if (!is_nested(process.pid)) continue;
     found_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
     // Gone meanwhile, or another has its number: then it has no mark any more.
-    if (found_ && is_nested(process.pid)) return true;
+    if (found_ && is_nested(process.pid)) {
+      look_again_ = deadline_in(kLookAgain);
+      return true;
+    }
     found_ = Fd();
   }
   return false;
 }
 
 bool Nest::is_nested(pid_t pid) const {
-  const auto uses = [&](int64_t token) { return has_mark(pid, inner_name(token)).value_or(false); };
+  const auto uses = [&](int64_t token) { return has_mark(pid, inner_mark(token)).value_or(is_zklock(pid)); };
   return std::any_of(tokens_.begin(), tokens_.end(), uses);
 }
 
 void Nest::arm(PollSet& set) {
-  if (found_) set.watch(found_.get(), POLLIN);
+  if (!found_) return;
+  set.watch(found_.get(), POLLIN);
+  set.wake_at(look_again_);
 }
 
 void Nest::record(const PollSet& set) {

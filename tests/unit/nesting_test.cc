@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// host/nesting: marks of other processes.
+#include "host/nesting.h"
+
+#include "host/tree.h"
+#include "support/process.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace zklock::host {
+namespace {
+
+using namespace std::chrono_literals;
+using support::TempDir;
+using support::wait_until;
+
+// A process with a mark, until there is a file `go`; then it lives on without.
+pid_t start_marked(const TempDir& folder, int64_t token) {
+  const pid_t child = support::start_process([&]() -> int {
+    {
+      const Fd mark = mark_nested(token);
+      folder.write("marked", "");
+      wait_until([&] { return support::exists(folder.file("go")); }, 1h);
+    }
+    for (;;) pause();
+  });
+  EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("marked")); }));
+  return child;
+}
+
+// It came when the outer one's mark was gone already, and stands in line for it now: both would wait for ever.
+ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
+  const TempDir folder;
+  const pid_t child = start_marked(folder, 7);
+  Loop loop;
+  Nest nest({7});
+  const Attached waiting(loop, nest);
+  EXPECT_TRUE(nest.close_and_look());
+  folder.write("go", "");
+  EXPECT_TRUE(wait_until([&] {
+    loop.turn(deadline_in(support::kBound));  // wakes up by itself
+    return !nest.close_and_look();
+  }));
+  EXPECT_TRUE(support::is_alive(child));
+  ::kill(child, SIGKILL);
+}
+
+ISOLATED_TEST(Nesting, MarkOfAnotherLockDoesNotCount) {
+  const TempDir folder;
+  const pid_t child = start_marked(folder, 7);
+  Nest nest({8});
+  EXPECT_FALSE(nest.close_and_look());
+  ::kill(child, SIGKILL);
+}
+
+}  // namespace
+}  // namespace zklock::host

@@ -18,7 +18,7 @@ class Line : public Servers {
   State first() const {
     State s{};
     for (Contender& c : s.contenders) c = {start, a, nothing, kNoNode, 1, 0, 0};
-    s.losses = full_ ? 3 : 2;
+    s.losses = full_ ? 3 : 1;
     s.expiries = full_ ? 2 : 1;
     s.withdrawals = 1;
     return s;
@@ -132,6 +132,7 @@ class Line : public Servers {
   void find(const State& s, size_t who, Steps<State>& out) const {
     if (mutant_ == Mutant::no_look) return next_phase(s, who, start, out, "takes the create for not done");
     lose(s, who, unknown, nothing, out, "the look for the node is lost");
+    if (s.withdrawals > 0) give_up_unknown(s, who, out);
     State next = s;
     const bool quorum = mutant_ != Mutant::sync && mutant_ != Mutant::plain_list;
     if (quorum) give_up_server(s, who, unknown, out);
@@ -214,6 +215,13 @@ class Line : public Servers {
     next_phase(next, who, c.again ? start : left, out, "deletes its node");
   }
 
+  // Interrupted: what it may have made goes with the session.
+  static void give_up_unknown(State next, size_t who, Steps<State>& out) {
+    --next.withdrawals;
+    start_again(next, who, true);
+    out.chance(next, who, "is told to end");
+  }
+
   void give_up(State next, size_t who, Steps<State>& out) const {
     Contender& c = next.contenders[who];
     if (mutant_ == Mutant::forgotten && c.again) {
@@ -223,15 +231,6 @@ class Line : public Servers {
       start_again(next, who, true);
     }
     out.chance(next, who, "has no time left to delete its node");
-  }
-
-  static uint8_t seen_by(const State& s, size_t who) { return s.contenders[who].server == a ? at_a : at_b; }
-  static uint8_t last_other(const State& s, size_t who, uint8_t seen) {
-    uint8_t last = kNoNode;
-    for (uint8_t i = 0; i < s.nodes.size(); ++i) {
-      if ((s.nodes[i] & seen) && owner_of(s.nodes[i]) != who) last = i;
-    }
-    return last;
   }
 
   bool full_;

@@ -3,7 +3,9 @@
 //
 // The ensemble is two servers. A always has what a quorum knows. B lags behind until it catches up, which any
 // transaction through it makes it do; once in a run it is a deposed leader instead, which answers reads and `sync` from
-// what it had, and no transaction. A client is refused by a server that has less than the client has seen.
+// what it had, and no transaction. A client is refused by a server that has less than the client has seen. What a
+// client had sent before its connection broke may be done later, but not behind a transaction of the same session
+// through another server: that comes after it, or it is refused, because the session has moved.
 #pragma once
 
 #include "checker.h"
@@ -64,6 +66,14 @@ class Servers {
       if ((s.nodes[i] & wanted) == wanted && owner_of(s.nodes[i]) == who) return i;
     }
     return kNoNode;
+  }
+  static uint8_t seen_by(const State& s, size_t who) { return s.contenders[who].server == a ? at_a : at_b; }
+  static uint8_t last_other(const State& s, size_t who, uint8_t seen) {
+    uint8_t last = kNoNode;
+    for (uint8_t i = 0; i < s.nodes.size(); ++i) {
+      if ((s.nodes[i] & seen) && owner_of(s.nodes[i]) != who) last = i;
+    }
+    return last;
   }
   template <class Change>
   static void each_own(State& s, size_t who, Change change) {

@@ -19,6 +19,7 @@ PADDING = 180  # characters: some twenty lines fill a pipe of PIPE bytes
 PIPE = 4096
 F_SETPIPE_SZ = 1031
 FAILS_AT_FIRST = 9  # one in so many
+BETWEEN_BEGINS = 0.3  # seconds
 PATIENCE = 5.0  # seconds for the last ones to end in order
 
 
@@ -36,6 +37,7 @@ class Loop:
         self.stopped = False
         self._servers = servers
         self._count = 0
+        self._earliest = 0.0  # for the next one
 
     def words(self):
         raise NotImplementedError
@@ -48,6 +50,7 @@ class Loop:
 
     def begin(self):
         self._count += 1
+        self._earliest = time.monotonic() + BETWEEN_BEGINS
         self.run = f"{self.name}.{self._count}"
         with open(self.place.path(f"{self.run}.log"), "wb") as log:
             pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, **self.pipes()}
@@ -63,11 +66,10 @@ class Loop:
             return log.read()
 
     def turn(self):
-        if not self.current or (status := self.current.poll()) is None:
-            return
-        self.current = None
-        self.events.add("crowd end", run=self.run, status=status, said=self.said(), over=self.stopped)
-        if not self.stopped:
+        if self.current and (status := self.current.poll()) is not None:
+            self.current = None
+            self.events.add("crowd end", run=self.run, status=status, said=self.said(), over=self.stopped)
+        if not self.current and not self.stopped and time.monotonic() > self._earliest:
             self.begin()
 
     def end(self):

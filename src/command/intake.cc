@@ -18,6 +18,7 @@ Intake::Intake(host::Loop& loop, zk::SessionOptions session, const PullOptions& 
       discharge_(session_, layout_, consumer_),
       idle_line_(loop, session_, layout_, options.note, consumer_) {
   session_.set_purpose(tried_);
+  if (options_.waits()) consumer_.remember_work();
 }
 
 void Intake::open() {

@@ -14,7 +14,7 @@ using zk::Step;
 namespace {
 
 constexpr size_t kFirstLook = 4;  // items that are looked at together, for each that is wanted
-constexpr size_t kLook = 32;      // at most, after looks in vain
+constexpr size_t kLook = 128;     // at most, after looks in vain
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
@@ -66,10 +66,22 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
   }
 }
 
+bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<Step>& with) {
+  const std::vector<std::string> free = those_free(paths, until);
+  if (free.empty() || session_.expired()) return false;
+  finder_.leave_out(free.front());
+  session_.ready(until);
+  lots_.push_back(send({free.front()}, with));
+  lots_.back().looked = true;
+  return true;
+}
+
 void Consumer::look_afresh(bool synced) {
   free_.clear();
   finder_.restart(synced);
-  if (!synced) give_way();
+  if (synced) return;
+  in_work_.prune();
+  give_way();
 }
 
 // Somebody was faster; with an item that we had seen to be free, if we looked.
@@ -89,10 +101,15 @@ std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
     look = std::min(look, kLook);
     const std::vector<std::string> next = finder_.next(look, until);
     if (next.empty()) return {};
-    for (const std::string& path : those_free(next, until)) free_.push_back(path);
+    for (const std::string& path : those_free(those_unsure(next), until)) free_.push_back(path);
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !free_.empty(); free_.pop_front()) paths.push_back(free_.front());
+  return paths;
+}
+
+std::vector<std::string> Consumer::those_unsure(std::vector<std::string> paths) const {
+  if (remembers_) std::erase_if(paths, [this](const std::string& path) { return in_work_.is_sure(path); });
   return paths;
 }
 
@@ -100,7 +117,9 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
   const std::vector<Answer> looks = zk::stat_all(session_, paths, until);
   std::vector<std::string> free;
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (looks[i].code == Code::ok && looks[i].stat.children == 0) free.push_back(paths[i]);
+    const bool there = looks[i].code == Code::ok;
+    if (there && !is_claimed(looks[i].stat)) free.push_back(paths[i]);
+    there&& is_claimed(looks[i].stat) && remembers_ ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
 }
@@ -243,6 +262,7 @@ void Consumer::forget_all() {
   free_.clear();
   finder_.forget_all();
   finder_.restart(false);
+  in_work_.clear();
 }
 
 }  // namespace zklock::recipe

@@ -4,6 +4,7 @@
 // taken by one transaction as long as nobody else takes items, and else, because that would fail whole, one by one.
 #pragma once
 
+#include "recipe/in_work.h"
 #include "recipe/item.h"
 #include "recipe/item_finder.h"
 
@@ -20,10 +21,19 @@ class Consumer {
   Consumer(zk::Session& session, QueueLayout layout, std::string note)
       : session_(session), finder_(session, std::move(layout)), note_(std::move(note)) {}
 
+  // From now on it does not look again at items that it is sure others work on (see InWork): for who waits and looks at
+  // those too, sooner or later. Else begin() has looked at each when it says that there are none.
+  void remember_work() { remembers_ = true; }
+  InWork& in_work() { return in_work_; }
+  // The item is ours, or is known to be somebody else's.
+  bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
+
   // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no lot is on
   // its way and nothing of ours is left in the queue. `with`: what is done with the claim on the first item, in one
   // transaction. Also false when the session is expired.
   bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
+  // The same, for one of these items.
+  bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
   // What became of the lot sent first. May be empty: others were faster, or the session is expired.
   std::vector<Item> collect(Deadline until);
   size_t lots() const { return lots_.size(); }
@@ -63,6 +73,7 @@ class Consumer {
   void note_others(bool looked);
   void give_way();
   std::vector<std::string> find_free(size_t most, Deadline until);
+  std::vector<std::string> those_unsure(std::vector<std::string> paths) const;
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
   Lot send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   void await_claims(Lot& lot, Deadline until);
@@ -75,6 +86,8 @@ class Consumer {
   zk::Session& session_;
   ItemFinder finder_;
   std::string note_;
+  bool remembers_ = false;
+  InWork in_work_;
   std::deque<std::string> free_;  // seen to be free in this pass, in order
   std::deque<Lot> lots_;
   // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items

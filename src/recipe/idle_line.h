@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line of consumers that find nothing to take, at the queue's node `waiting`. Only the first of them watches the
 // queue, so that one push wakes one consumer; taking an item and leaving the line is one transaction.
+//
+// After a reconnect the library sends all watches in one packet, and a server drops a connection on which too large a
+// packet comes, again and again. So there is room for 64 KiB of watched paths. Where that is not enough, what is not
+// watched is looked at from time to time.
+//
 #pragma once
 
 #include "host/loop.h"
@@ -8,6 +13,7 @@
 #include "recipe/lock.h"
 #include "recipe/queue_layout.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,8 +59,16 @@ class IdleLine : private WaitObserver, private host::Source {
   std::optional<End> wait_until_left(const Patience& patience);
   End wait_in_line(const Patience& patience, bool end_if_empty);
   std::optional<End> look(bool end_if_empty);
-  bool watch(const zk::Watch& watch, bool end_if_empty);
-  bool watch_items(const std::vector<std::string>& segments, const zk::Watch& watch, bool end_if_empty);
+  bool watch();
+  void list_segments();
+  bool watch_open(bool check_all);
+  bool watch_items();
+  bool take_note(const std::string& segment, const std::vector<std::string>& names);
+  std::optional<End> sleep(const Patience& patience, bool end_if_empty);
+  bool look_at_known(bool end_if_empty);
+  Deadline next_poll() const;
+  size_t overhead() const;
+  bool take_room(const std::string& path, size_t limit);
 
   zk::Session& session_;
   QueueLayout layout_;
@@ -62,6 +76,14 @@ class IdleLine : private WaitObserver, private host::Source {
   Lock place_;
   std::string left_;  // our last place, until it is known to be gone
   zk::Call leaving_;  // its delete, under way or refused
+  zk::Watch place_watch_;
+  zk::Watch items_watch_;                             // on the list of segments
+  std::vector<std::string> segments_;                 // paths, as in that list
+  std::vector<std::string> open_;                     // those of them that take items
+  std::map<std::string, zk::Watch> segment_watches_;  // on their lists; also of those that were open once
+  bool blind_ = false;                                // there was no room for all that are open
+  size_t room_taken_ = 0;                             // bytes
+  std::vector<std::string> found_;                    // items that are new or were given back, in order
   std::vector<Item> items_;
   host::Attached leaving_behind_;
 };

@@ -35,6 +35,7 @@ class ItemFinder {
 
   // Items that are ours already, which next() leaves out.
   void leave_out(const std::string& path) { ours_.insert(path); }
+  bool is_ours(const std::string& path) const { return ours_.contains(path); }
   void forget(const std::string& path) { ours_.erase(path); }
   void forget_all() { ours_.clear(); }
 

@@ -57,9 +57,14 @@ std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::str
   }
 }
 
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,
-                                 const Watch& watch) {
-  const auto ask = [&](Client& client, const std::string& path) { return client.children(path, watch); };
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.children(path); });
+}
+
+std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until) {
+  std::vector<std::string> paths;
+  for (const auto& [path, watch] : watches) paths.push_back(path);
+  const auto ask = [&](Client& client, const std::string& path) { return client.children(path, watches.at(path)); };
   return ask_all(session, paths, until, ask);
 }
 

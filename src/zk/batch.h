@@ -6,6 +6,7 @@
 
 #include "zk/session.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ std::vector<Answer> read_all(Session& session, const std::vector<std::string>& p
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 // Behind a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we are on.
 std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-// With a watch on each, the same for all.
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until,
-                                 const Watch& watch = nullptr);
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// With a watch on each; in the order of the map.
+std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until);
 // A delete that was done before its answer was lost shows as Code::no_node.
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 

@@ -5,8 +5,10 @@
 
 load helpers
 load queue_nodes
+load counters
 
-setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+# A packet of 100 kB, and they close the connection.
+setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000 --java-property jute.maxbuffer=100000; }
 
 teardown_file() { stop_ensemble; }
 
@@ -38,4 +40,69 @@ work() {
   put "$segment" 1 two
   wait_for two begun
   wait_until "the other job waits, once" has_nodes /q/waiting 1
+}
+
+# claimed QUEUE N: it has N hundred items, and somebody works on each. Larger batches would not fit.
+claimed() {
+  for ((n = 0; n < $2; n++)); do seq 100 | zklock queue push "$1"; done
+  background znode claim "$1" >claimed
+  pid[claimed]=$!
+  wait_for "${2}00" claimed
+}
+
+long_path() { printf '/%080d' 1 2; }
+
+# wait_idly QUEUE: a consumer that finds nothing there, and has set all its watches.
+wait_idly() {
+  background zklock queue pull -w 60s --session-timeout 60s "$1" >out 2>err
+  pid[idle]=$!
+  wait_until "it waits" has_nodes "$1/waiting" 1
+  wait_until "it sleeps" sleeps
+}
+
+@test "an idle consumer is awake again after an outage, however much is in work" {
+  local queue
+  queue=$(long_path)
+  claimed "$queue" 11
+  wait_idly "$queue"
+  zk_sandbox kill 1
+  zk_sandbox restart 1
+  zklock queue push "$queue" new
+  expect_end 0 "${pid[idle]}"
+  assert_equal "$(<out)" new
+}
+
+watches() { zk_sandbox word 1 mntr | awk '$1 == "zk_watch_count" { print $2 }'; }
+
+# It has set all of them.
+sleeps() {
+  local before
+  before=$(watches)
+  sleep 0.3
+  ((before > 100 && before == $(watches)))
+}
+
+@test "an idle consumer finds an item that is given back, though there is no watch on it" {
+  local queue item
+  queue=$(long_path)
+  claimed "$queue" 11
+  wait_idly "$queue"
+  (($(watches) < 1000))
+  item=$queue/items/100-0000000001
+  item+=/$(znode ls "$item" | tail -1)
+  znode rm "$item/claim"
+  expect_end 0 "${pid[idle]}"
+  expect_status 1 znode get "$item"
+}
+
+@test "a new item costs an idle consumer as much as if nothing were in work" {
+  local before cost
+  claimed /q 4
+  wait_idly /q
+  before=$(requests)
+  zklock queue push /q new
+  expect_end 0 "${pid[idle]}"
+  cost=$(($(requests) - before))
+  note "requests, the push among them: $cost"
+  ((cost < 60)) || fail "$cost requests"
 }

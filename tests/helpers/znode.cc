@@ -6,6 +6,8 @@
 //   set PATH DATA | rm        rm: with all below it
 //   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
 //                             it gets TERM
+//   claim QUEUE               an ephemeral `claim` on every item of it, prints how many; stays likewise, for a minute
+//                             without a server
 //
 // Status 1 where there is no such node, 70 for the rest.
 #include <algorithm>
@@ -124,6 +126,28 @@ Result remove_all(zhandle_t* handle, const std::string& path) {
   return ask(handle, [&](Result* result) { return zoo_adelete(handle, path.c_str(), -1, on_void, result); });
 }
 
+// `text`: how many.
+Result claim_all(zhandle_t* handle, const std::string& queue) {
+  size_t count = 0;
+  for (const std::string& segment : children(handle, queue + "/items").names) {
+    const std::string folder = queue + "/items/" + segment;
+    const std::vector<std::string> items = children(handle, folder).names;
+    std::vector<Result> results(items.size());
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::string path = folder + "/" + items[i] + "/claim";
+      const int code =
+          zoo_acreate(handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, on_string, &results[i]);
+      if (code != ZOK) return {true, code, "", {}, {}, ""};
+    }
+    for (const Result& result : results) {
+      while (!result.done) turn(handle);
+      if (result.code != ZOK) return result;
+    }
+    count += items.size();
+  }
+  return {true, ZOK, std::to_string(count), {}, {}, ""};
+}
+
 // The C client cannot make the chroot: a second handle without it does.
 void make_chroot(const std::string& servers) {
   const size_t slash = servers.find('/');
@@ -140,6 +164,7 @@ Result act(zhandle_t* handle, const std::string& verb, const std::string& path, 
     create_all(handle, path.substr(0, path.rfind('/')), "");
     return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
   }
+  if (verb == "claim") return claim_all(handle, path);
   if (verb == "rm") return remove_all(handle, path);
   if (verb == "acl") {
     return ask(handle, [&](Result* result) { return zoo_aget_acl(handle, path.c_str(), on_acl, result); });
@@ -159,7 +184,7 @@ Result act(zhandle_t* handle, const std::string& verb, const std::string& path, 
 void print(const std::string& verb, Result result) {
   std::sort(result.names.begin(), result.names.end());
   for (const std::string& name : result.names) std::printf("%s\n", name.c_str());
-  if (verb == "get" || verb == "stand") std::printf("%s\n", result.text.c_str());
+  if (verb == "get" || verb == "stand" || verb == "claim") std::printf("%s\n", result.text.c_str());
   if (verb == "acl") std::printf("%s", result.acl.c_str());
   if (verb != "stat") return;
   std::printf("czxid=%lld\nversion=%d\nephemeralOwner=%lld\ncversion=%d\nnumChildren=%d\n",
@@ -176,14 +201,15 @@ int main(int argc, char** argv) {
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   // Who sees the node may end it before it knows.
-  if (verb == "stand") std::signal(SIGTERM, [](int) { terminated = 1; });
+  const bool stays = verb == "stand" || verb == "claim";
+  if (stays) std::signal(SIGTERM, [](int) { terminated = 1; });
   if (verb == "create" || verb == "stand") make_chroot(servers);
-  zhandle_t* handle = zookeeper_init(servers, nullptr, 10000, nullptr, nullptr, 0);
+  zhandle_t* handle = zookeeper_init(servers, nullptr, verb == "claim" ? 60000 : 10000, nullptr, nullptr, 0);
   if (!handle) return 70;
   const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
   if (result.code == ZOK) print(verb, result);
   std::fflush(stdout);
-  while (verb == "stand" && result.code == ZOK && !terminated) turn(handle);
+  while (stays && result.code == ZOK && !terminated) turn(handle);
   zookeeper_close(handle);
   if (result.code == ZOK) return 0;
   if (result.code == ZNONODE) return 1;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/in_work.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+zk::Watch watch() {
+  return std::make_shared<zk::WatchState>();
+}
+
+TEST(InWork, IsSureOfWhatWasSeenAMomentAgo) {
+  InWork in_work;
+  in_work.note("/a");
+  EXPECT_TRUE(in_work.knows("/a"));
+  EXPECT_TRUE(in_work.is_sure("/a"));
+  EXPECT_FALSE(in_work.is_sure("/b"));
+  in_work.forget("/a");
+  EXPECT_FALSE(in_work.knows("/a"));
+  EXPECT_TRUE(in_work.empty());
+}
+
+TEST(InWork, IsSureOfAWatchUntilItFires) {
+  InWork in_work;
+  const zk::Watch on_a = watch();
+  in_work.note("/a", on_a);
+  in_work.note("/b");
+  EXPECT_EQ(in_work.unwatched(), Paths{"/b"});
+  EXPECT_EQ(in_work.watched_size(4), 6u);
+  // A look leaves the watch where it is.
+  in_work.note("/a");
+  EXPECT_EQ(in_work.unwatched(), Paths{"/b"});
+  EXPECT_TRUE(in_work.due(10).empty());
+  on_a->fired = true;
+  EXPECT_FALSE(in_work.is_sure("/a"));
+  EXPECT_EQ(in_work.due(0), Paths{"/a"});
+  EXPECT_EQ(in_work.watched_size(4), 0u);
+  in_work.note("/a");
+  EXPECT_TRUE(in_work.is_sure("/a"));
+  EXPECT_EQ(in_work.unwatched(), (Paths{"/a", "/b"}));
+}
+
+TEST(InWork, NothingIsDueWhereAllIsWatched) {
+  InWork in_work;
+  in_work.note("/a", watch());
+  EXPECT_EQ(in_work.next_due(), kNever);
+  in_work.note("/b");
+  EXPECT_GT(in_work.next_due(), BootClock::now());
+  EXPECT_LT(in_work.next_due(), deadline_in(std::chrono::seconds(2)));
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -31,7 +31,8 @@ void ItemFinder::restart(bool synced) {
 
 void ItemFinder::put_off(size_t count) {
   put_off_ = count;
-  if (!items_.empty()) std::ranges::rotate(items_, items_.begin() + static_cast<ptrdiff_t>(count % items_.size()));
+  if (items_.empty()) return;
+  std::rotate(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(count % items_.size()), items_.end());
 }
 
 std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {

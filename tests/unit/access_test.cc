@@ -55,7 +55,7 @@ TEST(Access, NamesAFileThatIsOfNoUse) {
       {folder.write("binary", "digest:ann:hunter2\xff\n"), "digest:USER:PASSWORD"},
   };
   for (const auto& [file, reason] : cases) {
-    const auto failure = support::failure_of([&] { Credentials::read_file(file); });
+    const auto failure = support::failure_of([&file = file] { Credentials::read_file(file); });
     ASSERT_TRUE(failure) << file;
     EXPECT_EQ(failure->status(), ExitStatus::usage);
     EXPECT_NE(failure->text().find("'" + file + "'"), std::string::npos) << failure->text();

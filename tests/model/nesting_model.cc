@@ -4,6 +4,9 @@
 // stranger. The marks are files that a process holds open. Each of A and B does two things, in an order that the other
 // relies on: B marks itself, then looks whether A is open; A closes, then looks for marks.
 //
+// Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by
+// itself, with its pid on its node; and that the outer one has closed can be seen by everybody.
+//
 // That the outer one loses its lock is not here: then all below it is killed.
 #include "run.h"
 
@@ -18,18 +21,29 @@ enum StrangerPhase : uint8_t { waiting, running, stranger_over };
 
 class Nesting {
  public:
-  enum class Mutant { none, asks_first, looks_first, looks_once, mark_kept, hidden_is_none, hidden_is_nested };
+  enum class Mutant {
+    none,
+    asks_first,
+    looks_first,
+    looks_once,
+    mark_kept,
+    hidden_is_none,
+    hidden_is_nested,
+    blind_is_open
+  };
   static constexpr std::array kMutants = {"the inner one asks before it marks itself",
                                           "the outer one looks before it closes",
                                           "the outer one looks for marks only while it is open",
                                           "the inner one keeps its mark while it stands in line",
                                           "who may not be looked into is not nested",
-                                          "who may not be looked into is nested, even if it stands in line"};
+                                          "who may not be looked into is nested, even if it stands in line",
+                                          "an outer one that may not be looked into is open"};
   struct State {
     uint8_t outer, inner, stranger;
     uint8_t locked;  // somebody has the lock by a node of his own
     uint8_t open, mark;
     uint8_t hidden;  // the inner one is another user's: its open files cannot be looked at
+    uint8_t blind;   // nor can it look at those of the outer one
   };
 
   Nesting(Size, Mutant mutant) : mutant_(mutant) {}
@@ -87,6 +101,9 @@ class Nesting {
     return lives && (s.inner != in_line || mutant_ == Mutant::hidden_is_nested);
   }
 
+  // host::is_open_for_nesting.
+  bool seems_open(const State& s) const { return s.open || (s.blind && mutant_ == Mutant::blind_is_open); }
+
   void inner_steps(State s, Steps<State>& out) const {
     const bool asks_first = mutant_ == Mutant::asks_first;
     switch (static_cast<InnerPhase>(s.inner)) {
@@ -97,7 +114,7 @@ class Nesting {
         s.inner = asks_first ? nested : asking;
         return out.move(s, 1, "marks itself");
       case asking:  // Nesting::find_outer: its node, then whether it is open
-        s.inner = !s.open || s.outer == outer_over ? declined : asks_first ? marking : nested;
+        s.inner = !seems_open(s) || s.outer == outer_over ? declined : asks_first ? marking : nested;
         return out.move(s, 1, s.inner == declined ? "finds the outer one closed" : "finds the outer one open");
       case nested:
         s.inner = inner_over;
@@ -119,6 +136,8 @@ class Nesting {
     s.inner = mutant_ == Mutant::asks_first ? asking : marking;
     out.move(s, 1, "starts");
     s.hidden = 1;
+    out.move(s, 1, "starts as root");
+    s.blind = 1;
     out.move(s, 1, "starts as another user");
   }
 

@@ -33,9 +33,12 @@ struct Item {
 
 class Push {
  public:
-  enum class Mutant { none, unchained, no_marker, silent, input_dropped, failed_only };
-  static constexpr std::array kMutants = {"markers are not chained", "sends again without reading the marker",
-                                          "says nothing after an expiry", "input is dropped during recovery",
+  enum class Mutant { none, unchained, no_marker, silent, input_dropped, input_emptied, failed_only };
+  static constexpr std::array kMutants = {"markers are not chained",
+                                          "sends again without reading the marker",
+                                          "says nothing after an expiry",
+                                          "input is dropped during recovery",
+                                          "the input's end empties what was not taken",
                                           "only what failed is sent again"};
   struct State {
     std::array<Item, 4> items;
@@ -96,6 +99,11 @@ class Push {
 
   // host::Input: at any turn of the loop, one piece after the other.
   void read(State s, Steps<State>& out) const {
+    if (mutant_ == Mutant::input_emptied && s.read == s.count && s.waiting != 0 && s.recovering) {
+      s.items[s.waiting - 1].status = dropped;
+      s.waiting = 0;
+      return out.move(s, 0, "reads the end of its input");
+    }
     const bool overwrites = s.waiting != 0 && s.recovering && mutant_ == Mutant::input_dropped;
     if (s.read == s.count || (s.waiting != 0 && !overwrites)) return;
     if (overwrites) s.items[s.waiting - 1].status = dropped;

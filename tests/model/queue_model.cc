@@ -13,13 +13,14 @@ namespace {
 class Queue {
  public:
   using State = queue::State;
-  enum class Mutant { none, forgotten, unseen, unwatched, other_session, gone_is_ours, no_look };
+  enum class Mutant { none, forgotten, unseen, unwatched, other_session, gone_is_ours, no_look, sync };
   static constexpr std::array kMutants = {"a place whose delete was not answered is forgotten",
                                           "watches without a look",
                                           "no watch on items in work",
                                           "an item is removed in another session than it was claimed in",
                                           "an item that is gone was removed by us",
-                                          "no look after a lost claim"};
+                                          "no look after a lost claim",
+                                          "sync instead of a quorum's word"};
 
   Queue(Size size, Mutant mutant) : full_(size == Size::full), mutant_(mutant) {}
 
@@ -165,7 +166,8 @@ class Queue {
     const Consumer& c = s.consumers[who];
     const Item& item = s.items[c.item];
     const bool ours = item.state == claimed && item.owner == who;
-    if (ours && mutant_ != Mutant::no_look) return go(s, who, working, out, "finds its claim");
+    if (ours && mutant_ != Mutant::no_look) go(s, who, working, out, "finds its claim");
+    if (ours && mutant_ != Mutant::no_look && mutant_ != Mutant::sync) return;
     go(s, who, c.phase == taking_lost ? first_looks : looking, out, "takes the claim for not made");
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two contenders for one lock, with lost answers and expired sessions: src/recipe/own_node.cc and lock.cc.
+// Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and time
+// (lease_model.cc).
 #include "line_servers.h"
 #include "run.h"
 

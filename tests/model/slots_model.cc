@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three contenders for two slots: src/recipe/slots.cc. The gate is a lock, whose own protocol is that of line_model.cc.
+// Not here: attempts that do not wait.
 #include "nodes.h"
 #include "run.h"
 
@@ -46,8 +47,7 @@ class Slots {
 
   State first() const {
     State s{};
-    s.losses = full_ ? 2 : 1;
-    s.expiries = full_ ? 2 : 1;
+    s.losses = s.expiries = full_ ? 2 : 1;
     s.withdrawals = 1;
     return s;
   }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kFirstLook = 4;  // items that are looked at together, for each that is wanted
 constexpr size_t kLook = 128;     // at most, after looks in vain
+constexpr size_t kLooksAgain = 500;
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
@@ -81,6 +82,7 @@ void Consumer::look_afresh(bool synced) {
   finder_.restart(synced);
   if (synced) return;
   in_work_.prune();
+  looks_left_ = kLooksAgain;
   give_way();
 }
 
@@ -99,18 +101,21 @@ std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
   if (crowd_ >= kCrowd) most = std::min(most, kLargestCrowd / crowd_);
   for (size_t look = kFirstLook * std::min(most, kLook); free_.empty(); look *= 2) {
     look = std::min(look, kLook);
-    const std::vector<std::string> next = finder_.next(look, until);
+    std::vector<std::string> next = finder_.next(look, until);
     if (next.empty()) return {};
-    for (const std::string& path : those_free(those_unsure(next), until)) free_.push_back(path);
+    std::erase_if(next, [this](const std::string& path) { return !is_worth_a_look(path); });
+    for (const std::string& path : those_free(next, until)) free_.push_back(path);
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !free_.empty(); free_.pop_front()) paths.push_back(free_.front());
   return paths;
 }
 
-std::vector<std::string> Consumer::those_unsure(std::vector<std::string> paths) const {
-  if (remembers_) std::erase_if(paths, [this](const std::string& path) { return in_work_.is_sure(path); });
-  return paths;
+// Not all at once at those of which we have not heard for a while, or after an outage we would do nothing else.
+bool Consumer::is_worth_a_look(const std::string& path) {
+  if (!remembers_) return true;
+  if (in_work_.is_sure(path)) return false;
+  return !in_work_.is_old(path) || (looks_left_ > 0 && looks_left_-- > 0);
 }
 
 std::vector<std::string> Consumer::those_free(const std::vector<std::string>& paths, Deadline until) {

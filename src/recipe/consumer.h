@@ -73,7 +73,7 @@ class Consumer {
   void note_others(bool looked);
   void give_way();
   std::vector<std::string> find_free(size_t most, Deadline until);
-  std::vector<std::string> those_unsure(std::vector<std::string> paths) const;
+  bool is_worth_a_look(const std::string& path);
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
   Lot send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   void await_claims(Lot& lot, Deadline until);
@@ -88,6 +88,7 @@ class Consumer {
   std::string note_;
   bool remembers_ = false;
   InWork in_work_;
+  size_t looks_left_ = 0;         // in this pass, at items that were in work when we looked last
   std::deque<std::string> free_;  // seen to be free in this pass, in order
   std::deque<Lot> lots_;
   // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items

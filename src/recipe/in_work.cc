@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLeastSpan = 1s;
 constexpr Duration kForEach = 500us;
-constexpr int kSure = 2;   // spans: some more than until it is looked at again
-constexpr int kStale = 4;  // spans
+constexpr int kSure = 2;  // spans: some more than until it is looked at again
+constexpr Duration kStale = 60s;
 constexpr Duration kSureOfFew = 100ms;
 
 }  // namespace
@@ -37,8 +37,13 @@ bool InWork::is_sure(const std::string& path) const {
   return BootClock::now() < seen.at + std::max<Duration>(kSureOfFew, kSure * kForEach * items_.size());
 }
 
+bool InWork::is_old(const std::string& path) const {
+  const auto found = items_.find(path);
+  return found != items_.end() && !found->second.watch && !is_sure(path);
+}
+
 void InWork::prune() {
-  const Deadline oldest = BootClock::now() - kStale * span();
+  const Deadline oldest = BootClock::now() - kStale;
   std::erase_if(items_, [&](const auto& item) { return !stands(item.second.watch) && item.second.at < oldest; });
 }
 

@@ -25,6 +25,8 @@ class InWork {
   // It is in work for all that we know: its watch has not fired, or it was seen a moment ago. How long a moment is
   // grows with their number, so that looking again costs about 2000 requests a second at most.
   bool is_sure(const std::string& path) const;
+  // Known, but not sure any more, as nobody has looked for a while.
+  bool is_old(const std::string& path) const;
   // Leaves out what nobody has looked at for long: it may be gone.
   void prune();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/in_work.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -41,6 +43,17 @@ TEST(InWork, IsSureOfAWatchUntilItFires) {
   in_work.note("/a");
   EXPECT_TRUE(in_work.is_sure("/a"));
   EXPECT_EQ(in_work.unwatched(), (Paths{"/a", "/b"}));
+}
+
+TEST(InWork, IsOldWithoutAWatchAfterAWhile) {
+  InWork in_work;
+  in_work.note("/a");
+  in_work.note("/b", watch());
+  EXPECT_FALSE(in_work.is_old("/a"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  EXPECT_TRUE(in_work.is_old("/a"));
+  EXPECT_FALSE(in_work.is_old("/b"));
+  EXPECT_FALSE(in_work.is_old("/c"));
 }
 
 TEST(InWork, NothingIsDueWhereAllIsWatched) {

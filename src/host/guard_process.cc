@@ -175,6 +175,7 @@ class GuardProcess {
     child_signal_.drain();
     const CommandPhase before = page_.phase;
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
+    if (!children && duty_ == Duty::kill && command_ != 0) note_child(command_, SIGKILL);
     const bool gone = !children && page_.phase == CommandPhase::ended;
     if (gone) {
       if (duty_ == Duty::kill) page_.overrun = std::max(BootClock::now() - fence(), Duration::zero()).count();
@@ -184,6 +185,7 @@ class GuardProcess {
     if (!gone) return;
     if (!zklock_lives_) leave();
     duty_ = Duty::attend;
+    reap_unseen(false);
   }
 
   void note_child(pid_t pid, int wait_status) {
@@ -216,8 +218,10 @@ class GuardProcess {
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
   }
 
+  // How the command ends now is of no interest.
   void start_killing() {
     duty_ = Duty::kill;
+    reap_unseen(true);
     stubborn_from_ = deadline_in(kStubbornAfter);
   }
 

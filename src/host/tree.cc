@@ -29,6 +29,8 @@ using namespace std::chrono_literals;
 
 // What forks as fast as we kill must not keep the caller from all else for ever.
 constexpr Duration kLongestRound = 1s;
+// Nor what ends as fast as we reap.
+constexpr int kMostReaped = 128;
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
@@ -62,11 +64,15 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
     std::vector<pid_t> children = own_children();
     std::erase_if(children, is_spared);
     if (children.empty()) return false;
-    for (const pid_t child : children) ::kill(child, SIGKILL);
+    bool any_new = false;
+    for (const pid_t child : children) {
+      if (std::binary_search(before.begin(), before.end(), child)) continue;
+      ::kill(child, SIGKILL);
+      any_new = true;
+    }
     if (!reap_children(report)) return false;
+    if (!any_new || BootClock::now() >= end) return true;
     std::sort(children.begin(), children.end());
-    const bool is_new = !std::includes(before.begin(), before.end(), children.begin(), children.end());
-    if (!is_new || BootClock::now() >= end) return true;
     before = std::move(children);
   }
 }
@@ -145,14 +151,23 @@ std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared, const Chil
   return signal_descendants(SIGKILL, spared);
 }
 
+void reap_unseen(bool unseen) {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  action.sa_flags = unseen ? SA_NOCLDWAIT : 0;
+  sigaction(SIGCHLD, &action, nullptr);
+}
+
 bool reap_children(const ChildReport& report) {
-  for (;;) {
+  for (int reaped = 0; reaped < kMostReaped; ++reaped) {
     int wait_status = 0;
     const pid_t pid = waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED);
     if (pid == 0) return true;
     if (pid < 0) return errno != ECHILD;
     report(pid, wait_status);
   }
+  ::kill(getpid(), SIGCHLD);  // for the rest
+  return true;
 }
 
 }  // namespace zklock::host

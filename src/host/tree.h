@@ -45,7 +45,11 @@ using ChildReport = std::function<void(pid_t, int wait_status)>;
 std::vector<pid_t> kill_descendants(
     const std::vector<pid_t>& spared = {}, const ChildReport& report = [](pid_t, int) {});
 
-// Reaps every child that has ended and reports it, also stops. Returns whether the caller still has a child.
+// Reaps children that have ended and reports them, also stops. Of very many not all at once: SIGCHLD comes again for
+// the rest. Returns whether the caller still has a child.
 bool reap_children(const ChildReport& report);
+
+// From now on the kernel reaps children as they end, and nobody learns how; SIGCHLD comes still. False: no more.
+void reap_unseen(bool unseen);
 
 }  // namespace zklock::host

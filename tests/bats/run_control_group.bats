@@ -29,10 +29,10 @@ need_groups() {
 
 # start SCRIPT: under /l, in the background; it is in $group.
 start() {
-  background zklock run /l -- sh -c "echo \$\$ >started; $1" 2>stderr
+  background zklock run /l -- sh -c "sed -n 's/^0:://p' /proc/\$\$/cgroup >group; echo \$\$ >started; $1" 2>stderr
   pid[a]=$!
   wait_until "it has started" test -s started
-  group=$(groups_at)$(group_of "$(<started)")
+  group=$(groups_at)$(<group)
   assert_regex "$group" "^$own/zklock-[^/]*\$"
   assert [ -d "$group" ]
 }

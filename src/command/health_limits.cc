@@ -43,6 +43,34 @@ std::vector<Finding> check_limits(const std::vector<ServerHealth>& servers, int6
   return findings;
 }
 
+std::vector<Finding> check_settings(const std::vector<ServerHealth>& servers, std::optional<int64_t> voters) {
+  std::vector<Finding> findings;
+  for (const char* name : {"minSessionTimeout", "maxSessionTimeout"}) {
+    const ServerHealth* first = nullptr;
+    for (const ServerHealth& server : servers) {
+      const auto value = server.conf.number(name);
+      if (!value) continue;
+      if (!first) first = &server;
+      if (*value == first->conf.number(name)) continue;
+      findings.push_back({Level::warning, fmt::format("{} differs: {} on {}, {} on {}", name, *first->conf.number(name),
+                                                      to_string(first->server), *value, to_string(server.server))});
+      break;
+    }
+  }
+  for (const ServerHealth& server : servers) {
+    const auto least = server.conf.number("minSessionTimeout");
+    const auto tick = server.conf.number("tickTime");
+    if (!least || !tick || *least >= 2 * *tick) continue;
+    findings.push_back({Level::warning, fmt::format("{}: minSessionTimeout {} is less than two ticks of {}",
+                                                    to_string(server.server), *least, *tick)});
+  }
+  if (voters && *voters > 0 && *voters % 2 == 0) {
+    findings.push_back({Level::warning, fmt::format("{} voters are an even number: no more of them may fail than of {}",
+                                                    *voters, *voters - 1)});
+  }
+  return findings;
+}
+
 Finding judge_probe(const Probe& probe) {
   if (!probe.trouble.empty()) return {Level::critical, fmt::format("probe: {}", probe.trouble)};
   return {Level::ok, fmt::format("probe: {} taken in {}, given back in {}", probe.path, format_duration(probe.taken),

@@ -37,6 +37,10 @@ struct Finding {
 std::vector<Finding> check_limits(const std::vector<ServerHealth>& servers, int64_t serving,
                                   const Thresholds& thresholds);
 
+// What of the servers' settings makes locks less safe than they could be, as far as conf tells: limits of the session
+// timeout that differ, a least one of less than two ticks, an even number of voters.
+std::vector<Finding> check_settings(const std::vector<ServerHealth>& servers, std::optional<int64_t> voters);
+
 Finding judge_probe(const Probe& probe);
 
 }  // namespace zklock::command

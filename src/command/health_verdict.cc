@@ -215,6 +215,7 @@ HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thres
   for (Finding& finding : check_limits(servers, verdict.serving, thresholds)) {
     verdict.findings.push_back(std::move(finding));
   }
+  for (Finding& finding : check_settings(servers, verdict.voters)) verdict.findings.push_back(std::move(finding));
   if (probe) verdict.findings.push_back(judge_probe(*probe));
   for (const Finding& finding : verdict.findings) verdict.level = worse(verdict.level, finding.level);
   return verdict;

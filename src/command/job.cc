@@ -93,8 +93,10 @@ int Job::run_under(recipe::LockSet& locks) {
   const std::vector<Held>& held = locks.held();
   options_.note.token = held.front().token;
   recipe::LastSuccess last(session_, held, to_json(options_.note));
-  if (options_.once_per) check_last_success(last, locks);
+  // From the grant on nothing waits without it.
   recipe::Lease lease(session_, held, grace());
+  const host::Attached holding(loop_, lease);
+  if (options_.once_per) check_last_success(last, lease.fence(), locks);
   const End end = attend(lease, held);
   const Duration unproved = BootClock::now() - lease.proved();
   const bool success = end == End::own && guard_.executed() && succeeded(guard_.wait_status());
@@ -116,7 +118,6 @@ End Job::attend(recipe::Lease& lease, const std::vector<Held>& held) {
   signals_.take_job_control();
   std::vector<int64_t> tokens;
   for (const Held& one : held) tokens.push_back(one.token);
-  const host::Attached holding(loop_, lease);
   const Terms terms{grace(), options_.wait_all, session_.options().verbose, deadline_in(options_.min_hold)};
   Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
   const End end = attendance.attend(variables(held));
@@ -134,8 +135,9 @@ std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
   return variables;
 }
 
-void Job::check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
-  const auto age = last.age(options_.patience.until);
+// By the fence the lock may be somebody else's.
+void Job::check_last_success(recipe::LastSuccess& last, Deadline fence, recipe::LockSet& locks) {
+  const auto age = last.age(std::min(options_.patience.until, fence));
   if (session_.expired()) {
     throw zk::expired(fmt::format("cannot take {}", names()));
   }

@@ -45,7 +45,7 @@ class Job {
   recipe::LockSet::Locks make_locks(recipe::WaitObserver& observer);
   int run_under(recipe::LockSet& locks);
   Attendance::End attend(recipe::Lease& lease, const std::vector<recipe::Held>& held);
-  void check_last_success(recipe::LastSuccess& last, recipe::LockSet& locks);
+  void check_last_success(recipe::LastSuccess& last, Deadline fence, recipe::LockSet& locks);
   std::vector<std::string> variables(const std::vector<recipe::Held>& held) const;
   Duration grace() const;
   void check_grace() const;

@@ -25,8 +25,9 @@ ServerHealth ServerHealth::of(const zk::Server& server, const std::vector<WordRe
       health.mntr_trouble = trouble_of(reply);
       if (answered) health.mntr = zk::Fields::parse(reply.text, '\t');
       health.voters = health.mntr.number("zk_quorum_size");
-    } else if (reply.word == "conf" && answered && !health.voters) {
-      health.voters = zk::voters_in(zk::Fields::parse(reply.text, '='));
+    } else if (reply.word == "conf" && answered) {
+      health.conf = zk::Fields::parse(reply.text, '=');
+      if (!health.voters) health.voters = zk::voters_in(health.conf);
     }
   }
   if (health.result == WordResult::answered && health.role() == Role::none) {

@@ -22,6 +22,7 @@ struct ServerHealth {
   std::string mntr_trouble;                           // the same of mntr
   zk::ServerStatus status;
   zk::Fields mntr;                // empty where it is not allowed
+  zk::Fields conf;                // likewise
   std::optional<int64_t> voters;  // of the ensemble, as this server knows it
   Duration took{};                // srvr
 

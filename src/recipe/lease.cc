@@ -104,7 +104,7 @@ void Lease::decide() {
 void Lease::send_heartbeat() {
   std::vector<std::string> nodes;
   for (const Look& look : looks_) nodes.push_back(look.held.node);
-  sent_ = BootClock::now();
+  sent_ = session_.proof_now();
   heartbeat_ = session_.client().check(nodes);
 }
 

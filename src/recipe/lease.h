@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The proof that what we hold is still ours, renewed while the command runs. A client that looks connected may have
-// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/6
+// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/8
 // (T: the negotiated session timeout) a quorum is asked about our nodes, all in one transaction; `proved` is the moment
-// just before the last request that was answered well. A server counts a session out no earlier than proved + T less
-// its own imprecision, of which the ticks of a follower's report to its leader are the larger part; with T of two ticks
-// at least that is later than the fence, proved + 2T/3. By then the command must be dead.
+// just before the last request that was answered well. A server counts a session out later than the fence, proved +
+// 2T/3 (ARCHITECTURE.md, "Who is heard when"). By then the command must be dead.
 #pragma once
 
 #include "host/loop.h"

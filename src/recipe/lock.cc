@@ -6,6 +6,7 @@
 #include "recipe/queue_node.h"
 #include "recipe/wait.h"
 #include "zk/path.h"
+#include "zk/timing.h"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,7 @@ Lock::Outcome Lock::acquire(const Patience& patience) {
 
 Lock::Outcome Lock::stand_in_line(const Patience& patience) {
   watch_.reset();
+  watch_before_.reset();
   auto state = OwnNode::State::missing;
   while (state == OwnNode::State::missing) {
     state = own_.make(name_of_contender(type_.family, type_.kind, make_uuid()), data_, patience.until);
@@ -116,7 +118,7 @@ std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
           fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
                       tried_, printable(place.predecessor), peer_to_use(parse_contender(place.predecessor)->family)));
     case Place::State::waiting:
-      if (may_wait(patience, line)) return wait_for(place, patience);
+      if (may_wait(patience, line)) return is_watched(place) ? sleep(place, patience) : wait_for(place, patience);
       holder_ = find_holder(place);
       return Outcome::busy;
   }
@@ -125,6 +127,12 @@ std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
 
 bool Lock::may_wait(const Patience& patience, const std::vector<Contender>&) {
   return patience.in_line;
+}
+
+// As after a look that nothing had woken us for.
+bool Lock::is_watched(const Place& place) const {
+  const auto stands = [](const zk::Watch& watch) { return watch && !watch->fired; };
+  return stands(watch_) && stands(watch_before_) && watched_ == place.predecessor;
 }
 
 std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& patience) {
@@ -152,8 +160,15 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& 
     ignored_.insert(place.predecessor);
     return std::nullopt;
   }
+  watch_before_ = watch;
+  watched_ = place.predecessor;
+  return sleep(place, patience);
+}
+
+std::optional<Lock::Outcome> Lock::sleep(const Place& place, const Patience& patience) {
   const auto look_around = [&]() -> const Holder& { return this->look_around(place); };
-  return wait_for_change(session_, {watch, watch_}, patience, observer_, look_around);
+  return wait_for_change(session_, {watch_before_, watch_}, patience, observer_, look_around,
+                         deadline_in(zk::longest_sleep_of(session_.timeout())));
 }
 
 // Those before us may have changed without waking us. Not worth a sync, nor a failure.

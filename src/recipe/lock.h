@@ -51,6 +51,8 @@ class Lock : public Lockable {
   Outcome stand_in_line(const Patience& patience);
   std::optional<Outcome> look(const Patience& patience);
   std::optional<Outcome> wait_for(const Place& place, const Patience& patience);
+  std::optional<Outcome> sleep(const Place& place, const Patience& patience);
+  bool is_watched(const Place& place) const;
   void check_use(Deadline until);
   const Holder& look_around(Place place);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
@@ -65,6 +67,8 @@ class Lock : public Lockable {
   OwnNode own_;
   std::set<std::string> ignored_;  // contenders that are not ephemeral and never let go
   zk::Watch watch_;                // on our node, while waiting
+  zk::Watch watch_before_;         // on the one before it
+  std::string watched_;            // which is that
   Holder holder_;
 };
 

@@ -4,7 +4,6 @@
 #include "recipe/line.h"
 #include "recipe/site.h"
 #include "zk/path.h"
-#include "zk/timing.h"
 
 #include <algorithm>
 #include <array>
@@ -51,7 +50,7 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
     session_.ready(until);
     stem_ = parent() + "/" + stem;
     path_.clear();
-    proved_ = BootClock::now();
+    proved_ = session_.proof_now();
     entering_ = session_.client().create(stem_, data, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(parent());
     const Answer made = session_.await(entering_, until);
@@ -114,7 +113,7 @@ OwnNode::State OwnNode::find(Deadline until) {
 OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
   for (;;) {
     session_.ready(until);
-    proved_ = BootClock::now() - zk::beat_of(session_.timeout());
+    proved_ = session_.proof_now();
     const zk::Call checked = session_.client().check({path_});
     const zk::Call listed = session_.client().children(parent(), watch);
     const Answer check = session_.await(checked, until);

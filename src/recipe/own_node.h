@@ -62,8 +62,8 @@ class OwnNode {
   std::string name() const;
   int64_t token() const { return created_.created; }  // its czxid: grows from one node to the next
   int64_t created_ms() const { return created_.created_ms; }
-  // A moment since which our session was heard by a quorum: just before the create was sent; after a wait, in which a
-  // client is heard only every T/3, a T/6 before the question whose answer showed that the node is there.
+  // A moment at which a quorum has known of it, for the lease to count from: just before the create was sent, or the
+  // question whose answer showed that the node is there. A wait before that takes nothing off, see zk/session.h.
   Deadline proved() const { return proved_; }
   const std::vector<std::string>& siblings() const { return siblings_; }  // names, ours among them, as last seen
   const zk::Stat& parent_stat() const { return parent_stat_; }            // likewise

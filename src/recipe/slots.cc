@@ -97,7 +97,6 @@ Held Slots::held() const {
 }
 
 Slots::Outcome Slots::acquire(const Patience& patience) {
-  const Deadline began = BootClock::now();
   try {
     check_names(session_, path_, fmt::format("cannot take {}", path_), patience.until);
     // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
@@ -106,9 +105,9 @@ Slots::Outcome Slots::acquire(const Patience& patience) {
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = acquire_slot(patience);
     if (outcome == Outcome::held) outcome = open_gate(patience);
-    // After a wait at the gate the create alone is no proof; see OwnNode::proved().
-    const bool waited = BootClock::now() - began >= zk::beat_of(session_.timeout());
-    if (outcome == Outcome::held && waited) outcome = outcome_of(slot_.confirm(patience.until));
+    // The gate may have taken its time.
+    const bool old = BootClock::now() - slot_.proved() >= zk::beat_of(session_.timeout());
+    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(patience.until));
     if (outcome != Outcome::held) withdraw();
     return outcome;
   } catch (...) {
@@ -139,11 +138,13 @@ Slots::Outcome Slots::acquire_slot(const Patience& patience) {
     }
     if (watch) {
       const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
-      const auto outcome = wait_for_change(session_, {watch}, patience, observer_, look_around);
+      const auto outcome = wait_for_change(session_, {watch}, patience, observer_, look_around,
+                                           deadline_in(zk::longest_sleep_of(session_.timeout())));
       if (outcome) return *outcome;
     }
-    watch = std::make_shared<zk::WatchState>();
-    state = slot_.confirm(patience.until, watch);
+    const bool watched = watch && !watch->fired;
+    if (!watched) watch = std::make_shared<zk::WatchState>();
+    state = slot_.confirm(patience.until, watched ? nullptr : watch);
   }
   return outcome_of(state);
 }

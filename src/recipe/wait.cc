@@ -16,7 +16,7 @@ void read_holder(zk::Session& session, const std::string& node, Holder& holder) 
 
 std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,
                                        const Patience& patience, WaitObserver& observer,
-                                       const std::function<const Holder&()>& look_around) {
+                                       const std::function<const Holder&()>& look_around, Deadline awake) {
   const auto fired = [](const zk::Watch& watch) { return watch->fired; };
   while (std::none_of(watches.begin(), watches.end(), fired)) {
     if (session.expired()) return Outcome::expired;
@@ -25,7 +25,8 @@ std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<z
       look_around();
       return Outcome::busy;
     }
-    session.turn(std::min(patience.until, observer.next_look()));
+    if (left_until(awake) == Duration::zero()) return std::nullopt;
+    session.turn(std::min({patience.until, observer.next_look(), awake}));
     if (BootClock::now() >= observer.next_look()) observer.on_holder(look_around());
   }
   if (session.expired()) return Outcome::expired;

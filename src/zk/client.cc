@@ -284,7 +284,8 @@ Call Client::send(const std::string& full_path, Submit submit, const Watching& w
   }
   if (result == ZOK) {
     static_cast<void>(request.release());  // comes back in its callback
-    unanswered_.push_back(BootClock::now());
+    last_sent_ = BootClock::now();
+    unanswered_.push_back(last_sent_);
     return call;
   }
   watches_.drop(watching);
@@ -430,6 +431,7 @@ void Client::cut(int fd) {
 }
 
 ClientState Client::state() const {
+  if (given_up_) return ClientState::expired;
   const int state = zoo_state(handle_);
   if (state == ZOO_CONNECTED_STATE) return ClientState::connected;
   if (state == ZOO_EXPIRED_SESSION_STATE) return ClientState::expired;

@@ -107,6 +107,10 @@ class Client {
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
   // After so many attempts to connect the library has come past every address.
   size_t round() const { return round_; }
+  // When the last request was sent, through whichever connection.
+  Deadline last_sent() const { return last_sent_; }
+  // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
+  void give_up() { given_up_ = true; }
   // Since when the server owes us an answer and has sent none; kNever if nothing is outstanding.
   Deadline silent_since() const;
 
@@ -129,7 +133,9 @@ class Client {
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;
   std::deque<Deadline> unanswered_;  // when each outstanding request was sent
+  Deadline last_sent_{};
   Deadline last_answer_{};
+  bool given_up_ = false;
   Watches watches_;
 };
 

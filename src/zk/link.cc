@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
-constexpr Duration kLeastPause = 50ms;      // of ours; less is a busy machine
+constexpr Duration kLeastPause = 50ms;      // of ours beyond a beat; less is a busy machine
 constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
 
 }  // namespace
@@ -23,6 +23,9 @@ void Link::arm(host::PollSet& set) {
   if (client_.state() == ClientState::expired || client_.state() == ClientState::auth_failed) return;
   if (BootClock::now() < not_before_) return set.wake_at(not_before_);
 
+  // What was sent since the last turn makes up for no silence before it.
+  const bool silent = was_silent();
+  if (!silent) be_heard();
   const Client::Interest interest = client_.interest();
   note_state();
   if (!interest.usable || interest.fd < 0) {
@@ -39,37 +42,51 @@ void Link::arm(host::PollSet& set) {
   }
   // Known to be dead: on to the next one, at once.
   const bool dead = client_.state() != ClientState::connected && failed_.contains(server_);
-  if (dead || was_paused(recorded_)) {
+  if (dead || silent) {
     cut();
     return set.wake_at(BootClock::now());
   }
   set.watch(fd_, interest.events);
-  due_ = std::min(deadline_in(interest.within), cut_at());
-  set.wake_at(due_);
+  set.wake_at(std::min(deadline_in(interest.within), cut_at()));
+  if (client_.state() == ClientState::connected) set.wake_at(heard_ + beat_of(client_.session_timeout()));
 }
 
 void Link::record(const host::PollSet& set) {
-  if (was_paused(due_) && fd_ >= 0) cut();
-  recorded_ = BootClock::now();
+  if (was_silent() && fd_ >= 0) cut();
   if (fd_ < 0) return;
   if (const short revents = set.seen(fd_)) client_.process(revents);
   note_state();
   if (trying_ && BootClock::now() >= cut_at()) cut();
 }
 
-// Whether we ourselves stood still since `moment`. Our server may then not have told its leader for long that we live,
-// and nothing but a new handshake tells it at once: neither a sync nor a transaction does. One within the last T/3 is
-// as good: a client that waits is not heard more often.
-bool Link::was_paused(Deadline moment) const {
+// Where nothing else is sent. Also while answers are coming in: what matters is that we are heard.
+void Link::be_heard() {
+  if (client_.state() != ClientState::connected) return;
+  heard_ = std::max(heard_, client_.last_sent());
+  if (BootClock::now() < heard_ + beat_of(client_.session_timeout())) return;
+  client_.exists("/");
+  heard_ = std::max(heard_, client_.last_sent());
+}
+
+Deadline Link::proof_now() const {
+  const Deadline now = BootClock::now();
+  const Duration timeout = client_.session_timeout();
+  if (now >= begun_ + first_report_of(timeout)) return now;
+  return std::min(now, begun_ + timeout - fence_of(timeout));
+}
+
+// Whether we ourselves stood still for too long. Our server may then not have told its leader for long that we live,
+// and nothing but a new handshake tells it at once: neither a sync nor a transaction does.
+bool Link::was_silent() const {
   if (client_.state() != ClientState::connected) return false;
-  if (BootClock::now() < connected_since_ + 2 * beat_of(client_.session_timeout())) return false;
-  const Duration noticeable = std::max(beat_of(client_.session_timeout()) / 2, kLeastPause);
-  return BootClock::now() - noticeable > moment;
+  const Duration beat = beat_of(client_.session_timeout());
+  const Duration longest = std::max(longest_silence_of(client_.session_timeout()), beat + kLeastPause);
+  return BootClock::now() > heard_ + longest;
 }
 
 // The moment by which the server must have shown life.
 Deadline Link::cut_at() const {
-  Duration patience = beat_of(client_.session_timeout());
+  Duration patience = patience_of(client_.session_timeout());
   if (client_.connections() == 0) patience = std::max(patience, kFirstPatience);
   const Deadline since = client_.state() == ClientState::connected ? client_.silent_since() : tried_since_;
   return since == kNever ? kNever : since + patience;
@@ -84,7 +101,8 @@ void Link::cut() {
 void Link::note_state() {
   switch (client_.state()) {
     case ClientState::connected:
-      if (unconnected_since_ != kNever) connected_since_ = BootClock::now();
+      // The leader has counted the handshake when it came by, which was after this.
+      if (unconnected_since_ != kNever) heard_ = begun_ = tried_since_;
       unconnected_since_ = kNever;
       if (client_.answers() == answers_) break;
       answers_ = client_.answers();

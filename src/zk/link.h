@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a client connected: drives it in the loop, cuts what is silent, and goes on to a server that has not failed
-// yet. Three spans decide, all parts of the session timeout T: a request unanswered for T/6 cuts the connection, an
-// attempt to connect gets T/6, and the library pauses T/60 after each round of servers.
+// yet. Three spans decide, all parts of the session timeout T (zk/timing.h): a request unanswered for T/6 cuts the
+// connection, an attempt to connect gets T/6, and the library pauses T/60 after each round of servers.
+//
+// Whoever has a session is heard: when nothing was sent for T/6 it sends a cheap read. So does who waits in line or at
+// a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.
+// After a longer silence of our own, because we were paused, the connection is given up before any answer is believed.
 #pragma once
 
 #include "host/loop.h"
@@ -19,6 +23,9 @@ class Link : public host::Source {
   // kNever while there is a session on a connection.
   Deadline unconnected_since() const { return unconnected_since_; }
 
+  // The moment that a proof sent now counts from: now, but for a while after a handshake (zk::first_report_of).
+  Deadline proof_now() const;
+
   void arm(host::PollSet& set) override;
   void record(const host::PollSet& set) override;
 
@@ -27,22 +34,22 @@ class Link : public host::Source {
   void note_attempt();
   void cut();
   Deadline cut_at() const;
-  bool was_paused(Deadline moment) const;
+  void be_heard();
+  bool was_silent() const;
 
   Client& client_;
   size_t round_;
-  int fd_ = -1;                           // valid until the next call into the client
-  Deadline not_before_{};                 // no interest() before this moment
-  Deadline due_ = BootClock::now();       // when the turn that was armed should be over
-  Deadline recorded_ = BootClock::now();  // when the last one was
-  bool trying_ = false;                   // there is a socket, in use or being connected
-  std::string server_;                    // whom it belongs to
+  int fd_ = -1;            // valid until the next call into the client
+  Deadline not_before_{};  // no interest() before this moment
+  bool trying_ = false;    // there is a socket, in use or being connected
+  std::string server_;     // whom it belongs to
   Deadline tried_since_{};
   std::set<std::string> failed_;  // cut or broken since the last answer
   size_t attempts_ = 0;           // since the last answer or the last full round
   uint64_t answers_ = 0;          // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
-  Deadline connected_since_{};  // of the connection in use
+  Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn
+  Deadline begun_{};  // when the attempt began that has led to the connection in use
 };
 
 }  // namespace zklock::zk

@@ -25,9 +25,9 @@ void Session::open(Deadline until) {
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
-  ClientOptions options{addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
-                        options_.acl,        options_.verbose};
-  client_ = std::make_unique<Client>(options);
+  client_options_ = {addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
+                     options_.acl,        options_.verbose};
+  client_ = std::make_unique<Client>(client_options_);
   link_ = std::make_unique<Link>(*client_);
   loop_.add(*link_);
   ready(until);
@@ -72,6 +72,7 @@ void Session::close() {
 }
 
 void Session::drop() {
+  second_.reset();
   if (link_) loop_.remove(*link_);
   link_.reset();
   client_.reset();
@@ -80,16 +81,34 @@ void Session::drop() {
 void Session::turn(Deadline until) {
   const Deadline lost = link_->unconnected_since();
   const Deadline give_up = enduring_ || lost == kNever ? kNever : lost + options_.connect_timeout;
-  loop_.turn(std::min(until, give_up));
+  loop_.turn(std::min({until, give_up, doubtful_from()}));
   if (client_->state() == ClientState::auth_failed) {
     throw Failure(ExitStatus::refused,
                   fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
                               options_.servers.text()));
   }
   answered_ |= connected();
+  look_for_refusal();
   if (enduring_ || connected() || expired()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
   if (waited >= options_.connect_timeout) fail_unreachable(waited);
+}
+
+// When it is time to ask whether the servers still want this session. A pause of theirs is mostly over by then.
+Deadline Session::doubtful_from() const {
+  if (connected() || expired() || client_->connections() == 0) return kNever;
+  if (second_) return second_->confirmed_at();
+  return link_->unconnected_since() + timeout() / 2;
+}
+
+void Session::look_for_refusal() {
+  if (connected() || expired()) return second_.reset();
+  if (left_until(doubtful_from()) > Duration::zero()) return;
+  if (second_) {
+    client_->give_up();
+    return second_.reset();
+  }
+  second_ = std::make_unique<SecondSession>(loop_, client_options_);
 }
 
 void Session::ready(Deadline until) {
@@ -210,7 +229,9 @@ void Session::make_chroot(Deadline until) {
 }
 
 void Session::fail_unreachable(Duration waited) const {
-  const std::string& reason = last_trouble();
+  const std::string reason = second_ && second_->connected()
+                                 ? "they take a new session but refuse this one: have they lost their data?"
+                                 : last_trouble();
   throw Failure(
       ExitStatus::unavailable,
       fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}", options_.servers.text(),

@@ -2,12 +2,18 @@
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. Everything here may throw a Failure: 69 when no server answers for longer than
 // the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused, and what other sources
-// of the loop throw. An expired session is not a failure but an answer: Code::expired.
+// of the loop throw. An expired session is not a failure but an answer: Code::expired. So is one that the servers
+// refuse to take up again while they take new ones, because they have lost their data.
+//
+// While it is connected and the loop turns, the session is heard by its server (zk/link.h), also where a recipe only
+// waits. So what is granted may be counted from the moment before the transaction that showed it was sent, as
+// proof_now() gives it.
 #pragma once
 
 #include "host/loop.h"
 #include "zk/client.h"
 #include "zk/link.h"
+#include "zk/second_session.h"
 #include "zk/server_list.h"
 
 #include <memory>
@@ -77,6 +83,9 @@ class Session {
   bool expired() const { return client_->state() == ClientState::expired; }
   // kNever while connected.
   Deadline unconnected_since() const { return link_->unconnected_since(); }
+  // What a transaction that is sent now will prove: a moment since which the session lives for T at least, less what
+  // zk::fence_of leaves. While connected.
+  Deadline proof_now() const { return link_->proof_now(); }
   std::string server() const { return client_->server(); }
   int64_t id() const { return client_->session_id(); }
   // As negotiated; before the first connection as asked for.
@@ -86,6 +95,8 @@ class Session {
  private:
   std::vector<std::string> addresses(Deadline until);
   std::vector<Server> resolve(Deadline until);
+  Deadline doubtful_from() const;
+  void look_for_refusal();
   [[noreturn]] void fail_unreachable(Duration waited) const;
   [[noreturn]] void fail_timed_out() const;
   void make_chroot(Deadline until);
@@ -97,6 +108,8 @@ class Session {
   SessionOptions options_;
   std::unique_ptr<Client> client_;
   std::unique_ptr<Link> link_;
+  std::unique_ptr<SecondSession> second_;  // while ours has not been connected for long
+  ClientOptions client_options_;
   std::string purpose_ = "cannot go on";
   Deadline opened_{};
   bool answered_ = false;  // some server, once

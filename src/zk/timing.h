@@ -1,26 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans that keep a lock safe, as parts of the negotiated session timeout T. They fit together: a server that falls
-// silent right behind an answer costs one heartbeat, one cut and one attempt at a dead server, T/2 in all, before a
-// third server is asked; the fence is at 2T/3.
+// Spans that keep a lock safe, as parts of the negotiated session timeout T. ARCHITECTURE.md derives them ("Who is
+// heard when"); tests/model/lease_model.cc computes from these functions how long a session lives at least from each
+// proof on, for T from two ticks of the servers on.
 #pragma once
 
 #include "base/time.h"
 
 namespace zklock::zk {
 
-// Between heartbeats; for an answer; for an attempt to connect.
+// Between two requests of any session that is connected (zk::Link sees to that), and between two heartbeats of a lease.
+// T/24 less than the longest silence: for a busy machine.
 constexpr Duration beat_of(Duration session_timeout) {
+  return session_timeout / 8;
+}
+
+// Between two requests. After a longer silence of ours the leader may be about to expire the session, and nothing
+// counts but a new handshake. At T of 3 ticks it is half a tick: below, no report of a follower to its leader is
+// without us; above, one in a row at most, so the leader's last word of us is never older than this and half a tick,
+// T/3.
+constexpr Duration longest_silence_of(Duration session_timeout) {
   return session_timeout / 6;
 }
 
-// From the last proof of a lock to the moment by which its command must be dead.
+// For an answer; for an attempt to connect. After an answer a server that falls silent costs a beat, this, and this
+// again for a dead server, 11T/24 in all, before a third server is asked.
+constexpr Duration patience_of(Duration session_timeout) {
+  return session_timeout / 6;
+}
+
+// From the last proof of a lock to the moment by which its command must be dead: T less the age of the leader's last
+// word. A proof is the moment before a transaction was sent that a quorum has answered well.
 constexpr Duration fence_of(Duration session_timeout) {
   return session_timeout * 2 / 3;
+}
+
+// From the beginning of a handshake, when the leader may have counted it, to the first report that names what we sent
+// behind it: the longest silence, half a tick, which is T/4 at most, and T/12 for what delays them. Until then no proof
+// counts as later than what the handshake is good for.
+constexpr Duration first_report_of(Duration session_timeout) {
+  return longest_silence_of(session_timeout) + session_timeout / 4 + session_timeout / 12;
 }
 
 // From SIGTERM to SIGKILL for a command that is to end, where nothing else was asked for.
 constexpr Duration usual_grace_of(Duration session_timeout) {
   return session_timeout / 10;
+}
+
+// Between two looks at its line of a contender that waits, though nothing has woken it: should a wake-up ever be lost,
+// the line does not stand still for longer.
+constexpr Duration longest_sleep_of(Duration session_timeout) {
+  return session_timeout * 6;
 }
 
 }  // namespace zklock::zk

@@ -10,7 +10,7 @@ teardown_file() { stop_ensemble; }
 
 setup() {
   setup_zk
-  export ZKLOCK_SESSION_TIMEOUT=3s # a heartbeat every half second
+  export ZKLOCK_SESSION_TIMEOUT=3s # a heartbeat every 375 ms
 }
 
 teardown() { end_all; }
@@ -31,11 +31,11 @@ start_idle() {
 has_sent_more() { (($(requests) > $1)); }
 
 # idle_for HEARTBEATS
-idle_for() { wait_until "$1 heartbeats" is_past $(($(now_us) + $1 * 500000)); }
+idle_for() { wait_until "$1 heartbeats" is_past $(($(now_us) + $1 * 375000)); }
 
 # at_most WHAT COUNT RATIO: of heartbeats, and one for the ends of the measured time.
 at_most() {
-  local beats=$((($(now_us) - began) / 500000 + 1))
+  local beats=$((($(now_us) - began) / 375000 + 1))
   note "$1: $2 in $beats heartbeats"
   (($2 <= beats * $3)) || fail "$1: $2 in $beats heartbeats are more than $3 each"
 }

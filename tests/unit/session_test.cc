@@ -6,9 +6,12 @@
 #include "support/sandbox.h"
 #include "zk/batch.h"
 
+#include <algorithm>
 #include <fcntl.h>
+#include <filesystem>
 #include <optional>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -232,6 +235,63 @@ TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   for (int server = 1; server <= 3; ++server) sandbox.resume(server);
   EXPECT_EQ(session.settled_children("/", deadline_in(20s)).code, Code::ok);
   EXPECT_EQ(synced_stat_all(session, {"/"}, deadline_in(20s)).front().code, Code::ok);
+}
+
+// A1: whoever may be granted something is heard like a holder, or the leader's last word of him may be so old that the
+// session ends before the fence of what he is granted.
+TEST_F(SessionTest, AnIdleSessionIsHeardOftenEnough) {
+  Session& session = open(options_for(server_, 4s));
+  const uint64_t before = session.client().answers();
+  Deadline last = BootClock::now();
+  Duration longest{};
+  uint64_t seen = before;
+  EXPECT_TRUE(eventually(loop_, [&] {
+    if (session.client().answers() == seen) return false;
+    seen = session.client().answers();
+    longest = std::max(longest, BootClock::now() - last);
+    last = BootClock::now();
+    return seen >= before + 6;
+  }));
+  EXPECT_LT(longest, session.timeout() / 3);
+}
+
+// A1: what is sent after a pause counts for nothing until a new handshake; also a short one right after a handshake.
+TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
+  Session& session = open(options_for(server_, 4s));
+  EXPECT_EQ(session.client().connections(), 1u);
+  const Deadline awake = BootClock::now() + session.timeout() / 4;
+  while (BootClock::now() < awake) usleep(10'000);
+  EXPECT_EQ(session.await(session.client().exists("/"), soon()).code, Code::unknown);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_GE(session.client().connections(), 2u);
+}
+
+TEST_F(SessionTest, AProofSoonAfterAHandshakeCountsNoMoreThanThat) {
+  Session& session = open(options_for(server_, 10s));
+  const Deadline connected = BootClock::now();
+  while (BootClock::now() < connected + session.timeout() * 5 / 12) loop_.turn(connected + session.timeout() * 5 / 12);
+  EXPECT_LE(session.proof_now(), connected + session.timeout() / 3);
+  while (BootClock::now() < connected + session.timeout() * 3 / 5) loop_.turn(connected + session.timeout() * 3 / 5);
+  EXPECT_GT(session.proof_now(), connected + session.timeout() / 2);
+}
+
+// B6: servers that have lost their data refuse a client that has seen more than they have, for ever.
+TEST(SessionOnEnsemble, ASessionThatTheServersHaveForgottenAndRefuseIsExpired) {
+  test::Sandbox sandbox("--tick 1000");
+  {
+    test::Observer observer(sandbox.servers());
+    for (int i = 0; i < 50; ++i) observer.create("/" + std::to_string(i));
+  }
+  host::Loop loop;
+  Session session(loop, options_for(sandbox.servers(), 4s));
+  session.open(deadline_in(20s));
+  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
+  sandbox.kill(1);
+  std::filesystem::remove_all(sandbox.data_folder(1));
+  sandbox.restart(1);
+  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::expired);
+  session.open(deadline_in(20s));
+  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
 }
 
 TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h itself: all phases of
+// what zklock sends, of a follower's reports to its leader and of the leader's clock, and the cut at the worst moment.
+//
+//   model_lease            the table; 1 if some fence is later than the session may end
+//   model_lease --mutant NAME | --mutants | --quick
+//                          with a mistake, which is to be found; all of them, 1 if one is not; a coarser grid
+#include "zk/timing.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using zklock::Duration;
+
+// Moments and spans, T being Ensemble::session.
+using Units = long;
+
+struct Ensemble {
+  const char* name;  // T in ticks
+  Units session;
+  Units tick;
+  Units report() const { return tick / 2; }  // Leader.java: pings its learners every half tick; the reply names who was
+};                                           // heard since the last one (LearnerZooKeeperServer, getTouchSnapshot)
+
+// 330 and 480: all parts of T and half a tick are whole numbers.
+constexpr Ensemble kEnsembles[] = {{"2", 480, 240},   {"2.5", 480, 192}, {"2.75", 330, 120}, {"3", 480, 160},
+                                   {"3.5", 420, 120}, {"4", 480, 120},   {"5", 480, 96},     {"6", 480, 80},
+                                   {"8", 480, 60},    {"20", 480, 24}};
+
+// What zklock does, as parts of T. Mirrors zk::Link (be_heard, was_silent, cut_at) and recipe::Lease.
+struct Protocol {
+  const char* name;
+  Duration (*beat)(Duration) = zklock::zk::beat_of;
+  Duration (*silence)(Duration) = zklock::zk::longest_silence_of;
+  Duration (*after_handshake)(Duration) = zklock::zk::longest_silence_of;  // from its start to the first request
+  Duration (*fence)(Duration) = zklock::zk::fence_of;
+  Duration (*before_grant)(Duration) = nullptr;  // between requests of a waiter, where that is something else
+  bool patient = true;                           // a proof soon after a handshake counts no more than that
+};
+
+constexpr Duration whole(Duration t) {
+  return t;
+}
+constexpr Duration third(Duration t) {
+  return t / 3;
+}
+constexpr Duration half(Duration t) {
+  return t / 2;
+}
+constexpr Duration fifth(Duration t) {
+  return t / 5;
+}
+constexpr Duration seven_24ths(Duration t) {
+  return zklock::zk::patience_of(t) + zklock::zk::beat_of(t);
+}
+
+Protocol real() {
+  return {"as it is"};
+}
+
+std::vector<Protocol> mutants() {
+  std::vector<Protocol> list;
+  const auto add = [&](const char* name) -> Protocol& { return list.emplace_back(Protocol{name}); };
+  add("fence-at-T").fence = whole;
+  // The first heartbeat at the grant moves the proof there, whatever was taken off it before.
+  add("first-heartbeat-at-grant").before_grant = third;
+  Protocol& seldom = add("heard-every-third");
+  seldom.beat = seldom.silence = third;
+  // A handshake counts from its answer, which may be T/6 later than the leader has counted it.
+  add("no-read-after-handshake").after_handshake = seven_24ths;
+  add("pause-forgiven-after-handshake").after_handshake = half;
+  add("pause-of-a-fifth").silence = fifth;
+  add("proof-right-after-handshake").patient = false;
+  return list;
+}
+
+Units in_units(Duration (*part)(Duration), const Ensemble& ensemble) {
+  return part(Duration(ensemble.session)).count();
+}
+
+// SessionTrackerImpl: expires at the next tick of its clock after the touch and T; the worst phase of that clock.
+Units earliest_end(const Ensemble& e, Units touched) {
+  Units earliest = 0;
+  for (Units phase = 0; phase < e.tick; ++phase) {
+    const Units end = ((touched + e.session + phase) / e.tick + 1) * e.tick - phase;
+    earliest = phase == 0 ? end : std::min(earliest, end);
+  }
+  return earliest;
+}
+
+constexpr Units kNoHandshake = -1000000;
+
+// The leader's last word of us when our follower is cut off right behind `heard.back()`, the proof. A report made at
+// the same moment as a request is without it.
+Units last_word(const Ensemble& e, Units handshake, const std::vector<Units>& heard, Units phase) {
+  const Units proof = heard.back();
+  const Units first = ((proof - phase) / e.report()) * e.report() + phase;
+  for (Units report = first >= proof ? first - e.report() : first; report > std::max(handshake, heard.front());
+       report -= e.report()) {
+    for (const Units moment : heard) {
+      if (moment >= report - e.report() && moment < report) return report;
+    }
+  }
+  return handshake;
+}
+
+struct Finding {
+  Units safe = 0;  // the shortest life of a session from a proof on
+  long cases = 0;
+};
+
+class Search {
+ public:
+  Search(const Ensemble& ensemble, const Protocol& protocol, Units step)
+      : ensemble_(ensemble),
+        protocol_(protocol),
+        step_(step),
+        life_(earliest_end(ensemble, 0)),
+        beat_(in_units(protocol.beat, ensemble)),
+        silence_(std::max(beat_, in_units(protocol.silence, ensemble))) {
+    finding_.safe = ensemble.session * 10;
+  }
+
+  // A new lock, and its heartbeats.
+  Finding fresh() {
+    from_handshake(3);
+    return finding_;
+  }
+  // A waiter, at any moment after its connection was taken up again: its check, and the heartbeats behind that.
+  Finding reconnected() {
+    from_handshake(5);
+    return finding_;
+  }
+  // A waiter on one connection for long; or an idle consumer, whose claim is that transaction.
+  Finding waited() {
+    const Units usual = protocol_.before_grant ? in_units(protocol_.before_grant, ensemble_) : beat_;
+    const Units longest = protocol_.before_grant ? usual : silence_;
+    for (const Units earlier : {usual, longest}) {
+      for (Units before : {usual, (usual + longest) / 2, longest}) {
+        for (Units last = 1; last <= longest; last += step_) {
+          heard_.clear();
+          for (Units back = 6; back > 0; --back) heard_.push_back(-before - back * earlier);
+          heard_.push_back(-before);
+          heard_.push_back(0);
+          heard_.push_back(last);
+          prove(kNoHandshake);
+          heartbeats(kNoHandshake, 3);
+        }
+      }
+    }
+    return finding_;
+  }
+
+ private:
+  // At 0 the leader has counted it; its answer, and our first request, may come any time later.
+  void from_handshake(int more) {
+    const Units latest = in_units(protocol_.after_handshake, ensemble_);
+    for (Units first = 0; first <= latest; first += step_) {
+      heard_ = {first};
+      prove(0);
+      heartbeats(0, more);
+    }
+  }
+
+  // In step, or late by as much as is let through.
+  void heartbeats(Units handshake, int more) {
+    if (more == 0) return;
+    for (const Units gap : {beat_, (beat_ + silence_) / 2, silence_}) {
+      heard_.push_back(heard_.back() + gap);
+      prove(handshake);
+      heartbeats(handshake, more - 1);
+      heard_.pop_back();
+      if (silence_ == beat_) break;
+    }
+  }
+
+  void prove(Units handshake) {
+    for (Units phase = 0; phase < ensemble_.report(); phase += step_) {
+      const Units word = last_word(ensemble_, handshake, heard_, phase);
+      finding_.safe = std::min(finding_.safe, word + life_ - counted(handshake));
+      ++finding_.cases;
+    }
+  }
+
+  // zk::Link::proof_now()
+  Units counted(Units handshake) const {
+    const Units proof = heard_.back();
+    if (handshake == kNoHandshake || !protocol_.patient) return proof;
+    if (proof >= handshake + in_units(zklock::zk::first_report_of, ensemble_)) return proof;
+    return std::min(proof, handshake + ensemble_.session - in_units(protocol_.fence, ensemble_));
+  }
+
+  const Ensemble& ensemble_;
+  const Protocol& protocol_;
+  Units step_;
+  Units life_;
+  Units beat_;
+  Units silence_;
+  std::vector<Units> heard_;
+  Finding finding_;
+};
+
+double parts(const Ensemble& ensemble, Units span) {
+  return 48.0 * static_cast<double>(span) / static_cast<double>(ensemble.session);
+}
+
+// False if a fence is too late.
+bool check(const Protocol& protocol, Units step, bool print) {
+  bool safe = true;
+  if (print) {
+    std::printf("%s, in parts of T/48: how long a session lives at least from a proof on\n", protocol.name);
+    std::printf("%8s %8s %8s %8s %8s %8s\n", "T/tick", "fresh", "wait", "reconn.", "claim", "fence");
+  }
+  for (const Ensemble& e : kEnsembles) {
+    const Units fence = in_units(protocol.fence, e);
+    const Units fresh = Search(e, protocol, step).fresh().safe;
+    const Units wait = Search(e, protocol, step).waited().safe;
+    const Units again = Search(e, protocol, step).reconnected().safe;
+    const bool fine = std::min({fresh, wait, again}) >= fence;
+    safe &= fine;
+    if (!print) continue;
+    std::printf("%8s %8.1f %8.1f %8.1f %8.1f %8.1f%s\n", e.name, parts(e, fresh), parts(e, wait), parts(e, again),
+                parts(e, wait), parts(e, fence), fine ? "" : "  UNSAFE");
+  }
+  return safe;
+}
+
+bool check_mutants(Units step, const char* only) {
+  bool found = true;
+  bool known = !only;
+  for (const Protocol& mutant : mutants()) {
+    if (only && std::strcmp(only, mutant.name) != 0) continue;
+    known = true;
+    const bool safe = check(mutant, step, only);
+    std::printf("mutant %s: %s\n", mutant.name, safe ? "NOT FOUND" : "found");
+    found &= !safe;
+  }
+  return found && known;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Units step = 1;
+  const char* mutant = nullptr;
+  bool with_mutants = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--quick") {
+      step = 3;
+    } else if (word == "--mutants") {
+      with_mutants = true;
+    } else if (word == "--mutant" && i + 1 < argc) {
+      mutant = argv[++i];
+    } else {
+      std::fprintf(stderr, "usage: model_lease [--quick] [--mutants | --mutant NAME]\n");
+      return 64;
+    }
+  }
+  // With one mistake alone 1 says that it was found, as for what is really unsafe.
+  if (mutant) return check_mutants(step, mutant) ? 1 : 0;
+  const bool safe = check(real(), step, true);
+  return safe && (!with_mutants || check_mutants(step, nullptr)) ? 0 : 1;
+}

@@ -101,9 +101,28 @@ Novelty novelty_of(CreateMode mode) {
   return mode == CreateMode::container ? Novelty::container : Novelty::create_with_stat;
 }
 
+// The library's word for all requests of a connection that it has lost; a server does not get to say these.
+bool is_lost(int number) {
+  return number == ZCONNECTIONLOSS || number == ZOPERATIONTIMEOUT;
+}
+
 Fate fate_of(int number) {
   if (number == ZUNIMPLEMENTED) return Fate::refused;
-  return number == ZCONNECTIONLOSS || number == ZOPERATIONTIMEOUT ? Fate::lost : Fate::answered;
+  return is_lost(number) ? Fate::lost : Fate::answered;
+}
+
+Op op_of(Step::Kind kind) {
+  switch (kind) {
+    case Step::Kind::check:
+      return Op::check;
+    case Step::Kind::create:
+      return Op::create;
+    case Step::Kind::write:
+      return Op::write;
+    case Step::Kind::remove:
+      return Op::remove;
+  }
+  return Op::check;
 }
 
 bool is_sequential(const Step& step) {
@@ -142,8 +161,7 @@ struct Client::Request {
 struct Client::Callbacks {
   static std::unique_ptr<Request> finish(int number, const void* data, const ::Stat* stat = nullptr) {
     std::unique_ptr<Request> request(static_cast<Request*>(const_cast<void*>(data)));
-    request->client->unanswered_.pop_front();
-    request->client->last_answer_ = BootClock::now();
+    request->client->note_answer(number);
     request->call->done = true;
     Answer& answer = request->call->answer;
     answer.number = number;
@@ -181,8 +199,8 @@ struct Client::Callbacks {
     take_path(request, path);
     const int asked = zoo_aexists(request.client->handle_, path, 0, on_made_stat, data);
     if (asked != ZOK) return static_cast<void>(finish(asked, data));
-    request.client->unanswered_.pop_front();
-    request.client->unanswered_.push_back(BootClock::now());
+    request.client->note_answer(ZOK);
+    request.client->note_sent({Op::exists, path, 0});
   }
 
   // A node that is gone already was made all the same: whoever cares looks for it.
@@ -233,7 +251,8 @@ struct Client::Callbacks {
   }
 };
 
-Client::Client(const ClientOptions& options) : options_(options) {
+Client::Client(const ClientOptions& options)
+    : options_(options), vain_(options.patience), wire_([this](std::string_view frame) { return is_good(frame); }) {
   show_library_log(options_.log);
   zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
   // The order is ours, shuffled already.
@@ -274,18 +293,17 @@ std::string Client::full(const std::string& path) const {
 }
 
 template <typename Submit>
-Call Client::send(const std::string& full_path, Submit submit, const Watching& watching) {
+Call Client::send(Asked asked, Submit submit, const Watching& watching) {
   auto request = std::make_unique<Request>(Request{this, std::make_shared<Pending>(), watching});
   const Call call = request->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) {
     cork(true);
-    result = submit(full_path.c_str(), request.get());
+    result = submit(asked, request.get());
   }
   if (result == ZOK) {
     static_cast<void>(request.release());  // comes back in its callback
-    last_sent_ = BootClock::now();
-    unanswered_.push_back(last_sent_);
+    note_sent(std::move(asked));
     return call;
   }
   watches_.drop(watching);
@@ -293,6 +311,26 @@ Call Client::send(const std::string& full_path, Submit submit, const Watching& w
   call->answer.number = result;
   call->answer.code = code_of(result);
   return call;
+}
+
+void Client::note_sent(Asked asked) {
+  last_sent_ = BootClock::now();
+  unanswered_.push_back({last_sent_, std::move(asked)});
+}
+
+// The oldest has an answer, or was lost. Of a connection's loss all learn one after the other, but only the oldest had
+// its turn.
+void Client::note_answer(int number) {
+  const Asked& asked = unanswered_.front().asked;
+  const Code code = code_of(number);
+  if (code != Code::unknown && code != Code::expired) {
+    vain_.note_answer(asked);
+  } else if (!is_lost(number) || blamed_ != connections_) {
+    vain_.note_loss(asked, turn_since(), number == ZRUNTIMEINCONSISTENCY ? Wire::End::nonsense : wire_.end());
+    blamed_ = connections_;
+  }
+  unanswered_.pop_front();
+  last_answer_ = BootClock::now();
 }
 
 Call Client::create(const std::string& path, const std::string& data, CreateMode mode) {
@@ -308,61 +346,63 @@ Call Client::make(const std::string& full_path, const std::string& data, CreateM
   const int size = static_cast<int>(data.size());
   const ACL_vector* acl = acl_of(options_.acl);
   if (is_known(novelty_of(mode))) {
-    return send(full_path, [&](const char* path, Request* request) {
+    const Asked asked{Op::create_with_stat, full_path, data.size()};
+    return send(asked, [&](const Asked& sent, Request* request) {
       const auto done = mode == CreateMode::container ? Callbacks::on_container_created : Callbacks::on_created;
-      return zoo_acreate2(handle_, path, data.data(), size, acl, flags_of(mode), done, request);
+      return zoo_acreate2(handle_, sent.path.c_str(), data.data(), size, acl, flags_of(mode), done, request);
     });
   }
   const int flags = mode == CreateMode::container ? ZOO_PERSISTENT : flags_of(mode);
-  return send(full_path, [&](const char* path, Request* request) {
-    return zoo_acreate(handle_, path, data.data(), size, acl, flags, Callbacks::on_created_plainly, request);
+  return send({Op::create, full_path, data.size()}, [&](const Asked& sent, Request* request) {
+    return zoo_acreate(handle_, sent.path.c_str(), data.data(), size, acl, flags, Callbacks::on_created_plainly,
+                       request);
   });
 }
 
 Call Client::remove(const std::string& path) {
-  return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_adelete(handle_, full_path, -1, Callbacks::on_done, request);
+  return send({Op::remove, full(path)}, [&](const Asked& sent, Request* request) {
+    return zoo_adelete(handle_, sent.path.c_str(), -1, Callbacks::on_done, request);
   });
 }
 
 Call Client::read(const std::string& path, const Watch& watch) {
   const Watching watching = watches_.keep("read", path, watch);
-  const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget(handle_, full_path, watch ? Callbacks::on_node : nullptr, reinterpret_cast<void*>(watching.number),
-                     Callbacks::on_read, request);
+  const auto submit = [&](const Asked& sent, Request* request) {
+    return zoo_awget(handle_, sent.path.c_str(), watch ? Callbacks::on_node : nullptr,
+                     reinterpret_cast<void*>(watching.number), Callbacks::on_read, request);
   };
-  return send(full(path), submit, watching);
+  return send({Op::read, full(path)}, submit, watching);
 }
 
 Call Client::exists(const std::string& path, const Watch& watch) {
   const Watching watching = watches_.keep("exists", path, watch);
-  const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awexists(handle_, full_path, watch ? Callbacks::on_node : nullptr,
+  const auto submit = [&](const Asked& sent, Request* request) {
+    return zoo_awexists(handle_, sent.path.c_str(), watch ? Callbacks::on_node : nullptr,
                         reinterpret_cast<void*>(watching.number), Callbacks::on_stat, request);
   };
-  return send(full(path), submit, watching);
+  return send({Op::exists, full(path)}, submit, watching);
 }
 
 Call Client::children(const std::string& path, const Watch& watch) {
   const Watching watching = watches_.keep("children", path, watch);
-  const auto submit = [&](const char* full_path, Request* request) {
-    return zoo_awget_children2(handle_, full_path, watch ? Callbacks::on_node : nullptr,
+  const auto submit = [&](const Asked& sent, Request* request) {
+    return zoo_awget_children2(handle_, sent.path.c_str(), watch ? Callbacks::on_node : nullptr,
                                reinterpret_cast<void*>(watching.number), Callbacks::on_children, request);
   };
-  return send(full(path), submit, watching);
+  return send({Op::children, full(path)}, submit, watching);
 }
 
 Call Client::write(const std::string& path, const std::string& data, int version) {
   check_request_size(full(path), data.size());
-  return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_aset(handle_, full_path, data.data(), static_cast<int>(data.size()), version, Callbacks::on_stat,
+  return send({Op::write, full(path), data.size()}, [&](const Asked& sent, Request* request) {
+    return zoo_aset(handle_, sent.path.c_str(), data.data(), static_cast<int>(data.size()), version, Callbacks::on_stat,
                     request);
   });
 }
 
 Call Client::sync(const std::string& path) {
-  return send(full(path), [&](const char* full_path, Request* request) {
-    return zoo_async(handle_, full_path, Callbacks::on_synced, request);
+  return send({Op::sync, full(path)}, [&](const Asked& sent, Request* request) {
+    return zoo_async(handle_, sent.path.c_str(), Callbacks::on_synced, request);
   });
 }
 
@@ -378,22 +418,23 @@ Call Client::barrier() {
 }
 
 Call Client::transact(const std::vector<Step>& steps) {
-  std::vector<std::string> paths;
-  size_t size = 0;
+  Asked asked{Op::check, steps.empty() ? "" : full(steps.front().path)};
   size_t last = steps.size();  // of the sequential creates
   for (const Step& step : steps) {
-    if (is_sequential(step)) last = paths.size();
-    paths.push_back(full(step.path));
-    size += paths.back().size() + step.data.size() + kStepOverhead;
+    if (is_sequential(step)) last = asked.steps.size();
+    if (step.kind != Step::Kind::check) asked.op = Op::transaction;
+    asked.steps.push_back({op_of(step.kind), full(step.path)});
+    asked.bytes += asked.steps.back().path.size() + step.data.size() + kStepOverhead;
   }
-  if (!steps.empty()) check_request_size(steps.front().path, size);
-  return send("", [&](const char*, Request* request) {
+  if (!steps.empty()) check_request_size(steps.front().path, asked.bytes);
+  return send(std::move(asked), [&](const Asked& sent, Request* request) {
     std::vector<zoo_op_t> operations(steps.size());
     request->results.resize(operations.size());
-    if (last < steps.size()) request->made.resize(paths[last].size() + kSequenceLength + 1);
+    if (last < steps.size()) request->made.resize(sent.steps[last].path.size() + kSequenceLength + 1);
     std::string none;
     for (size_t i = 0; i < steps.size(); ++i) {
-      fill(operations[i], steps[i], paths[i].c_str(), acl_of(options_.acl), i == last ? request->made : none);
+      const char* path = sent.steps[i].path.c_str();
+      fill(operations[i], steps[i], path, acl_of(options_.acl), i == last ? request->made : none);
     }
     return zoo_amulti(handle_, static_cast<int>(operations.size()), operations.data(), request->results.data(),
                       Callbacks::on_transacted, request);
@@ -407,7 +448,10 @@ Client::Interest Client::interest() {
   timeval within{};
   // What it puts out is garbage if it fails: a closed descriptor, or nothing at all.
   fd_ = -1;
-  if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
+  const bool unconnected = state() == ClientState::unconnected;
+  const int result = zookeeper_interest(handle_, &fd, &wanted, &within);
+  if (unconnected && state() != ClientState::unconnected) wire_.restart();
+  if (result != ZOK) return {};
   fd_ = fd;
   if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
@@ -415,7 +459,18 @@ Client::Interest Client::interest() {
           std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec)};
 }
 
+// The first of a connection is the handshake.
+bool Client::is_good(std::string_view frame) const {
+  const bool good = state() == ClientState::connected
+                        ? fits(frame, unanswered_.empty() ? nullptr : &unanswered_.front().asked,
+                               !options_.credentials.secret.empty())
+                        : is_handshake(frame, session_id() != 0);
+  if (good) note_stranger("");
+  return good;
+}
+
 void Client::process(short revents) {
+  const Wire::Use use(wire_);
   const bool broken = revents & (POLLHUP | POLLERR);
   int events = (revents & POLLIN || broken ? ZOOKEEPER_READ : 0) | (revents & POLLOUT || broken ? ZOOKEEPER_WRITE : 0);
   // One call takes one answer.
@@ -426,6 +481,8 @@ void Client::process(short revents) {
 }
 
 void Client::cut(int fd) {
+  const Wire::Use use(wire_);
+  wire_.note_cut();
   shutdown(fd, SHUT_RDWR);
   zookeeper_process(handle_, ZOOKEEPER_READ | ZOOKEEPER_WRITE);
 }
@@ -454,8 +511,25 @@ std::string Client::server() const {
   return server ? server : "";
 }
 
+Deadline Client::turn_since() const {
+  return unanswered_.empty() ? kNever : std::max(unanswered_.front().sent, last_answer_);
+}
+
 Deadline Client::silent_since() const {
-  return unanswered_.empty() ? kNever : std::max(unanswered_.front(), last_answer_);
+  return unanswered_.empty() ? kNever : std::max(turn_since(), wire_.progressed());
+}
+
+// What is arriving is let arrive, if it was asked for in time.
+Deadline Client::stuck_at() const {
+  if (unanswered_.empty()) return kNever;
+  const Deadline turn = turn_since();
+  const Deadline at = vain_.since(unanswered_.front().asked, turn) + options_.patience;
+  return turn < at ? std::max(at, wire_.progressed() + options_.patience) : at;
+}
+
+std::optional<Stuck> Client::stuck() const {
+  if (BootClock::now() < stuck_at()) return std::nullopt;
+  return vain_.stuck(unanswered_.front().asked, turn_since());
 }
 
 }  // namespace zklock::zk

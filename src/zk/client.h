@@ -7,11 +7,16 @@
 #include "base/time.h"
 #include "zk/access.h"
 #include "zk/answer.h"
+#include "zk/reply.h"
+#include "zk/vain.h"
 #include "zk/watches.h"
+#include "zk/wire.h"
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct _zhandle;
@@ -25,6 +30,8 @@ struct ClientOptions {
   Credentials credentials;
   Acl acl = Acl::open;  // of every node made
   bool log = false;     // the library's warnings on standard error
+  // What is sent again within it after a lost connection goes on being in vain; see stuck().
+  Duration patience = std::chrono::seconds(15);
 };
 
 enum class CreateMode { persistent, persistent_sequential, ephemeral, ephemeral_sequential, container };
@@ -111,16 +118,34 @@ class Client {
   Deadline last_sent() const { return last_sent_; }
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
-  // Since when the server owes us an answer and has sent none; kNever if nothing is outstanding.
+  // Since when the server owes us an answer and has sent nothing of one; kNever if nothing is outstanding.
   Deadline silent_since() const;
+
+  // The request whose turn it is, if it has had no whole answer for the patience, however often it was sent, and
+  // nothing more of one is on its way.
+  std::optional<Stuck> stuck() const;
+  // When that will be so, if nothing comes; kNever if nothing is outstanding.
+  Deadline stuck_at() const;
+  const Vain& vain() const { return vain_; }
+  // Of an earlier session.
+  void take_over(const Vain& vain) { vain_ = vain; }
 
  private:
   struct Request;
   struct Callbacks;
   friend struct Callbacks;
 
+  struct Unanswered {
+    Deadline sent;
+    Asked asked;
+  };
+
   template <typename Submit>
-  Call send(const std::string& full_path, Submit submit, const Watching& watching = {});
+  Call send(Asked asked, Submit submit, const Watching& watching = {});
+  void note_answer(int number);
+  void note_sent(Asked asked);
+  bool is_good(std::string_view frame) const;
+  Deadline turn_since() const;
   Call make(const std::string& full_path, const std::string& data, CreateMode mode);
   std::string full(const std::string& path) const;
   void cork(bool corked);
@@ -132,10 +157,13 @@ class Client {
   size_t round_ = 1;
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;
-  std::deque<Deadline> unanswered_;  // when each outstanding request was sent
-  Deadline last_sent_{};
+  std::deque<Unanswered> unanswered_;
   Deadline last_answer_{};
+  Deadline last_sent_{};
   bool given_up_ = false;
+  uint64_t blamed_ = 0;  // the connection over whose loss a request has been blamed
+  Vain vain_;
+  Wire wire_;
   Watches watches_;
 };
 

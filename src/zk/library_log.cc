@@ -14,6 +14,7 @@ namespace {
 
 bool shown_on_stderr = false;
 std::string trouble;
+std::string seen_stranger;
 
 void show(std::string_view line) {
   static LogThinner thinner;
@@ -45,8 +46,12 @@ void take_library_log(const char* line) {
   if (at != text.npos && close != text.npos) trouble = text.substr(open + 1, close - open - 1);
 }
 
+void note_stranger(std::string_view what) {
+  seen_stranger = what;
+}
+
 const std::string& last_trouble() {
-  return trouble;
+  return seen_stranger.empty() ? trouble : seen_stranger;
 }
 
 }  // namespace zklock::zk

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace zklock::zk {
 
@@ -12,6 +13,9 @@ void show_library_log(bool shown);
 
 // The callback.
 void take_library_log(const char* line);
+
+// What took the last connection is no such server: "it speaks TLS, …". Or "", it is one.
+void note_stranger(std::string_view what);
 
 // Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
 const std::string& last_trouble();

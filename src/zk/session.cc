@@ -2,6 +2,7 @@
 #include "zk/session.h"
 
 #include "host/resolver.h"
+#include "host/terminal.h"
 #include "zk/library_log.h"
 #include "zk/path.h"
 
@@ -21,13 +22,15 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 }  // namespace
 
 void Session::open(Deadline until) {
+  const Vain vain = client_ ? client_->vain() : Vain(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
   client_options_ = {addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
-                     options_.acl,        options_.verbose};
+                     options_.acl,        options_.verbose,        options_.connect_timeout};
   client_ = std::make_unique<Client>(client_options_);
+  client_->take_over(vain);
   link_ = std::make_unique<Link>(*client_);
   loop_.add(*link_);
   ready(until);
@@ -65,7 +68,8 @@ std::vector<Server> Session::resolve(Deadline until) {
 
 void Session::close() {
   const Deadline until = deadline_in(kDrain);
-  while (client_ && connected() && client_->silent_since() != kNever && left_until(until) > Duration::zero()) {
+  while (client_ && !given_up_ && connected() && client_->silent_since() != kNever &&
+         left_until(until) > Duration::zero()) {
     loop_.turn(until);
   }
   drop();
@@ -79,8 +83,10 @@ void Session::drop() {
 }
 
 void Session::turn(Deadline until) {
+  check_answers();
   const Deadline lost = link_->unconnected_since();
-  const Deadline give_up = enduring_ || lost == kNever ? kNever : lost + options_.connect_timeout;
+  const Deadline unreachable = lost == kNever ? kNever : lost + options_.connect_timeout;
+  const Deadline give_up = enduring_ ? kNever : std::min(unreachable, client_->stuck_at());
   loop_.turn(std::min({until, give_up, doubtful_from()}));
   if (client_->state() == ClientState::auth_failed) {
     throw Failure(ExitStatus::refused,
@@ -111,6 +117,21 @@ void Session::look_for_refusal() {
   second_ = std::make_unique<SecondSession>(loop_, client_options_);
 }
 
+void Session::check_answers() {
+  std::optional<Stuck> stuck = client_->stuck();
+  if (!stuck || (enduring_ && stuck_said_)) return;
+  std::string& path = stuck->asked.path;
+  if (path.starts_with(options_.servers.chroot)) path.erase(0, options_.servers.chroot.size());
+  if (path.empty()) path += '/';
+  const std::string text = describe(*stuck, options_.servers.text());
+  if (!enduring_) {
+    given_up_ = true;
+    throw Failure(ExitStatus::unavailable, fmt::format("{}: {}", purpose_, text));
+  }
+  stuck_said_ = true;
+  host::remark(fmt::format("zklock: {}; trying on\n", text));
+}
+
 void Session::ready(Deadline until) {
   while (!connected() && !expired()) {
     if (left_until(until) == Duration::zero()) fail_timed_out();
@@ -127,12 +148,12 @@ Answer Session::await(const Call& call, Deadline until) {
 }
 
 bool Session::settle_connection(Deadline until) {
-  while (!connected() && !expired() && left_until(until) > Duration::zero()) loop_.turn(until);
-  return connected();
+  while (!given_up_ && !connected() && !expired() && left_until(until) > Duration::zero()) loop_.turn(until);
+  return !given_up_ && connected();
 }
 
 bool Session::settle(const Call& call, Deadline until) {
-  while (!call->done && left_until(until) > Duration::zero()) loop_.turn(until);
+  while (!given_up_ && !call->done && left_until(until) > Duration::zero()) loop_.turn(until);
   return call->done;
 }
 

@@ -2,8 +2,9 @@
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. Everything here may throw a Failure: 69 when no server answers for longer than
 // the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused, and what other sources
-// of the loop throw. An expired session is not a failure but an answer: Code::expired. So is one that the servers
-// refuse to take up again while they take new ones, because they have lost their data.
+// of the loop throw. 69 it is, too, when a request, however often it is sent, has no whole answer in the connect
+// timeout, unless one is arriving. An expired session is not a failure but an answer: Code::expired. So is one that the
+// servers refuse to take up again while they take new ones, because they have lost their data.
 //
 // While it is connected and the loop turns, the session is heard by its server (zk/link.h), also where a recipe only
 // waits. So what is granted may be counted from the moment before the transaction that showed it was sent, as
@@ -71,7 +72,8 @@ class Session {
   // Those above it alone.
   void make_parents(const std::string& path, Deadline until);
 
-  // While it is, no lack of servers is a failure: somebody else decides how long that may last. Names that cannot be
+  // While it is, no lack of servers or answers is a failure: somebody else decides how long that may last. It is said
+  // once what is not answered. Names that cannot be
   // resolved any more have the addresses that they had.
   void set_enduring(bool enduring) { enduring_ = enduring; }
 
@@ -99,6 +101,7 @@ class Session {
   void look_for_refusal();
   [[noreturn]] void fail_unreachable(Duration waited) const;
   [[noreturn]] void fail_timed_out() const;
+  void check_answers();
   void make_chroot(Deadline until);
   template <typename Send>
   Answer children_behind(Send send, const std::string& path, Deadline until);
@@ -114,6 +117,8 @@ class Session {
   Deadline opened_{};
   bool answered_ = false;  // some server, once
   bool enduring_ = false;
+  bool given_up_ = false;  // a request; nobody waits for more answers
+  bool stuck_said_ = false;
   std::vector<Server> resolved_;  // the last time that any name could be
 };
 

@@ -11,6 +11,7 @@ is a request's number in the protocol: 1 create, 15 create with its Stat, 19 cre
   --mute                  answers nothing but the handshake and pings
   --rate BYTES            of its answers, in a second
   --forge SEED            every other answer is a hostile one
+  --port PORT             where it listens; else the system chooses
   --say KIND              no proxy: whatever comes, the answer is a TLS alert (tls), text (http), or the end (close)
 """
 import argparse
@@ -191,6 +192,7 @@ def options_of_command_line():
     parser.add_argument("--mute", action="store_true")
     parser.add_argument("--rate", type=int, default=0)
     parser.add_argument("--forge", type=int)
+    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--say", choices=ANSWERS)
     parser.add_argument("address", nargs="?", default="")
     return parser.parse_args()
@@ -211,7 +213,7 @@ async def main():
         except (OSError, asyncio.IncompleteReadError):
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1 << 20)
+    server = await asyncio.start_server(serve, "127.0.0.1", options.port, limit=1 << 20)
     say("port", server.sockets[0].getsockname()[1])
     async with server:
         await server.serve_forever()

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/reply.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+std::string number(int32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(static_cast<uint32_t>(value) >> shift);
+  return bytes;
+}
+
+std::string text(const std::string& value) {
+  return number(static_cast<int32_t>(value.size())) + value;
+}
+
+std::string answer(int32_t error, const std::string& body, int32_t xid = 7) {
+  return number(xid) + std::string(8, '\0') + number(error) + body;
+}
+
+const std::string kStat(68, '\1');
+
+Asked list() {
+  return {Op::children, "/l"};
+}
+
+bool fits_list(const std::string& body) {
+  const Asked asked = list();
+  return fits(answer(0, body), &asked, false);
+}
+
+std::string result(int32_t type, const std::string& body) {
+  return number(type) + std::string(1, '\0') + number(0) + body;
+}
+
+const std::string kDone = number(-1) + "\1" + number(-1);
+
+TEST(Reply, ListNeedsAsManyNamesAsItSaysAndTheStat) {
+  EXPECT_TRUE(fits_list(number(2) + text("a") + text("b") + kStat));
+  EXPECT_TRUE(fits_list(number(0) + kStat));
+  EXPECT_FALSE(fits_list(""));
+  EXPECT_FALSE(fits_list(number(3) + text("a") + text("b") + kStat));
+  EXPECT_FALSE(fits_list(number(1) + text("a") + kStat.substr(1)));
+  EXPECT_FALSE(fits_list(number(-1) + kStat));
+  EXPECT_FALSE(fits_list(number(0x7fffffff) + text("a") + kStat));
+  EXPECT_FALSE(fits_list(number(1) + number(-5) + kStat));
+}
+
+TEST(Reply, NameThatCanBeNonePoisonsTheList) {
+  for (const std::string name : {"", ".", "..", "a/b", "a\nb"}) {
+    EXPECT_FALSE(fits_list(number(1) + text(name) + kStat)) << name;
+  }
+  EXPECT_TRUE(fits_list(number(1) + text("\xff\xfe") + kStat));
+}
+
+TEST(Reply, ErrorNeedsNoBody) {
+  const Asked asked = list();
+  EXPECT_TRUE(fits(answer(-101, ""), &asked, false));
+  EXPECT_FALSE(fits(answer(101, ""), &asked, false));
+}
+
+TEST(Reply, ErrorsOfTheLibraryAreNoServers) {
+  const Asked asked = list();
+  for (const int error : {-4, -7, -9, -116, -117}) EXPECT_FALSE(fits(answer(error, ""), &asked, false)) << error;
+}
+
+TEST(Reply, AnswerToNothingDoesNotFit) {
+  EXPECT_FALSE(fits(answer(0, ""), nullptr, false));
+  EXPECT_FALSE(fits("", nullptr, false));
+}
+
+TEST(Reply, PingNeedsNoRequestAndAuthCredentials) {
+  EXPECT_TRUE(fits(answer(0, "", -2), nullptr, false));
+  EXPECT_FALSE(fits(answer(-115, "", -4), nullptr, false));
+  EXPECT_TRUE(fits(answer(-115, "", -4), nullptr, true));
+}
+
+TEST(Reply, NotificationHasTypeAndPath) {
+  EXPECT_TRUE(fits(answer(0, number(4) + number(3) + text("/l"), -1), nullptr, false));
+  EXPECT_FALSE(fits(answer(0, number(-1) + number(3) + text("/l"), -1), nullptr, false));
+  EXPECT_FALSE(fits(answer(0, number(4) + number(3) + number(-1), -1), nullptr, false));
+}
+
+TEST(Reply, CreateTellsThePathThatWasAskedFor) {
+  const Asked asked{Op::create, "/l/n-"};
+  EXPECT_TRUE(fits(answer(0, text("/l/n-0000000003")), &asked, false));
+  EXPECT_TRUE(fits(answer(0, text("/l/n-")), &asked, false));
+  EXPECT_FALSE(fits(answer(0, text("/l/n-x")), &asked, false));
+  EXPECT_FALSE(fits(answer(0, text("/m/n-0000000003")), &asked, false));
+}
+
+TEST(Reply, DataMayBeMissing) {
+  const Asked asked{Op::read, "/l"};
+  EXPECT_TRUE(fits(answer(0, number(-1) + kStat), &asked, false));
+  EXPECT_FALSE(fits(answer(0, number(-2) + kStat), &asked, false));
+}
+
+TEST(Reply, TransactionHasOneResultForEachStep) {
+  const Asked asked{Op::transaction, "/a", 0, {{Op::check, "/a"}, {Op::create, "/a/b"}}};
+  const std::string checked = result(13, "");
+  const std::string made = result(1, text("/a/b"));
+  EXPECT_TRUE(fits(answer(0, checked + made + kDone), &asked, false));
+  EXPECT_FALSE(fits(answer(0, checked + kDone), &asked, false));
+  EXPECT_FALSE(fits(answer(0, checked + made + made + kDone), &asked, false));
+  EXPECT_FALSE(fits(answer(0, checked + made), &asked, false));
+}
+
+TEST(Reply, FailedTransactionSaysWhy) {
+  const Asked asked{Op::check, "/a", 0, {{Op::check, "/a"}, {Op::check, "/b"}}};
+  EXPECT_TRUE(fits(answer(0, result(-1, number(0)) + result(-1, number(-101)) + kDone), &asked, false));
+  EXPECT_FALSE(fits(answer(0, result(-1, number(0)) + result(-1, number(-2)) + kDone), &asked, false));
+}
+
+TEST(Reply, HandshakeHasPasswordAndTimeout) {
+  const std::string rest = std::string(8, '\1') + text(std::string(16, 'p'));
+  EXPECT_TRUE(is_handshake(number(0) + number(4000) + rest, false));
+  EXPECT_TRUE(is_handshake(number(0) + number(4000) + rest + '\0', false));
+  EXPECT_TRUE(is_handshake(number(0) + number(0) + rest, true));
+  EXPECT_FALSE(is_handshake(number(0) + number(0) + rest, false));
+  EXPECT_FALSE(is_handshake(number(0) + number(-1) + rest, true));
+  EXPECT_FALSE(is_handshake(number(0) + number(4000) + rest + "xx", false));
+}
+
+TEST(Reply, WhoSpeaksAnotherProtocolIsNamed) {
+  EXPECT_NE(stranger("\x15\x03\x03").find("TLS"), std::string_view::npos);
+  EXPECT_NE(stranger("HTTP").find("HTTP"), std::string_view::npos);
+  EXPECT_EQ(stranger("\1\2\3\4"), "");
+}
+
+}  // namespace
+}  // namespace zklock::zk

@@ -94,7 +94,10 @@ void remove_stale(const std::string& above) {
   while (const dirent* item = opened ? readdir(opened.get()) : nullptr) {
     const std::string_view name = item->d_name;
     const pid_t maker = name.starts_with(kName) ? std::atoi(item->d_name + kName.size()) : 0;
-    if (maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH) rmdir(fmt::format("{}/{}", above, name).c_str());
+    if (maker <= 0 || ::kill(maker, 0) == 0 || errno != ESRCH) continue;
+    const std::string stale = fmt::format("{}/{}", above, name);
+    remove_stale(stale);
+    rmdir(stale.c_str());
   }
 }
 

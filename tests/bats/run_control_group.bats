@@ -72,7 +72,7 @@ group_is_gone() { [[ ! -e $group ]]; }
 @test "the empty group of a guard that is no more is removed by the next zklock, that of a living one is not" {
   local dead
   dead=$(sh -c 'echo $$')
-  mkdir "$own/zklock-$dead-1" "$own/zklock-$$-1"
+  mkdir "$own/zklock-$dead-1" "$own/zklock-$dead-1/zklock-$dead-2" "$own/zklock-$$-1"
   expect_status 0 zklock run /l -- true
   assert [ ! -e "$own/zklock-$dead-1" ]
   rmdir "$own/zklock-$$-1"

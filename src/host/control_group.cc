@@ -5,8 +5,12 @@
 #include "base/time.h"
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string_view>
@@ -84,6 +88,19 @@ bool has_groups_below(const std::string& folder) {
   return stat(folder.c_str(), &about) == 0 && about.st_nlink > 2;
 }
 
+// Left by a guard that was killed together with its zklock. One that has members stays.
+void remove_stale(const std::string& above) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(above.c_str()), closedir);
+  while (const dirent* item = opened ? readdir(opened.get()) : nullptr) {
+    const std::string_view name = item->d_name;
+    const pid_t maker = name.starts_with(kName) ? std::atoi(item->d_name + kName.size()) : 0;
+    if (maker <= 0 || ::kill(maker, 0) == 0 || errno != ESRCH) continue;
+    const std::string stale = fmt::format("{}/{}", above, name);
+    remove_stale(stale);
+    rmdir(stale.c_str());
+  }
+}
+
 }  // namespace
 
 std::string ControlGroup::new_folder() {
@@ -106,6 +123,7 @@ bool ControlGroup::make() {
   opened_ = Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened_) kill_ = Fd(openat(opened_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
   if (!kill_) remove();
+  if (kill_) remove_stale(folder_above(folder_));
   return static_cast<bool>(kill_);
 }
 

@@ -21,7 +21,7 @@ class ControlGroup {
   // Where the caller could have one that nobody else has; "" where it can have none.
   static std::string new_folder();
 
-  // Makes it; false, and it is none, where that cannot be.
+  // Makes it, and removes those beside it whose makers were killed; false, and it is none, where that cannot be.
   bool make();
   // From make() on, to be given to clone3; -1: none.
   int fd() const { return opened_.get(); }

@@ -69,6 +69,15 @@ group_is_gone() { [[ ! -e $group ]]; }
   done
 }
 
+@test "the empty group of a guard that is no more is removed by the next zklock, that of a living one is not" {
+  local dead
+  dead=$(sh -c 'echo $$')
+  mkdir "$own/zklock-$dead-1" "$own/zklock-$dead-1/zklock-$dead-2" "$own/zklock-$$-1"
+  expect_status 0 zklock run /l -- true
+  assert [ ! -e "$own/zklock-$dead-1" ]
+  rmdir "$own/zklock-$$-1"
+}
+
 @test "a zklock below has a group of its own there; left behind, it removes all" {
   # shellcheck disable=SC2016
   start '"$ZKLOCK_BIN" run /other -- sh -c "echo \$\$ >inner; until [ -e inner.go ]; do sleep 0.02; done" &

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group's data on the first line, then the names of its members.
+#include "recipe/group_layout.h"
+
+#include "fuzz/fuzz.h"
+#include "zk/path.h"
+
+using namespace zklock;
+using fuzz::check;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::vector<std::string> names = fuzz::pieces_of(fuzz::text_of(data, size), '\n');
+  const std::string mark = names.front();
+  names.erase(names.begin());
+  zk::Stat stat;
+  stat.data_length = static_cast<int32_t>(mark.size());
+  const recipe::GroupMark found = recipe::group_mark_of(mark);
+  const bool known = found == recipe::GroupMark::kept || found == recipe::GroupMark::passing;
+  check(!known || recipe::may_be_group(stat), "a mark's length is one that is looked for", mark);
+  for (const std::string& name : names) {
+    if (!recipe::member_name_error("/g", name)) {
+      const std::string path = zk::child_of("/g", name);
+      check(!zk::path_error(path) && fuzz::is_safe_line(name), "a good name makes a good path", name);
+      check(zk::name_of(path) == name && zk::parent_of(path) == "/g", "and is found in it", name);
+      check(!recipe::other_use({name}) || name == "leases", "and is no lock's", name);
+    }
+    check(recipe::is_numbered(mark + "0000000007", mark), "a name with a number is numbered", mark);
+  }
+  recipe::other_use(names);
+  return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items from standard input: a byte for the framing and one for the size of the pieces in which they come.
+#include "command/item_reader.h"
+
+#include "fuzz/fuzz.h"
+
+using namespace zklock;
+using command::Framing;
+using command::ItemReader;
+using fuzz::check;
+
+namespace {
+
+constexpr size_t kLargest = 32;
+
+struct Result {
+  std::vector<std::string> items;
+  std::optional<std::pair<int64_t, size_t>> oversize;
+
+  bool operator==(const Result&) const = default;
+};
+
+Result read(std::string_view input, Framing framing, size_t piece) {
+  ItemReader reader(framing, kLargest);
+  Result result;
+  const auto take = [&] {
+    while (const auto item = reader.next()) result.items.push_back(*item);
+  };
+  for (; !input.empty(); input.remove_prefix(std::min(piece, input.size()))) {
+    reader.feed(std::string(input.substr(0, piece)));
+    take();
+  }
+  reader.end();
+  take();
+  if (reader.oversize()) result.oversize = {reader.oversize()->number, reader.oversize()->size};
+  check(reader.is_empty() || reader.oversize(), "all is taken");
+  return result;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const std::string_view input = fuzz::text_of(data + 2, size - 2);
+  const auto framing = static_cast<Framing>(data[0] % 3);
+  const Result whole = read(input, framing, std::max<size_t>(1, input.size()));
+  check(whole == read(input, framing, 1 + data[1] % 16), "items do not depend on how they come", input);
+  for (const std::string& item : whole.items) check(item.size() <= kLargest, "none is too large", item);
+  return 0;
+}

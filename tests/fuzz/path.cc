@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths, and text that is shown.
+#include "zk/path.h"
+
+#include "base/failure.h"
+#include "fuzz/fuzz.h"
+
+using namespace zklock;
+using fuzz::check;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input = fuzz::text_of(data, size);
+  if (zk::path_error(input)) {
+    try {
+      zk::check_path(input);
+      check(false, "a bad path is thrown out", input);
+    } catch (const Failure& failure) {
+      check(fuzz::is_safe_line(failure.text()), "in a safe line", failure.text());
+    }
+  } else {
+    check(fuzz::is_safe_line(input) && input.starts_with('/') && !input.ends_with('/'), "a good path is safe", input);
+    const std::string parent = zk::parent_of(input);
+    check(zk::child_of(parent.empty() ? "/" : parent, zk::name_of(input)) == input, "it is the sum of its parts",
+          input);
+    check(parent.empty() || parent == "/zookeeper" || !zk::path_error(parent), "what is above it is good too", input);
+  }
+  const std::string shown = printable(input);
+  check(fuzz::is_safe_line(shown), "what is shown is safe", input);
+  check(is_utf8(input) == decode_utf8(input).has_value(), "UTF-8 can be decoded", input);
+  for (const size_t most : {0u, 1u, 7u, 80u}) {
+    check(fuzz::is_safe_line(shorten(shown, most)), "also when it is cut", input);
+  }
+  nearest(input.substr(0, 64), {"run", "show", "queue", "group", "health"});
+  return 0;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replies to four-letter words: the word, then what a server answers.
+#include "zk/word_reply.h"
+
+#include "command/json_line.h"
+#include "command/word_json.h"
+#include "command/word_report.h"
+#include "fuzz/fuzz.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace zklock;
+using fuzz::check;
+using zk::WordResult;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input = fuzz::text_of(data, size);
+  const std::string word(input.substr(0, 4));
+  const std::string text(input.substr(word.size()));
+  const WordResult result = zk::judge_reply(word, text);
+  check((result == WordResult::closed) == text.empty(), "nothing, and nothing else, is closed", text);
+  const WordResult unended = zk::judge_unended(word, text);
+  check(unended != WordResult::answered && unended != WordResult::closed, "without its end it is no answer", text);
+
+  const std::string structure = command::json_line(command::structure_of(word, text));
+  check(fuzz::is_safe_text(structure), "as JSON it is safe", structure);
+  for (const WordResult shown : {result, unended}) {
+    const command::Asked asked{{"h", 2181}, {word, shown, text, "", Duration(0)}};
+    check(fuzz::is_safe_line(command::trouble_of(asked.reply)), "what is wrong with it is said in a safe line", text);
+    check(fuzz::is_safe_line(command::advice_on(asked)), "and so is what to do", text);
+    check(fuzz::is_safe_text(command::json_of({asked, asked})), "several as JSON are safe", text);
+    const std::string seen = command::text_for_terminal({asked});
+    check(fuzz::is_safe_text(seen), "at a terminal it is safe", seen);
+  }
+  return 0;
+}

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <sys/wait.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -95,9 +96,10 @@ int Job::run_under(recipe::LockSet& locks) {
   recipe::LastSuccess last(session_, held, to_json(options_.note));
   // From the grant on nothing waits without it.
   recipe::Lease lease(session_, held, grace());
-  const host::Attached holding(loop_, lease);
+  std::optional<host::Attached> holding(std::in_place, loop_, lease);
   if (options_.once_per) check_last_success(last, lease.fence(), locks);
   const End end = attend(lease, held);
+  holding.reset();
   const Duration unproved = BootClock::now() - lease.proved();
   const bool success = end == End::own && guard_.executed() && succeeded(guard_.wait_status());
   if (options_.once_per && success) {

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # To be started by setup_file. With a session timeout of 60s nobody pings within a test.
-counted_server() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+counted_server() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000; }
 
 # A word costs a request and two answers, or more if it is a long one, so they are counted.
 word() {

@@ -25,7 +25,9 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     entry.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", entry.node), last);
-    const Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
+    Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
+    // A zklock that runs us has had the lock for longer: the success may be since then.
+    if (entry.held.owner != session_.id()) age = std::max(age, Duration::zero());
     ahead_ = std::max(ahead_, -age);
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }
@@ -76,11 +78,14 @@ bool LastSuccess::record(Duration budget) {
 bool LastSuccess::look_again(Deadline until) {
   for (Entry& entry : entries_) {
     if (!session_.settle_connection(until)) return false;
-    const zk::Call synced = session_.client().sync(entry.node);
+    // A transaction, also where the node is gone: what our server says after it is the quorum's. To a sync a leader
+    // that has lost its quorum gives an answer, too.
+    const zk::Call checked = session_.client().check({entry.held.node});
     const zk::Call last = session_.client().read(entry.node);
     const zk::Call own = session_.client().read(entry.held.node);
     if (!session_.settle(own, until)) return false;
-    if (synced->answer.code != Code::ok || own->answer.code == Code::unknown) return !session_.expired();
+    const bool unknown = checked->answer.code == Code::unknown || own->answer.code == Code::unknown;
+    if (unknown || session_.expired()) return !session_.expired();
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
     if (recorded_ || own->answer.code == Code::no_node) return false;
     entry.exists = last->answer.code == Code::ok;

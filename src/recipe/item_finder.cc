@@ -31,7 +31,9 @@ void ItemFinder::restart(bool synced) {
 
 void ItemFinder::put_off(size_t count) {
   put_off_ = count;
-  if (!items_.empty()) std::ranges::rotate(items_, items_.begin() + static_cast<ptrdiff_t>(count % items_.size()));
+  if (items_.empty()) return;
+  // Not std::ranges: clang 14 cannot compile some of those with the library of GCC 12.
+  std::rotate(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(count % items_.size()), items_.end());
 }
 
 std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {

@@ -180,8 +180,9 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadl
   }
   std::erase_if(found, [](const Survey& survey) { return survey.use == Use::lock && survey.participants.empty(); });
   std::ranges::sort(found, {}, &Survey::path);
-  const auto doubles = std::ranges::unique(found, {}, &Survey::path);
-  found.erase(doubles.begin(), doubles.end());
+  // Not std::ranges: clang 14 cannot compile some of those with the library of GCC 12.
+  const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
 }
 

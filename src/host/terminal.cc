@@ -4,6 +4,7 @@
 #include "host/colour.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <limits.h>
 #include <poll.h>
 #include <string>
@@ -23,14 +24,24 @@ void write_all(std::string_view text) {
   }
 }
 
+// One on which a line can be written over. Without TERM most can.
+bool is_screen(int fd) {
+  const char* kind = std::getenv("TERM");
+  return isatty(fd) && (!kind || std::string_view(kind) != "dumb");
+}
+
 }  // namespace
 
 bool is_watched() {
-  return isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+  return is_screen(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
 bool is_terminal_output() {
   return isatty(STDOUT_FILENO);
+}
+
+bool is_screen_output() {
+  return is_screen(STDOUT_FILENO);
 }
 
 void remark(std::string_view text) {

@@ -142,7 +142,7 @@ std::optional<Duration> Health::interval(HealthFormat format, bool quiet) const 
 }
 
 void Health::watch(host::Loop& loop, Checkup& checkup, HealthFormat format, Duration interval) const {
-  const bool repaint = format == HealthFormat::text && host::is_terminal_output();
+  const bool repaint = format == HealthFormat::text && host::is_screen_output();
   Deadline next = BootClock::now();
   for (bool first = true;; first = false) {
     std::string text = report_of(checkup.look(), format, {}, host::colours_on(STDOUT_FILENO));

@@ -6,6 +6,7 @@
 #include "host/fd.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -47,14 +48,24 @@ void write_bytewise(std::string_view text) {
   }
 }
 
+// One on which a line can be written over. Without TERM most can.
+bool is_screen(int fd) {
+  const char* kind = std::getenv("TERM");
+  return isatty(fd) && (!kind || std::string_view(kind) != "dumb");
+}
+
 }  // namespace
 
 bool is_watched() {
-  return isatty(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+  return is_screen(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
 bool is_terminal_output() {
   return isatty(STDOUT_FILENO);
+}
+
+bool is_screen_output() {
+  return is_screen(STDOUT_FILENO);
 }
 
 void remark(std::string_view text) {

@@ -7,11 +7,15 @@
 
 namespace zklock::host {
 
-// Standard error is a terminal and we are its foreground process group: somebody is watching.
+// Standard error is a terminal, not a dumb one, and we are its foreground process group: somebody is watching a line that
+// is kept up to date.
 bool is_watched();
 
 // Standard output is a terminal.
 bool is_terminal_output();
+
+// The same, and not a dumb one: what stands there can be written over.
+bool is_screen_output();
 
 // Writes to standard error if that takes it at once, else drops it: a terminal that was stopped with Ctrl-S or a full
 // pipe must not hold up the loop. For what is said along the way.

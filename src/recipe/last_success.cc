@@ -25,7 +25,9 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     entry.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", entry.node), last);
-    const Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
+    Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
+    // A zklock that runs us has had the lock for longer: the success may be since then.
+    if (entry.held.owner != session_.id()) age = std::max(age, Duration::zero());
     ahead_ = std::max(ahead_, -age);
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }

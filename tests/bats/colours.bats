@@ -90,3 +90,18 @@ assert_no_escapes() { refute_regex "$1" $'\e'; }
   assert_no_escapes "$(<shown)$(<said)"
   let_all_go h
 }
+
+@test "a dumb terminal gets no line that is kept up to date, and no screen" {
+  hold h /l
+  at_terminal 75 env TERM=dumb "$ZKLOCK_BIN" run -v -w 1500ms /l -- true
+  assert_shown "zklock: waiting for /l: "
+  assert_no_escapes "$shown"
+  refute grep -q $'\r[^\n]' screen
+  at_terminal 0 env TERM=dumb "$ZKLOCK_BIN" queue push /q a
+  assert_no_escapes "$shown"
+  background pty screen env TERM=dumb "$ZKLOCK_BIN" health --interval 100ms
+  wait_until "it has looked twice" eval '(($(grep -c "every 100ms" screen) > 1))'
+  kill "$(pgrep -P $!)"
+  assert_no_escapes "$(<screen)"
+  let_all_go h
+}

@@ -7,8 +7,8 @@
 
 namespace zklock::host {
 
-// Standard error is a terminal, not a dumb one, and we are its foreground process group: somebody is watching a line that
-// is kept up to date.
+// Standard error is a terminal, not a dumb one, and we are its foreground process group: somebody is watching a line
+// that is kept up to date.
 bool is_watched();
 
 // Standard output is a terminal.

@@ -85,7 +85,7 @@ void Pulling::write_items() {
 // After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's. Until an answer is
 // as young as we want it: the next pause may come while we wait for it.
 void Pulling::check_claims() {
-  while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::beat_of(session_.timeout())) {
+  while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
     const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
     if (is_torn() && (confirmed.empty() || confirmed.front().path != first)) fail_torn();

@@ -133,7 +133,7 @@ Consumer::Lot Consumer::send(const std::vector<std::string>& paths, const std::v
   Lot lot;
   lot.with_more = !with.empty();
   lot.together = lot.with_more || paths.size() > 1;
-  lot.sent = BootClock::now();
+  lot.sent = session_.proof_now();
   if (!lot.together) {
     for (const std::string& path : paths) lot.attempts.push_back(attempt(path));
     return lot;

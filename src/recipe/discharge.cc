@@ -160,7 +160,7 @@ std::vector<Item> Discharge::confirm(std::vector<Item> items, Deadline until) {
   for (;;) {
     if (items.empty()) return items;
     session_.ready(until);
-    const Deadline sent = BootClock::now();
+    const Deadline sent = session_.proof_now();
     const Answer answer = session_.await(session_.client().check(claims_of(items)), until);
     if (answer.code == Code::expired) return {};
     if (answer.code == Code::unknown) continue;

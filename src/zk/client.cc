@@ -272,6 +272,9 @@ Client::Client(const ClientOptions& options)
 
 Client::~Client() {
   cork(false);
+  // Who has owed an answer for so long would have us wait for that to the close, too.
+  const std::optional<Stuck> waits = stuck();
+  if (waits && waits->last != Wire::End::closed && state() == ClientState::connected) cut(fd_);
   zookeeper_close(handle_);
 }
 

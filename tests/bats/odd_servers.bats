@@ -3,7 +3,11 @@
 
 load helpers
 
-setup() { setup_zk; }
+setup() {
+  setup_zk
+  # All subcommands begin at the same time, and each may take a minute.
+  export ZKLOCK_TEST_WAIT=${ZKLOCK_TEST_WAIT:-90}
+}
 
 teardown() { end_all; }
 
@@ -130,7 +134,7 @@ END
 }
 
 @test "a server that answers nothing but pings costs the connect timeout, and a line" {
-  export ZKLOCK_CONNECT_TIMEOUT=2s ZKLOCK_SESSION_TIMEOUT=4s
+  export ZKLOCK_CONNECT_TIMEOUT=3s ZKLOCK_SESSION_TIMEOUT=6s
   odd --mute
   all_subcommands >commands
   begin_each

@@ -14,6 +14,7 @@ teardown() { end_all; }
 # odd ARG…: from here on zklock talks to such a server; what the proxy says is in the file said.
 odd() {
   local servers=${ZKLOCK_SERVERS%%/*}
+  rm -f said # another one may still write to that
   : >said
   background "$repo/tests/helpers/odd_server.py" "$@" "${servers%%,*}" >said
   wait_for port said
@@ -80,7 +81,7 @@ begin_each() {
   while read -r line; do
     number=$((number + 1))
     # shellcheck disable=SC2016,SC2086 # words, as they stand there
-    background sh -c 'timeout 60 "$@" >"$0.out" 2>"$0.err"; echo $? >"$0.status"' $number "$ZKLOCK_BIN" -S "$ODD" $line
+    background sh -c 'timeout -k 20 60 "$@" >"$0.out" 2>"$0.err"; echo $? >"$0.status"' $number "$ZKLOCK_BIN" -S "$ODD" $line
   done <commands
 }
 
@@ -205,7 +206,7 @@ no_harm() {
   export ZKLOCK_CONNECT_TIMEOUT=2s
   local seed
   # A server can keep to itself that the lock is free.
-  all_subcommands | sed -E '/ -n /!s/^(run|group wait)/& -w 10s/; s/-w 30s/-w 10s/' >commands
+  all_subcommands | sed -E '/ -n /!s/^(run|group wait|break)/& -w 10s/; s/-w 30s/-w 10s/' >commands
   for seed in ${ODD_SEEDS:-1 2 3}; do
     odd --forge "$seed"
     rm -f ./*.status

@@ -104,7 +104,8 @@ void Lease::decide() {
 void Lease::send_heartbeat() {
   std::vector<std::string> nodes;
   for (const Look& look : looks_) nodes.push_back(look.held.node);
-  sent_ = session_.proof_now();
+  sent_ = BootClock::now();
+  proof_ = session_.proof_now();
   heartbeat_ = session_.client().check(nodes);
 }
 
@@ -113,7 +114,7 @@ void Lease::take_heartbeat() {
   next_heartbeat_ = sent_ + session_.timeout() / kRetries;
   switch (word_of(heartbeat_->answer.code)) {
     case Word::there:
-      proved_ = sent_;
+      proved_ = proof_;
       fence_ = kNever;  // may grow
       next_heartbeat_ = sent_ + zk::beat_of(session_.timeout());
       break;

@@ -77,6 +77,7 @@ class Lease : public host::Source {
   Deadline next_heartbeat_ = kNever;
   zk::Call heartbeat_;  // under way, if any
   Deadline sent_{};     // when
+  Deadline proof_{};    // what an answer to it proves; for a while after a handshake that is less
   std::string lost_;
 };
 

@@ -207,7 +207,8 @@ leave() {
 
 @test "-- COMMAND that runs for three session timeouts: the session lives" {
   zklock group create /g
-  background zklock group watch -v --session-timeout 600ms /g -- sh -c 'sleep 2; echo over >>runs' 2>err
+  background zklock group watch -v --session-timeout 2s /g -- sh -c 'sleep 6; echo over >>runs' 2>err
   wait_for over runs
-  assert_equal "$(<err)" ""
+  # A busy machine may cost it a connection.
+  refute_regex "$(<err)" expired
 }

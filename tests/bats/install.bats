@@ -126,7 +126,7 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
   if [[ $(zklock -V) == *portable* ]]; then
     refute_line --regexp '^Depends: .*(libzookeeper|libfmt|libstdc)'
   else
-    assert_line --regexp '^Depends: .*libzookeeper-st2'
+    assert_line --regexp '^Depends: .*libfmt'
   fi
   assert_line "Suggests: default-jre-headless, libzookeeper-java, libslf4j-java"
   assert_line "Section: admin"

@@ -122,8 +122,8 @@ at all, or give it longer with -w" ruok -w 500ms "${addresses[0]}"
   says 65 "cannot join /q: the path is in use as a queue (zklock queue), not as a group; choose another" group join /q
   says 65 "cannot show /q: it is a queue, not a lock; see zklock queue list" show /q
   says 65 "cannot break /g: it is a group, not a lock; see zklock group list" break --yes /g
-  says 65 "cannot make /l/_c_UUID-lock-0000000000/deeper: the node above it is an ephemeral one, which can have nothing \
-below it; choose another path" run "/l/$(znode ls /l)/deeper" -- true
+  says 65 "cannot take /l/_c_UUID-lock-0000000000/deeper: '_c_UUID-lock-0000000000' is the name of a contender for a \
+lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
   let_all_go h s
 }
 

@@ -104,7 +104,9 @@ void Session::turn(Deadline until) {
 Deadline Session::doubtful_from() const {
   if (connected() || expired() || client_->connections() == 0) return kNever;
   if (second_) return second_->confirmed_at();
-  return link_->unconnected_since() + timeout() / 2;
+  // The link notices a lost connection at its next turn.
+  const Deadline since = link_->unconnected_since();
+  return since == kNever ? kNever : since + timeout() / 2;
 }
 
 void Session::look_for_refusal() {

@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <optional>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +33,9 @@ void set_input(const Fd& input) {
   fcntl(STDIN_FILENO, F_SETFD, 0);  // where that was closed, it was opened as that
 }
 
+// How the caller was scheduled before be_prompt(); its nice value stays what it is.
+std::optional<int> usual_policy;
+
 // What the child needs to know. It may have our memory, so it changes nothing there.
 struct Birth {
   const Execution& execution;
@@ -46,6 +51,8 @@ struct Birth {
   // Should the guard be killed, its command dies with it, before zklock has even noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, birth.group);
+  const sched_param none{};
+  if (usual_policy) sched_setscheduler(0, *usual_policy, &none);
   birth.inherited.restore();
   if (birth.service == Service::again) set_input(birth.order.input);
   birth.page.exec_error = birth.execution.execute();
@@ -110,6 +117,14 @@ pid_t give_birth(const Order& order, Service service, const Program& program, co
   const pid_t child = vfork();
   if (child == 0) begin_life(birth);
   return child;
+}
+
+void be_prompt() {
+  const int policy = sched_getscheduler(0);
+  // Somebody has chosen another one, which is more than ours or wanted for all that runs here.
+  if (policy != SCHED_OTHER) return;
+  const sched_param least{1};
+  if (sched_setscheduler(0, SCHED_RR, &least) == 0) usual_policy = policy;
 }
 
 void close_all_but(std::initializer_list<int> kept, int first) {

@@ -266,6 +266,7 @@ void be_guard(Fd channel, GuardPage& page, Service service, const Program& progr
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   become_subreaper();
+  be_prompt();
   GuardProcess(std::move(channel), page, service, program, inherited).live();
 }
 

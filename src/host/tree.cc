@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 // What forks as fast as we kill must not keep the caller from all else for ever.
 constexpr Duration kLongestRound = 1s;
 // Nor what ends as fast as we reap.
-constexpr int kMostReaped = 128;
+constexpr int kMostReaped = 4096;
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;

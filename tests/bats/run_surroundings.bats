@@ -223,6 +223,12 @@ END
   let_all_go h
 }
 
+@test "the command is scheduled as zklock is, though its guard goes before others" {
+  # shellcheck disable=SC2016
+  expect_status 0 nice -n 5 "$ZKLOCK_BIN" run /l -c 'nice; ps -o cls= -p $$'
+  assert_output --regexp $'^5\n *TS$'
+}
+
 @test "credentials that everybody on the host can read are used, with a word" {
   local line="zklock: everybody on this host can read the credentials in 'secret': chmod o-r it"
   printf 'digest:me:geheim\r\n' >secret

@@ -22,9 +22,9 @@ enum class Service {
 pid_t give_birth(const Order& order, Service service, const Program& program, const Inherited& inherited,
                  GuardPage& page, int control_group);
 
-// From now on the caller, a guard, runs as soon as it has something to do, where it may (root): a command that fills all
-// processors, in many sessions, would leave it a small share of them, and the fence is due at its moment. What is given
-// birth to is scheduled as the caller was before.
+// From now on the caller, a guard, runs as soon as it has something to do, where it may (root): a command that fills
+// all processors, in many sessions, would leave it a small share of them, and the fence is due at its moment. What is
+// given birth to is scheduled as the caller was before.
 void be_prompt();
 
 // Closes everything from `first` on but `kept`.

@@ -3,7 +3,7 @@
 // yet. Three spans decide, all parts of the session timeout T (zk/timing.h): a request unanswered for T/6 cuts the
 // connection, an attempt to connect gets T/6, and the library pauses T/60 after each round of servers.
 //
-// Whoever has a session is heard: when nothing was sent for T/6 it sends a cheap read. So does who waits in line or at
+// Whoever has a session is heard: when nothing was sent for T/8 it sends a cheap read. So does who waits in line or at
 // a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.
 // After a longer silence of our own, because we were paused, the connection is given up before any answer is believed.
 #pragma once

@@ -139,7 +139,8 @@ has_counted_past() { ((10#0$(<count) > $1)); }
   wait_for TSTP screen
   kill -USR1 "$(awk '/^ready/ { print $2 }' screen | tr -d '\r')"
   expect_end 0 $!
-  assert_equal "$(grep -cE 'continued|CONT' screen) $(grep -c TSTP screen)" "0 1"
+  # It may have had a CONT, had it been in vfork.
+  assert_equal "$(grep -c continued screen) $(grep -c TSTP screen)" "0 1"
 }
 
 @test "Ctrl-Z while it waits stops zklock; after fg it waits on, and gets the lock" {

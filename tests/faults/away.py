@@ -5,6 +5,8 @@ import os
 import subprocess
 import time
 
+from bound import bound
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 ZKLOCK = os.path.realpath(os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/test/zklock"))
@@ -33,7 +35,7 @@ def await_fact(what, fact, patience=PATIENCE):
 
 def zklock(*words, **options):
     """One in the background, that does not outlive us."""
-    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", ZKLOCK, *words],
+    return subprocess.Popen(bound(ZKLOCK, *words),
                             **{"stdin": subprocess.DEVNULL, "start_new_session": True, **options})
 
 

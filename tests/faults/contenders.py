@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 
+from bound import bound
 from schedule import SESSION
 
 LOCK = "/locks/faults"
@@ -28,9 +29,8 @@ class Contender:
         with open(self._place.path(f"contender-{self.number}.log"), "ab") as log:
             log.write(f"--- run {self.run}\n".encode())
             log.flush()
-            # The signal on our death: nothing of the suite outlives it.
             self.current = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", self._place.zklock, *self._arguments()],
+                bound(self._place.zklock, *self._arguments()),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._place.environment, start_new_session=True)
 
     def _arguments(self):

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 
+from bound import bound
 from schedule import SESSION
 
 LINES, WORK, GROUP = "/queues/lines", "/queues/work", "/groups/faults"
@@ -55,8 +56,8 @@ class Loop:
         with open(self.place.path(f"{self.run}.log"), "wb") as log:
             pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, **self.pipes()}
             self.current = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", self.place.zklock, "-S", self._servers, "--session-timeout",
-                 f"{SESSION:g}s", "--connect-timeout", "2m", *self.words()],
+                bound(self.place.zklock, "-S", self._servers, "--session-timeout", f"{SESSION:g}s",
+                      "--connect-timeout", "2m", *self.words()),
                 env=self.place.environment, start_new_session=True, **pipes)
         self.events.add("crowd begin", run=self.run, pid=self.current.pid)
         self.begun()

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 
+from bound import bound
+
 INSIDE = "ZKLOCK_FAULTS_NETWORK"  # set where this process has a network namespace of its own
 CLIENTS = 9
 SERVERS = (1, 2, 3)
-KEEP = ("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "sleep", "infinity")
+KEEP = ("unshare", "--net", "sleep", "infinity")
 FORWARD = "/proc/sys/net/ipv4/ip_forward"
 PROBE = f"ip link add v1 type veth peer name v2 && ip rule add from 10.0.0.1 blackhole && echo 1 >{FORWARD}"
 
@@ -56,7 +58,7 @@ class Network:
         return os.path.join(self._folder, f"server{place}")
 
     def _keep(self, place):
-        keeper = subprocess.Popen(KEEP, stdin=subprocess.DEVNULL)
+        keeper = subprocess.Popen(bound(*KEEP), stdin=subprocess.DEVNULL)
         self._keepers[place] = keeper.pid
         namespace = f"/proc/{keeper.pid}/ns/net"
         while os.readlink(namespace) == os.readlink("/proc/self/ns/net"):

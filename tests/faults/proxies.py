@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 
+from bound import bound
+
 
 class Proxies:
     def __init__(self, targets):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proxy.py")
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", sys.executable, "-B", script, *targets],
+            bound(sys.executable, "-B", script, *targets),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
         self.addresses = self._process.stdout.readline().split()
 

@@ -44,6 +44,12 @@ class RunTest(unittest.TestCase):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
 
+    def wait_until_all_have_ended(self):
+        until = time.monotonic() + PATIENCE
+        while left := processes(self.folder):
+            self.assertLess(time.monotonic(), until, left)
+            time.sleep(0.05)
+
     def contents(self):
         return [os.path.join(path, name) for path, _, names in os.walk(self.folder) for name in names]
 
@@ -56,7 +62,7 @@ class RunTest(unittest.TestCase):
                 self.wait_until(when)
                 run.send_signal(number)
                 self.assertEqual(run.wait(PATIENCE), -number)
-            self.wait_until(lambda: not processes(self.folder))
+            self.wait_until_all_have_ended()
             self.assertEqual(os.listdir(self.folder), [])
 
     def test_no_process_is_left_after_sigkill(self):
@@ -64,7 +70,7 @@ class RunTest(unittest.TestCase):
             self.wait_until(self.somebody_has_entered)
             run.kill()
             run.wait()
-            self.wait_until(lambda: not processes(self.folder))
+            self.wait_until_all_have_ended()
 
     def test_a_zklock_that_does_nothing_fails_and_the_record_is_kept(self):
         with self.start("--seconds", "1", ZKLOCK_BIN=ALWAYS_0) as run:

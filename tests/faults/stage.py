@@ -10,6 +10,7 @@ import sys
 import time
 
 import network
+from bound import bound
 from ensemble import Ensemble
 from place import Place
 
@@ -71,7 +72,7 @@ class Stage:
         """One in the background, that does not outlive us."""
         with open(self.place.path(log), "ab") as output:
             return subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", self.place.zklock, *words], env=self.place.environment,
+                bound(self.place.zklock, *words), env=self.place.environment,
                 start_new_session=True,
                 **{"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, **options})
 

@@ -42,6 +42,29 @@ work() {
   wait_until "the other job waits, once" has_nodes /q/waiting 1
 }
 
+@test "nobody sleeps for long behind the place of a process that was killed before he came" {
+  queue_of
+  background zklock queue pull -w 60s --session-timeout 60s /q
+  wait_until "the first waits" has_nodes /q/waiting 1
+  kill -KILL $!
+  wait_gone $!
+  background zklock queue pull -w 60s --session-timeout 30s /q >out
+  wait_until "the other one stands behind it" has_nodes /q/waiting 2
+  put "$segment" 1 new
+  expect_end 0 $!
+  assert_equal "$(<out)" new
+  has_nodes /q/waiting 1
+}
+
+@test "-w counts from the last item, however often the place in line is taken anew" {
+  queue_of
+  background zklock queue pull -w 60s --session-timeout 60s /q
+  wait_until "the first waits" has_nodes /q/waiting 1
+  kill -KILL $!
+  wait_gone $!
+  expect_error 75 "no items" zklock queue pull -w 3s --session-timeout 6s /q
+}
+
 # claimed QUEUE N: it has N hundred items, and somebody works on each. Larger batches would not fit.
 claimed() {
   for ((n = 0; n < $2; n++)); do seq 100 | zklock queue push "$1"; done

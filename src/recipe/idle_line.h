@@ -6,8 +6,9 @@
 // packet comes, again and again. So there is room for 64 KiB of watched paths. Where that is not enough, what is not
 // watched is looked at from time to time.
 //
-// The first may be the place of a process that is gone, and whoever stands behind it sleeps until that session expires.
-// So for one session timeout from each connection on nobody sleeps behind others for longer than a sixth of it.
+// The first may be the place of a process that ended while the servers were away, and whoever stands behind it sleeps
+// until that session expires. So for one session timeout from each reconnect on nobody sleeps behind others for longer
+// than a sixth of it. (On a first connection that is not worth its requests: few processes are killed.)
 #pragma once
 
 #include "host/loop.h"
@@ -80,7 +81,7 @@ class IdleLine : private WaitObserver, private host::Source {
   Lock place_;
   std::string left_;          // our last place, until it is known to be gone
   zk::Call leaving_;          // its delete, under way or refused
-  uint64_t connections_ = 0;  // as of the last look
+  uint64_t connections_ = 1;  // as of the last look
   Deadline settled_at_{};     // by then who was gone before the connection in use is out of the line
   Deadline nap_until_ = kNever;
   zk::Watch place_watch_;

@@ -107,6 +107,13 @@ plan="setup: with what they need, apt installs 150 packages, 12.5 MB to fetch, 6
 setup: nothing is installed: cannot fetch http://debian/1: Temporary failure resolving"
 }
 
+@test "without a network and without lists nothing is asked" {
+  stand_in apt-get 'echo "W: Failed to fetch http://debian/1  Temporary failure resolving" >&2; exit 100'
+  at_terminal 1 y bash "$repo/scripts/setup" --ask build
+  assert_regex "$shown" "setup: missing: [^"$'\n'"]*"$'\n'"setup: nothing is installed: cannot fetch http://debian/1: "
+  refute_regex "$shown" "go on"
+}
+
 @test "what else apt says as it fails is shown" {
   stand_in apt-get 'echo "E: dpkg was interrupted" >&2; exit 100'
   set_up 1 build
@@ -165,7 +172,7 @@ setup build sandbox"
   setup_zk
   tree_with_cmake 'mkdir -p tree/build; ln -sf "$ZKLOCK_BIN" tree/build/zklock'
   PATH=$PWD/bin:$PATH expect_status 0 tree/scripts/try
-  assert_output "first: I have the lock for 3 s
+  assert_output "first: I have the lock for 3.5 s
 second: now I have it"
   assert_regex "$stderr" "zklock: waiting for /locks/demo: held by [^ ]+ \(pid [0-9]+\) for .*zklock: took /locks/demo after "
 }

@@ -104,18 +104,23 @@ plan="setup: with what they need, apt installs 150 packages, 12.5 MB to fetch, 6
     esac'
   set_up 1 build
   assert_equal "$(sed 1,2d <<<"$stderr")" "setup: installing, which may take some minutes
-setup: nothing is installed: cannot fetch http://debian/1: Temporary failure resolving"
+setup: nothing is installed: cannot fetch http://debian/deb1: Temporary failure resolving"
 }
 
 @test "without a network and without lists nothing is asked" {
-  stand_in apt-get 'echo "W: Failed to fetch http://debian/1  Temporary failure resolving" >&2; exit 100'
+  stand_in apt-get 'echo "W: Failed to fetch http://debian/1  Temporary failure resolving" >&2
+    echo "E: Unable to locate package" >&2; exit 100'
   at_terminal 1 y bash "$repo/scripts/setup" --ask build
   assert_regex "$shown" "setup: missing: [^"$'\n'"]*"$'\n'"setup: nothing is installed: cannot fetch http://debian/1: "
   refute_regex "$shown" "go on"
 }
 
 @test "what else apt says as it fails is shown" {
-  stand_in apt-get 'echo "E: dpkg was interrupted" >&2; exit 100'
+  stand_in apt-get 'case $* in
+      *--print-uris*) echo "0 upgraded, 9 newly installed" ;;
+      *update*) echo "W: Failed to fetch http://elsewhere/1  404  Not Found" >&2 ;;
+      *) echo "E: dpkg was interrupted" >&2; exit 100 ;;
+    esac'
   set_up 1 build
   assert_regex "$stderr" "E: dpkg was interrupted"$'\n'"setup: could not install: g\+\+ cmake "
 }

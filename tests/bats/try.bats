@@ -99,7 +99,7 @@ plan="setup: with what they need, apt installs 150 packages, 12.5 MB to fetch, 6
   stand_in apt-get 'case $* in
       *--print-uris*) echo "0 upgraded, 9 newly installed" ;;
       *update*) for n in 1 2 3; do echo "W: Failed to fetch http://debian/$n  Temporary failure resolving" >&2; done ;;
-      *) for n in 1 2 3; do echo "E: Failed to fetch http://debian/deb$n  Temporary failure resolving" >&2; done
+      *) for n in {1..3000}; do echo "E: Failed to fetch http://debian/deb$n  Temporary failure resolving" >&2; done
         exit 100 ;;
     esac'
   set_up 1 build
@@ -179,5 +179,5 @@ setup build sandbox"
   PATH=$PWD/bin:$PATH expect_status 0 tree/scripts/try
   assert_output "first: I have the lock for 3.5 s
 second: now I have it"
-  assert_regex "$stderr" "zklock: waiting for /locks/demo: held by [^ ]+ \(pid [0-9]+\) for .*zklock: took /locks/demo after "
+  assert_regex "$stderr" "waiting for /locks/demo: held by [^ ]+ \(pid [0-9]+\) for .*zklock: took /locks/demo after "
 }

@@ -79,12 +79,21 @@ JobOptions Run::job_options(const Arguments& arguments) const {
   job.paths = paths(arguments);
   job.type = lock_type();
   job.slots = slots();
-  job.grace = duration(grace_, "--grace");
+  job.grace = grace();
   job.wait_all = wait_all_;
   job.min_hold = duration(min_hold_, "--min-hold").value_or(Duration::zero());
   job.once_per = duration(once_per_, "--once-per");
   check_job(job);
   return job;
+}
+
+std::optional<Duration> Run::grace() const {
+  if (!grace_) return std::nullopt;
+  constexpr Duration kLongest = kLongestSessionTimeout / kGraceParts;
+  const Duration span = duration_of(*grace_, "--grace");
+  if (span <= kLongest) return span;
+  throw usage_error(fmt::format("--grace {} is more than an eighth of any session timeout: write at most {}h", *grace_,
+                                kLongest / std::chrono::hours(1)));
 }
 
 void Run::check_job(const JobOptions& job) const {

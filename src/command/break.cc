@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kUsualPatience = "30s";
 
 constexpr const char* kFooter =
-    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage,\n"
-    "65 the path is a queue, 69 no server, 75 not in time, 77 refused.\n\n"
+    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage, 65 the\n"
+    "path is a queue, 69 no server, 75 not in time, or no such lock, 77 refused.\n\n"
     "Examples:\n"
     "  zklock break /locks/nightly                # shows whom it hits, and asks\n"
     "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n\n"

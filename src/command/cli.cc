@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
-    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n\n"
+    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n"
     "Manual: zklock(1)";
 
 // The innermost subcommand that was named, or the root.

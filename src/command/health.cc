@@ -24,7 +24,7 @@ constexpr const char* kFooter =
     "Exit status: 0 ok, 1 warning, 2 critical, 3 unknown or bad usage.\n\n"
     "Examples:\n"
     "  zklock health zk1 zk2 zk3\n"
-    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n\n"
+    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n"
     "Manual: zklock-health(1)";
 
 constexpr const char* kHome = "\033[H";

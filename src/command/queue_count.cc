@@ -13,7 +13,7 @@ constexpr const char* kFooter =
     "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue count /queues/urls\n"
-    "  zklock queue count --json --exact /queues/urls | jq .in_work\n\n"
+    "  zklock queue count --json --exact /queues/urls | jq .in_work\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr const char* kFooter =
     "69 no server, 75 it is in use, or no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue delete /queues/urls           # if it is empty; asks\n"
-    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n\n"
+    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

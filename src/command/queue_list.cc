@@ -15,7 +15,7 @@ constexpr const char* kFooter =
     "74 output failed, 75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue list -N 10 /queues/urls\n"
-    "  zklock queue list --dead --json /queues/urls | jq -r .id\n\n"
+    "  zklock queue list --dead --json /queues/urls | jq -r .id\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

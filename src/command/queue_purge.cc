@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue purge /queues/urls            # says how many, and asks\n"
-    "  zklock queue purge --yes --dead /queues/urls\n\n"
+    "  zklock queue purge --yes --dead /queues/urls\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

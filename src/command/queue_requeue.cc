@@ -17,7 +17,7 @@ constexpr const char* kFooter =
     "69 no server, 75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue requeue /queues/urls        # all of it\n"
-    "  zklock queue list --dead /queues/urls    # shows the IDs\n\n"
+    "  zklock queue list --dead /queues/urls    # shows the IDs\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

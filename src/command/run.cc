@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
-    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
+    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n"
     "Manual: zklock-run(1)";
 
 constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
@@ -26,9 +26,7 @@ constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
 }  // namespace
 
 Run::Run(CLI::App& root) : app_(add_command(root, "run", "Run a command under a lock")) {
-  set_usage(*app_,
-            "Usage: zklock run [OPTIONS] LOCK... -- COMMAND [ARG...]\n"
-            "       zklock run [OPTIONS] -c STRING LOCK...");
+  set_usage(*app_, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)");
   add_lock_options();
   add_command_options();
   add_global_options(*app_, global_);

@@ -14,11 +14,11 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a queue,\n"
-    "69 no server, 74 output failed, 77 refused.\n\n"
+    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a\n"
+    "queue, 69 no server, 74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock show /locks/nightly\n"
-    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n\n"
+    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
     "Manual: zklock-show(1)";
 
 }  // namespace

@@ -37,7 +37,7 @@ int Show::execute(const Arguments& arguments, const GlobalOptions& global, const
   if (global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json_ ? "" : table_of(surveys, host::colours_on(STDOUT_FILENO));
+  std::string text = json_ ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
   for (const recipe::Survey& survey : surveys) {
     if (json_) text += json_of(survey);
   }

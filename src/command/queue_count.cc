@@ -30,7 +30,11 @@ int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global,
                         Manner&) const {
   QueueVisit visit(queue_path(*app_, arguments), "count", global);
   recipe::QueueCount count;
-  if (visit.look()) count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
+  if (visit.look()) {
+    count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
+  } else {
+    visit.remark("there is no queue " + visit.layout().queue);
+  }
   visit.session().close();
   print(json_ ? json_of(count, exact_) : text_of(count, exact_));
   return 0;

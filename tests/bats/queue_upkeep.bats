@@ -68,6 +68,7 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
 @test "a queue that does not exist: count says 0 items, all else that there is none, and it is not made" {
   expect_status 0 zklock queue count /q
   assert_equal "$output" $'items 0\ndead 0'
+  expect_error 0 "there is no queue /q" zklock queue count -v /q
   local verb
   for verb in list requeue "purge --yes" "delete --yes"; do
     # shellcheck disable=SC2086

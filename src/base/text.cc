@@ -13,6 +13,8 @@ namespace zklock {
 
 namespace {
 
+constexpr size_t kLongestGuessed = 64;
+
 struct Sequence {
   size_t length;
   char32_t lowest;  // the smallest code point that needs this length
@@ -49,19 +51,24 @@ std::optional<double> finite_number(std::string_view text) {
   return all && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
+// Two letters that are swapped count as one edit, as any other slip of a finger does.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
+  std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  std::iota(rows[0].begin(), rows[0].end(), 0);
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
+    rows[i][0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+      const size_t replace = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, replace});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return rows[a.size()][b.size()];
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 }  // namespace
@@ -139,10 +146,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+  const size_t length = word.size() - dashes;
+  // Of two letters there is always one that has one of them.
+  if (length < 3 || length > kLongestGuessed || !is_letter(word[dashes])) return "";
   std::string best;
-  size_t best_distance = 1 + std::max<size_t>(2, word.size() / 3);  // two letters swapped count as two
+  size_t best_distance = 1 + length / 3;  // a slip for every three letters
   for (const std::string& candidate : candidates) {
-    const bool begun = !word.empty() && candidate.starts_with(word);
+    const bool begun = candidate.starts_with(word);
     const size_t distance = begun ? 0 : edit_distance(word, candidate);
     if (distance >= best_distance) continue;
     best = candidate;

@@ -62,7 +62,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
     seconds += *number * *unit;
   }
   if (seconds > kLongestSeconds) return std::nullopt;
-  return Duration(static_cast<Duration::rep>(seconds * 1e9 + 0.5));
+  const Duration span(static_cast<Duration::rep>(seconds * 1e9 + 0.5));
+  return span == Duration::zero() && seconds > 0 ? std::nullopt : std::optional(span);
 }
 
 std::string format_duration(Duration span) {

@@ -34,7 +34,7 @@ Deadline deadline_in(Duration span);
 Duration left_until(Deadline deadline);
 
 // "500ms", "0.5", "30", "30s", "5m", "1h30m", "1d": numbers with a unit (none: seconds), one after the other. Nothing
-// if `text` is anything else, negative, or longer than a hundred years.
+// if `text` is anything else, negative, longer than a hundred years, or too short to be told from 0.
 std::optional<Duration> parse_duration(std::string_view text);
 
 // For people: "420ms", "9.3s", "3m", "2h 5m", "4d 3h".

@@ -2,7 +2,10 @@
 #include "command/arguments.h"
 
 #include "base/text.h"
+#include "command/habits.h"
 #include "command/options.h"
+
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,8 +14,10 @@ namespace zklock::command {
 
 namespace {
 
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
+using Names = std::vector<std::string>;
+
+Names option_names(const CLI::App& app) {
+  Names names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
@@ -23,9 +28,52 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }
 
-std::string hint(const CLI::App& app, const std::string& word, const std::vector<std::string>& candidates) {
+std::string hint(const CLI::App& app, const std::string& word, const Names& candidates) {
   const std::string near = nearest(word, candidates);
-  return near.empty() ? fmt::format("; see {} --help", full_name(app)) : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? fmt::format("see {} --help", full_name(app)) : fmt::format("did you mean '{}'?", near);
+}
+
+Has has_one_of(const Names& names) {
+  return [&names](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+}
+
+Names subcommand_names(const CLI::App& app) {
+  Names names;
+  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
+  return names;
+}
+
+// "write zklock queue push" for a "push" that stands in the place of "queue"; empty where `word` is no such one.
+std::string one_level_deeper(const CLI::App& root, const std::string& word) {
+  std::string found;
+  for (const CLI::App* app : root.get_subcommands(nullptr)) {
+    if (!has_one_of(subcommand_names(*app))(word)) continue;
+    found += fmt::format("{}{} {}", found.empty() ? "write " : " or ", full_name(*app), word);
+  }
+  return found;
+}
+
+std::string hint_for_option(const CLI::App& app, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const Names names = option_names(app);
+  const std::string answer = answer_to_option(name, has_one_of(names));
+  return answer.empty() ? hint(app, name, names) : answer;
+}
+
+std::string hint_for_path(const CLI::App& app, const std::string& shown) {
+  if (app.get_parent()) return fmt::format("write what to do before it, see {} --help", full_name(app));
+  return fmt::format("write zklock run {0} -- COMMAND, zklock show {0} or zklock break {0}", shown);
+}
+
+std::string hint_for_command(const CLI::App& app, const std::string& word, const Names& names) {
+  if (word.starts_with('/')) return hint_for_path(app, printable(word));
+  const bool root = !app.get_parent();
+  const std::string answer = root ? answer_to_command(word) : "";
+  if (!answer.empty()) return answer;
+  const std::string deeper = root ? one_level_deeper(app, word) : "";
+  if (!deeper.empty()) return deeper;
+  const std::string meant = root ? "" : command_meant(word, has_one_of(names));
+  return meant.empty() ? hint(app, word, names) : fmt::format("did you mean '{}'?", meant);
 }
 
 }  // namespace
@@ -50,13 +98,11 @@ Arguments Arguments::cut(int argc, char** argv) {
 Failure unknown_word(const CLI::App& app, const std::string& word) {
   const std::string shown = printable(word);
   if (word.starts_with("-")) {
-    const std::string name = word.substr(0, word.find('='));
-    return usage_error(fmt::format("unknown option '{}'{}", shown, hint(app, name, option_names(app))));
+    return usage_error(fmt::format("unknown option '{}'; {}", shown, hint_for_option(app, word)));
   }
-  std::vector<std::string> names;
-  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
+  const Names names = subcommand_names(app);
   if (names.empty()) return usage_error(fmt::format("unexpected argument '{}'", shown));
-  return usage_error(fmt::format("unknown command '{}'{}", shown, hint(app, word, names)));
+  return usage_error(fmt::format("unknown command '{}'; {}", shown, hint_for_command(app, word, names)));
 }
 
 Failure unexpected_word(const std::string& word, const Arguments& arguments) {

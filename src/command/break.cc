@@ -15,11 +15,11 @@ namespace {
 constexpr const char* kUsualPatience = "30s";
 
 constexpr const char* kFooter =
-    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage,\n"
-    "65 the path is a queue, 69 no server, 75 not in time, 77 refused.\n\n"
+    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage, 65 the\n"
+    "path is a queue, 69 no server, 75 not in time, or no such lock, 77 refused.\n\n"
     "Examples:\n"
     "  zklock break /locks/nightly                # shows whom it hits, and asks\n"
-    "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n\n"
+    "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n"
     "Manual: zklock-show(1)";
 
 }  // namespace
@@ -27,7 +27,7 @@ constexpr const char* kFooter =
 Break::Break(CLI::App& root) : app_(add_command(root, "break", "Have the holders of a lock let go of it")) {
   set_usage(*app_, "Usage: zklock break [OPTIONS] LOCK");
   add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long until they let go (30s)", "DUR");
-  add_flag(*app_, "--force", force_, "Then take the lock away; they may still be running");
+  add_flag(*app_, "--force", force_, "Then take the lock away; they may still run");
   add_flag(*app_, "--yes", yes_, "Do not ask");
   add_global_options(*app_, global_);
   set_footer(*app_, kFooter);

@@ -47,7 +47,12 @@ void Breaking::run() {
 
 Nodes Breaking::find_holders() {
   const recipe::Survey survey = recipe::survey_paths(session_, {options_.path}, until_).front();
-  check_is_lock(survey, fmt::format("cannot break {}", options_.path));
+  const std::string tried = "cannot break " + options_.path;
+  check_is_lock(survey, tried);
+  if (survey.state == recipe::Survey::State::absent) {
+    session_.close();
+    throw Failure(ExitStatus::busy, tried + ": there is no such lock");
+  }
   holders_ = survey.holders();
   Nodes nodes;
   for (const Participant& holder : holders_) nodes.push_back(holder.node);

@@ -23,7 +23,8 @@ class Breaking {
       : options_(std::move(options)), session_(loop_, std::move(session)) {}
 
   // Returns when those who held the lock at the beginning hold it no more. Throws a Failure for all else: 1 for a
-  // person's no, 65 for a queue, 75 when somebody has not let go in time, 77, and what the session throws.
+  // person's no, 65 for a queue, 75 where there is no such lock or somebody has not let go in time, 77, and what the
+  // session throws.
   void run();
 
  private:

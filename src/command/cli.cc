@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
-    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n\n"
+    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n"
     "Manual: zklock(1)";
 
 // The innermost subcommand that was named, or the root.
@@ -39,6 +39,14 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock help");
 }
 
+// "queue help pull" is "help queue pull".
+Arguments with_help_first(Arguments arguments) {
+  std::vector<std::string>& words = arguments.options;
+  const bool parent = words.size() > 1 && (words[0] == "queue" || words[0] == "group");
+  if (parent && words[1] == "help") std::swap(words[0], words[1]);
+  return arguments;
+}
+
 // Who reads the status of health knows four of them only.
 void set_failure_status(CLI::App& root, Manner& manner) {
   if (named(root).get_name() == "health") manner.failure_status = Health::kFailureStatus;
@@ -52,7 +60,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
   set_footer(root, kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);
-  const Arguments arguments = Arguments::cut(argc, argv);
+  const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   GlobalOptions global;
   bool version = false;
   Starts starts;

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock group join --name web1 /groups/web -- httpd -X\n"
-    "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n\n"
+    "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
     "Manual: zklock-group(1)";
 
 std::string only_group(const CLI::App& app, const std::vector<std::string>& words, const Arguments& arguments) {

@@ -12,7 +12,7 @@ constexpr const char* kFooter =
     "69 no server, 75 members have made it, and it goes with them, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group create /groups/web\n"
-    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n\n"
+    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr const char* kFooter =
     "69 no server, 75 there are members or there is no such group, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group delete /groups/web\n"
-    "  zklock group delete --force /groups/old    # its members too\n\n"
+    "  zklock group delete --force /groups/old    # its members too\n"
     "Manual: zklock-group(1)";
 
 Failure not_empty(const recipe::GroupRemoval& removal, const std::string& tried, bool forced) {

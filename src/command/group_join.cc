@@ -16,7 +16,7 @@ constexpr const char* kFooter =
     "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock group join --name web1 --data 10.0.0.7:80 /groups/web -- httpd -X\n"
-    "  zklock group join --unique -w 1m --data-file weight /groups/web\n\n"
+    "  zklock group join --unique -w 1m --data-file weight /groups/web\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

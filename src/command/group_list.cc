@@ -17,7 +17,7 @@ constexpr const char* kFooter =
     "something else, 69 no server, 74 output failed, 75 no such group, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group list -l /groups/web\n"
-    "  zklock group list -q --at-least 2 /groups/web || page-somebody\n\n"
+    "  zklock group list -q --at-least 2 /groups/web || page-somebody\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr const char* kFooter =
     "75 not in time, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group wait --at-least 3 -w 5m /groups/web && next-step\n"
-    "  zklock group wait --at-most 0 /groups/old\n\n"
+    "  zklock group wait --at-most 0 /groups/old\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr const char* kFooter =
     "the start, 74 output failed, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
-    "  zklock group watch /groups/web -- update-backends   # reads the whole list\n\n"
+    "  zklock group watch /groups/web -- update-backends   # reads the whole list\n"
     "Manual: zklock-group(1)";
 
 }  // namespace

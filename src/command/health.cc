@@ -24,7 +24,7 @@ constexpr const char* kFooter =
     "Exit status: 0 ok, 1 warning, 2 critical, 3 unknown or bad usage.\n\n"
     "Examples:\n"
     "  zklock health zk1 zk2 zk3\n"
-    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n\n"
+    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n"
     "Manual: zklock-health(1)";
 
 constexpr const char* kHome = "\033[H";
@@ -84,7 +84,7 @@ int Health::execute(const Arguments& arguments, const GlobalOptions& global, con
     }
   }
   if (!global.quiet) {
-    print(loop, report_of(look, chosen, options.thresholds, host::colours_on(STDOUT_FILENO)));
+    print(loop, report_of(look, chosen, options.thresholds, host::display_of(STDOUT_FILENO)));
   } else if (look.verdict.level != Level::ok) {
     host::say_error(line_of(look.verdict));
   }
@@ -145,7 +145,7 @@ void Health::watch(host::Loop& loop, Checkup& checkup, HealthFormat format, Dura
   const bool repaint = format == HealthFormat::text && host::is_screen_output();
   Deadline next = BootClock::now();
   for (bool first = true;; first = false) {
-    std::string text = report_of(checkup.look(), format, {}, host::colours_on(STDOUT_FILENO));
+    std::string text = report_of(checkup.look(), format, {}, host::display_of(STDOUT_FILENO));
     if (format == HealthFormat::text) {
       text = fmt::format("{}, every {}\n\n{}", now_utc(), format_duration(interval), text);
     }

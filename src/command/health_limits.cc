@@ -5,6 +5,18 @@
 
 namespace zklock::command {
 
+namespace {
+
+using Millis = std::chrono::duration<double, std::milli>;
+
+// Averages are often below a millisecond, which format_duration rounds.
+std::string limit_of(Duration latency) {
+  const double millis = Millis(latency).count();
+  return millis < 1 ? fmt::format("{:.4g}ms", millis) : format_duration(latency);
+}
+
+}  // namespace
+
 const char* name_of(Level level) {
   switch (level) {
     case Level::ok:
@@ -21,7 +33,6 @@ const char* name_of(Level level) {
 
 std::vector<Finding> check_limits(const std::vector<ServerHealth>& servers, int64_t serving,
                                   const Thresholds& thresholds) {
-  using Millis = std::chrono::duration<double, std::milli>;
   std::vector<Finding> findings;
   if (thresholds.servers && serving < *thresholds.servers) {
     findings.push_back(
@@ -32,7 +43,7 @@ std::vector<Finding> check_limits(const std::vector<ServerHealth>& servers, int6
     const auto& latency = server.status.latency_ms;
     if (latency && thresholds.latency && latency->average > Millis(*thresholds.latency).count()) {
       findings.push_back({Level::warning, fmt::format("{}: average latency {:.4g}ms, more than {}", address,
-                                                      latency->average, format_duration(*thresholds.latency))});
+                                                      latency->average, limit_of(*thresholds.latency))});
     }
     const auto outstanding = server.status.outstanding;
     if (outstanding && thresholds.outstanding && *outstanding > *thresholds.outstanding) {

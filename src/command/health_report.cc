@@ -17,7 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
-constexpr size_t kStateColumn = 1;
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"ZXID", "NODES", "VERSION", "MAX-MS", "CONNECTIONS", "SENT/S", "OUTSTANDING"},
+                                {"SERVER"}};
 
 template <typename Value>
 std::string cell_of(const std::optional<Value>& value) {
@@ -108,12 +110,13 @@ Json json_of(const Probe& probe) {
 
 }  // namespace
 
-std::string text_of(const Look& look, host::Colours colours) {
+std::string text_of(const Look& look, const host::Display& display) {
+  const host::Colours colours = display.colours;
   Cells heads{"SERVER", "STATE", "MODE", "VERSION", "AVG-MS", "MAX-MS", "CONNECTIONS", "OUTSTANDING", "ZXID", "NODES"};
   const bool rated = std::any_of(look.rates.begin(), look.rates.end(), [](const auto& rates) { return bool(rates); });
   if (rated) heads.insert(heads.end(), {"RECEIVED/S", "SENT/S"});
   Table table(heads);
-  if (colours == host::Colours::on) table.paint(kStateColumn, colour_of_state);
+  if (colours == host::Colours::on) table.paint("STATE", colour_of_state);
   for (size_t i = 0; i < look.servers.size(); ++i) {
     Cells row = row_of(look.servers[i]);
     const auto& rates = look.rates[i];
@@ -123,6 +126,7 @@ std::string text_of(const Look& look, host::Colours colours) {
     }
     table.add(row);
   }
+  if (display.columns) table.fit(*display.columns, kYielding);
   std::string text =
       fmt::format("{}\n{}: {}\n", table.text(), shown(look.verdict.level, colours), look.verdict.summary);
   for (const Finding& finding : look.verdict.findings) {
@@ -155,10 +159,11 @@ std::string json_of(const Look& look) {
   return json_line(json);
 }
 
-std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds, host::Colours colours) {
+std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds,
+                      const host::Display& display) {
   switch (format) {
     case HealthFormat::text:
-      return text_of(look, colours);
+      return text_of(look, display);
     case HealthFormat::json:
       return json_of(look);
     case HealthFormat::nagios:

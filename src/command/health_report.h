@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/checkup.h"
-#include "host/colour.h"
+#include "host/display.h"
 
 #include <string>
 
@@ -11,8 +11,9 @@ namespace zklock::command {
 
 enum class HealthFormat { text, json, nagios, prometheus };
 
-// A table, and below it the verdict; with rates once there are any.
-std::string text_of(const Look& look, host::Colours colours = host::Colours::off);
+// A table, and below it the verdict; with rates once there are any. A terminal that is too narrow for all of it gets
+// the columns that matter most.
+std::string text_of(const Look& look, const host::Display& display = {});
 
 // An object on a line.
 std::string json_of(const Look& look);
@@ -23,8 +24,9 @@ std::string nagios_of(const Look& look, const Thresholds& thresholds);
 // The text format that Prometheus and its node exporter read.
 std::string prometheus_of(const Look& look);
 
-// `colours` are for the format text alone.
-std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds, host::Colours colours);
+// `display` is for the format text alone.
+std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds,
+                      const host::Display& display);
 
 // "warning: quorum: …; missing: …"
 std::string line_of(const HealthVerdict& verdict);

@@ -13,12 +13,10 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock help\n"
-    "  zklock help queue pull      # the same as zklock queue pull --help\n\n"
+    "  zklock help queue pull      # the same as zklock queue pull --help\n"
     "Manual: zklock(1)";
 
-constexpr const char* kWhereToReadOn =
-    "\nMore about one: zklock help queue pull. What all have in common: zklock --help.\n"
-    "Manual: zklock(1), whole solutions: zklock-recipes(7)\n";
+constexpr const char* kWhereToReadOn = "More: zklock help queue pull; zklock --help; man zklock, man zklock-recipes\n";
 
 const CLI::App& subcommand(const CLI::App& app, const std::string& name) {
   const auto found = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });

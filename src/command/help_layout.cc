@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, Apps>> by_purpose(const CLI::App& root) {
 }
 
 std::string line_of(const std::string& name, const CLI::App& app) {
-  return fmt::format("  {:<15} {}\n", name, app.get_description());
+  return fmt::format("  {:<14} {}\n", name, app.get_description());
 }
 
 // "queue push, pull, list"
@@ -49,13 +49,13 @@ std::string names_of(const Apps& apps) {
 }
 
 std::string commands_of(const CLI::App& app) {
-  std::string text;
-  if (below(app).empty()) return text;
+  if (below(app).empty()) return "";
+  std::string text = "\n";
   if (!app.get_parent()) {
     for (const auto& [purpose, apps] : by_purpose(app)) text += fmt::format("{:<9}{}\n", purpose + ':', names_of(apps));
     return text;
   }
-  text = "Commands:\n";
+  text += "Commands:\n";
   for (const CLI::App* subcommand : below(app)) text += line_of(subcommand->get_name(), *subcommand);
   return text;
 }
@@ -69,15 +69,17 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
 
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    return fmt::format("{}\n{}\n\n{}{}\n{}\n", app->get_description(), usage_, commands_of(*app), options_of(*app),
+    return fmt::format("{}\n{}\n{}{}\n{}\n", app->get_description(), usage_, commands_of(*app), options_of(*app),
                        app->get_footer());
   }
 
  private:
   std::string options_of(const CLI::App& app) const {
-    std::string text = "Options:\n";
+    const bool leaf = below(app).empty();
+    std::string text = leaf ? "Options (-h,--help: this text):\n" : "Options:\n";
     std::string also;
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+      if (leaf && option == app.get_help_ptr()) continue;
       if (app.get_parent() && option->get_group() == kGlobalOptions) {
         also += ' ' + short_name(*option);
       } else {
@@ -99,11 +101,15 @@ std::shared_ptr<CLI::FormatterBase> help_layout(std::string usage) {
 std::string overview(const CLI::App& root) {
   std::string text;
   for (const auto& [purpose, apps] : by_purpose(root)) {
-    text += purpose + ":\n";
+    std::string head = purpose + ':';
+    const auto add = [&](const std::string& name, const CLI::App& app) {
+      text += fmt::format("{:<7}{}", head, line_of(name, app));
+      head.clear();
+    };
     for (const CLI::App* app : apps) {
       const Apps subcommands = below(*app);
-      if (subcommands.empty()) text += line_of(app->get_name(), *app);
-      for (const CLI::App* one : subcommands) text += line_of(app->get_name() + ' ' + one->get_name(), *one);
+      if (subcommands.empty()) add(app->get_name(), *app);
+      for (const CLI::App* one : subcommands) add(app->get_name() + ' ' + one->get_name(), *one);
     }
   }
   return text;

@@ -26,7 +26,7 @@ using End = Attendance::End;
 using recipe::Held;
 using recipe::Outcome;
 
-constexpr int kLargestGrace = 8;  // T / kLargestGrace: more leaves no time to find a third server before SIGTERM
+constexpr Duration kUsuallyGranted = std::chrono::seconds(40);  // servers' maxSessionTimeout, unless they are told
 
 bool succeeded(int wait_status) {
   return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
@@ -204,18 +204,22 @@ void Job::give_back(recipe::LockSet& locks, End end) {
 }
 
 Duration Job::grace() const {
-  const Duration most = session_.timeout() / kLargestGrace;
+  const Duration most = session_.timeout() / kGraceParts;
   return std::min(most, options_.grace.value_or(zk::usual_grace_of(session_.timeout())));
 }
 
 void Job::check_grace() const {
-  if (!options_.grace || *options_.grace <= session_.timeout() / kLargestGrace) return;
-  throw Failure(
-      ExitStatus::usage,
-      fmt::format(
-          "--grace {} is more than an eighth of the session timeout, {}: ask for --session-timeout {}",
-          format_duration(*options_.grace), format_duration(session_.timeout()),
-          fmt::format("{}s", std::chrono::ceil<std::chrono::seconds>(*options_.grace * kLargestGrace).count())));
+  const Duration most = session_.timeout() / kGraceParts;
+  if (!options_.grace || *options_.grace <= most) return;
+  const std::string text = fmt::format("--grace {} is more than an eighth of the session timeout, {}",
+                                       format_duration(*options_.grace), format_duration(session_.timeout()));
+  if (session_.timeout() < session_.options().session_timeout) {
+    throw Failure(ExitStatus::usage, fmt::format("{}, the longest that the servers grant: write at most {}ms", text,
+                                                 most / std::chrono::milliseconds(1)));
+  }
+  const auto needed = std::chrono::ceil<std::chrono::seconds>(*options_.grace * kGraceParts);
+  const char* limited = needed > kUsuallyGranted ? ", which the servers' maxSessionTimeout has to allow" : "";
+  throw Failure(ExitStatus::usage, fmt::format("{}: ask for --session-timeout {}s{}", text, needed.count(), limited));
 }
 
 std::string Job::names() const {

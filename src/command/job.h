@@ -20,6 +20,9 @@
 
 namespace zklock::command {
 
+// The session timeout divided by this is the longest grace: more leaves no time to find a third server before SIGTERM.
+inline constexpr int kGraceParts = 8;
+
 struct JobOptions {
   std::vector<std::string> paths;  // in byte order, none twice
   recipe::LockType type;

@@ -33,7 +33,7 @@ Setting setting(const Value& option, const char* option_name, const char* variab
 Duration timeout(const Setting& setting) {
   const Duration span = duration_of(setting.value, setting.origin);
   // Less leaves the C client no time for its handshake; the server counts in int32 milliseconds.
-  if (span >= 100ms && span <= 24h) return span;
+  if (span >= 100ms && span <= kLongestSessionTimeout) return span;
   throw usage_error(
       fmt::format("bad duration '{}' for {}: write one from 100ms to 24h", setting.value, setting.origin));
 }

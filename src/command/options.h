@@ -58,6 +58,8 @@ void add_server_options(CLI::App& app, GlobalOptions& options);
 // From the option, the variable or the default. Throws a Failure (64) that names the culprit.
 zk::ServerList server_list(const GlobalOptions& options);
 
+inline constexpr Duration kLongestSessionTimeout = std::chrono::hours(24);
+
 // Checked and complete, with variables and defaults. Throws a Failure (64) that names the culprit.
 zk::SessionOptions session_options(const GlobalOptions& options);
 

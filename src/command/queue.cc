@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt\n"
-    "  zklock queue count /queues/urls\n\n"
+    "  zklock queue count /queues/urls\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace

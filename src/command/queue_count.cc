@@ -13,7 +13,7 @@ constexpr const char* kFooter =
     "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue count /queues/urls\n"
-    "  zklock queue count --json --exact /queues/urls | jq .in_work\n\n"
+    "  zklock queue count --json --exact /queues/urls | jq .in_work\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -30,7 +30,11 @@ int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global,
                         Manner&) const {
   QueueVisit visit(queue_path(*app_, arguments), "count", global);
   recipe::QueueCount count;
-  if (visit.open()) count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
+  if (visit.look()) {
+    count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
+  } else {
+    visit.remark("there is no queue " + visit.layout().queue);
+  }
   visit.session().close();
   print(json_ ? json_of(count, exact_) : text_of(count, exact_));
   return 0;

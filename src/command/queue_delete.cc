@@ -14,11 +14,11 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0 it is gone, or was not there; 1 you said no; 64 usage,\n"
-    "65 the path is no queue, 69 no server, 75 it is in use, 77 refused.\n\n"
+    "Exit status: 0 it is gone; 1 you said no; 64 usage, 65 the path is no queue,\n"
+    "69 no server, 75 it is in use, or no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue delete /queues/urls           # if it is empty; asks\n"
-    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n\n"
+    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -35,7 +35,7 @@ int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global
   const std::string path = queue_path(*app_, arguments);
   if (!yes_) check_can_ask();
   QueueVisit visit(path, "delete", global);
-  if (!visit.open()) return 0;
+  visit.open();
   if (!yes_) visit.confirm(fmt::format("delete {}?", path));
   const bool deleted = recipe::delete_queue(visit.session(), visit.layout(), kNever);
   recipe::QueueCount count;

@@ -12,10 +12,10 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server,\n"
-    "74 output failed, 77 refused.\n\n"
+    "74 output failed, 75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue list -N 10 /queues/urls\n"
-    "  zklock queue list --dead --json /queues/urls | jq -r .id\n\n"
+    "  zklock queue list --dead --json /queues/urls | jq -r .id\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -32,10 +32,10 @@ QueueList::QueueList(CLI::App& queue) : app_(add_command(queue, "list", "Show wh
 int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
   const size_t most = this->most();
   QueueVisit visit(queue_path(*app_, arguments), "list", global);
-  const bool there = visit.open();
+  visit.open();
   recipe::QueueWalk walk(visit.session(), dead_ ? visit.layout().dead() : visit.layout().items());
   QueueReport report(dead_, json_);
-  for (size_t listed = 0; there;) {
+  for (size_t listed = 0;;) {
     const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
     if (items.empty()) break;
     visit.print(report.text_of(items));

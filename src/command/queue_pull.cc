@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "A command's status decides: 0 removes the item, 65 buries it, 75 puts it back.\n\n"
     "Examples:\n"
     "  zklock queue pull --follow -j 4 /crawl -- fetch   # a worker\n"
-    "  url=$(zklock queue pull /crawl)                   # one, or status 75\n\n"
+    "  url=$(zklock queue pull /crawl)                   # one, or status 75\n"
     "Manual: zklock-queue(1)";
 
 constexpr int64_t kMostJobs = 256;

@@ -16,10 +16,10 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0; 1 you said no; 64 usage, 65 the path is no queue, 69 no server,\n"
-    "77 refused.\n\n"
+    "75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue purge /queues/urls            # says how many, and asks\n"
-    "  zklock queue purge --yes --dead /queues/urls\n\n"
+    "  zklock queue purge --yes --dead /queues/urls\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -37,7 +37,7 @@ int QueuePurge::execute(const Arguments& arguments, const GlobalOptions& global,
   const std::string path = queue_path(*app_, arguments);
   if (!yes_) check_can_ask();
   QueueVisit visit(path, "purge", global);
-  if (!visit.open()) return 0;
+  visit.open();
   if (!yes_) {
     const recipe::QueueCount count = recipe::count_queue(visit.session(), visit.layout(), false, kNever);
     const int64_t there = dead_ ? count.dead : count.items;

@@ -12,7 +12,7 @@ constexpr const char* kFooter =
     "server, 74 input failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt         # a line, an item\n"
-    "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
+    "  zklock queue push -p 10 /queues/urls -- https://example.org/\n"
     "Manual: zklock-queue(1)";
 
 // What looks like an option behind the queue may be an item.

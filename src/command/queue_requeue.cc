@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit status: 0; 64 usage, 65 not a queue or an ID is unknown,\n"
-    "69 no server, 77 refused.\n\n"
+    "69 no server, 75 no such queue, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue requeue /queues/urls        # all of it\n"
-    "  zklock queue list --dead /queues/urls    # shows the IDs\n\n"
+    "  zklock queue list --dead /queues/urls    # shows the IDs\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -34,8 +34,8 @@ int QueueRequeue::execute(const Arguments& arguments, const GlobalOptions& globa
   std::set<std::string> ids(words.rest.begin(), words.rest.end());
   QueueVisit visit(words.path, "requeue to", global);
   const bool all = ids.empty();
-  int64_t moved = 0;
-  if (visit.open()) moved = recipe::requeue(visit.session(), visit.layout(), ids, kNever);
+  visit.open();
+  const int64_t moved = recipe::requeue(visit.session(), visit.layout(), ids, kNever);
   visit.session().close();
   visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
   if (all || ids.empty()) return 0;

@@ -14,19 +14,27 @@ using recipe::QueueState;
 QueueVisit::QueueVisit(std::string path, std::string verb, const GlobalOptions& global)
     : layout_{std::move(path)}, verb_(std::move(verb)), session_(loop_, session_options(global)) {}
 
-bool QueueVisit::open() {
+bool QueueVisit::look() {
   session_.open(kNever);
-  const std::string tried = fmt::format("cannot {} {}", verb_, layout_.queue);
-  switch (recipe::look_at_queue(session_, layout_, tried, kNever)) {
+  switch (recipe::look_at_queue(session_, layout_, tried(), kNever)) {
     case QueueState::there:
       return true;
     case QueueState::absent:
-      remark(fmt::format("there is no queue {}", layout_.queue));
       return false;
     case QueueState::expired:
       break;
   }
-  throw zk::expired(tried);
+  throw zk::expired(tried());
+}
+
+void QueueVisit::open() {
+  if (look()) return;
+  session_.close();
+  throw Failure(ExitStatus::busy, tried() + ": there is no such queue");
+}
+
+std::string QueueVisit::tried() const {
+  return fmt::format("cannot {} {}", verb_, layout_.queue);
 }
 
 void QueueVisit::confirm(const std::string& question) {

@@ -17,8 +17,10 @@ class QueueVisit {
   // `verb` is for messages: "list".
   QueueVisit(std::string path, std::string verb, const GlobalOptions& global);
 
-  // Connects. False if there is no queue yet. Throws a Failure (65) where the path is something else.
-  bool open();
+  // Connects. False if there is no such queue. Throws a Failure (65) where the path is something else.
+  bool look();
+  // Connects. Throws a Failure where there is no such queue (75) or the path is something else (65).
+  void open();
 
   // Asks "zklock: QUESTION [y/N]"; throws a Failure (1) for a no. There is no session meanwhile, and a new one after
   // it.
@@ -33,6 +35,8 @@ class QueueVisit {
   const recipe::QueueLayout& layout() const { return layout_; }
 
  private:
+  std::string tried() const;
+
   recipe::QueueLayout layout_;
   std::string verb_;
   host::Loop loop_;

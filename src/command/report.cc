@@ -22,7 +22,10 @@ using recipe::Survey;
 using recipe::Use;
 
 constexpr size_t kLongestText = 80;
-constexpr size_t kStateColumn = 2;
+
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND"},
+                                {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
 
 // A participant in words; what is not known is empty.
 struct Words {
@@ -129,20 +132,21 @@ int64_t slots_of(const Survey& survey) {
 
 }  // namespace
 
-std::string table_of(const std::vector<Survey>& surveys, host::Colours colours) {
+std::string table_of(const std::vector<Survey>& surveys, const host::Display& display) {
   if (surveys.empty()) return "";
   const bool once_per = std::any_of(surveys.begin(), surveys.end(), [](const Survey& s) { return s.last_success_ms; });
   std::vector<std::string> heads = {"LOCK", "POS",  "STATE",   "KIND",    "SINCE", "HOST",
                                     "PID",  "USER", "COMMAND", "SESSION", "LABEL"};
   if (once_per) heads.insert(heads.end() - 1, "LAST-SUCCESS");
   Table table(heads);
-  if (colours == host::Colours::on) table.paint(kStateColumn, colour_of);
+  if (display.colours == host::Colours::on) table.paint("STATE", colour_of);
   for (const Survey& survey : surveys) {
     for (auto& row : rows_of(survey)) {
       if (once_per) row.insert(row.end() - 1, last_success_of(survey));
       table.add(row);
     }
   }
+  if (display.columns) table.fit(*display.columns, kYielding);
   return table.text();
 }
 

@@ -3,7 +3,7 @@
 // programs is shown as it is.
 #pragma once
 
-#include "host/colour.h"
+#include "host/display.h"
 #include "recipe/survey.h"
 
 #include <string>
@@ -11,8 +11,9 @@
 
 namespace zklock::command {
 
-// A table: a line for each participant, and one for a lock that has none. Nothing without locks.
-std::string table_of(const std::vector<recipe::Survey>& surveys, host::Colours colours = host::Colours::off);
+// A table: a line for each participant, and one for a lock that has none. Nothing without locks. A terminal that is too
+// narrow for all of it gets the columns that matter most.
+std::string table_of(const std::vector<recipe::Survey>& surveys, const host::Display& display = {});
 
 // An object on a line of its own. Keys of which nothing is known are left out.
 std::string json_of(const recipe::Survey& survey);

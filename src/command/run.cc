@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
-    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
+    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n"
     "Manual: zklock-run(1)";
 
 constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
@@ -26,9 +26,7 @@ constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
 }  // namespace
 
 Run::Run(CLI::App& root) : app_(add_command(root, "run", "Run a command under a lock")) {
-  set_usage(*app_,
-            "Usage: zklock run [OPTIONS] LOCK... -- COMMAND [ARG...]\n"
-            "       zklock run [OPTIONS] -c STRING LOCK...");
+  set_usage(*app_, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)");
   add_lock_options();
   add_command_options();
   add_global_options(*app_, global_);
@@ -79,12 +77,21 @@ JobOptions Run::job_options(const Arguments& arguments) const {
   job.paths = paths(arguments);
   job.type = lock_type();
   job.slots = slots();
-  job.grace = duration(grace_, "--grace");
+  job.grace = grace();
   job.wait_all = wait_all_;
   job.min_hold = duration(min_hold_, "--min-hold").value_or(Duration::zero());
   job.once_per = duration(once_per_, "--once-per");
   check_job(job);
   return job;
+}
+
+std::optional<Duration> Run::grace() const {
+  if (!grace_) return std::nullopt;
+  constexpr Duration kLongest = kLongestSessionTimeout / kGraceParts;
+  const Duration span = duration_of(*grace_, "--grace");
+  if (span <= kLongest) return span;
+  throw usage_error(fmt::format("--grace {} is more than an eighth of any session timeout: write at most {}h", *grace_,
+                                kLongest / std::chrono::hours(1)));
 }
 
 void Run::check_job(const JobOptions& job) const {

@@ -33,6 +33,7 @@ class Run {
   recipe::Patience patience() const;
   recipe::LockType lock_type() const;
   int64_t slots() const;
+  std::optional<Duration> grace() const;
   JobOptions job_options(const Arguments& arguments) const;
   void check_job(const JobOptions& job) const;
 

@@ -14,11 +14,11 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a queue,\n"
-    "69 no server, 74 output failed, 77 refused.\n\n"
+    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a\n"
+    "queue, 69 no server, 74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock show /locks/nightly\n"
-    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n\n"
+    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
     "Manual: zklock-show(1)";
 
 }  // namespace
@@ -37,7 +37,7 @@ int Show::execute(const Arguments& arguments, const GlobalOptions& global, const
   if (global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json_ ? "" : table_of(surveys, host::colours_on(STDOUT_FILENO));
+  std::string text = json_ ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
   for (const recipe::Survey& survey : surveys) {
     if (json_) text += json_of(survey);
   }

@@ -55,8 +55,7 @@ Word::Word(CLI::App& root, const char* name) : name_(name), app_(add_command(roo
   add_flag(*app_, "--json", json_, "An object on a line of its own for each server");
   add_server_options(*app_, global_);
   describe(*app_, "--quiet", "Print no replies");
-  set_footer(*app_,
-             fmt::format("{}{}Examples:\n{}\nManual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
+  set_footer(*app_, fmt::format("{}{}Examples:\n{}Manual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
 }
 
 int Word::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {

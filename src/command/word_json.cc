@@ -71,7 +71,7 @@ Json status_of(string_view text) {
   put(json, "outstanding", status.outstanding);
   put(json, "zxid", status.zxid);
   put(json, "mode", status.mode);
-  put(json, "node_count", status.nodes);
+  put(json, "nodes", status.nodes);
   const std::string* proposals = fields.find("Proposal sizes last/min/max");
   const auto sizes = split(proposals ? string_view(*proposals) : string_view(), '/');
   if (sizes.size() == 3) {

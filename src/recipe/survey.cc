@@ -90,7 +90,8 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
                                     ? line_up_for_slots(std::move(listing.leases), std::move(listing.line))
                                     : line_up(std::move(listing.line));
     const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
-    surveys.push_back({listing.path, listing.use, std::move(participants), last_success_ms});
+    const auto state = listing.answer.code == Code::no_node ? Survey::State::absent : Survey::State::there;
+    surveys.push_back({listing.path, listing.use, std::move(participants), last_success_ms, state});
   }
   return surveys;
 }

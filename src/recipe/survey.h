@@ -12,10 +12,13 @@
 namespace zklock::recipe {
 
 struct Survey {
+  enum class State { there, absent };  // the path
+
   std::string path;
   Use use = Use::lock;
   std::vector<Participant> participants;  // first come first; of slots the leases, then who waits at the gate
   int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: nobody keeps it
+  State state = State::there;
 
   std::vector<Participant> holders() const;
 };

@@ -20,6 +20,8 @@ class Parser {
   Parser(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
 
   ServerList parse() {
+    if (text_.find("://") != std::string_view::npos)
+      fail(text_, "a server list has no scheme; write HOST[:PORT],HOST[:PORT]");
     ServerList list;
     const size_t slash = text_.find('/');
     for (const std::string_view item : split(text_.substr(0, slash), ',')) list.servers.push_back(server(item));

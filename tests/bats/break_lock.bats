@@ -57,11 +57,20 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   let_all_go w
 }
 
-@test "a free lock: done, and nothing is said but with -v; nothing is made" {
+@test "a free lock: done, and nothing is said but with -v" {
+  znode create /l/deeper
   expect_status 0 zklock break --yes /l
   assert_equal "$output$stderr" ""
   expect_status 0 zklock break --yes -v /l
   assert_equal "$stderr" "zklock: /l is free"
+  assert_equal "$(znode ls /l)" deeper
+}
+
+@test "no such lock: 75, with --force too, and nothing is made" {
+  expect_error 75 "cannot break /l: there is no such lock" zklock break --yes /l
+  expect_error 75 "cannot break /l: there is no such lock" zklock break --yes --force -w 0 /l
+  expect_status 75 zklock break --yes -q /l
+  assert_equal "$output$stderr" ""
   assert_untouched
 }
 

@@ -43,7 +43,8 @@ assert_no_escapes() { refute_regex "$1" $'\e'; }
 @test "show: who holds is green, who waits is yellow, and the columns stay where they are" {
   hold h /l
   stand w /l
-  at_terminal 0 "$ZKLOCK_BIN" show /l
+  # shellcheck disable=SC2016
+  at_terminal 0 sh -c 'stty cols 400 <&1; exec "$ZKLOCK_BIN" show /l'
   assert_shown "  ${green}holding${plain}  exclusive  "
   assert_shown "  ${yellow}waiting${plain}  exclusive  "
   local without

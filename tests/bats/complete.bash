@@ -4,7 +4,7 @@
 
 # subcommands: all of them, a line each, "queue push", as the program's help shows them.
 subcommands() {
-  zklock help | sed -nE 's/^  (([a-z0-9]+)( [a-z]+)?)  .*/\2\n\1/p' | LC_ALL=C sort -u
+  zklock help | sed -nE 's/^([A-Z][a-z]+:)? +(([a-z0-9]+)( [a-z]+)?)  .*/\3\n\2/p' | LC_ALL=C sort -u
   echo help
 }
 
@@ -17,7 +17,8 @@ options_of() {
     for name in $(zklock "$@" --help | sed -nE 's/^Also (.*) \(.*/\1/p'); do
       zklock --help | grep -E -e "^ +($name|-.,$name)[, ]" || echo "  $name-is-nowhere-explained"
     done
-  } | sed -nE 's/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p' | LC_ALL=C sort
+  } | sed -nE 's/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p; s/^Options \((-.),(--[a-z]+):.*/\1\n\2/p' |
+    LC_ALL=C sort
 }
 
 # offers_of_bash LINE: what bash offers at the end of the line, sorted; nothing else of what it says is lost.

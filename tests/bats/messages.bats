@@ -138,6 +138,8 @@ lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
   assert_equal "$(<h.err)" "zklock: lost /l: somebody asked for it (zklock break); the command was stopped"
   says 75 "cannot pull from /q: no items" queue pull /q
   says 75 "cannot list /g: there is no such group" group list /g
+  says 75 "cannot list /none: there is no such queue" queue list /none
+  says 75 "cannot break /none: there is no such lock" break --yes /none
   says 75 "cannot wait for /g any longer: 0 members, not at least 1" group wait --at-least 1 -w 0 /g
   let_all_go s
 }

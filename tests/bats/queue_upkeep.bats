@@ -65,16 +65,35 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   assert_equal "$(zklock queue count --json --exact /q)" '{"items":3,"dead":1,"in_work":1}'
 }
 
-@test "a queue that does not exist has nothing in it, and is not made" {
+@test "a queue that does not exist: count says 0 items, all else that there is none, and it is not made" {
   expect_status 0 zklock queue count /q
   assert_equal "$output" $'items 0\ndead 0'
+  expect_error 0 "there is no queue /q" zklock queue count -v /q
   local verb
   for verb in list requeue "purge --yes" "delete --yes"; do
+    # shellcheck disable=SC2086
+    expect_error 75 "/q: there is no such queue" zklock queue $verb /q
+    assert_equal "$output" ""
+    # shellcheck disable=SC2086
+    expect_status 75 zklock queue $verb -q /q
+    assert_equal "$output$stderr" ""
+  done
+  expect_error 75 "cannot list /q: there is no such queue" zklock queue list --json --dead /q
+  expect_error 75 "cannot requeue to /q: there is no such queue" zklock queue requeue /q t-0000000001
+  expect_error 75 "cannot purge /q: there is no such queue" zklock queue purge --yes --dead /q
+  assert_untouched
+}
+
+@test "a queue with nothing in it is one" {
+  zklock queue push /q
+  local verb
+  for verb in list "list --dead" requeue "purge --yes" "purge --yes --dead"; do
     # shellcheck disable=SC2086
     expect_status 0 zklock queue $verb /q
     assert_equal "$output$stderr" ""
   done
-  assert_untouched
+  expect_status 0 zklock queue delete --yes /q
+  expect_error 75 "cannot delete /q: there is no such queue" zklock queue delete --yes /q
 }
 
 @test "a path that is no queue: 65" {

@@ -255,8 +255,8 @@ wrong() {
 @test "--help of run names every option" {
   expect_status 0 zklock run --help
   local option
-  for option in -n -w -E -c -S -v -q -h --nonblock --timeout --conflict-exit-code --command --label \
-    --session-timeout --connect-timeout --auth-file --acl --help "(zklock -h)"; do
+  for option in -n -w -E -c -S -v -q -h,--help --nonblock --timeout --conflict-exit-code --command --label \
+    --session-timeout --connect-timeout --auth-file --acl "(zklock -h)"; do
     assert_output --partial -- "$option"
   done
   expect_status 0 zklock -h

@@ -28,6 +28,20 @@ imok
 imok"
 }
 
+@test "what srvr, stat and health tell of a server has the same names in their JSON" {
+  local health word release
+  for release in 3.4.14 3.9.3; do
+    words_from "$(reply $release leader)"
+    health=$(zklock health --json "${addresses[0]}" |
+      jq -cS '.servers[0] | {version, latency_ms, received, sent, connections, outstanding, zxid, mode, nodes}')
+    assert_equal "$(jq '.nodes > 0' <<<"$health")" true
+    for word in srvr stat; do
+      assert_equal "$(zklock $word --json "${addresses[0]}" |
+        jq -cS '.reply | del(.read_only, .proposal_sizes, .clients)')" "$health"
+    done
+  done
+}
+
 @test "servers that are not named are those of --servers or the variable; a chroot there is ignored" {
   words_from text:imok text:imok
   expect_status 0 zklock -S "${addresses[0]},${addresses[1]}/a/b" ruok

@@ -2,6 +2,7 @@
 // command/health_report, command/checkup: the formats, and rates.
 #include "command/health_report.h"
 
+#include "base/text.h"
 #include "support/replies.h"
 
 #include <algorithm>
@@ -45,6 +46,18 @@ TEST(HealthReport, TextHasALineAServerAndTheVerdictBelow) {
       << text;
   EXPECT_NE(text.find("\nwarning: missing: gone|'=:2181 (connection refused)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nprobe: /health|probe taken in 12ms, given back in 3ms\n"), std::string::npos) << text;
+}
+
+TEST(HealthReport, TheTableFitsATerminal) {
+  for (const size_t columns : {80u, 100u, 200u}) {
+    const std::string text = text_of(look(), {.columns = columns});
+    const std::string table = text.substr(0, text.find("\n\n"));
+    for (const auto line : split(table, '\n')) EXPECT_LE(line.size(), columns) << line;
+    for (const char* head : {"SERVER", "STATE", "MODE", "AVG-MS", "RECEIVED/S"}) {
+      EXPECT_NE(table.find(head), std::string::npos) << table;
+    }
+  }
+  EXPECT_EQ(text_of(look(), {.columns = 1000}), text_of(look()));
 }
 
 TEST(HealthReport, JsonHasAllServersAndTheVerdict) {

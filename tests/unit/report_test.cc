@@ -100,11 +100,61 @@ TEST(Table, APaintedColumnIsAsWideAsWithout) {
   Table table({"STATE", "B"});
   table.add({"holding", "x"});
   table.add({"free", "y"});
-  table.paint(0, [](const std::string& cell) { return cell == "free" ? host::Colour::none : host::Colour::green; });
+  table.paint("STATE",
+              [](const std::string& cell) { return cell == "free" ? host::Colour::none : host::Colour::green; });
   EXPECT_EQ(table.text(),
             "STATE    B\n"
             "\033[1m\033[32mholding\033[0m  x\n"
             "free     y\n");
+}
+
+TEST(Table, WhereThereIsNoRoomColumnsAreLeftOutInTheirOrder) {
+  const Table::Yielding yielding{{"D", "absent", "B"}, {}};
+  const auto fitted = [&](size_t columns) {
+    Table table({"A", "B", "C", "D"});
+    table.add({"one", "two", "three", "four"});
+    table.paint("C", [](const std::string&) { return host::Colour::none; });
+    table.fit(columns, yielding);
+    return table.text();
+  };
+  EXPECT_EQ(fitted(21), "A    B    C      D\none  two  three  four\n");
+  EXPECT_EQ(fitted(20), "A    B    C\none  two  three\n");
+  EXPECT_EQ(fitted(15), "A    B    C\none  two  three\n");
+  EXPECT_EQ(fitted(14), "A    C\none  three\n");
+  EXPECT_EQ(fitted(1), "A    C\none  three\n");
+}
+
+TEST(Table, WhereThereIsNoRoomTheLongestCellsAreCutBetweenCharacters) {
+  Table table({"NAME", "KIND", "LABEL"});
+  table.add({"/l", "exclusively", "grüne Äpfel für alle Leute"});
+  table.add({"/m", "shared", "short"});
+  table.fit(31, {{}, {"LABEL"}});
+  EXPECT_EQ(table.text(),
+            "NAME  KIND         LABEL\n"
+            "/l    exclusively  grüne Äpfel…\n"
+            "/m    shared       short\n");
+  table.fit(20, {{}, {"LABEL"}});
+  EXPECT_NE(table.text().find("exclusively  grüne Äpfel…"), std::string::npos) << "it says nothing when it is shorter";
+}
+
+TEST(Report, FitsATerminal) {
+  constexpr const char* kLong =
+      R"({"host":"a-host-with-a-long-name.example.org","pid":4194304,"user":"somebody","command":"a-long-program",
+          "label":"a label that goes on and on and on and on","since":"2026-11-20T08:30:00Z"})";
+  Survey survey = held_by(kLong);
+  survey.path = "/production/locks/with/a/long/path/nightly";
+  for (const size_t columns : {80u, 100u, 132u}) {
+    const std::string table = table_of({survey, held_by(kNote)}, {.columns = columns});
+    for (const auto line : split(table, '\n')) {
+      const auto characters = decode_utf8(line);
+      ASSERT_TRUE(characters) << line;
+      EXPECT_LE(characters->size(), columns) << line;
+    }
+    for (const char* head : {"LOCK", "STATE", "SINCE", "HOST", "LABEL"}) {
+      EXPECT_NE(table.find(head), std::string::npos) << table;
+    }
+  }
+  EXPECT_EQ(table_of({survey}, {.columns = 1000}), table_of({survey}));
 }
 
 TEST(Report, AFreeLockIsOneLine) {

@@ -68,6 +68,8 @@ TEST(ServerList, NamesTheCulpritOfABadList) {
       {",a", "''", "a server is missing"},
       {"a,", "''", "a server is missing"},
       {"/apps", "''", "a server is missing"},
+      {"http://x/", "'http://x/'", "has no scheme"},
+      {"zk://a:1,b:1/x", "'zk://a:1,b:1/x'", "has no scheme"},
       {"a,b:0", "'b:0'", "from 1 to 65535"},
       {"a:65536", "'a:65536'", "from 1 to 65535"},
       {"a:99999999", "'a:99999999'", "from 1 to 65535"},

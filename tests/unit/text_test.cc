@@ -173,6 +173,12 @@ TEST(Text, SuggestsNothingFarAway) {
   EXPECT_EQ(nearest("frobnicate", {"run", "show"}), "");
   EXPECT_EQ(nearest("--xyzzy", {"--nonblock", "--timeout"}), "");
   EXPECT_EQ(nearest("run", {}), "");
+  const std::vector<std::string> words = {"run", "4lw", "queue", "stat", "--help", "--wait-all"};
+  for (const char* word : {"", "ls", "ru", "/l", "/run", "-", "--", "-h", "--he", "4l", "\xff\xff\xff"}) {
+    EXPECT_EQ(nearest(word, words), "") << word;
+  }
+  EXPECT_EQ(nearest("got", words), "");
+  EXPECT_EQ(nearest(std::string(65, 'a'), {std::string(65, 'a')}), "");
 }
 
 }  // namespace

@@ -31,6 +31,12 @@ TEST(Time, RefusesWhatIsNoDuration) {
   EXPECT_EQ(parse_duration(std::string("5\0", 2)), std::nullopt);
 }
 
+TEST(Time, RefusesADurationThatWouldBecomeZero) {
+  EXPECT_EQ(parse_duration("0.000000001"), 1ns);
+  EXPECT_EQ(parse_duration("0.0000001ms"), std::nullopt);
+  EXPECT_EQ(parse_duration("0.0000000000ms"), 0s);
+}
+
 TEST(Time, FormatsForPeople) {
   const std::pair<Duration, const char*> cases[] = {
       {0s, "0ms"},   {420ms, "420ms"},  {999ms, "999ms"}, {1s, "1.0s"},           {9300ms, "9.3s"},

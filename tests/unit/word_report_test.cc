@@ -44,7 +44,7 @@ TEST(WordJson, StatusOfAllReleases) {
     ASSERT_EQ(stat["clients"].size(), 2u) << release;
     EXPECT_EQ(stat["clients"][1]["recved"], 24) << release;
     EXPECT_NE(std::string(stat["clients"][1]["address"]).find(":52042"), std::string::npos) << release;
-    EXPECT_EQ(structure("srvr", reply_of(release, "follower", "srvr"))["node_count"], 142) << release;
+    EXPECT_EQ(structure("srvr", reply_of(release, "follower", "srvr"))["nodes"], 142) << release;
   }
   EXPECT_EQ(structure("srvr", reply_of("3.9.3", "leader", "srvr"))["proposal_sizes"]["max"], 180);
 }

@@ -17,6 +17,15 @@ file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 file(REMOVE ${doc}/LICENSE)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${doc})
 
-file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
+# Debian's own, in its form, which CHANGELOG.md is not.
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${doc}/changelog
+     "zklock (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+
+  * What has changed is in CHANGELOG.md, beside this file.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${now}
+")
+file(CHMOD ${doc}/changelog ${doc}/copyright PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 file(GLOB pages ${share}/man/man*/*)
 execute_process(COMMAND gzip -9n ${pages} ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)

@@ -16,8 +16,10 @@ install(FILES completions/zklock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/
 install(FILES completions/_zklock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 set(CPACK_PACKAGE_NAME zklock)
-# Who publishes packages puts himself here, as in "Name <address>".
-set(CPACK_PACKAGE_CONTACT "zklock maintainers" CACHE STRING "The maintainer that packages name")
+# Who publishes packages names himself by -DCPACK_PACKAGE_CONTACT='Name <address>'; this address is valid in form only.
+if(NOT CPACK_PACKAGE_CONTACT MATCHES "<.+@.+>")
+  set(CPACK_PACKAGE_CONTACT "zklock maintainers <maintainers@zklock.invalid>")
+endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks and queues for the shell, on ZooKeeper")
 set(CPACK_PACKAGE_DESCRIPTION
     "zklock runs a command under a lock that all hosts share, like flock

@@ -64,6 +64,7 @@ void Pulling::claim_ahead() {
 void Pulling::collect() {
   size_t size = 0;
   for (Item& item : consumer_.collect(kNever)) {
+    idle_until_.reset();
     size += item.data.size();
     items_.push_back(std::move(item));
   }
@@ -164,19 +165,20 @@ bool Pulling::wait_for_items() {
   if (options_.all && !consumer_.some_in_work()) return false;
   if (options_.waits()) {
     IdleLine& line = intake_.idle_line();
-    const Deadline until = options_.idle ? deadline_in(*options_.idle) : kNever;
-    switch (line.wait({true, until}, options_.all)) {
+    if (!idle_until_) idle_until_ = options_.idle ? deadline_in(*options_.idle) : kNever;
+    switch (line.wait({true, *idle_until_}, options_.all)) {
       case IdleLine::End::taken:
+        idle_until_.reset();
         for (Item& item : line.items()) items_.push_back(std::move(item));
         return true;
       case IdleLine::End::expired:
+      case IdleLine::End::disturbed:
         return true;
       case IdleLine::End::nothing:
         return false;
       case IdleLine::End::removed:
         throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
       case IdleLine::End::timeout:
-      case IdleLine::End::disturbed:
         break;
     }
   }

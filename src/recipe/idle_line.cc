@@ -20,6 +20,7 @@ constexpr size_t kRoomForItems = kRoom * 3 / 4;  // of it
 constexpr Duration kPause = 250ms;               // at least, between looks at what is not watched
 constexpr Duration kBlindPause = 1s;             // where lists of segments are among that
 constexpr size_t kMostAtOnce = 500;              // items
+constexpr int kLooksInDoubt = 6;
 
 IdleLine::End end_of(Outcome outcome) {
   switch (outcome) {
@@ -49,7 +50,7 @@ IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
   if (const auto end = wait_until_left(patience)) return *end;
   try {
     place_watch_.reset();
-    const Outcome outcome = place_.acquire(patience);
+    const Outcome outcome = stand_in_line(patience);
     const End end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
     // It went with the transaction that took the item, or with the session.
     if (end == End::taken || end == End::expired) place_.forget();
@@ -59,6 +60,27 @@ IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
     leave();
     throw;
   }
+}
+
+// Others' session timeouts are taken to be like ours.
+bool IdleLine::in_doubt() {
+  const uint64_t connections = session_.client().connections();
+  if (connections_ != connections) settled_at_ = deadline_in(session_.timeout());
+  connections_ = connections;
+  return left_until(settled_at_) > Duration::zero();
+}
+
+Outcome IdleLine::stand_in_line(const Patience& patience) {
+  const bool naps = in_doubt();
+  nap_until_ = naps ? deadline_in(session_.timeout() / kLooksInDoubt) : kNever;
+  Patience nap = patience;
+  nap.disturbed = [&, naps] {
+    const bool over = (naps && nap_until_ == kNever) || session_.client().connections() != connections_;
+    return (over && session_.connected()) || (patience.disturbed && patience.disturbed());
+  };
+  const Outcome outcome = place_.acquire(nap);
+  nap_until_ = kNever;
+  return outcome;
 }
 
 void IdleLine::leave() {
@@ -95,6 +117,7 @@ std::optional<IdleLine::End> IdleLine::wait_until_left(const Patience& patience)
 
 void IdleLine::forget() {
   place_.forget();
+  connections_ = 0;
   left_.clear();
   leaving_.reset();
   found_.clear();

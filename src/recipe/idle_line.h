@@ -6,6 +6,9 @@
 // packet comes, again and again. So there is room for 64 KiB of watched paths. Where that is not enough, what is not
 // watched is looked at from time to time.
 //
+// The first may be the place of a process that ended while the servers were away, and whoever stands behind it sleeps
+// until that session expires. So for one session timeout from each reconnect on nobody sleeps behind others for longer
+// than a sixth of it. (On a first connection that is not worth its requests: few processes are killed.)
 #pragma once
 
 #include "host/loop.h"
@@ -34,7 +37,7 @@ class IdleLine : private WaitObserver, private host::Source {
     timeout,
     removed,  // our place was deleted by somebody while our session lived
     expired,
-    disturbed,
+    disturbed,  // look again, and come back
   };
 
   // Waits for an item and takes it, but not before the last place is known to be gone. `end_if_empty`: not for items
@@ -47,14 +50,16 @@ class IdleLine : private WaitObserver, private host::Source {
   void forget();
 
  private:
-  Deadline next_look() const override { return kNever; }
-  void on_holder(const Holder&) override {}
+  Deadline next_look() const override { return nap_until_; }
+  void on_holder(const Holder&) override { nap_until_ = kNever; }
   void on_start_again(Outcome) override {}
 
   void arm(host::PollSet&) override {}
   void record(const host::PollSet&) override {}
   void decide() override;
 
+  bool in_doubt();
+  Outcome stand_in_line(const Patience& patience);
   void leave();
   std::optional<End> wait_until_left(const Patience& patience);
   End wait_in_line(const Patience& patience, bool end_if_empty);
@@ -74,8 +79,11 @@ class IdleLine : private WaitObserver, private host::Source {
   QueueLayout layout_;
   Consumer& consumer_;
   Lock place_;
-  std::string left_;  // our last place, until it is known to be gone
-  zk::Call leaving_;  // its delete, under way or refused
+  std::string left_;          // our last place, until it is known to be gone
+  zk::Call leaving_;          // its delete, under way or refused
+  uint64_t connections_ = 1;  // as of the last look
+  Deadline settled_at_{};     // by then who was gone before the connection in use is out of the line
+  Deadline nap_until_ = kNever;
   zk::Watch place_watch_;
   zk::Watch items_watch_;                             // on the list of segments
   std::vector<std::string> segments_;                 // paths, as in that list

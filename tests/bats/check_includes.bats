@@ -96,3 +96,19 @@ breach() {
     "char q = '\"';" 'say("use kill(1), \" or fork()");' 'char const* url = "http://x";'
   check 0
 }
+
+@test "check-house counts what it says it counts" {
+  source_file base/text.h 'enum class Word { a, b };'
+  source_file base/text.cc '#include "base/text.h"' 'int f(int a,' '      int b) {' '  if (a) {' '    return b;' '  }' '  return a;' '}'
+  source_file zk/reply.h '#include "base/text.h"' 'class Word {' ' public:' '  int g() const {' '    return 1;' '  }' '};'
+  expect_status 0 "$repo/scripts/check-house" .
+  assert_output "files: 3, lines: 16, median: .cc 8, .h 1
+folders of more than 25 files:
+headers with one user besides their own source: 1
+  base/text.h (zk/reply)
+names of more than one type: 1
+  Word: src/base/text.h:1 src/zk/reply.h:2
+longest functions, in lines:
+  4 src/base/text.cc:3
+  1 src/zk/reply.h:4"
+}

@@ -115,10 +115,14 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
   assert_equal "$output$stderr" ""
 }
 
-@test "the Debian package has its dependencies, and pages and completions where Debian wants them" {
-  # Of what is installed already: else cpack would build first, and change the program under the other tests.
+# Of what is installed already: else cpack would build first, and change the program under the other tests.
+make_package() {
   expect_status 0 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$PWD/package" \
     -D CPACK_INSTALL_CMAKE_PROJECTS= -D "CPACK_INSTALLED_DIRECTORIES=$installed;/usr"
+}
+
+@test "the Debian package has its dependencies, and pages and completions where Debian wants them" {
+  make_package
   local package file
   package=$(echo package/zklock_*_"$(dpkg --print-architecture)".deb)
   expect_status 0 dpkg-deb -f "$package" Depends Suggests Section Maintainer
@@ -137,4 +141,16 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
   done
   refute_output --partial site-functions
   refute_line --regexp '^\./(tmp|home|root|[^u])'
+}
+
+@test "the Debian package names a maintainer and its changelog in the forms that Debian wants" {
+  (umask 077 && make_package)
+  expect_status 0 dpkg-deb -f package/zklock_*.deb Maintainer
+  assert_output --regexp '^[^<]+ <[^@ ]+@[^@ ]+>$'
+  dpkg-deb -x package/zklock_*.deb unpacked
+  gzip -d unpacked/usr/share/doc/zklock/changelog.gz
+  expect_status 0 env LC_ALL=C dpkg-parsechangelog -l unpacked/usr/share/doc/zklock/changelog
+  assert_line "Version: $(zklock -V | sed -n '1s/zklock //p')"
+  assert_equal "$stderr" ""
+  assert_equal "$(find unpacked -type f ! -perm -444)" ""
 }

@@ -42,6 +42,36 @@ work() {
   wait_until "the other job waits, once" has_nodes /q/waiting 1
 }
 
+# wait_behind_a_ghost DUR: both idle, in this order; the first is killed while the server is away.
+wait_behind_a_ghost() {
+  local ghost
+  queue_of
+  background zklock queue pull -w 60s --session-timeout 60s /q
+  ghost=$!
+  wait_until "the first waits" has_nodes /q/waiting 1
+  background zklock queue pull -w "$1" --session-timeout 6s /q >out 2>err
+  pid[behind]=$!
+  wait_until "the other one stands behind it" has_nodes /q/waiting 2
+  zk_sandbox kill 1
+  kill -KILL "$ghost"
+  wait_gone "$ghost"
+  zk_sandbox restart 1
+}
+
+@test "nobody sleeps for long behind the place of a process that ended while the servers were away" {
+  wait_behind_a_ghost 60s
+  zklock queue push /q new
+  expect_end 0 "${pid[behind]}"
+  assert_equal "$(<out)" new
+  has_nodes /q/waiting 1
+}
+
+@test "-w counts from the last item, however often the place in line is taken anew" {
+  wait_behind_a_ghost 12s
+  expect_end 75 "${pid[behind]}"
+  wait_for "no items" err
+}
+
 # claimed QUEUE N: it has N hundred items, and somebody works on each. Larger batches would not fit.
 claimed() {
   for ((n = 0; n < $2; n++)); do seq 100 | zklock queue push "$1"; done

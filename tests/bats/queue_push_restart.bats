@@ -78,9 +78,9 @@ all_in() {
 }
 
 @test "the server is frozen for longer than a connection may be silent, while lines come" {
-  begin_push --session-timeout 6s
+  begin_push --session-timeout 12s
   zk_sandbox pause 1
-  feed 1 6 0.25 # few, or no more is read before they are answered
+  feed 1 6 0.5 # few, or no more is read before they are answered
   feed 7 40 0.02
   zk_sandbox continue 1
   feed 41 50 0.02

@@ -130,7 +130,7 @@ refute_connected() {
 @test "a worker that gets TERM while nobody answers the removal of what was done: 76" {
   by_relay
   zklock queue push /q a
-  begin_pull -S "$relayed" --session-timeout 60s --connect-timeout 2s --follow /q
+  begin_pull -S "$relayed" --session-timeout 60s --connect-timeout 20s --follow /q
   works a
   kill -STOP "${pid[relay]}"
   end_with 0 a

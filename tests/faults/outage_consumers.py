@@ -20,7 +20,8 @@ class Consumers:
         self._given = given
         self._queue = "/q".ljust(given.path_bytes, "x")
         self._taken = os.path.join(folder, "taken")
-        self._log = open(os.path.join(folder, "log"), "wb")
+        self._log_path = os.path.join(folder, "log")
+        self._log = open(self._log_path, "wb")
         self._client = KazooClient(os.environ["ZKLOCK_SERVERS"], timeout=CLIENTS_LIFE)
         self._pushed = 0
         self._consumers = []
@@ -31,15 +32,28 @@ class Consumers:
             push(self._queue, (f"work{n}" for n in range(self._given.in_work)))
             self._claim()
         push(self._queue, ["slow1", "fail1", "fail2"])
-        for _ in range(CONSUMERS):
-            self._consumers.append(zklock("queue", "pull", "--follow", "-j", "2", "--retry-delay", "1m",
-                                          "--max-attempts", "99", self._queue, "--", "sh", "-c", COMMAND, self._taken,
-                                          stdout=self._log, stderr=self._log))
+        self._consumers = [self._consumer() for _ in range(CONSUMERS)]
         await_fact("two have failed, one command runs, and all are idle",
-                   lambda: len(self._times()) == 3 and self._idle() == CONSUMERS)
+                   lambda: len(self._times()) == 3 and self._all_are_idle())
         late = sum(self._outage(float(length)) for length in self._given.outage.split(","))
         self._measure()
         return 1 if late else 0
+
+    def _consumer(self):
+        return zklock("queue", "pull", "--follow", "-j", "2", "--retry-delay", "1m", "--max-attempts", "99",
+                      self._queue, "--", "sh", "-c", COMMAND, self._taken, stdout=self._log, stderr=self._log)
+
+    def _replace_ended(self):
+        """The one with the command that runs ends with 76 where the servers were away for longer than a claim is sure."""
+        for number, consumer in enumerate(self._consumers):
+            if consumer.poll() is not None:
+                with open(self._log_path, encoding="utf-8") as log:
+                    print(f"a consumer ended with {consumer.returncode}: {log.read().splitlines()[-1]}", flush=True)
+                self._consumers[number] = self._consumer()
+
+    def _all_are_idle(self):
+        self._replace_ended()
+        return self._idle() == CONSUMERS
 
     def _claim(self):
         for segment in self._client.get_children(f"{self._queue}/items"):
@@ -91,7 +105,7 @@ class Consumers:
                  f"the last of {len(items)} taken {last - back:.2f} s after the return"), flush=True)
         if missing:
             return True
-        await_fact("all are idle again", lambda: self._idle() == CONSUMERS)
+        await_fact("all are idle again", self._all_are_idle)
         return last - back > self._given.within
 
     def _measure(self):

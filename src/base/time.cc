@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <utility>
@@ -66,6 +67,19 @@ std::optional<Duration> parse_duration(std::string_view text) {
   return span == Duration::zero() && seconds > 0 ? std::nullopt : std::optional(span);
 }
 
+Duration span_between(int64_t from_ms, int64_t to_ms) {
+  using std::chrono::milliseconds;
+  constexpr int64_t kLongest = std::chrono::floor<milliseconds>(Duration::max()).count();
+  int64_t span = 0;
+  if (__builtin_sub_overflow(to_ms, from_ms, &span)) span = to_ms < from_ms ? -kLongest : kLongest;
+  return milliseconds(std::clamp(span, -kLongest, kLongest));
+}
+
+Duration age_of(int64_t moment_ms) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  return std::max(Duration::zero(), span_between(moment_ms, now.time_since_epoch().count()));
+}
+
 std::string format_duration(Duration span) {
   const auto count = [&](auto unit) { return span / unit; };
   if (span < 1s) return fmt::format("{}ms", count(1ms));
@@ -78,7 +92,10 @@ std::string format_duration(Duration span) {
 
 std::string format_utc(int64_t milliseconds) {
   // Not by gmtime, which reads /etc/localtime.
-  const std::chrono::sys_seconds moment{std::chrono::seconds(milliseconds / 1000)};
+  constexpr int64_t kFirstSecond = -62'167'219'200;
+  constexpr int64_t kLastSecond = 253'402'300'799;
+  const std::chrono::seconds within(std::clamp(milliseconds / 1000, kFirstSecond, kLastSecond));
+  const std::chrono::sys_seconds moment(within);
   const auto day = std::chrono::floor<std::chrono::days>(moment);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(moment - day);

@@ -37,10 +37,18 @@ Duration left_until(Deadline deadline);
 // if `text` is anything else, negative, longer than a hundred years, or too short to be told from 0.
 std::optional<Duration> parse_duration(std::string_view text);
 
+// From one moment to another, both in ms since 1970 as somebody else tells them; what cannot be counted is the longest
+// that can be, or its negative.
+Duration span_between(int64_t from_ms, int64_t to_ms);
+
+// How long ago such a moment was by our own wall clock, never negative: good enough to read.
+Duration age_of(int64_t moment_ms);
+
 // For people: "420ms", "9.3s", "3m", "2h 5m", "4d 3h".
 std::string format_duration(Duration span);
 
-// "2026-11-20T08:30:00Z": RFC 3339, in UTC, of a moment on the wall clock in ms since 1970.
+// "2026-11-20T08:30:00Z": RFC 3339, in UTC, of a moment on the wall clock in ms since 1970. The form has the years 0 to
+// 9999; a moment beyond them is the first one, or the last.
 std::string format_utc(int64_t milliseconds);
 
 }  // namespace zklock

@@ -71,7 +71,7 @@ std::vector<Finding> check_settings(const std::vector<ServerHealth>& servers, st
   for (const ServerHealth& server : servers) {
     const auto least = server.conf.number("minSessionTimeout");
     const auto tick = server.conf.number("tickTime");
-    if (!least || !tick || *least >= 2 * *tick) continue;
+    if (!least || !tick || *tick <= *least / 2) continue;
     findings.push_back({Level::warning, fmt::format("{}: minSessionTimeout {} is less than two ticks of {}",
                                                     to_string(server.server), *least, *tick)});
   }

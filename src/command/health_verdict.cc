@@ -2,6 +2,7 @@
 #include "command/health_verdict.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,12 @@ using zk::WordResult;
 Level worse(Level a, Level b) {
   const auto rank = [](Level level) { return level == Level::critical ? 4 : static_cast<int>(level); };
   return rank(a) >= rank(b) ? a : b;
+}
+
+// Servers count each other in an int: what is more is no count.
+std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name) {
+  const auto count = mntr.number(name);
+  return count && *count <= std::numeric_limits<int32_t>::max() ? count : std::nullopt;
 }
 
 class Judge {
@@ -106,16 +113,16 @@ std::string Judge::count_followers() {
   verdict_.following = count(Role::follower);
   if (!leader_) return "";
   const zk::Fields& mntr = leader_->mntr;
-  const auto learners = mntr.number("zk_learners") ? mntr.number("zk_learners") : mntr.number("zk_followers");
-  const int64_t observers = mntr.number("zk_synced_observers").value_or(count(Role::observer));
+  const auto learners = count_in(mntr, "zk_learners") ? count_in(mntr, "zk_learners") : count_in(mntr, "zk_followers");
+  const int64_t observers = count_in(mntr, "zk_synced_observers").value_or(count(Role::observer));
   if (learners) verdict_.following = std::max<int64_t>(0, *learners - observers);
-  const auto synced = mntr.number("zk_synced_followers");
+  const auto synced = count_in(mntr, "zk_synced_followers");
   if (!synced) {
     const std::string& why = leader_->mntr_trouble;
     if (!why.empty()) find(Level::ok, fmt::format("how many are in sync is not known: {}: {}", verdict_.leader, why));
     return "";
   }
-  verdict_.in_sync = 1 + *synced - mntr.number("zk_synced_non_voting_followers").value_or(0);
+  verdict_.in_sync = 1 + *synced - count_in(mntr, "zk_synced_non_voting_followers").value_or(0);
   const int64_t behind = verdict_.following - *synced;
   if (behind > 0) find(Level::warning, fmt::format("not in sync with the leader: {} of its followers", behind));
   return fmt::format(", {} in sync", *synced);

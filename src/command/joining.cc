@@ -2,14 +2,13 @@
 #include "command/joining.h"
 
 #include "base/text.h"
+#include "base/time.h"
 #include "command/nesting.h"
 #include "host/terminal.h"
 #include "recipe/own_node.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -162,12 +161,10 @@ std::string Joining::name() const {
 
 void Joining::fail_taken() const {
   const zk::Stat& stat = member_.taken_by();
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const Duration since = now - std::chrono::milliseconds(stat.created_ms);
   throw Failure(
       ExitStatus::busy,
       fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
-                  tried_, printable(options_.membership.name), format_duration(std::max(since, Duration::zero())),
+                  tried_, printable(options_.membership.name), format_duration(age_of(stat.created_ms)),
                   zk::session_name(stat.ephemeral_owner)));
 }
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/time.h"
 
-#include <chrono>
 #include <ctime>
 #include <pwd.h>
 #include <unistd.h>
@@ -77,10 +76,7 @@ std::string describe_holder(const recipe::Holder& holder) {
   if (!holder.known) return all.empty() ? "it is busy, and ZooKeeper does not say by whom" : all;
   std::string text = (all.empty() ? "held by " : all + ", the first by ") + describe_note(holder.data);
   if (holder.since_ms == 0) return text;
-  // The server's clock against ours: good enough to read.
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const Duration held = now - std::chrono::milliseconds(holder.since_ms);
-  return text + " for " + format_duration(std::max(held, Duration::zero()));
+  return text + " for " + format_duration(age_of(holder.since_ms));
 }
 
 }  // namespace zklock::command

@@ -7,9 +7,6 @@
 #include "command/note.h"
 #include "command/table.h"
 
-#include <algorithm>
-#include <chrono>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -27,14 +24,12 @@ std::string shown(const std::string& text) {
   return shorten(printable(text), kLongestText);
 }
 
-std::string age_of(int64_t moment_ms) {
-  using std::chrono::milliseconds;
-  const auto now = std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch());
-  return format_duration(std::max(milliseconds(0), now - milliseconds(moment_ms)));
+std::string age_since(int64_t moment_ms) {
+  return format_duration(age_of(moment_ms));
 }
 
 std::string worker_of(const QueueItem& item) {
-  return item.claim_ms == 0 ? "" : fmt::format("{} for {}", shown(describe_note(item.claim)), age_of(item.claim_ms));
+  return item.claim_ms == 0 ? "" : fmt::format("{} for {}", shown(describe_note(item.claim)), age_since(item.claim_ms));
 }
 
 // A JSON object as "name=value name=value".
@@ -86,7 +81,7 @@ std::string QueueReport::text_of(const std::vector<QueueItem>& items) {
 
 std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
   std::vector<std::string> row = {fmt::format("{}", ++listed_), item.name, fmt::format("{}", item.segment.priority),
-                                  age_of(item.stat.created_ms)};
+                                  age_since(item.stat.created_ms)};
   if (dead_) {
     row.push_back(shown(words_of(item.why)));
   } else {

@@ -25,7 +25,7 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     entry.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", entry.node), last);
-    Duration age = std::chrono::milliseconds(entry.held.created_ms - last.stat.modified_ms);
+    Duration age = span_between(last.stat.modified_ms, entry.held.created_ms);
     // A zklock that runs us has had the lock for longer: the success may be since then.
     if (entry.held.owner != session_.id()) age = std::max(age, Duration::zero());
     ahead_ = std::max(ahead_, -age);

@@ -80,9 +80,11 @@ bool is_made(std::string_view made, std::string_view asked) {
   if (!made.starts_with(asked)) return false;
   made.remove_prefix(asked.size());
   if (made.empty()) return true;
-  if (made.starts_with('-')) made.remove_prefix(1);
+  // "%010d": a minus sign takes the place of a digit, or stands before ten.
+  const bool negative = made.starts_with('-');
+  if (negative) made.remove_prefix(1);
   const bool digits = std::all_of(made.begin(), made.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return digits && made.size() == kSequenceSize;
+  return digits && (made.size() == kSequenceSize || (negative && made.size() == kSequenceSize - 1));
 }
 
 bool is_list(Reader& body) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,16 +28,30 @@ inline std::vector<std::string> pieces_of(std::string_view input, char separator
   return {pieces.begin(), pieces.end()};
 }
 
+// A number from the first eight bytes, and the rest.
+inline std::pair<int64_t, std::string> moment_and_text(std::string_view input) {
+  const std::string_view bytes = input.substr(0, 8);
+  uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return {static_cast<int64_t>(number), std::string(input.substr(bytes.size()))};
+}
+
 inline void check(bool holds, std::string_view what, std::string_view text = "") {
   if (holds) return;
   fmt::print(stderr, "does not hold: {}: '{}'\n", what, printable(text));
   std::abort();
 }
 
-// What was read cannot steer a terminal; nor, on one line, fake a second one.
+// What was read cannot steer a terminal; nor, on one line, fake a second one. By the bytes, so that a mistake in
+// is_control is found too: U+0080 to U+009F begin with 0xc2.
 inline bool is_safe_line(std::string_view text) {
-  const auto characters = decode_utf8(text);
-  return characters && std::none_of(characters->begin(), characters->end(), is_control);
+  unsigned char before = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (before == 0xc2 && byte < 0xa0)) return false;
+    before = byte;
+  }
+  return is_utf8(text);
 }
 
 inline bool is_safe_text(std::string_view text) {

@@ -9,17 +9,28 @@
 using namespace zklock;
 using fuzz::check;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view input = fuzz::text_of(data, size);
+namespace {
+
+std::optional<zk::ServerList> parse(std::string_view input) {
   try {
-    const zk::ServerList list = zk::ServerList::parse(input, "a test");
-    check(!list.servers.empty(), "there is a server", input);
-    check(list.chroot.empty() || !zk::path_error(list.chroot), "the chroot is a path", list.chroot);
-    check(zk::ServerList::parse(list.text(), "a test").text() == list.text(), "it is read again as it is written",
-          input);
+    return zk::ServerList::parse(input, "a test");
   } catch (const Failure& failure) {
     check(failure.status() == ExitStatus::usage, "what is wrong is usage", input);
     check(fuzz::is_safe_line(failure.text()), "and is said in a safe line", failure.text());
+    return std::nullopt;
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input = fuzz::text_of(data, size);
+  const auto list = parse(input);
+  if (!list) return 0;
+  check(!list->servers.empty(), "there is a server", input);
+  check(list->chroot.empty() || !zk::path_error(list->chroot), "the chroot is a path", list->chroot);
+  const auto again = parse(list->text());
+  check(again && again->text() == list->text() && again->chroot == list->chroot, "it is read again as it is written",
+        input);
   return 0;
 }

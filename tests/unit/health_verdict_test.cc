@@ -210,6 +210,22 @@ TEST(HealthVerdict, ALeastSessionTimeoutBelowTwoTicksIsAWarning) {
   EXPECT_EQ(found.find("differs"), std::string::npos) << found;
 }
 
+TEST(HealthVerdict, ATickThatCannotBeDoubledIsTooLongAllTheSame) {
+  ServerHealth leader = server("a", "3.9.3", "leader");
+  for (auto& [name, value] : leader.conf.items) {
+    if (name == "tickTime") value = "9223372036854775807";
+  }
+  EXPECT_NE(findings(judged({leader})).find("is less than two ticks of 9223372036854775807"), std::string::npos);
+}
+
+TEST(HealthVerdict, ACountThatIsTooLargeForServersIsNone) {
+  ServerHealth leader = server("a", "3.9.3", "leader");
+  for (auto& [name, value] : leader.mntr.items) {
+    if (name == "zk_synced_followers") value = "9223372036854775807";
+  }
+  EXPECT_EQ(judged({leader}).in_sync, std::nullopt);
+}
+
 TEST(HealthVerdict, AnEvenNumberOfVotersIsAWarning) {
   ServerHealth leader = server("a", "3.9.3", "leader");
   leader.voters = 4;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -81,6 +82,11 @@ TEST(Note, SaysForHowLong) {
 
 TEST(Note, ServersClockAheadOfOursIsNoTimeAtAll) {
   EXPECT_EQ(describe_holder({true, "x", ms_ago(-1h), 0}), "held by 'x' for 0ms");
+}
+
+TEST(Note, AMomentThatCannotBeCountedIsAsFarAwayAsCanBe) {
+  EXPECT_EQ(describe_holder({true, "x", std::numeric_limits<int64_t>::max(), 0}), "held by 'x' for 0ms");
+  EXPECT_EQ(describe_holder({true, "x", std::numeric_limits<int64_t>::min(), 0}), "held by 'x' for 106751d 23h");
 }
 
 TEST(Note, ShowsWhatOtherProgramsWrote) {

@@ -89,6 +89,9 @@ TEST(Reply, CreateTellsThePathThatWasAskedFor) {
   const Asked asked{Op::create, "/l/n-"};
   EXPECT_TRUE(fits(answer(0, text("/l/n-0000000003")), &asked, false));
   EXPECT_TRUE(fits(answer(0, text("/l/n-")), &asked, false));
+  EXPECT_TRUE(fits(answer(0, text("/l/n--000000003")), &asked, false));
+  EXPECT_TRUE(fits(answer(0, text("/l/n--2147483648")), &asked, false));
+  EXPECT_FALSE(fits(answer(0, text("/l/n-000000003")), &asked, false));
   EXPECT_FALSE(fits(answer(0, text("/l/n-x")), &asked, false));
   EXPECT_FALSE(fits(answer(0, text("/m/n-0000000003")), &asked, false));
 }

@@ -2,7 +2,9 @@
 // base/time: durations as people type and read them, deadlines that cannot overflow.
 #include "base/time.h"
 
+#include <cstdint>
 #include <ctime>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +12,9 @@ namespace zklock {
 namespace {
 
 using namespace std::chrono_literals;
+
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
 
 TEST(Time, ParsesEveryFormOfADuration) {
   const std::pair<const char*, Duration> cases[] = {
@@ -78,6 +83,27 @@ TEST(Time, LeftUntilCountsDown) {
 TEST(Time, OfTheWallClockIsShownInUtc) {
   EXPECT_EQ(format_utc(0), "1970-01-01T00:00:00Z");
   EXPECT_EQ(format_utc(1'795'206'600'999), "2026-11-20T20:30:00Z");
+}
+
+TEST(Time, MomentsThatAreNoTimesAreShownAsTheFirstOrTheLast) {
+  EXPECT_EQ(format_utc(kLargest), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(format_utc(kSmallest), "0000-01-01T00:00:00Z");
+}
+
+TEST(Time, SpanBetweenMomentsOfOthersIsCountedOrTheLongest) {
+  EXPECT_EQ(span_between(1000, 4000), 3s);
+  EXPECT_EQ(span_between(4000, 1000), -3s);
+  const Duration longest = span_between(kSmallest, kLargest);
+  EXPECT_GT(longest, 290 * 365 * 24h);
+  EXPECT_EQ(span_between(0, kLargest), longest);
+  EXPECT_EQ(span_between(kLargest, kSmallest), -longest);
+  EXPECT_EQ(span_between(kLargest, 0), -longest);
+}
+
+TEST(Time, WhatIsStillToComeHasNoAge) {
+  EXPECT_EQ(age_of(kLargest), 0s);
+  EXPECT_EQ(age_of(kSmallest), span_between(kSmallest, kLargest));
+  EXPECT_GT(age_of(0), 50 * 365 * 24h);
 }
 
 // Scenario 49: no time that is waited for may depend on the wall clock.

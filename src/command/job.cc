@@ -248,7 +248,8 @@ Failure Job::lost(End end, const std::string& which, Duration unproved) const {
       reason = "the guard was killed";
       break;
     case End::found_deleted:
-      return {ExitStatus::lost, fmt::format("lost {}: its node was deleted, maybe before the command had ended", which)};
+      return {ExitStatus::lost,
+              fmt::format("lost {}: its node was deleted, maybe before the command had ended", which)};
   }
   return {ExitStatus::lost, fmt::format("lost {}: {}; {}", which.empty() ? names() : which, reason,
                                         end_of("the command", guard_.overrun()))};

@@ -235,8 +235,10 @@ class GuardProcess {
     reap();
     if (duty_ != Duty::kill) return;
     if (BootClock::now() < stubborn_from_) return;
-    const std::vector<Process> left = descendants_of(getpid());
-    const pid_t stubborn = !refused.empty() ? refused.front() : left.empty() ? 0 : left.front().pid;
+    // A child, whom also a /proc that hides the processes of others (hidepid) names.
+    const auto left = own_children();
+    const pid_t child = left && !left->empty() ? left->front() : 0;
+    const pid_t stubborn = refused.empty() ? child : refused.front();
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
   }
 

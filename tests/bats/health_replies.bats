@@ -153,6 +153,7 @@ teardown() { end_all; }
 }
 
 @test "--interval repaints the table at a terminal" {
+  need_terminal
   words_from "$(reply 3.9.3 leader)"
   background pty screen "$ZKLOCK_BIN" health --interval 100ms "${addresses[0]}"
   wait_until "it is painted three times" eval '(($(grep -c $'"'\e\\[H'"' screen) >= 3))'

@@ -168,6 +168,7 @@ imok"
 }
 
 @test "a reply is shown at a terminal without what could steer it, and with its line ended" {
+  need_terminal
   words_from $'text:a\e[2Jb'
   pty shown "$ZKLOCK_BIN" 4lw rqld "${addresses[0]}"
   assert_equal "$(tr -d '\r' <shown)" 'a\x1b[2Jb'

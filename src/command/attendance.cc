@@ -4,6 +4,7 @@
 #include "host/terminal.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,8 +28,7 @@ bool Attendance::is_over() {
   look_at_command();
   // What has ended by itself before anything was lost keeps its own status.
   if (stage_ == Stage::running && has_ended()) {
-    stage_ = Stage::holding;
-    guard_.let_go();
+    hold_on();
     return holding_is_over();
   }
   look_at_lock();
@@ -45,10 +45,23 @@ bool Attendance::has_ended() {
   return !terms_.wait_all && !nest_.close_and_look();
 }
 
+// Only a proof that is younger than the command's end tells that the lock was not lost before.
+void Attendance::hold_on() {
+  stage_ = Stage::holding;
+  ended_ = BootClock::now();
+  guard_.let_go();
+  lease_.ask();
+}
+
 bool Attendance::holding_is_over() {
   if (ending_wanted() || !guard_.executed() || BootClock::now() >= terms_.hold_until) return true;
+  if (terms_.verbose && is_held_on() && !std::exchange(held_on_said_, true)) {
+    host::remark(fmt::format("zklock: the command has ended; the lock is held on for {}\n",
+                             format_duration(left_until(terms_.hold_until))));
+  }
   if (lease_.state() == recipe::Lease::State::held) return false;
-  host::remark("zklock: lost the lock before --min-hold was over\n");
+  const bool deleted = lease_.state() == recipe::Lease::State::node_deleted;
+  if (is_held_on() || !deleted) host::remark("zklock: lost the lock before --min-hold was over\n");
   return true;
 }
 

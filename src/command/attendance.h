@@ -27,7 +27,7 @@ class Attendance {
  public:
   // All are in the loop. `tokens`: of the locks that are held.
   Attendance(host::Loop& loop, host::Signals& signals, host::Guard& guard, const zk::Session& session,
-             const recipe::Lease& lease, std::vector<int64_t> tokens, Terms terms)
+             recipe::Lease& lease, std::vector<int64_t> tokens, Terms terms)
       : loop_(loop),
         relay_(signals, guard, "its lock"),
         guard_(guard),
@@ -44,10 +44,14 @@ class Attendance {
     expired,
     unproved,
     guard_killed,
+    found_deleted,  // likewise, but the command had ended by itself, maybe before that
   };
 
   // `variables` are added to the command's environment. Afterwards the guard has the command's wait status.
   End attend(const std::vector<std::string>& variables);
+
+  // When it was seen that the command has ended by itself.
+  Deadline ended() const { return ended_; }
 
   // Somebody wanted the command, or the holding, to end.
   bool ending_wanted() const { return relay_.ending_wanted(); }
@@ -62,6 +66,8 @@ class Attendance {
   bool is_over();
   bool has_ended();
   bool holding_is_over();
+  void hold_on();
+  bool is_held_on() const { return lease_.proved() >= ended_; }
   void look_at_lock();
   void look_at_command();
   void report_connection();
@@ -71,12 +77,14 @@ class Attendance {
   SignalRelay relay_;
   host::Guard& guard_;
   const zk::Session& session_;
-  const recipe::Lease& lease_;
+  recipe::Lease& lease_;
   host::Nest nest_;
   host::Attached awaiting_nested_;
   Terms terms_;
   Stage stage_ = Stage::running;
   End end_ = End::own;
+  Deadline ended_ = kNever;
+  bool held_on_said_ = false;
   bool connected_ = true;  // as last said
 };
 

@@ -175,10 +175,14 @@ void Judge::judge_nobody() {
   if (up == 0) {
     verdict_.summary = fmt::format("no quorum: none of {} answers", asked());
   } else if (asked() == 1) {
-    verdict_.summary = "no quorum: the server is up, but it is electing a leader or does not reach the others";
+    // It may have no others, or they may have a quorum without it.
+    verdict_.quorum.reset();
+    verdict_.summary =
+        "not serving: the server is up, but it is starting, electing a leader or does not reach the others";
   } else if (up >= majority()) {
-    verdict_.summary = fmt::format(
-        "no quorum: {} of {} are up, but they are electing a leader or do not reach each other", up, asked());
+    verdict_.summary =
+        fmt::format("not serving: {} of {} are up, but they are starting, electing a leader or do not reach each other",
+                    up, asked());
   } else {
     verdict_.summary = fmt::format("no quorum: only {} of {} up", up, asked());
   }

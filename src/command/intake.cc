@@ -22,8 +22,10 @@ Intake::Intake(host::Loop& loop, zk::SessionOptions session, const PullOptions& 
 }
 
 void Intake::open() {
-  // The longest time to wait covers connecting too.
-  const Deadline until = options_.waits() && options_.idle ? deadline_in(*options_.idle) : kNever;
+  // The longest time to wait covers connecting too. Where it is over, something else is to be finished, or looked at
+  // once more.
+  const Deadline idle = options_.waits() ? idle_until() : kNever;
+  const Deadline until = left_until(idle) > Duration::zero() ? idle : kNever;
   do {
     session_.open(until);
     open_ = true;
@@ -31,6 +33,11 @@ void Intake::open() {
     options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
                                       : recipe::look_at_queue(session_, layout_, tried_, kNever);
   } while (session_.expired());
+}
+
+Deadline Intake::idle_until() {
+  if (!idle_until_) idle_until_ = options_.idle ? deadline_in(*options_.idle) : kNever;
+  return *idle_until_;
 }
 
 void Intake::open_again() {

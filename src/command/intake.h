@@ -9,6 +9,7 @@
 #include "recipe/queue_layout.h"
 #include "zk/session.h"
 
+#include <optional>
 #include <string>
 
 namespace zklock::command {
@@ -30,6 +31,11 @@ class Intake {
   // For whoever has caught something and has cleaned up: throws that again; but where items are not known to be
   // removed, that is the end which matters (76), unless claims were lost anyway.
   [[noreturn]] void rethrow() const;
+  // Until when an item is waited for: so long from the beginning, and again whenever there is none any more after some
+  // were had. Neither an outage nor a new session moves it.
+  Deadline idle_until();
+  // Some were had.
+  void note_items() { idle_until_.reset(); }
   // 75: what was looked for in vain, `taken` before that.
   void check_lack(size_t taken) const;
 
@@ -56,6 +62,7 @@ class Intake {
   recipe::Discharge discharge_;
   recipe::IdleLine idle_line_;
   bool open_ = false;
+  std::optional<Deadline> idle_until_;
 };
 
 }  // namespace zklock::command

@@ -111,6 +111,8 @@ int Job::run_under(recipe::LockSet& locks) {
   drop_signals();
   if (end != End::own) throw lost(end, lease.lost(), unproved);
   guard_.check_execution();
+  // Deleted while the command ran, for all we know.
+  if (!locks.deleted().empty() && lease.proved() < ended_) throw lost(End::found_deleted, locks.deleted(), unproved);
   return status_of_command(guard_.wait_status());
 }
 
@@ -124,6 +126,7 @@ End Job::attend(recipe::Lease& lease, const std::vector<Held>& held) {
   Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
   const End end = attendance.attend(variables(held));
   course_.over |= attendance.ending_wanted();
+  ended_ = attendance.ended();
   return end;
 }
 
@@ -248,6 +251,9 @@ Failure Job::lost(End end, const std::string& which, Duration unproved) const {
     case End::guard_killed:
       reason = "the guard was killed";
       break;
+    case End::found_deleted:
+      return {ExitStatus::lost,
+              fmt::format("lost {}: its node was deleted, maybe before the command had ended", which)};
   }
   return {ExitStatus::lost, fmt::format("lost {}: {}; {}", which.empty() ? names() : which, reason,
                                         end_of("the command", guard_.overrun()))};

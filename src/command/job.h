@@ -70,6 +70,7 @@ class Job {
   host::Guard guard_;
   host::Attached guarding_{loop_, guard_};
   Nesting nesting_;
+  Deadline ended_ = kNever;  // when the command was seen to have ended by itself
 };
 
 }  // namespace zklock::command

@@ -64,10 +64,10 @@ void Pulling::claim_ahead() {
 void Pulling::collect() {
   size_t size = 0;
   for (Item& item : consumer_.collect(kNever)) {
-    idle_until_.reset();
     size += item.data.size();
     items_.push_back(std::move(item));
   }
+  if (!items_.empty()) intake_.note_items();
   if (size > kLargestLotSize) lot_ = std::max<size_t>(1, lot_ / 2);
   if (size < kLargestLotSize / 2) lot_ = std::min(kLargestLot, lot_ * 2);
 }
@@ -163,12 +163,11 @@ bool Pulling::wait_for_items() {
   discharge_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
-  if (options_.waits()) {
+  if (options_.waits() && left_until(intake_.idle_until()) > Duration::zero()) {
     IdleLine& line = intake_.idle_line();
-    if (!idle_until_) idle_until_ = options_.idle ? deadline_in(*options_.idle) : kNever;
-    switch (line.wait({true, *idle_until_}, options_.all)) {
+    switch (line.wait({true, intake_.idle_until()}, options_.all)) {
       case IdleLine::End::taken:
-        idle_until_.reset();
+        intake_.note_items();
         for (Item& item : line.items()) items_.push_back(std::move(item));
         return true;
       case IdleLine::End::expired:

@@ -53,14 +53,13 @@ class Pulling {
   zk::Session& session_{intake_.session()};
   recipe::Consumer& consumer_{intake_.consumer()};
   recipe::Discharge& discharge_{intake_.discharge()};
-  std::deque<recipe::Item> items_;      // ours, not written yet
-  std::string chunk_;                   // of the first of them, whole ones
-  std::deque<size_t> ends_;             // where each ends in the chunk that is not written to its end
-  size_t chunk_written_ = 0;            // bytes
-  std::vector<recipe::Item> written_;   // not removed yet
-  size_t delivered_ = 0;                // items written, ever
-  std::optional<Deadline> idle_until_;  // since the last item
-  size_t lot_ = 1;                      // how many to claim at once
+  std::deque<recipe::Item> items_;     // ours, not written yet
+  std::string chunk_;                  // of the first of them, whole ones
+  std::deque<size_t> ends_;            // where each ends in the chunk that is not written to its end
+  size_t chunk_written_ = 0;           // bytes
+  std::vector<recipe::Item> written_;  // not removed yet
+  size_t delivered_ = 0;               // items written, ever
+  size_t lot_ = 1;                     // how many to claim at once
 };
 
 }  // namespace zklock::command

@@ -66,7 +66,7 @@ std::string remedy(const WordReply& reply) {
       return fmt::format("set 4lw.commands.whitelist=srvr,{} in its zoo.cfg, beside what it has there, and restart it",
                          reply.word);
     case WordResult::not_serving:
-      return "it has no quorum; zklock health tells how the others are";
+      return "it is starting, or has no quorum; zklock health tells how the others are";
     case WordResult::refused:
       return "start the server, or name the right port";
     case WordResult::unreachable:

@@ -137,7 +137,7 @@ void Working::take_in(std::vector<Item> items) {
     lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
     stock_.add(std::move(item));
     ++taken_;
-    idle_until_.reset();
+    intake_.note_items();
   }
 }
 
@@ -191,11 +191,10 @@ void Working::wait_for_items() {
 
 void Working::stand_in_line() {
   const bool own = has_own();
-  if (!own && !idle_until_) idle_until_ = options_.pull.idle ? deadline_in(*options_.pull.idle) : kNever;
-  if (!own && left_until(*idle_until_) == Duration::zero()) return end_for_lack();
-  IdleLine& line = intake_.idle_line();
   // What is kept falling due is no failure to stand in line in time.
-  const Deadline until = own ? kNever : *idle_until_;
+  const Deadline until = own ? kNever : intake_.idle_until();
+  if (left_until(until) == Duration::zero()) return end_for_lack();
+  IdleLine& line = intake_.idle_line();
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
     case IdleLine::End::taken:
       return take_in(std::move(line.items()));

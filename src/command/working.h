@@ -73,7 +73,6 @@ class Working {
   Stock stock_{options_.jobs};
   size_t taken_ = 0;  // items, ever
   bool dry_ = false;  // there was nothing to take, lately
-  std::optional<Deadline> idle_until_;
 };
 
 }  // namespace zklock::command

@@ -29,8 +29,13 @@ std::vector<std::string> strings_of(std::string_view block) {
 }
 
 void set_input(const Fd& input) {
-  dup2(input ? input.get() : open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-  fcntl(STDIN_FILENO, F_SETFD, 0);  // where that was closed, it was opened as that
+  // Closed first: there may be no other descriptor to be had. The lowest one is the one that is opened.
+  ::close(STDIN_FILENO);
+  if (input) {
+    dup2(input.get(), STDIN_FILENO);
+  } else {
+    open("/dev/null", O_RDONLY);
+  }
 }
 
 // How the caller was scheduled before be_prompt(); its nice value stays what it is.
@@ -137,14 +142,15 @@ void close_all_but(std::initializer_list<int> kept, int first) {
   syscall(SYS_close_range, first, ~0U, 0);
 }
 
-void close_private_but(int kept) {
+void close_private_but(std::initializer_list<int> kept) {
   std::vector<int> found;
   DIR* folder = opendir("/proc/self/fd");
   if (!folder) return;
   while (const dirent* entry = readdir(folder)) found.push_back(std::atoi(entry->d_name));
   closedir(folder);
   for (const int fd : found) {
-    const int flags = fd > STDERR_FILENO && fd != kept ? fcntl(fd, F_GETFD) : -1;
+    const bool is_kept = fd <= STDERR_FILENO || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    const int flags = is_kept ? -1 : fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) != 0) ::close(fd);
   }
 }

@@ -31,6 +31,6 @@ void be_prompt();
 void close_all_but(std::initializer_list<int> kept, int first);
 
 // Closes what an exec would close, but `kept`.
-void close_private_but(int kept);
+void close_private_but(std::initializer_list<int> kept);
 
 }  // namespace zklock::host

@@ -45,7 +45,7 @@ void check_proc() {
 std::vector<pid_t> children_before() {
   siginfo_t info{};
   if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return {};
-  return own_children();
+  return own_children().value_or(std::vector<pid_t>());
 }
 
 void unmap(GuardPage* page) {
@@ -59,11 +59,17 @@ Guard::Guard(Service service, Program program, const Inherited& inherited)
   check_proc();
   spared_ = children_before();
   GuardChannel channel = GuardChannel::make();
+  // All that the guard cannot do without is there before it is, because it could tell nobody.
+  Timer timer;
   // The command's tree is ours should the guard be killed.
   become_subreaper();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the guard");
-  if (pid_ == 0) be_guard(std::move(channel.guard), *page_, service, program_, inherited);
+  if (pid_ == 0) {
+    channel.zklock.reset();
+    be_guard({std::move(channel.guard), std::move(child_signal_), std::move(timer)}, *page_, service, program_,
+             inherited);
+  }
   channel_ = std::move(channel.zklock);
 }
 
@@ -83,7 +89,10 @@ bool Guard::end_tree() {
   group().kill();
   kill_descendants(spared_);
   reap_children([](pid_t, int) {});
-  return descendants_of(getpid(), spared_).empty();
+  const auto left = own_children();
+  return left && std::all_of(left->begin(), left->end(), [this](pid_t pid) {
+           return std::find(spared_.begin(), spared_.end(), pid) != spared_.end();
+         });
 }
 
 ControlGroup Guard::group() const {
@@ -198,11 +207,10 @@ bool Guard::stands_still() const {
 }
 
 void Guard::take_over() {
+  channel_.reset();  // first: the next look may need its descriptor
   // If it was reaped already there is nobody with that pid but a zombie of ours at most.
-  for (const Process process : descendants_of(getpid(), spared_)) {
-    if (process.pid == pid_) ::kill(pid_, SIGKILL);
-  }
-  channel_.reset();
+  const auto children = own_children();
+  if (children && std::find(children->begin(), children->end(), pid_) != children->end()) ::kill(pid_, SIGKILL);
   state_ = State::orphaned;
 }
 

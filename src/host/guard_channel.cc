@@ -6,10 +6,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace zklock::host {
 
@@ -48,6 +50,22 @@ Fd take_descriptor(msghdr& message, size_t& taken) {
   int descriptor = -1;
   std::memcpy(&descriptor, CMSG_DATA(head) + taken++ * sizeof(int), sizeof descriptor);
   return Fd(descriptor);
+}
+
+// The limit on the size of files (ulimit -f) counts for those in memory too, and for no pipe.
+Fd filled_pipe(const std::string& content) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
+  Fd output(ends[0]);
+  const Fd input(ends[1]);
+  fcntl(input.get(), F_SETFL, O_NONBLOCK);
+  fcntl(input.get(), F_SETPIPE_SZ, content.size());
+  if (write(input.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+    throw Failure(ExitStatus::internal, fmt::format("cannot hand {} bytes to a command: no pipe takes so many, and the "
+                                                    "limit on the size of files (ulimit -f) forbids all else",
+                                                    content.size()));
+  }
+  return output;
 }
 
 }  // namespace
@@ -109,6 +127,7 @@ Fd memory_file(const std::string& content) {
   if (!file) throw system_error("cannot make a file in memory");
   for (size_t written = 0; written < content.size();) {
     const ssize_t length = write(file.get(), content.data() + written, content.size() - written);
+    if (length < 0 && errno == EFBIG) return filled_pipe(content);
     if (length < 0) throw system_error("cannot write to memory");
     written += static_cast<size_t>(length);
   }
@@ -117,11 +136,11 @@ Fd memory_file(const std::string& content) {
 }
 
 std::string content_of(const Fd& file) {
-  struct stat found {};
-  fstat(file.get(), &found);
-  std::string content(static_cast<size_t>(found.st_size), '\0');
-  const ssize_t length = pread(file.get(), content.data(), content.size(), 0);
-  content.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  std::string content;
+  char part[16 * 1024];
+  for (ssize_t length = 0; (length = read(file.get(), part, sizeof part)) > 0;) {
+    content.append(part, static_cast<size_t>(length));
+  }
   return content;
 }
 

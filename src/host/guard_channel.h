@@ -37,8 +37,10 @@ bool send(const Fd& end, const Order& order);
 // Nothing if there is none; `closed` then says whether the other end is gone.
 std::optional<Order> receive(const Fd& end, bool& closed);
 
-// A file in memory with this content, to be read from its beginning. Throws a Failure where there is none to be had.
+// A file in memory with this content, to be read from its beginning; a pipe where files may not grow so large. Throws a
+// Failure where neither can be had.
 Fd memory_file(const std::string& content);
+// All of it, once.
 std::string content_of(const Fd& file);
 
 }  // namespace zklock::host

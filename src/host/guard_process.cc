@@ -2,14 +2,14 @@
 #include "host/guard_process.h"
 
 #include "base/time.h"
-#include "host/child_signal.h"
 #include "host/control_group.h"
-#include "host/timer.h"
 #include "host/tree.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -33,10 +33,17 @@ enum class Duty {
 
 class GuardProcess {
  public:
-  GuardProcess(Fd channel, GuardPage& page, Service service, const Program& program, const Inherited& inherited)
-      : channel_(std::move(channel)), page_(page), service_(service), program_(program), inherited_(inherited) {}
+  GuardProcess(GuardSenses senses, GuardPage& page, Service service, const Program& program, const Inherited& inherited)
+      : channel_(std::move(senses.channel)),
+        child_signal_(std::move(senses.child_signal)),
+        timer_(std::move(senses.timer)),
+        page_(page),
+        service_(service),
+        program_(program),
+        inherited_(inherited) {}
 
   [[noreturn]] void live() {
+    keep_spare();
     // While zklock connects, so that the command need not wait for it.
     make_group();
     for (;;) {
@@ -48,6 +55,19 @@ class GuardProcess {
   }
 
  private:
+  // A command that stays open for others has all of the caller's descriptors, maybe as many as there can be.
+  void keep_spare() {
+    if (service_ == Service::once) return;
+    for (Fd& spare : spare_) {
+      if (!spare) spare = Fd(fcntl(channel_.get(), F_DUPFD_CLOEXEC, 0));
+    }
+  }
+
+  // For looks into /proc.
+  void use_spare() {
+    for (Fd& spare : spare_) spare.reset();
+  }
+
   // zklock knows of it before it is there, and removes it should we be killed.
   void make_group() {
     const std::string folder = ControlGroup::new_folder();
@@ -134,6 +154,7 @@ class GuardProcess {
     if (duty_ == Duty::kill) return;
     term_until_ = std::min(term_until_, deadline_in(grace));
     duty_ = Duty::finish;
+    use_spare();
     signal_descendants(SIGTERM);
     signal_descendants(SIGCONT);  // a stopped process would not see the TERM
   }
@@ -185,6 +206,7 @@ class GuardProcess {
     if (!gone) return;
     if (!zklock_lives_) leave();
     duty_ = Duty::attend;
+    keep_spare();
     reap_unseen(false);
   }
 
@@ -213,14 +235,17 @@ class GuardProcess {
     reap();
     if (duty_ != Duty::kill) return;
     if (BootClock::now() < stubborn_from_) return;
-    const std::vector<Process> left = descendants_of(getpid());
-    const pid_t stubborn = !refused.empty() ? refused.front() : left.empty() ? 0 : left.front().pid;
+    // A child, whom also a /proc that hides the processes of others (hidepid) names.
+    const auto left = own_children();
+    const pid_t child = left && !left->empty() ? left->front() : 0;
+    const pid_t stubborn = refused.empty() ? child : refused.front();
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
   }
 
   // How the command ends now is of no interest.
   void start_killing() {
     duty_ = Duty::kill;
+    use_spare();
     reap_unseen(true);
     stubborn_from_ = deadline_in(kStubbornAfter);
   }
@@ -237,12 +262,13 @@ class GuardProcess {
   }
 
   Fd channel_;
+  ChildSignal child_signal_;
+  Timer timer_;
+  std::array<Fd, 2> spare_;  // a folder, and a file in it
   GuardPage& page_;
   Service service_;
   const Program& program_;
   const Inherited& inherited_;
-  ChildSignal child_signal_;
-  Timer timer_;
   ControlGroup group_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
@@ -253,10 +279,10 @@ class GuardProcess {
 
 }  // namespace
 
-void be_guard(Fd channel, GuardPage& page, Service service, const Program& program,
+void be_guard(GuardSenses senses, GuardPage& page, Service service, const Program& program,
               const Inherited& inherited) noexcept {
   // Among it the channels of other guards: they must see zklock's end when it dies.
-  close_private_but(channel.get());
+  close_private_but({senses.channel.get(), senses.child_signal.fd(), senses.timer.fd()});
   // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
   // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
   // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
@@ -267,7 +293,7 @@ void be_guard(Fd channel, GuardPage& page, Service service, const Program& progr
   sigprocmask(SIG_SETMASK, &all, nullptr);
   become_subreaper();
   be_prompt();
-  GuardProcess(std::move(channel), page, service, program, inherited).live();
+  GuardProcess(std::move(senses), page, service, program, inherited).live();
 }
 
 }  // namespace zklock::host

@@ -6,10 +6,19 @@
 #pragma once
 
 #include "host/birth.h"
+#include "host/child_signal.h"
+#include "host/timer.h"
 
 namespace zklock::host {
 
-[[noreturn]] void be_guard(Fd channel, GuardPage& page, Service service, const Program& program,
+// What it waits for. SIGCHLD is that of whoever reads it, so zklock's own descriptor does for the guard too.
+struct GuardSenses {
+  Fd channel;
+  ChildSignal child_signal;
+  Timer timer;
+};
+
+[[noreturn]] void be_guard(GuardSenses senses, GuardPage& page, Service service, const Program& program,
                            const Inherited& inherited) noexcept;
 
 }  // namespace zklock::host

@@ -31,12 +31,14 @@ Inherited Inherited::take_over() {
   sigprocmask(SIG_SETMASK, nullptr, &found.mask);
   found.ignored_child = was_ignored(SIGCHLD, SIG_DFL);
   found.ignored_pipe = was_ignored(SIGPIPE, SIG_IGN);
+  found.ignored_file_size = was_ignored(SIGXFSZ, SIG_IGN);
   return found;
 }
 
 void Inherited::restore() const {
   ::signal(SIGCHLD, ignored_child ? SIG_IGN : SIG_DFL);
   ::signal(SIGPIPE, ignored_pipe ? SIG_IGN : SIG_DFL);
+  ::signal(SIGXFSZ, ignored_file_size ? SIG_IGN : SIG_DFL);
   for (int fd = 0; fd < 3; ++fd) {
     if (closed[fd]) ::close(fd);
   }

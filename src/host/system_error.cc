@@ -9,7 +9,8 @@
 namespace zklock::host {
 
 Failure system_error(std::string_view what) {
-  return {ExitStatus::internal, fmt::format("{}: {}", what, std::strerror(errno))};
+  const char* hint = errno == EMFILE ? ", see ulimit -n" : "";
+  return {ExitStatus::internal, fmt::format("{}: {}{}", what, std::strerror(errno), hint)};
 }
 
 }  // namespace zklock::host

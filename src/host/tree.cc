@@ -61,7 +61,9 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
   const auto is_spared = [&](pid_t pid) { return std::count(spared.begin(), spared.end(), pid) > 0; };
   std::vector<pid_t> before;
   for (;;) {
-    std::vector<pid_t> children = own_children();
+    const auto listed = own_children();
+    if (!listed) return true;
+    std::vector<pid_t> children = *listed;
     std::erase_if(children, is_spared);
     if (children.empty()) return false;
     bool any_new = false;
@@ -133,12 +135,14 @@ std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spar
   return refused;
 }
 
-std::vector<pid_t> own_children() {
+std::optional<std::vector<pid_t>> own_children() {
   std::vector<pid_t> children;
+  errno = 0;
   if (std::ifstream list("/proc/thread-self/children"); list) {
     for (pid_t child = 0; list >> child;) children.push_back(child);
     return children;
   }
+  if (errno == EMFILE || errno == ENFILE) return std::nullopt;
   // A kernel without that list.
   for (const Process process : descendants_of(getpid())) {
     if (process.parent == getpid()) children.push_back(process.pid);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <sys/types.h>
 #include <vector>
 
@@ -33,15 +34,15 @@ std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& sp
 // is never hit. Returns those that we may not signal.
 std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 
-// All children of the caller.
-std::vector<pid_t> own_children();
+// All children of the caller. Nothing where it cannot be known, for lack of a descriptor.
+std::optional<std::vector<pid_t>> own_children();
 
 // What is told of a child that is reaped.
 using ChildReport = std::function<void(pid_t, int wait_status)>;
 
 // One round of ending all descendants of the caller: kills and reaps its children, those that lose their parents by
 // that among them, as long as new ones turn up, and then what is left below. Returns those that we may not signal. The
-// caller reaps and repeats until it has no child.
+// caller reaps and repeats until it has no child. One free descriptor is enough to end all of them in the end.
 std::vector<pid_t> kill_descendants(
     const std::vector<pid_t>& spared = {}, const ChildReport& report = [](pid_t, int) {});
 

@@ -32,6 +32,8 @@ class Lease : public host::Source {
   void add(const Held& held);
   // No longer on this: call it before the node is deleted. A lease on nothing is held for ever.
   void drop(const std::string& node);
+  // For a proof from now on, sooner than its beat gives one.
+  void ask() { next_heartbeat_ = BootClock::now(); }
   // On nothing, whatever was lost: for what is acquired from now on.
   void clear();
 

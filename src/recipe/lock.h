@@ -33,6 +33,7 @@ class Lock : public Lockable {
   Held held() const override;
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override { return own_.remove(budget); }
+  bool was_deleted() const override { return own_.was_deleted(); }
   void forget() override { own_.forget(); }
 
  protected:

@@ -73,6 +73,13 @@ bool LockSet::release(Duration budget) {
   return all;
 }
 
+std::string LockSet::deleted() const {
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (locks_[i]->was_deleted()) return held_[i].path;
+  }
+  return "";
+}
+
 void LockSet::forget() {
   for (const auto& lock : locks_) lock->forget();
   held_.clear();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace zklock::recipe {
@@ -34,6 +35,9 @@ class LockSet {
 
   // All of them, the last first.
   bool release(Duration budget);
+
+  // After that, the path of one whose node had been deleted before; empty: none.
+  std::string deleted() const;
 
   // They are gone already.
   void forget();

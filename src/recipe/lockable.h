@@ -77,6 +77,9 @@ class Lockable {
   // the session. Throws nothing but what other sources of the loop throw. Harmless when it is not held.
   virtual bool release(Duration budget) = 0;
 
+  // After release(): its node had been deleted before, by somebody else. Since when it was not held is not known.
+  virtual bool was_deleted() const = 0;
+
   // The session is over.
   virtual void forget() = 0;
 };

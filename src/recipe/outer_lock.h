@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of another zklock that runs us: ours too, as long as it has it. Nothing is made and nothing is given back.
+// The lock of another zklock that runs us: ours too, as long as it has it. Nothing is made and nothing is given back;
+// release() only looks whether the other has it still.
 #pragma once
 
 #include "recipe/lockable.h"
@@ -15,13 +16,16 @@ class OuterLock : public Lockable {
   Outcome acquire(const Patience& patience) override;
   Held held() const override { return held_; }
   const Holder& holder() const override { return nobody_; }
-  bool release(Duration) override { return true; }
-  void forget() override {}
+  bool release(Duration budget) override;
+  bool was_deleted() const override { return was_deleted_; }
+  void forget() override { acquired_ = false; }
 
  private:
   zk::Session& session_;
   Held held_;
   Holder nobody_;
+  bool acquired_ = false;  // and not released yet
+  bool was_deleted_ = false;
 };
 
 }  // namespace zklock::recipe

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <sys/random.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,7 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
     session_.ready(until);
     stem_ = parent() + "/" + stem;
     path_.clear();
+    was_deleted_ = false;
     proved_ = session_.proof_now();
     entering_ = session_.client().create(stem_, data, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(parent());
@@ -148,9 +150,11 @@ bool OwnNode::remove(Duration budget) {
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;  // never made, or unknown: then it goes with the session
     const zk::Call removing = session_.client().remove(path_);
+    const bool first = !std::exchange(leaving_, true);
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) continue;
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
     if (!removed) refusal_ = removing->answer.code;
+    was_deleted_ = first && removing->answer.code == Code::no_node;
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();
@@ -166,6 +170,7 @@ void OwnNode::forget() {
   stem_.clear();
   path_.clear();
   entering_.reset();
+  leaving_ = false;
 }
 
 }  // namespace zklock::recipe

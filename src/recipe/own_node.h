@@ -50,6 +50,8 @@ class OwnNode {
   bool remove(Duration budget);
   // The server's word, after remove() has failed: ok if it was just not to be had in time.
   zk::Code refusal() const { return refusal_; }
+  // After it: somebody else had deleted it before, while the session lived.
+  bool was_deleted() const { return was_deleted_; }
 
   // remove() within withdrawal_budget(), and then forget().
   void withdraw();
@@ -83,6 +85,8 @@ class OwnNode {
   zk::Stat created_;
   Deadline proved_{};
   zk::Code refusal_ = zk::Code::ok;
+  bool leaving_ = false;  // a delete was sent; it may be done though its answer was lost
+  bool was_deleted_ = false;
   std::vector<std::string> siblings_;
   zk::Stat parent_stat_;
 };

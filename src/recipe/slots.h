@@ -27,6 +27,7 @@ class Slots : public Lockable {
   Held held() const override;
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override;
+  bool was_deleted() const override { return slot_.was_deleted(); }
   void forget() override;
 
  private:

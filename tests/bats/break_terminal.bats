@@ -17,6 +17,7 @@ teardown() {
 # ask ARG…: `zklock break ARG…` at a terminal, with `press` for its keys and the file screen; its process id is $!.
 # Returns when it asks.
 ask() {
+  need_terminal
   background pty screen ended end "$ZKLOCK_BIN" break "$@" <keys 7>&-
   local asking=$!
   wait_for "[y/N]" screen
@@ -93,6 +94,7 @@ press() { printf '%s' "$1" >&7; }
 }
 
 @test "--yes does not ask, and a free lock needs no question" {
+  need_terminal
   hold h /l
   background pty screen "$ZKLOCK_BIN" break --yes /l <keys 7>&-
   expect_end 0 $!

@@ -15,6 +15,7 @@ red=$'\e[1m\e[31m' green=$'\e[1m\e[32m' yellow=$'\e[1m\e[33m' plain=$'\e[0m'
 
 # at_terminal STATUS CMD…: what a terminal shows of it is in $shown.
 at_terminal() {
+  need_terminal
   rm -f screen
   background pty screen "${@:2}"
   expect_end "$1" $! || return

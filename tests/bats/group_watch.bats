@@ -135,8 +135,9 @@ leave() {
   cat <&"$reader" >changes 3>&- &
   wait_until "c was told" grep -q '"name":"c-' changes
   assert_equal "$(jq -r '.change + " " + .name[:1]' changes | xargs)" "joined a left a joined b joined c"
-  # A busy machine may be late, which the library says. That is no harm, as long as no connection is lost for it.
-  assert_equal "$(grep -v "Exceeded deadline" watch.err)" ""
+  # Where the machine stands still for some hundred milliseconds the library says so, and the connection is made anew:
+  # that is no harm. A watch that is held up by its reader loses its session.
+  refute grep -F "the session expired" watch.err
   exec {reader}>&-
 }
 

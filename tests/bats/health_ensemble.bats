@@ -126,6 +126,6 @@ states() { json '[.servers[].state] | join(" ")'; }
   wait_until "there is a new leader" state_is 1 "leads, 1 follows"
   kill -TERM "${pid[watch]}"
   output=$(<looks)
-  [[ $(json 'select(.summary | test("2 of 3 are up, but they are electing")) | .status, .quorum' | sort -u) == "critical false"* ]]
+  [[ $(json 'select(.summary | test("2 of 3 are up, but they are starting, electing")) | .status, .quorum' | sort -u) == "critical false"* ]]
   zk_sandbox restart "$old"
 }

@@ -57,13 +57,18 @@ teardown() { end_all; }
   local up=$'text:This ZooKeeper instance is not currently serving requests\n'
   words_from "$up" "$up"
   expect_status 2 zklock health "${addresses[@]}" 127.0.0.1:1
-  assert_line "critical: no quorum: 2 of 3 are up, but they are electing a leader or do not reach each other"
+  assert_line "critical: not serving: 2 of 3 are up, but they are starting, electing a leader or do not reach each other"
   assert_line "warning: not serving: ${addresses[0]}"
   assert_line "warning: missing: 127.0.0.1:1 (connection refused)"
   expect_status 2 zklock health "${addresses[0]}" 127.0.0.1:1 127.0.0.1:2
   assert_line "critical: no quorum: only 1 of 3 up"
   expect_status 2 zklock health --json "${addresses[@]}" 127.0.0.1:1
   assert_equal "$(json '.status, .quorum, .servers[].state')" "critical false not-serving not-serving refused"
+  # alone it may be one that has no others
+  expect_status 2 zklock health "${addresses[0]}"
+  assert_line "critical: not serving: the server is up, but it is starting, electing a leader or does not reach the others"
+  expect_status 2 zklock health --json "${addresses[0]}"
+  assert_equal "$(json '.status, .quorum')" "critical null"
 }
 
 @test "thresholds: latency and outstanding requests warn, too few servers are critical" {
@@ -148,6 +153,7 @@ teardown() { end_all; }
 }
 
 @test "--interval repaints the table at a terminal" {
+  need_terminal
   words_from "$(reply 3.9.3 leader)"
   background pty screen "$ZKLOCK_BIN" health --interval 100ms "${addresses[0]}"
   wait_until "it is painted three times" eval '(($(grep -c $'"'\e\\[H'"' screen) >= 3))'

@@ -130,6 +130,11 @@ with_wall_clock() {
   background env WALL_CLOCK="$PWD/wrong" ASAN_OPTIONS="${asan:+$asan:}verify_asan_link_order=0" LD_PRELOAD="$library" "$@"
 }
 
+# Before what runs on a terminal of its own by pty.
+need_terminal() {
+  pty screen.none true </dev/null 2>/dev/null || skip "there are no terminals here: /dev/pts is not mounted"
+}
+
 show_run() {
   {
     batslib_print_kv_single 9 command "$*" expected "$expected" status "$status"

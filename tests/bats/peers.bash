@@ -13,7 +13,9 @@ start_driver() {
   export PEER_SERVERS=${ZKLOCK_SERVERS%/} driver=${2:-$1}
   local place=$BATS_FILE_TMPDIR/$driver command=("$repo/tests/peers/kazoo_driver.py")
   if [[ $1 == curator ]]; then
-    command=(java -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xshare:auto
+    # Curator writes its host's address on its nodes, which it does not have where /etc/hosts and DNS do not know it.
+    echo "127.0.0.1 $(hostname) localhost" >"$place.hosts"
+    command=(java -Djdk.net.hosts.file="$place.hosts" -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xshare:auto
       -Dorg.slf4j.simpleLogger.defaultLogLevel=error -cp "$(class_path)" Driver)
   fi
   mkfifo "$place.in"

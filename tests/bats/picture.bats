@@ -6,6 +6,7 @@ load helpers
 setup() {
   setup_place
   unshare -um true 2>/dev/null || unshare -rum true 2>/dev/null || skip "no namespaces can be made here"
+  need_terminal
 }
 
 teardown() { end_all; }

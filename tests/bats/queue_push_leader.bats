@@ -11,9 +11,13 @@ teardown_file() { stop_ensemble; }
 setup() {
   setup_zk
   export ZKLOCK_SESSION_TIMEOUT=30s ZKLOCK_CONNECT_TIMEOUT=120s # servers may start slowly
+  # One that the test before has restarted may still be joining, and without it the next to be killed is one too many.
+  ZKLOCK_TEST_WAIT=120 wait_until "all are in sync" well
 }
 
 teardown() { end_all; }
+
+well() { zk_sandbox word "$(zk_sandbox leader)" mntr | grep -qx $'zk_synced_followers\t2'; }
 
 holds_some() { (($(zklock queue count --json /q | jq .items) > 0)); }
 
@@ -68,7 +72,7 @@ end_push() {
   local consumer=$!
   wait_until "some are out" eval '(($(wc -l <got) > 1000))'
   zk_sandbox kill "$leader"
-  expect_end 0 "$consumer"
+  ZKLOCK_TEST_WAIT=120 expect_end 0 "$consumer"
   assert_equal "$(<err)" ""
   diff got <(seq 30000)
   zk_sandbox restart "$leader"

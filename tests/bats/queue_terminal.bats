@@ -17,6 +17,7 @@ teardown() {
 
 # on_terminal CMD…: with `press` for its keys, the file screen, and its end in the file end.
 on_terminal() {
+  need_terminal
   rm -f screen end
   background pty screen ended end "$@" <keys 7>&- 8>&-
 }

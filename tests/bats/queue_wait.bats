@@ -38,6 +38,45 @@ expect_item() {
   expect_error 69 "no server answered" zklock queue pull -S 127.0.0.1:1 -w 200ms /q
 }
 
+# expire_until MOMENT NAME: again and again its session expires while it waits.
+expire_until() {
+  until is_past "$1"; do
+    kill -STOP "${pid[$2]}"
+    wait_until "its session is over" has_nodes /q/waiting 0 || return
+    kill -CONT "${pid[$2]}"
+    wait_until "it stands in line again, or ends" stands_or_ends "$2" || return
+  done
+}
+
+stands_or_ends() { has_nodes /q/waiting 1 || is_gone "${pid[$1]}"; }
+
+@test "-w is one deadline, however often the session expires: 75" {
+  queue_of
+  local began command
+  for command in "" "-- cat"; do
+    began=$(now_us)
+    # shellcheck disable=SC2086
+    wait_in_line c --session-timeout 500ms -w 8s /q $command
+    expire_until $((began + 6000000)) c
+    expect_end 75 "${pid[c]}"
+    (($(now_us) - began < 14000000)) || fail "after $((($(now_us) - began) / 1000)) ms"
+    assert_equal "$(<c.err)" "zklock: cannot pull from /q: no items"
+  done
+}
+
+@test "-w is the deadline while no server answers too: 75" {
+  queue_of
+  local began ended=yes
+  began=$(now_us)
+  wait_in_line c --session-timeout 20s --connect-timeout 1m -w 3s /q
+  zk_sandbox pause 1
+  wait_gone "${pid[c]}" || ended=no
+  zk_sandbox continue 1
+  assert_equal "$ended" yes
+  expect_end 75 "${pid[c]}"
+  (($(now_us) - began < 20000000)) || fail "after $((($(now_us) - began) / 1000)) ms"
+}
+
 @test "who waits makes a queue that is not there yet" {
   expect_status 75 zklock queue pull -w 1s /new/queue
   assert_equal "$(znode get /new/queue)" "zklock queue 1"

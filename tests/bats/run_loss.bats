@@ -59,6 +59,31 @@ expire() {
   assert_equal "$(<log)" cleaned
 }
 
+# delete_unseen NAME NODE: while the zklock NAME is frozen its command ends, and NODE is deleted before.
+delete_unseen() {
+  kill -STOP "${pid[$1]}"
+  znode rm "$2"
+  let_go "$1"
+  wait_gone "$(<"$1.held")"
+  kill -CONT "${pid[$1]}"
+}
+
+@test "its node was deleted before the command had ended, and zklock learns of both at once: 76 (scenario 5)" {
+  local said="its node was deleted, maybe before the command had ended"
+  hold a --session-timeout 60s /l
+  delete_unseen a "$(its_node)"
+  expect_end 76 "${pid[a]}"
+  assert_equal "$(<a.err)" "zklock: lost /l: $said"
+  hold b --session-timeout 60s --slots 2 /s
+  delete_unseen b "$(its_node /s/leases)"
+  expect_end 76 "${pid[b]}"
+  assert_equal "$(<b.err)" "zklock: lost /s: $said"
+  hold c --session-timeout 60s --min-hold 1h /m
+  delete_unseen c "$(its_node /m)"
+  expect_end 76 "${pid[c]}"
+  assert_equal "$(<c.err)" "zklock: lost /m: $said"
+}
+
 @test "its node's data changes, or a child stands elsewhere: nothing happens (scenario 18)" {
   hold h /l
   znode set "$(its_node /l)" "something"

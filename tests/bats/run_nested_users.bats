@@ -14,6 +14,7 @@ setup() {
   mkdir work && chmod 777 work
   mv work "$place" && cd "$place/work" || return
   [[ $(as_nobody "$place/setpriv" --reuid=0 id -u) == 0 ]] || skip "setuid programs do not work here"
+  as_nobody test -d /proc/1 || skip "/proc hides the processes of other users here (hidepid)"
 }
 
 teardown() {

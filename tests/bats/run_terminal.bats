@@ -17,6 +17,7 @@ teardown() {
 
 # on_terminal CMD…: with `press` for its keys and `shown` for its screen. Its process id is $!.
 on_terminal() {
+  need_terminal
   : >screen
   background pty screen "$@" <keys 7>&-
 }

@@ -95,8 +95,8 @@ imok"
 
 @test "scenario 70: up but not serving is told from down" {
   words_from $'text:This ZooKeeper instance is not currently serving requests\n' text:null
-  expect_error 69 "${addresses[0]}: up, but not serving: it has no quorum" zklock srvr "${addresses[0]}"
-  expect_error 69 "${addresses[1]}: up, but not serving: it has no quorum" zklock 4lw isro "${addresses[1]}"
+  expect_error 69 "${addresses[0]}: up, but not serving: it is starting, or has no quorum" zklock srvr "${addresses[0]}"
+  expect_error 69 "${addresses[1]}: up, but not serving: it is starting, or has no quorum" zklock 4lw isro "${addresses[1]}"
   expect_status 69 zklock mntr --json "${addresses[0]}"
   assert_equal "$(json '.state')" not-serving
 }
@@ -182,6 +182,7 @@ imok"
 }
 
 @test "a reply is shown at a terminal without what could steer it, and with its line ended" {
+  need_terminal
   words_from $'text:a\e[2Jb'
   pty shown "$ZKLOCK_BIN" 4lw rqld "${addresses[0]}"
   assert_equal "$(tr -d '\r' <shown)" 'a\x1b[2Jb'

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration kIsolatedBound = 60s;
+constexpr int kSkipped = 77;
 
 [[noreturn]] void leave(int status) {
   std::cout.flush();
@@ -113,20 +114,24 @@ Ended run_process(const std::function<int()>& body) {
   return ended;
 }
 
-bool passes_in_own_process(void (*body)()) {
+OwnProcess result_in_own_process(void (*body)()) {
   const pid_t pid = start_process([body] {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     body();
-    return testing::Test::HasFailure() ? 1 : 0;
+    return testing::Test::HasFailure() ? 1 : testing::Test::IsSkipped() ? kSkipped : 0;
   });
   int wait_status = 0;
   const auto ended = [&] { return waitpid(pid, &wait_status, WNOHANG) == pid; };
-  if (wait_until(ended, kIsolatedBound)) return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+  if (wait_until(ended, kIsolatedBound)) {
+    if (!WIFEXITED(wait_status)) return OwnProcess::failed;
+    const int status = WEXITSTATUS(wait_status);
+    return status == 0 ? OwnProcess::passed : status == kSkipped ? OwnProcess::skipped : OwnProcess::failed;
+  }
   ::kill(-pid, SIGKILL);
   waitpid(pid, &wait_status, 0);
   ADD_FAILURE() << "the test's own process did not end";
-  return false;
+  return OwnProcess::failed;
 }
 
 }  // namespace zklock::support

@@ -66,15 +66,19 @@ struct Ended {
 Ended run_process(const std::function<int()>& body);
 
 // Runs `body` in a process and a process group of its own, where it may change signals, descriptors, the environment
-// and who is a subreaper. False if an expectation failed there or it did not end in time.
-bool passes_in_own_process(void (*body)());
+// and who is a subreaper. `failed` if an expectation failed there or it did not end in time; `skipped` by GTEST_SKIP,
+// whose reason has been printed.
+enum class OwnProcess { passed, skipped, failed };
+OwnProcess result_in_own_process(void (*body)());
 
 // TEST(suite, name), in a process of its own.
-#define ISOLATED_TEST(suite, name)                                                \
-  static void suite##_##name##_in_own_process();                                  \
-  TEST(suite, name) {                                                             \
-    EXPECT_TRUE(support::passes_in_own_process(suite##_##name##_in_own_process)); \
-  }                                                                               \
+#define ISOLATED_TEST(suite, name)                                                          \
+  static void suite##_##name##_in_own_process();                                            \
+  TEST(suite, name) {                                                                       \
+    const auto result = support::result_in_own_process(suite##_##name##_in_own_process);    \
+    if (result == support::OwnProcess::skipped) GTEST_SKIP() << "its own process says why"; \
+    EXPECT_EQ(result, support::OwnProcess::passed);                                         \
+  }                                                                                         \
   static void suite##_##name##_in_own_process()
 
 }  // namespace zklock::support

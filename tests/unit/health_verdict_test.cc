@@ -84,12 +84,17 @@ TEST(HealthVerdict, WithoutMntrItSaysThatSyncIsNotKnown) {
             std::string::npos);
 }
 
-TEST(HealthVerdict, UpButServingNobodyIsNoQuorum) {
+TEST(HealthVerdict, UpButServingNobodyIsToldFromTooFewThatAreUp) {
   const HealthVerdict electing = judged(
       {silent("a", WordResult::not_serving), silent("b", WordResult::not_serving), silent("c", WordResult::refused)});
   EXPECT_EQ(electing.level, Level::critical);
   EXPECT_EQ(electing.quorum, false);
-  EXPECT_NE(electing.summary.find("2 of 3 are up, but they are electing a leader"), std::string::npos);
+  EXPECT_NE(electing.summary.find("not serving: 2 of 3 are up, but they are starting, electing a leader"),
+            std::string::npos);
+  const HealthVerdict starting = judged({silent("a", WordResult::not_serving)});
+  EXPECT_EQ(starting.level, Level::critical);
+  EXPECT_EQ(starting.quorum, std::nullopt);
+  EXPECT_TRUE(starting.summary.starts_with("not serving: the server is up, but it is starting")) << starting.summary;
   const HealthVerdict few = judged(
       {silent("a", WordResult::not_serving), silent("b", WordResult::refused), silent("c", WordResult::no_answer)});
   EXPECT_EQ(few.level, Level::critical);

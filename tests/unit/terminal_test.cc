@@ -38,14 +38,14 @@ struct Terminal {
 
 ISOLATED_TEST(Remark, NeverWaitsForATerminal) {
   const Terminal terminal;
-  ASSERT_TRUE(terminal.slave) << "there are no terminals here: /dev/pts is not mounted";
+  if (!terminal.slave) GTEST_SKIP() << "there are no terminals here: /dev/pts is not mounted";
   remark_for_long();
   EXPECT_TRUE(is_blocking(STDERR_FILENO));
 }
 
 ISOLATED_TEST(Remark, NeverWaitsForSomebodyElsesTerminal) {
   const Terminal terminal;
-  ASSERT_TRUE(terminal.slave) << "there are no terminals here: /dev/pts is not mounted";
+  if (!terminal.slave) GTEST_SKIP() << "there are no terminals here: /dev/pts is not mounted";
   // We have it open, but may not open it.
   ASSERT_EQ(fchmod(terminal.slave.get(), 0), 0);
   ASSERT_EQ(geteuid() == 0 ? setuid(65534) : 0, 0);

@@ -25,7 +25,7 @@ ends_in_silence() {
 send_for() {
   local until=$(($(now_us) + $1)) name
   while ! is_past "$until" && ! is_gone "${pid[a]}"; do
-    for name in "${@:2}"; do kill -s "$name" "${pid[a]}"; done
+    for name in "${@:2}"; do kill -s "$name" "${pid[a]}" || is_gone "${pid[a]}"; done
     sleep 0.05
   done
 }

@@ -11,6 +11,7 @@ from away import PATIENCE, await_fact, end, push, sandbox, serves, zklock
 
 CLIENTS_LIFE = 40.0  # seconds, the longest with a tick of 2 s
 CONSUMERS = 3
+LINE = 150  # characters of what it said, or a long path would be most of it
 COMMAND = """read -r item; echo "$(date +%s.%N) $item" >>"$0"
              case $item in fail*) exit 1 ;; slow*) exec sleep 600 ;; esac"""
 
@@ -48,7 +49,7 @@ class Consumers:
         for number, consumer in enumerate(self._consumers):
             if consumer.poll() is not None:
                 with open(self._log_path, encoding="utf-8") as log:
-                    print(f"a consumer ended with {consumer.returncode}: {log.read().splitlines()[-1]}", flush=True)
+                    print(f"a consumer ended with {consumer.returncode}: {log.read().splitlines()[-1][-LINE:]}", flush=True)
                 self._consumers[number] = self._consumer()
 
     def _all_are_idle(self):

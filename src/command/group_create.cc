@@ -30,6 +30,7 @@ int GroupCreate::execute(const Arguments& arguments, const GlobalOptions& global
   const std::string tried = "cannot create " + path;
   host::Loop loop;
   zk::Session session(loop, session_options(global));
+  session.set_purpose(tried);
   session.open(kNever);
   while (recipe::make_kept_group(session, path, tried, kNever) == recipe::GroupState::expired) session.open(kNever);
   session.close();

@@ -44,6 +44,7 @@ int GroupDelete::execute(const Arguments& arguments, const GlobalOptions& global
   const std::string tried = "cannot delete " + path;
   host::Loop loop;
   zk::Session session(loop, session_options(global));
+  session.set_purpose(tried);
   session.open(kNever);
   const recipe::GroupRemoval removal = recipe::remove_group(session, path, force_, tried, kNever);
   session.close();

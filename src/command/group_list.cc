@@ -41,8 +41,9 @@ int GroupList::execute(const Arguments& arguments, const GlobalOptions& global, 
   const GroupForm form = json_ ? GroupForm::json : long_ ? GroupForm::table : GroupForm::names;
   host::Loop loop;
   zk::Session session(loop, session_options(global));
-  session.open(kNever);
   const std::string tried = "cannot list " + path;
+  session.set_purpose(tried);
+  session.open(kNever);
   GroupRoster roster(session, path, form != GroupForm::names && !global.quiet);
   const bool absent = recipe::look_at_group(session, path, tried, kNever) == GroupState::absent ||
                       roster.look(kNever) == GroupRoster::State::absent;

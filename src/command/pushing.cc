@@ -19,6 +19,7 @@ Pushing::Pushing(zk::SessionOptions session, PushOptions options)
       input_(STDIN_FILENO),
       reader_(options_.framing, kLargestItem),
       progress_(options_.path, host::is_watched() && !host::can_ask(), session_.options().verbose) {
+  session_.set_purpose("cannot push to " + options_.path);
   loop_.add(signals_);
 }
 

@@ -12,7 +12,9 @@ namespace zklock::command {
 using recipe::QueueState;
 
 QueueVisit::QueueVisit(std::string path, std::string verb, const GlobalOptions& global)
-    : layout_{std::move(path)}, verb_(std::move(verb)), session_(loop_, session_options(global)) {}
+    : layout_{std::move(path)}, verb_(std::move(verb)), session_(loop_, session_options(global)) {
+  session_.set_purpose(tried());
+}
 
 bool QueueVisit::look() {
   session_.open(kNever);

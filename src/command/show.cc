@@ -60,6 +60,7 @@ std::vector<std::string> Show::paths(const Arguments& arguments, bool quiet) con
 std::vector<recipe::Survey> Show::look(const std::vector<std::string>& paths, const GlobalOptions& global) const {
   host::Loop loop;
   zk::Session session(loop, session_options(global));
+  session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
   session.open(kNever);
   const std::vector<recipe::Survey> surveys =
       recursive_ ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);

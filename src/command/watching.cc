@@ -30,6 +30,7 @@ Watching::Watching(zk::SessionOptions session, WatchOptions options, const host:
 
 void Watching::run() {
   const std::string tried = "cannot watch " + options_.path;
+  session_.set_purpose(tried);
   try {
     do {
       session_.open(kNever);

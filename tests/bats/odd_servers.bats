@@ -91,13 +91,13 @@ is_over() { [[ $(cat ./*.status 2>/dev/null | wc -l) == $(wc -l <commands) ]]; }
 # What hangs is ended after a minute, and named by its status.
 await_each() { wait_until "all have ended" is_over; }
 
-# each_ends_with STATUS TEXT: and with one line of zklock's with TEXT in it.
+# each_ends_with STATUS TEXT: and with one line of zklock's, which names what it was to do, with TEXT in it.
 each_ends_with() {
   local line number=0 err
   while read -r line; do
     number=$((number + 1))
     err=$(<$number.err)
-    [[ $(<$number.status) == "$1" && $err == "zklock: "*"$2"* && $err != *$'\n'* ]] ||
+    [[ $(<$number.status) == "$1" && $err == "zklock: cannot "*"$2"* && $err != *"cannot go on"* && $err != *$'\n'* ]] ||
       fail "$line: ended with $(<$number.status), not $1: $err" || return
   done <commands
 }

@@ -16,6 +16,7 @@ class OuterLock : public Lockable {
   Outcome acquire(const Patience& patience) override;
   Held held() const override { return held_; }
   const Holder& holder() const override { return nobody_; }
+  // False: no server told in time; was_deleted() is false then.
   bool release(Duration budget) override;
   bool was_deleted() const override { return was_deleted_; }
   void forget() override { acquired_ = false; }

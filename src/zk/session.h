@@ -73,8 +73,7 @@ class Session {
   void make_parents(const std::string& path, Deadline until);
 
   // While it is, no lack of servers or answers is a failure: somebody else decides how long that may last. It is said
-  // once what is not answered. Names that cannot be
-  // resolved any more have the addresses that they had.
+  // once what is not answered. Names that cannot be resolved any more have the addresses that they had.
   void set_enduring(bool enduring) { enduring_ = enduring; }
 
   // One turn of the loop, until `until` at most.

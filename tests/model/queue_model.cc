@@ -29,7 +29,8 @@ class Queue {
     for (Consumer& c : s.consumers) c = {looking, kNone, 0, 0, kNone};
     s.losses = full_ ? 2 : 1;
     s.expiries = full_ ? 2 : 1;
-    s.disturbances = s.kills = 1;
+    s.disturbances = full_ ? 2 : 1;
+    s.kills = 1;
     s.failures = full_ ? 1 : 0;
     return s;
   }

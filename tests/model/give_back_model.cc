@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a run under a lock, whose node somebody else may delete at any moment: src/command/job.cc (run_under),
+// attendance.cc (hold_on), src/recipe/own_node.cc (remove). The status is the command's only where the node stood until
+// the command had ended, as far as that can be told: the answer to a delete of ours may be lost, and then nobody knows
+// whose delete was first.
+#include "run.h"
+
+#include <array>
+
+namespace zklock::model::give_back {
+namespace {
+
+enum Phase : uint8_t { running, frozen, ended, holding_on, deleting, over };
+enum Status : uint8_t { none, of_command, lost };
+
+class GiveBack {
+ public:
+  enum class Mutant { none, gone_is_fine, ours_is_theirs, old_proof };
+  static constexpr std::array kMutants = {"a node that is gone at the end was held until then",
+                                          "what our own delete has removed was deleted by somebody else",
+                                          "a proof from before the command's end is good enough"};
+  struct State {
+    uint8_t phase, status;
+    uint8_t node;            // it is there
+    uint8_t early;           // somebody deleted it before the command had ended
+    uint8_t late;            // or afterwards
+    uint8_t proved;          // a heartbeat was answered well
+    uint8_t proved_at_end;   // and one that was sent after the command's end (--min-hold)
+    uint8_t sent, doubtful;  // a delete of ours; its answer was lost
+    uint8_t losses;
+  };
+
+  GiveBack(Size size, Mutant mutant) : most_losses_(size == Size::full ? 3 : 1), mutant_(mutant) {}
+
+  State first() const {
+    State s{};
+    s.node = 1;
+    s.losses = most_losses_;
+    return s;
+  }
+  void tidy(State&) const {}
+
+  const char* fault(const State& s) const {
+    if (s.status == of_command && s.early && !s.doubtful)
+      return "a lock that was lost while the command ran, and no word";
+    if (s.status == lost && !s.early && !s.late) return "said to be lost, and nobody had deleted it";
+    if (s.status == lost && !s.early && s.proved_at_end)
+      return "said to be lost, and was proved after the command's end";
+    return nullptr;
+  }
+  bool is_settled(const State& s) const { return s.phase == over; }
+
+  void steps(const State& s, Steps<State>& out) const {
+    somebody_deletes(s, out);
+    zklock_steps(s, out);
+  }
+
+ private:
+  static void somebody_deletes(State s, Steps<State>& out) {
+    if (!s.node || s.phase == over) return;
+    s.node = 0;
+    (s.phase == running || s.phase == frozen ? s.early : s.late) = 1;
+    out.chance(s, 1, "deletes the node");
+  }
+
+  void zklock_steps(State s, Steps<State>& out) const {
+    switch (static_cast<Phase>(s.phase)) {
+      case running:
+        beat(s, out);
+        s.phase = frozen;
+        out.chance(s, 0, "is frozen");
+        s.phase = ended;
+        return out.move(s, 0, "its command ends");
+      case frozen:
+        s.phase = ended;
+        return out.move(s, 0, "wakes up when the command has ended");
+      case ended:  // Attendance::hold_on; with --min-hold or without
+        s.phase = deleting;
+        out.move(s, 0, "gives the lock back");
+        s.phase = holding_on;
+        return out.move(s, 0, "holds the lock on");
+      case holding_on:
+        beat(s, out);
+        s.phase = deleting;
+        return out.move(s, 0, "gives the lock back after --min-hold");
+      case deleting:
+        return remove(s, out);
+      case over:
+        return;
+    }
+  }
+
+  // Lease: while the command runs "it was deleted" ends that, and afterwards the holding on.
+  static void beat(State s, Steps<State>& out) {
+    if (s.node && s.phase == running) {
+      s.proved = 1;
+      return out.move(s, 0, "is told that it has the lock");
+    }
+    if (s.node) {
+      s.proved_at_end = 1;
+      return out.move(s, 0, "is told that it has the lock still");
+    }
+    s.phase = s.phase == running ? over : deleting;
+    if (s.phase == over) s.status = lost;
+    out.move(s, 0, "is told that the node was deleted");
+  }
+
+  // OwnNode::remove, and what Job::run_under makes of it.
+  void remove(State s, Steps<State>& out) const {
+    const bool first = !s.sent;
+    const bool gone = !s.node;
+    s.node = 0;
+    s.sent = 1;
+    if (s.losses > 0) {
+      State next = s;
+      --next.losses;
+      next.doubtful = 1;
+      out.chance(next, 0, "sends the delete, whose answer is lost");
+    }
+    const bool deleted = gone && (first || mutant_ == Mutant::ours_is_theirs);
+    const bool proved = s.proved_at_end || (mutant_ == Mutant::old_proof && s.proved);
+    s.status = deleted && !proved && mutant_ != Mutant::gone_is_fine ? lost : of_command;
+    s.phase = over;
+    out.move(s, 0, s.status == lost ? "finds the node deleted" : "ends with the command's status");
+  }
+
+  uint8_t most_losses_;
+  Mutant mutant_;
+};
+
+}  // namespace
+}  // namespace zklock::model::give_back
+
+int main(int argc, char** argv) {
+  return zklock::model::run_model<zklock::model::give_back::GiveBack>("give_back", argc, argv);
+}

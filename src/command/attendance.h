@@ -5,8 +5,8 @@
 #pragma once
 
 #include "command/signal_relay.h"
-#include "host/guard.h"
-#include "host/nesting.h"
+#include "host/process/guard.h"
+#include "host/process/mark.h"
 #include "host/signals.h"
 #include "recipe/lease.h"
 

@@ -2,7 +2,7 @@
 #include "command/checkup.h"
 
 #include "command/lock_probe.h"
-#include "zk/inquiry.h"
+#include "zk/words/inquiry.h"
 
 namespace zklock::command {
 

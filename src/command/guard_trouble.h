@@ -2,7 +2,7 @@
 // What a guard could not do to its command, for people: each trouble is said once.
 #pragma once
 
-#include "host/guard.h"
+#include "host/process/guard.h"
 
 #include <string>
 

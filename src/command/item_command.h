@@ -2,7 +2,7 @@
 // The command that is run for each item, and what an item turns it into.
 #pragma once
 
-#include "host/guard.h"
+#include "host/process/guard.h"
 #include "recipe/item.h"
 
 #include <optional>

@@ -5,8 +5,8 @@
 
 #include "command/escort.h"
 #include "command/member_data.h"
-#include "host/guard.h"
 #include "host/inherited.h"
+#include "host/process/guard.h"
 #include "host/signals.h"
 #include "recipe/group_member.h"
 

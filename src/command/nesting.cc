@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "command/note.h"
 #include "command/options.h"
-#include "host/nesting.h"
-#include "host/tree.h"
+#include "host/process/mark.h"
+#include "host/process/tree.h"
 #include "zk/path.h"
 
 #include <algorithm>

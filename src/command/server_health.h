@@ -4,8 +4,8 @@
 
 #include "base/time.h"
 #include "zk/server_list.h"
-#include "zk/server_status.h"
-#include "zk/word_reply.h"
+#include "zk/words/server_status.h"
+#include "zk/words/word_reply.h"
 
 #include <optional>
 #include <string>

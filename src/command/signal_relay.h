@@ -4,7 +4,7 @@
 #pragma once
 
 #include "command/guard_trouble.h"
-#include "host/guard.h"
+#include "host/process/guard.h"
 #include "host/signals.h"
 
 #include <string>

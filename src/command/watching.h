@@ -5,9 +5,9 @@
 #pragma once
 
 #include "command/group_report.h"
-#include "host/guard.h"
 #include "host/inherited.h"
 #include "host/outlet.h"
+#include "host/process/guard.h"
 #include "host/signals.h"
 #include "recipe/group_roster.h"
 

@@ -5,7 +5,7 @@
 #include "command/named_servers.h"
 #include "command/output.h"
 #include "host/terminal.h"
-#include "zk/inquiry.h"
+#include "zk/words/inquiry.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/json_member.h"
-#include "zk/server_status.h"
+#include "zk/words/server_status.h"
 
 #include <charconv>
 #include <unordered_map>

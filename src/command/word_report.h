@@ -4,7 +4,7 @@
 
 #include "base/exit_status.h"
 #include "zk/server_list.h"
-#include "zk/word_reply.h"
+#include "zk/words/word_reply.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include "command/guard_trouble.h"
 #include "command/verdict.h"
-#include "host/guard.h"
+#include "host/process/guard.h"
 #include "recipe/item.h"
 
 #include <optional>

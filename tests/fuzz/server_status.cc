@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers say of themselves, up to the reports: for each server what it answers to srvr, mntr and conf.
-#include "zk/server_status.h"
+#include "zk/words/server_status.h"
 
 #include "command/health_report.h"
 #include "command/health_verdict.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replies to four-letter words: the word, then what a server answers.
-#include "zk/word_reply.h"
+#include "zk/words/word_reply.h"
 
 #include "command/json_line.h"
 #include "command/word_json.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock inside the same lock, and a stranger behind it: src/host/nesting.cc, src/command/nesting.cc, attendance.cc,
-// src/recipe/outer_lock.cc. A is the outer zklock, B the inner one, which its command left in the background, C the
-// stranger. The marks are files that a process holds open. Each of A and B does two things, in an order that the other
-// relies on: B marks itself, then looks whether A is open; A closes, then looks for marks.
+// A lock inside the same lock, and a stranger behind it: src/host/process/mark.cc, src/command/nesting.cc,
+// attendance.cc, src/recipe/outer_lock.cc. A is the outer zklock, B the inner one, which its command left in the
+// background, C the stranger. The marks are files that a process holds open. Each of A and B does two things, in an
+// order that the other relies on: B marks itself, then looks whether A is open; A closes, then looks for marks.
 //
 // Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by
 // itself, with its pid on its node; and that the outer one has closed can be seen by everybody.

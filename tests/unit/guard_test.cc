@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // host/guard and the guard's own process, with real commands. Each test in a process of its own.
-#include "host/guard.h"
+#include "host/process/guard.h"
 
 #include "base/failure.h"
+#include "host/process/tree.h"
 #include "host/signals.h"
-#include "host/tree.h"
 #include "support/process.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // host/nesting: marks of other processes.
-#include "host/nesting.h"
-
-#include "host/tree.h"
+#include "host/process/mark.h"
+#include "host/process/tree.h"
 #include "support/process.h"
 
 #include <csignal>

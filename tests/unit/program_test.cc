@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // host/program: found before anything is waited for, executed with its variables.
-#include "host/program.h"
+#include "host/process/program.h"
 
 #include "support/process.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // host/tree: finding and ending everything that descends from a process. Each test in a process of its own, which
 // becomes the subreaper.
-#include "host/tree.h"
+#include "host/process/tree.h"
 
 #include "support/process.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/word_reply.h"
+#include "zk/words/word_reply.h"
 
 #include <algorithm>
 #include <array>

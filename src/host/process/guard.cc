@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/guard.h"
+#include "host/process/guard.h"
 
-#include "host/guard_process.h"
+#include "host/process/guard_process.h"
+#include "host/process/tree.h"
 #include "host/system_error.h"
-#include "host/tree.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/inquiry.h"
+#include "zk/words/inquiry.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 // after the other, takes what an earlier one left behind for part of the tree when it has to kill. Never returns.
 #pragma once
 
-#include "host/birth.h"
 #include "host/child_signal.h"
+#include "host/process/birth.h"
 #include "host/timer.h"
 
 namespace zklock::host {

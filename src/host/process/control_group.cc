@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/control_group.h"
+#include "host/process/control_group.h"
 
 #include "base/text.h"
 #include "base/time.h"

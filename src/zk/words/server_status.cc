@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/server_status.h"
+#include "zk/words/server_status.h"
 
 #include "base/text.h"
 

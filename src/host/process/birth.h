@@ -2,10 +2,10 @@
 // How a command begins its life as the guard's child.
 #pragma once
 
-#include "host/guard_channel.h"
-#include "host/guard_page.h"
 #include "host/inherited.h"
-#include "host/program.h"
+#include "host/process/guard_channel.h"
+#include "host/process/guard_page.h"
+#include "host/process/program.h"
 
 namespace zklock::host {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/nesting.h"
+#include "host/process/mark.h"
 
-#include "host/tree.h"
+#include "host/process/tree.h"
 
 #include <algorithm>
 #include <dirent.h>

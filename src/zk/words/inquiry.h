@@ -6,7 +6,7 @@
 #include "host/exchange.h"
 #include "host/loop.h"
 #include "host/resolver.h"
-#include "zk/word_reply.h"
+#include "zk/words/word_reply.h"
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/tree.h"
+#include "host/process/tree.h"
 
 #include "base/time.h"
 #include "host/fd.h"

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "base/time.h"
-#include "host/birth.h"
 #include "host/child_signal.h"
-#include "host/control_group.h"
 #include "host/loop.h"
+#include "host/process/birth.h"
+#include "host/process/control_group.h"
 
 #include <memory>
 #include <optional>

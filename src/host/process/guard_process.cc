@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/guard_process.h"
+#include "host/process/guard_process.h"
 
 #include "base/time.h"
-#include "host/control_group.h"
-#include "host/tree.h"
+#include "host/process/control_group.h"
+#include "host/process/tree.h"
 
 #include <algorithm>
 #include <array>

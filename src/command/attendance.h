@@ -8,7 +8,7 @@
 #include "host/process/guard.h"
 #include "host/process/mark.h"
 #include "host/signals.h"
-#include "recipe/lease.h"
+#include "recipe/lock/lease.h"
 
 #include <string>
 #include <vector>

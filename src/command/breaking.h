@@ -2,8 +2,8 @@
 // The breaking of one lock: who holds it, is that meant, do they let go. Whoever comes later is left alone.
 #pragma once
 
-#include "recipe/revocation.h"
-#include "recipe/survey.h"
+#include "recipe/lock/revocation.h"
+#include "recipe/lock/survey.h"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 #include "command/complete_path.h"
 
 #include "command/output.h"
-#include "recipe/group_layout.h"
-#include "recipe/last_success.h"
-#include "recipe/line.h"
+#include "recipe/group/layout.h"
+#include "recipe/lock/last_success.h"
+#include "recipe/lock/line.h"
 #include "zk/path.h"
 
 #include <algorithm>

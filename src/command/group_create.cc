@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/group_create.h"
 
-#include "recipe/group_node.h"
+#include "recipe/group/node.h"
 
 namespace zklock::command {
 

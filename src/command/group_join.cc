@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/note.h"
-#include "recipe/group_layout.h"
+#include "recipe/group/layout.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include "command/group_report.h"
 #include "command/output.h"
-#include "recipe/group_node.h"
-#include "recipe/group_roster.h"
+#include "recipe/group/node.h"
+#include "recipe/group/roster.h"
 
 #include <fmt/format.h>
 

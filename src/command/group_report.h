@@ -2,7 +2,7 @@
 // The members of a group, and changes among them, as text and as JSON. Safe to print, whatever was read.
 #pragma once
 
-#include "recipe/group_roster.h"
+#include "recipe/group/roster.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/group_wait.h"
 
-#include "recipe/group_node.h"
-#include "recipe/group_roster.h"
+#include "recipe/group/node.h"
+#include "recipe/group/roster.h"
 
 #include <fmt/format.h>
 

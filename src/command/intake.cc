@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/intake.h"
 
-#include "recipe/own_node.h"
-#include "recipe/queue_node.h"
+#include "recipe/lock/own_node.h"
+#include "recipe/queue/node.h"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "command/pull_options.h"
-#include "recipe/consumer.h"
-#include "recipe/discharge.h"
-#include "recipe/idle_line.h"
-#include "recipe/queue_layout.h"
+#include "recipe/queue/consumer.h"
+#include "recipe/queue/discharge.h"
+#include "recipe/queue/idle_line.h"
+#include "recipe/queue/layout.h"
 #include "zk/session.h"
 
 #include <optional>

@@ -2,7 +2,7 @@
 #include "command/item_command.h"
 
 #include "base/time.h"
-#include "recipe/queue_layout.h"
+#include "recipe/queue/layout.h"
 
 #include <fmt/format.h>
 

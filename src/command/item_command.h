@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/process/guard.h"
-#include "recipe/item.h"
+#include "recipe/queue/item.h"
 
 #include <optional>
 #include <string>

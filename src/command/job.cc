@@ -5,9 +5,9 @@
 #include "command/guard_trouble.h"
 #include "command/waiting.h"
 #include "host/terminal.h"
-#include "recipe/lease.h"
-#include "recipe/outer_lock.h"
-#include "recipe/slots.h"
+#include "recipe/lock/lease.h"
+#include "recipe/lock/outer_lock.h"
+#include "recipe/lock/slots.h"
 #include "zk/timing.h"
 
 #include <algorithm>

@@ -9,9 +9,9 @@
 #include "host/inherited.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
-#include "recipe/last_success.h"
-#include "recipe/lock.h"
-#include "recipe/lock_set.h"
+#include "recipe/lock/last_success.h"
+#include "recipe/lock/lock.h"
+#include "recipe/lock/lock_set.h"
 
 #include <functional>
 #include <optional>

@@ -8,7 +8,7 @@
 #include "host/inherited.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
-#include "recipe/group_member.h"
+#include "recipe/group/member.h"
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 #include "host/loop.h"
-#include "recipe/discharge.h"
+#include "recipe/queue/discharge.h"
 
 #include <optional>
 #include <vector>

@@ -2,7 +2,7 @@
 #include "command/lock_probe.h"
 
 #include "command/note.h"
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 #include "zk/timing.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/fd.h"
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 
 #include <optional>
 #include <string>

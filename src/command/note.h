@@ -3,7 +3,7 @@
 // what it makes of such a note, or of whatever else it finds on somebody's node.
 #pragma once
 
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 
 #include <optional>
 #include <string>

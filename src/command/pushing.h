@@ -6,7 +6,7 @@
 #include "command/push_progress.h"
 #include "host/input.h"
 #include "host/signals.h"
-#include "recipe/pusher.h"
+#include "recipe/queue/pusher.h"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 #include "command/confirmation.h"
 #include "command/push_progress.h"
 #include "command/queue_visit.h"
-#include "recipe/queue_survey.h"
-#include "recipe/queue_upkeep.h"
+#include "recipe/queue/survey.h"
+#include "recipe/queue/upkeep.h"
 
 #include <fmt/format.h>
 

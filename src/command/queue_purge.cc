@@ -5,8 +5,8 @@
 #include "command/push_progress.h"
 #include "command/queue_visit.h"
 #include "host/terminal.h"
-#include "recipe/queue_survey.h"
-#include "recipe/queue_upkeep.h"
+#include "recipe/queue/survey.h"
+#include "recipe/queue/upkeep.h"
 
 #include <fmt/format.h>
 

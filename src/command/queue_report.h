@@ -2,7 +2,7 @@
 // What is in a queue, as text: for people and awk in columns, with --json an object on a line of its own for each item.
 #pragma once
 
-#include "recipe/queue_survey.h"
+#include "recipe/queue/survey.h"
 
 #include <cstddef>
 #include <string>

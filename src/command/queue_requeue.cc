@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "command/push_progress.h"
 #include "command/queue_visit.h"
-#include "recipe/requeue.h"
+#include "recipe/queue/requeue.h"
 
 #include <fmt/format.h>
 

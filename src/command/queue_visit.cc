@@ -3,7 +3,7 @@
 
 #include "command/confirmation.h"
 #include "host/terminal.h"
-#include "recipe/queue_node.h"
+#include "recipe/queue/node.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "command/options.h"
 #include "host/outlet.h"
-#include "recipe/queue_layout.h"
+#include "recipe/queue/layout.h"
 
 #include <string>
 #include <string_view>

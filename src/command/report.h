@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/display.h"
-#include "recipe/survey.h"
+#include "recipe/lock/survey.h"
 
 #include <string>
 #include <vector>

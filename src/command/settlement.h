@@ -7,7 +7,7 @@
 #include "command/kept_items.h"
 #include "command/tally.h"
 #include "command/work_options.h"
-#include "recipe/lease.h"
+#include "recipe/lock/lease.h"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 #include "command/arguments.h"
 #include "command/cli.h"
 #include "command/options.h"
-#include "recipe/survey.h"
+#include "recipe/lock/survey.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "recipe/item.h"
+#include "recipe/queue/item.h"
 
 #include <deque>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include "command/crew.h"
 #include "host/signals.h"
-#include "recipe/lease.h"
+#include "recipe/lock/lease.h"
 
 #include <string>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/status_line.h"
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 
 #include <string>
 

@@ -9,7 +9,7 @@
 #include "host/outlet.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
-#include "recipe/group_roster.h"
+#include "recipe/group/roster.h"
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 #include "command/guard_trouble.h"
 #include "command/verdict.h"
 #include "host/process/guard.h"
-#include "recipe/item.h"
+#include "recipe/queue/item.h"
 
 #include <optional>
 

@@ -11,7 +11,7 @@
 #include "command/work_options.h"
 #include "host/inherited.h"
 #include "host/signals.h"
-#include "recipe/lease.h"
+#include "recipe/lock/lease.h"
 
 #include <optional>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "recipe/site.h"
 
 #include "base/text.h"
-#include "recipe/group_layout.h"
-#include "recipe/queue_layout.h"
+#include "recipe/group/layout.h"
+#include "recipe/queue/layout.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 

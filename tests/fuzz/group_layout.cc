@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group's data on the first line, then the names of its members.
-#include "recipe/group_layout.h"
-
 #include "fuzz/fuzz.h"
+#include "recipe/group/layout.h"
 #include "zk/path.h"
 
 using namespace zklock;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a queue's nodes, a line each.
-#include "recipe/queue_layout.h"
-
 #include "fuzz/fuzz.h"
+#include "recipe/queue/layout.h"
 
 using namespace zklock;
 using fuzz::check;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three contenders for two slots: src/recipe/slots.cc. The gate is a lock, whose own protocol is that of line_model.cc.
-// Not here: attempts that do not wait.
+// Three contenders for two slots: src/recipe/lock/slots.cc. The gate is a lock, whose own protocol is that of
+// line_model.cc. Not here: attempts that do not wait.
 #include "nodes.h"
 #include "run.h"
 

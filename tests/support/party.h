@@ -2,7 +2,7 @@
 // Somebody who wants a set of locks, with a session and a loop of its own.
 #pragma once
 
-#include "recipe/lock_set.h"
+#include "recipe/lock/lock_set.h"
 #include "support/sandbox.h"
 
 #include <functional>

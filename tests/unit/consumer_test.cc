@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking items out of a queue and ending them, against a real server, through a proxy that fails. The numbers are those
 // of the failure scenarios.
-#include "recipe/consumer.h"
+#include "recipe/queue/consumer.h"
 
-#include "recipe/discharge.h"
+#include "recipe/queue/discharge.h"
 #include "support/proxied.h"
 
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/group_layout, recipe/group_roster and command/group_report as far as they are pure.
 #include "command/group_report.h"
-#include "recipe/group_layout.h"
-#include "recipe/group_roster.h"
+#include "recipe/group/layout.h"
+#include "recipe/group/roster.h"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
-#include "recipe/idle_line.h"
+#include "recipe/queue/idle_line.h"
 
 #include "support/sandbox.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several locks as one, against real servers. The numbers are those of the failure scenarios.
-#include "recipe/lock_set.h"
+#include "recipe/lock/lock_set.h"
 
-#include "recipe/last_success.h"
-#include "recipe/lock.h"
+#include "recipe/lock/last_success.h"
+#include "recipe/lock/lock.h"
 #include "support/party.h"
 #include "support/proxied.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock recipe against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 
-#include "recipe/lease.h"
-#include "recipe/queue_layout.h"
+#include "recipe/lock/lease.h"
+#include "recipe/queue/layout.h"
 #include "support/party.h"
 #include "support/proxied.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/pusher against a real server, through a proxy that fails. The numbers are those of the failure scenarios.
-#include "recipe/pusher.h"
+#include "recipe/queue/pusher.h"
 
 #include "support/proxied.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/queue_layout: names, order, Stats. Pure.
-#include "recipe/queue_layout.h"
+#include "recipe/queue/layout.h"
 
 #include <gtest/gtest.h>
 

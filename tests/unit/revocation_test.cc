@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/revocation against a real server, through a proxy that fails.
-#include "recipe/revocation.h"
+#include "recipe/lock/revocation.h"
 
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
-#include "recipe/slots.h"
+#include "recipe/lock/slots.h"
 
 #include "support/party.h"
 #include "support/proxied.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/survey: who has a slot; and many nodes, some of which go while they are read. The rest is tested with the
 // program.
-#include "recipe/survey.h"
+#include "recipe/lock/survey.h"
 
 #include "support/sandbox.h"
 

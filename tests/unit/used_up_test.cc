@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A line whose is used up (scenario 21). No test can make two thousand million children, so the server is given
 // a transaction log in which somebody has.
-#include "recipe/lock.h"
+#include "recipe/lock/lock.h"
 #include "support/sandbox.h"
 
 #include <filesystem>

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/group/member.h"
+
+#include "recipe/group/layout.h"
+#include "recipe/group/node.h"
+#include "zk/batch.h"
+#include "zk/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+
+GroupMember::GroupMember(zk::Session& session, Membership membership)
+    : session_(session), membership_(std::move(membership)), tried_("cannot join " + membership_.group) {}
+
+// Its path, up to the number.
+std::string GroupMember::stem() const {
+  return zk::child_of(membership_.group, membership_.name) + (membership_.unique ? "" : "-");
+}
+
+GroupMember::State GroupMember::join(Deadline until) {
+  using zk::CreateMode;
+  const CreateMode mode = membership_.unique ? CreateMode::ephemeral : CreateMode::ephemeral_sequential;
+  for (;;) {
+    if (make_passing_group(session_, membership_.group, tried_, until) == GroupState::expired) return State::expired;
+    session_.ready(until);
+    entering_ = session_.client().create(stem(), membership_.data, mode);
+    const Answer made = session_.await(entering_, until);
+    switch (made.code) {
+      case Code::ok:
+        path_ = made.path;
+        return look(until);
+      case Code::unknown: {
+        const State found = find(until);
+        if (found == State::removed) continue;
+        return found;
+      }
+      case Code::node_exists: {
+        const State found = look_at_name(until);
+        if (found == State::removed) continue;
+        return found;
+      }
+      case Code::no_node:
+        continue;
+      case Code::expired:
+        return State::expired;
+      case Code::not_empty:
+      case Code::bad_version:
+      case Code::childless:
+      case Code::no_auth:
+      case Code::unsupported:
+      case Code::other:
+        throw zk::failure_of(tried_, made);
+    }
+  }
+}
+
+// The create's answer was lost. Only a list behind a barrier tells whether there is a node of our session. `removed`:
+// none.
+GroupMember::State GroupMember::find(Deadline until) {
+  if (membership_.unique) return look_at_name(until);
+  const Answer list = session_.settled_children(membership_.group, until);
+  std::vector<std::string> paths;
+  for (const std::string& name : list.names) {
+    if (is_numbered(name, membership_.name + "-")) paths.push_back(zk::child_of(membership_.group, name));
+  }
+  const std::vector<Answer> stats = zk::stat_all(session_, paths, until);
+  if (session_.expired()) return State::expired;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (stats[i].code != Code::ok || stats[i].stat.ephemeral_owner != session_.id()) continue;
+    path_ = paths[i];
+    return look(until);
+  }
+  return State::removed;
+}
+
+// Who has the name that we want. `removed`: nobody.
+GroupMember::State GroupMember::look_at_name(Deadline until) {
+  const Answer found = zk::synced_stat_all(session_, {stem()}, until).front();
+  if (session_.expired()) return State::expired;
+  if (found.code != Code::ok) return State::removed;
+  if (found.stat.ephemeral_owner == session_.id()) {
+    path_ = stem();
+    return look(until);
+  }
+  if (!is_ephemeral(found.stat)) {
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: {} is not a member, but stays for ever; choose another name", tried_, stem()));
+  }
+  taken_by_ = found.stat;
+  return State::taken;
+}
+
+bool GroupMember::wait_for_name(Deadline until) {
+  for (;;) {
+    session_.ready(until);
+    const auto watch = std::make_shared<zk::WatchState>();
+    const Answer answer = session_.await(session_.client().exists(stem(), watch), until);
+    if (answer.code == Code::unknown) continue;
+    if (answer.code != Code::ok) return true;
+    while (!watch->fired && !session_.expired()) {
+      if (left_until(until) == Duration::zero()) return false;
+      session_.turn(until);
+    }
+    return true;
+  }
+}
+
+// The check is a transaction: where the session was ended by the servers but we have not heard of it, the answer is
+// that, and not that there is no node.
+GroupMember::State GroupMember::look(Deadline until) {
+  for (;;) {
+    session_.ready(until);
+    const auto watch = std::make_shared<zk::WatchState>();
+    const zk::Call checked = session_.client().check({path_});
+    const zk::Call watched = session_.client().exists(path_, watch);
+    const Answer check = session_.await(checked, until);
+    const Answer node = session_.await(watched, until);
+    if (check.code == Code::expired || node.code == Code::expired) return State::expired;
+    if (check.code == Code::unknown || node.code == Code::unknown) continue;
+    watch_ = watch;
+    if (node.code == Code::ok && node.stat.ephemeral_owner == session_.id()) return State::in;
+    return State::removed;
+  }
+}
+
+GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
+  membership_.data = std::move(data);
+  for (;;) {
+    session_.ready(until);
+    const Answer written = session_.await(session_.client().write(path_, membership_.data), until);
+    if (written.code == Code::unknown) continue;
+    if (written.code == Code::no_auth) throw zk::failure_of("cannot write " + path_, written);
+    return written.code == Code::ok ? State::in : look(until);
+  }
+}
+
+void GroupMember::leave(Duration budget) {
+  if (path_.empty() && !entering_) return;
+  const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
+  while (left_until(until) > Duration::zero() && session_.settle_connection(until)) {
+    // Interrupted on the way in: the create's answer may still come.
+    if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;
+    if (path_.empty()) break;
+    const zk::Call removing = session_.client().remove(path_);
+    if (session_.settle(removing, until) && removing->answer.code != Code::unknown) break;
+  }
+  forget();
+}
+
+void GroupMember::forget() {
+  path_.clear();
+  entering_.reset();
+  watch_.reset();
+}
+
+}  // namespace zklock::recipe

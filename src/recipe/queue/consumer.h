@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes items out of a queue under claims: looks whether the next ones are free, makes an ephemeral child `claim` of
+// each, and reads it in the same breath. A second lot can be on its way while the first is being worked on. Lots are
+// taken by one transaction as long as nobody else takes items, and else, because that would fail whole, one by one.
+#pragma once
+
+#include "recipe/queue/in_work.h"
+#include "recipe/queue/item.h"
+#include "recipe/queue/item_finder.h"
+
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+class Consumer {
+ public:
+  // `note` is put on the claims as it is.
+  Consumer(zk::Session& session, QueueLayout layout, std::string note)
+      : session_(session), finder_(session, std::move(layout)), note_(std::move(note)) {}
+
+  // From now on it does not look again at items that it is sure others work on (see InWork): for who waits and looks at
+  // those too, sooner or later. Else begin() has looked at each when it says that there are none.
+  void remember_work() { remembers_ = true; }
+  InWork& in_work() { return in_work_; }
+  // The item is ours, or is known to be somebody else's.
+  bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
+
+  // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no lot is on
+  // its way and nothing of ours is left in the queue. `with`: what is done with the claim on the first item, in one
+  // transaction. Also false when the session is expired.
+  bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
+  // The same, for one of these items.
+  bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
+  // What became of the lot sent first. May be empty: others were faster, or the session is expired.
+  std::vector<Item> collect(Deadline until);
+  size_t lots() const { return lots_.size(); }
+  // Items in them.
+  size_t underway() const;
+
+  // Of the last begin() that was false: somebody works on items.
+  bool some_in_work() const { return finder_.found_any(); }
+
+  // For cleaning up, within `until`: what was claimed in the lots on their way. Throws nothing but what other sources
+  // of the loop throw.
+  std::vector<Item> settle_lots(Deadline until);
+
+  // It is no longer ours.
+  void forget(const Item& item) { finder_.forget(item.path); }
+  // Nothing is ours any more: the session is over.
+  void forget_all();
+
+ private:
+  // A claim and a read on their way.
+  struct Attempt {
+    std::string path;
+    zk::Call claim;
+    zk::Call read;
+    bool ours = false;  // for certain
+  };
+  struct Lot {
+    std::vector<Attempt> attempts;
+    bool together = false;   // in one transaction
+    bool with_more = false;  // and something else with them
+    bool looked = false;     // at the items, which were free
+    Deadline sent{};
+  };
+
+  void look_afresh(bool synced);
+  bool is_alone() const { return crowd_ == 0; }
+  void note_others(bool looked);
+  void give_way();
+  std::vector<std::string> find_free(size_t most, Deadline until);
+  bool is_worth_a_look(const std::string& path);
+  std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
+  Lot send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
+  void await_claims(Lot& lot, Deadline until);
+  Attempt attempt(const std::string& path);
+  void find_out(Lot& lot, Deadline until);
+  void try_again(Lot& lot, Deadline until);
+  std::vector<Item> read_items(Lot& lot, Deadline until);
+  Item item_of(const Attempt& attempt, const zk::Answer& answer, Deadline sent) const;
+
+  zk::Session& session_;
+  ItemFinder finder_;
+  std::string note_;
+  bool remembers_ = false;
+  InWork in_work_;
+  size_t looks_left_ = 0;         // in this pass, at items that were in work when we looked last
+  std::deque<std::string> free_;  // seen to be free in this pass, in order
+  std::deque<Lot> lots_;
+  // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items
+  // and claim few at a time; else all would look at, and claim, the same ones. Who is alone always keeps the order.
+  size_t crowd_ = 0;
+  std::minstd_rand random_{std::random_device()()};
+};
+
+}  // namespace zklock::recipe

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/pusher.h"
+
+#include "recipe/queue/node.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::CreateMode;
+using zk::Step;
+
+namespace {
+
+constexpr size_t kMostItems = 500;         // in a batch
+constexpr size_t kMostBytes = 512 * 1024;  // likewise; more only for a single item
+constexpr size_t kMostBatches = 8;         // in flight
+constexpr size_t kMostBytesInFlight = 4 * kMostBytes;
+constexpr size_t kItemOverhead = 128;  // names, ACL
+constexpr size_t kHead = 2;            // the steps before the items
+constexpr int kMostVain = 20;          // a server with a smaller jute.maxbuffer drops the connection each time
+
+bool is_doubtful(const zk::Call& call) {
+  return call && (!call->done || call->answer.code == Code::unknown || call->answer.code == Code::expired);
+}
+
+}  // namespace
+
+Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried)
+    : session_(session),
+      layout_(layout),
+      tried_(tried),
+      tail_(session, layout.items(), priority, tried),
+      marker_(layout.marker(make_token())) {}
+
+void Pusher::open() {
+  while (make_queue(session_, layout_, tried_, kNever) == QueueState::expired || !tail_.find(kNever)) {
+    session_.open(kNever);
+  }
+}
+
+bool Pusher::has_room() const {
+  const size_t bytes = std::accumulate(in_flight_.begin(), in_flight_.end(), size_t{0},
+                                       [](size_t sum, const Batch& batch) { return sum + batch.bytes; });
+  return in_flight_.size() < kMostBatches && bytes < kMostBytesInFlight;
+}
+
+void Pusher::add(std::string item) {
+  const size_t bytes = item.size() + layout_.queue.size() + kItemOverhead;
+  if (filling_.bytes + bytes > kMostBytes) flush();
+  if (filling_.items == 0) {
+    filling_.first = added_ + 1;
+    filling_.steps.reserve(kMostItems + kHead + 2);
+    filling_.steps.resize(kHead);
+  }
+  filling_.steps.push_back({Step::Kind::create, "", std::move(item), -1, CreateMode::persistent_sequential});
+  filling_.bytes += bytes;
+  ++filling_.items;
+  ++added_;
+  if (filling_.items == kMostItems) flush();
+}
+
+void Pusher::flush() {
+  if (filling_.items == 0) return;
+  in_flight_.push_back(std::exchange(filling_, Batch()));
+  // Behind what waits to be sent again it waits, too.
+  const bool in_order = in_flight_.size() == 1 || in_flight_[in_flight_.size() - 2].call;
+  if (in_order && session_.connected()) send(in_flight_.back());
+}
+
+void Pusher::send(Batch& batch) {
+  batch.segment = tail_.segment();
+  batch.marker = next_marker_++;
+  batch.steps.resize(kHead + batch.items);
+  batch.steps[0] = {Step::Kind::check, tail_.path(), "", 0};
+  batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_, "", -1, CreateMode::ephemeral}
+                                     : Step{Step::Kind::write, marker_, "", batch.marker - 1};
+  const std::string stem = tail_.path() + "/" + tail_.token() + "-";
+  for (size_t i = 0; i < batch.items; ++i) batch.steps[kHead + i].path = stem;
+  const auto items = static_cast<int64_t>(batch.items);
+  if (tail_.is_filled_by(items)) {
+    for (Step& step : steps_to_seal(layout_.items(), batch.segment)) batch.steps.push_back(std::move(step));
+    tail_.advance();
+  } else {
+    tail_.count(items);
+  }
+  batch.call = session_.client().transact(batch.steps);
+}
+
+void Pusher::settle() {
+  while (!in_flight_.empty()) {
+    const Batch& oldest = in_flight_.front();
+    if (!oldest.call || (oldest.call->done && oldest.call->answer.code != Code::ok)) return recover();
+    if (!oldest.call->done) return;
+    take_in(oldest);
+    in_flight_.pop_front();
+  }
+}
+
+// Others push too: the server's number says how many are in the segment.
+void Pusher::take_in(const Batch& batch) {
+  in_ += static_cast<int64_t>(batch.items);
+  marked_ = batch.marker + 1;
+  vain_ = 0;
+  const auto last = parse_item(zk::name_of(batch.call->answer.path));
+  if (!last || batch.segment != tail_.segment()) return;
+  int64_t made = last->number + 1;
+  for (const Batch& other : in_flight_) {
+    if (&other != &batch && other.call && other.segment == batch.segment) made += static_cast<int64_t>(other.items);
+  }
+  tail_.note_made(made);
+}
+
+// What failed has taken all behind it along.
+void Pusher::recover() {
+  for (const Batch& batch : in_flight_) {
+    if (!batch.call) break;
+    switch (session_.await(batch.call, kNever).code) {
+      case Code::ok:
+      case Code::unknown:
+      case Code::expired:
+      case Code::bad_version:
+      case Code::no_node:
+      case Code::node_exists:
+        continue;
+      case Code::not_empty:
+      case Code::childless:
+      case Code::no_auth:
+      case Code::unsupported:
+      case Code::other:
+        throw zk::failure_of(tried_, batch.call->answer);
+    }
+  }
+  if (is_doubtful(in_flight_.front().call) && ++vain_ > kMostVain) {
+    throw Failure(ExitStatus::unavailable,
+                  fmt::format("{}: the connection was lost {} times over the same {} bytes; is the "
+                              "servers' jute.maxbuffer smaller than that?",
+                              tried_, kMostVain, in_flight_.front().bytes));
+  }
+  if (!read_marker() || !tail_.find(kNever)) renew();
+  send_again();
+}
+
+// Which batches are in. False if the session is expired.
+bool Pusher::read_marker() {
+  for (;;) {
+    session_.ready(kNever);
+    // A transaction: our server gives the marker behind it, and a session that is over does not pass it.
+    const zk::Call checked = session_.client().check({layout_.pushing()});
+    const zk::Call read = session_.client().exists(marker_);
+    const Answer check = session_.await(checked, kNever);
+    const Answer marker = session_.await(read, kNever);
+    if (check.code == Code::expired || marker.code == Code::expired) return false;
+    if (check.code == Code::unknown || marker.code == Code::unknown) continue;
+    if (check.code == Code::no_node) {
+      throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
+    }
+    if (check.code != Code::ok) throw zk::failure_of(tried_, check);
+    const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
+    if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
+    take_in_up_to(done);
+    return true;
+  }
+}
+
+void Pusher::take_in_up_to(int done) {
+  while (!in_flight_.empty() && in_flight_.front().call && in_flight_.front().marker < done) {
+    in_ += static_cast<int64_t>(in_flight_.front().items);
+    vain_ = 0;
+    in_flight_.pop_front();
+  }
+  for (Batch& batch : in_flight_) batch.call.reset();
+  next_marker_ = marked_ = done;
+}
+
+// The marker went with its session, so what was not answered may be in or not.
+void Pusher::renew() {
+  const ItemSpan doubtful = unanswered();
+  if (doubtful.first > 0) doubles_.push_back(doubtful);
+  for (Batch& batch : in_flight_) batch.call.reset();
+  marker_ = layout_.marker(make_token());
+  next_marker_ = marked_ = 0;
+  do session_.open(kNever);
+  while (!tail_.find(kNever));
+}
+
+void Pusher::send_again() {
+  for (Batch& batch : in_flight_) {
+    if (!session_.connected()) return;
+    send(batch);
+  }
+}
+
+ItemSpan Pusher::unanswered() const {
+  ItemSpan span;
+  for (const Batch& batch : in_flight_) {
+    if (!is_doubtful(batch.call)) continue;
+    if (span.first == 0) span.first = batch.first;
+    span.last = batch.first + static_cast<int64_t>(batch.items) - 1;
+  }
+  return span;
+}
+
+}  // namespace zklock::recipe

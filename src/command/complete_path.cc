@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/complete_path.h"
 
-#include "command/output.h"
+#include "command/cli/output.h"
 #include "recipe/group/layout.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/line.h"

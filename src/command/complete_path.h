@@ -4,9 +4,9 @@
 // the cursor: --servers and --auth-file among them count. Not for people, so no help shows it.
 #pragma once
 
-#include "command/arguments.h"
-#include "command/cli.h"
-#include "command/options.h"
+#include "command/cli/arguments.h"
+#include "command/cli/options.h"
+#include "command/command_line.h"
 
 namespace zklock::command {
 

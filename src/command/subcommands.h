@@ -2,9 +2,9 @@
 // All subcommands, and how each is started.
 #pragma once
 
-#include "command/arguments.h"
-#include "command/cli.h"
-#include "command/options.h"
+#include "command/cli/arguments.h"
+#include "command/cli/options.h"
+#include "command/command_line.h"
 
 #include <functional>
 #include <map>

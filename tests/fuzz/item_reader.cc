@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Items from standard input: a byte for the framing and one for the size of the pieces in which they come.
-#include "command/item_reader.h"
+#include "command/queue/item_reader.h"
 
 #include "fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands on a holder's node, as he is named: the moment since when, in text, then the note.
-#include "command/note.h"
+#include "command/child/note.h"
 
 #include "fuzz/fuzz.h"
 

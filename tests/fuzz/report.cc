@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of what stands on the nodes of others: a moment, which says also whose, then what is read everywhere.
-#include "command/report.h"
+#include "command/lock/report.h"
 
-#include "command/group_report.h"
-#include "command/queue_report.h"
+#include "command/group/report.h"
+#include "command/queue/report.h"
 #include "fuzz/fuzz.h"
 
 using namespace zklock;

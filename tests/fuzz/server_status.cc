@@ -2,8 +2,8 @@
 // What servers say of themselves, up to the reports: for each server what it answers to srvr, mntr and conf.
 #include "zk/words/server_status.h"
 
-#include "command/health_report.h"
-#include "command/health_verdict.h"
+#include "command/health/report.h"
+#include "command/health/verdict.h"
 #include "fuzz/fuzz.h"
 
 #include <cmath>

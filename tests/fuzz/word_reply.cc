@@ -2,9 +2,9 @@
 // Replies to four-letter words: the word, then what a server answers.
 #include "zk/words/word_reply.h"
 
-#include "command/json_line.h"
-#include "command/word_json.h"
-#include "command/word_report.h"
+#include "command/cli/json_line.h"
+#include "command/health/word_json.h"
+#include "command/health/word_report.h"
 #include "fuzz/fuzz.h"
 
 #include <nlohmann/json.hpp>

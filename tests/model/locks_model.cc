@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A and B want the same two locks, C only the second: src/recipe/lock/lock_set.cc. The locks are taken in the order of
-// their names' bytes (src/command/run.cc sorts them); each is a line as in line_model.cc.
+// their names' bytes (src/command/lock/run.cc sorts them); each is a line as in line_model.cc.
 #include "nodes.h"
 #include "run.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run --once-per P` on two hosts: src/recipe/lock/last_success.cc, and who calls it in src/command/job.cc. The lock is
-// what it promises to be (line_model.cc, lease_model.cc). Time goes in steps; the servers' clock may be ahead for a
-// while.
+// `run --once-per P` on two hosts: src/recipe/lock/last_success.cc, and who calls it in src/command/lock/job.cc. The
+// lock is what it promises to be (line_model.cc, lease_model.cc). Time goes in steps; the servers' clock may be ahead
+// for a while.
 #include "run.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/group_layout, recipe/group_roster and command/group_report as far as they are pure.
-#include "command/group_report.h"
+#include "command/group/report.h"
 #include "recipe/group/layout.h"
 #include "recipe/group/roster.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/guard_trouble: what is said of a command that was ended.
-#include "command/guard_trouble.h"
+#include "command/child/guard_trouble.h"
 
 #include <gtest/gtest.h>
 

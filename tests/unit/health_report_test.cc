@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/health_report, command/checkup: the formats, and rates.
-#include "command/health_report.h"
-
 #include "base/text.h"
+#include "command/health/report.h"
 #include "support/replies.h"
 
 #include <algorithm>

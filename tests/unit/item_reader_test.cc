@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/item_reader: pure. The numbers are those of the failure scenarios.
-#include "command/item_reader.h"
+#include "command/queue/item_reader.h"
 
 #include <vector>
 

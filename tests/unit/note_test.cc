@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/note: what stands on our node, and what is made of anything found on another's.
-#include "command/note.h"
+#include "command/child/note.h"
 
 #include "base/text.h"
 

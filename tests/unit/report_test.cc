@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/report and command/table: what is shown of those who stand at locks.
-#include "command/report.h"
+#include "command/lock/report.h"
 
 #include "base/text.h"
-#include "command/table.h"
+#include "command/cli/table.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/word_report, command/word_json: what is shown of replies to four-letter words.
-#include "command/word_report.h"
+#include "command/health/word_report.h"
 
-#include "command/word_json.h"
+#include "command/health/word_json.h"
 #include "support/replies.h"
 
 #include <gtest/gtest.h>

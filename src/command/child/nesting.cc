@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/child/nesting.h"
+
+#include "base/text.h"
+#include "command/child/note.h"
+#include "command/cli/options.h"
+#include "host/process/mark.h"
+#include "host/process/tree.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+std::vector<std::string> lines_of(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value) return {};
+  const auto lines = split(value, '\n');
+  return {lines.begin(), lines.end()};
+}
+
+// The lock at whose line, or among whose slots, `node` stands.
+std::string lock_of(const std::string& node, int64_t slots) {
+  const std::string parent = zk::parent_of(node);
+  if (slots == 0) return parent;
+  return zk::name_of(parent) == "leases" ? zk::parent_of(parent) : "";
+}
+
+bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
+  return std::any_of(held.begin(), held.end(), [&](const recipe::Held& one) { return one.node == node; });
+}
+
+}  // namespace
+
+Nesting::Nesting(const std::vector<std::string>& paths, int64_t slots) {
+  const auto nodes = lines_of("ZKLOCK_NODE");
+  const auto tokens = lines_of("ZKLOCK_TOKEN");
+  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i) add(nodes[i], tokens[i]);
+  for (const std::string& line : lines_of("ZKLOCK_OUTER")) {
+    const size_t space = line.find(' ');
+    if (space != std::string::npos) add(line.substr(space + 1), line.substr(0, space));
+  }
+  for (Outer& outer : outers_) {
+    const bool wanted = std::count(paths.begin(), paths.end(), lock_of(outer.node, slots)) > 0;
+    if (wanted) outer.mark = host::mark_nested(outer.token);
+  }
+}
+
+void Nesting::add(const std::string& node, const std::string& token) {
+  const auto number = parse_number(token);
+  // The C library aborts on a bad path.
+  if (number && !zk::path_error(node)) outers_.push_back({node, *number, {}});
+}
+
+std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
+                                                int64_t slots, Deadline until) const {
+  for (const Outer& outer : outers_) {
+    if (lock_of(outer.node, slots) != path) continue;
+    const auto contender = recipe::parse_contender(zk::name_of(outer.node));
+    const zk::Answer answer = session.read(outer.node, until);
+    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
+    if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
+    const auto note = parse_note(answer.data);
+    if (!note || note->host != host_name()) continue;
+    const auto pid = static_cast<pid_t>(note->pid);
+    if (!host::is_ancestor(pid) || !host::is_open_for_nesting(pid, outer.token)) continue;
+    // The usual way finds out what is wrong with another family or another number of slots.
+    if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
+    if (slots == 0 && type.kind == recipe::Kind::exclusive && contender->kind == recipe::Kind::shared) {
+      throw usage_error(
+          fmt::format("cannot take {}: the zklock that runs us (pid {}) holds it shared, and we would "
+                      "wait for ourselves: give --exclusive there",
+                      path, note->pid));
+    }
+    return recipe::Held{path, outer.node, answer.stat.ephemeral_owner, answer.stat.created, answer.stat.created_ms, {}};
+  }
+  return std::nullopt;
+}
+
+void Nesting::settle(const std::vector<recipe::Held>& held) {
+  for (Outer& outer : outers_) {
+    if (!is_among(held, outer.node)) outer.mark = host::Fd();
+  }
+}
+
+std::optional<std::string> Nesting::variable(const std::vector<recipe::Held>& held) const {
+  std::string text;
+  for (const Outer& outer : outers_) {
+    if (is_among(held, outer.node)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "\n", outer.token, outer.node);
+  }
+  if (text.empty()) return std::nullopt;
+  return "ZKLOCK_OUTER=" + text;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/cli/arguments.h"
+
+#include "base/text.h"
+#include "command/cli/habits.h"
+#include "command/cli/options.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names option_names(const CLI::App& app) {
+  Names names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
+std::string hint(const CLI::App& app, const std::string& word, const Names& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? fmt::format("see {} --help", full_name(app)) : fmt::format("did you mean '{}'?", near);
+}
+
+Has has_one_of(const Names& names) {
+  return [&names](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+}
+
+Names subcommand_names(const CLI::App& app) {
+  Names names;
+  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
+  return names;
+}
+
+// "write zklock queue push" for a "push" that stands in the place of "queue"; empty where `word` is no such one.
+std::string one_level_deeper(const CLI::App& root, const std::string& word) {
+  std::string found;
+  for (const CLI::App* app : root.get_subcommands(nullptr)) {
+    if (!has_one_of(subcommand_names(*app))(word)) continue;
+    found += fmt::format("{}{} {}", found.empty() ? "write " : " or ", full_name(*app), word);
+  }
+  return found;
+}
+
+std::string hint_for_option(const CLI::App& app, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const Names names = option_names(app);
+  const std::string answer = answer_to_option(name, has_one_of(names));
+  return answer.empty() ? hint(app, name, names) : answer;
+}
+
+std::string hint_for_path(const CLI::App& app, const std::string& shown) {
+  if (app.get_parent()) return fmt::format("write what to do before it, see {} --help", full_name(app));
+  return fmt::format("write zklock run {0} -- COMMAND, zklock show {0} or zklock break {0}", shown);
+}
+
+std::string hint_for_command(const CLI::App& app, const std::string& word, const Names& names) {
+  if (word.starts_with('/')) return hint_for_path(app, printable(word));
+  const bool root = !app.get_parent();
+  const std::string answer = root ? answer_to_command(word) : "";
+  if (!answer.empty()) return answer;
+  const std::string deeper = root ? one_level_deeper(app, word) : "";
+  if (!deeper.empty()) return deeper;
+  const std::string meant = root ? "" : command_meant(word, has_one_of(names));
+  return meant.empty() ? hint(app, word, names) : fmt::format("did you mean '{}'?", meant);
+}
+
+}  // namespace
+
+Arguments Arguments::cut(int argc, char** argv) {
+  Arguments cut;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (!cut.separated && word == "--") {
+      cut.separated = true;
+    } else if (!cut.separated && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      // For the value of --label= CLI11 would take the next word.
+      cut.options.emplace_back(word.substr(0, word.size() - 1));
+      cut.options.emplace_back();
+    } else {
+      (cut.separated ? cut.command : cut.options).emplace_back(word);
+    }
+  }
+  return cut;
+}
+
+Failure unknown_word(const CLI::App& app, const std::string& word) {
+  const std::string shown = printable(word);
+  if (word.starts_with("-")) {
+    return usage_error(fmt::format("unknown option '{}'; {}", shown, hint_for_option(app, word)));
+  }
+  const Names names = subcommand_names(app);
+  if (names.empty()) return usage_error(fmt::format("unexpected argument '{}'", shown));
+  return usage_error(fmt::format("unknown command '{}'; {}", shown, hint_for_command(app, word, names)));
+}
+
+Failure unexpected_word(const std::string& word, const Arguments& arguments) {
+  const char* hint = arguments.separated ? "" : ": write -- before the command";
+  return usage_error(fmt::format("unexpected argument '{}'{}", printable(word), hint));
+}
+
+std::vector<std::string> words_of(const CLI::App& app) {
+  return app.remaining();
+}
+
+std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments) {
+  std::vector<std::string> operands = app.remaining();
+  for (const std::string& word : operands) {
+    if (word.starts_with('-')) throw unknown_word(app, word);
+  }
+  operands.insert(operands.end(), arguments.command.begin(), arguments.command.end());
+  return operands;
+}
+
+Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
+  // Its messages may have several lines; the first says it, behind the option's name where a value is missing.
+  std::string text = error.what();
+  text = text.substr(0, text.find('\n'));
+  const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (missing) text = text.substr(0, text.find(':')) + " needs a value";
+  // "Could not convert: --quiet = maybe"
+  const size_t option = text.find("--");
+  const bool surplus = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && option != std::string::npos;
+  if (surplus) text = text.substr(option, text.find(" =", option) - option) + " takes no value";
+  return usage_error(fmt::format("{}; see {} --help", printable(text), full_name(app)));
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/cli/options.h"
+
+#include "base/text.h"
+#include "command/cli/help_layout.h"
+#include "host/terminal.h"
+
+#include <cstdlib>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Setting {
+  std::string value;
+  std::string origin;  // for messages
+};
+
+// The option, else the variable, else the default.
+Setting setting(const Value& option, const char* option_name, const char* variable, const char* fallback) {
+  if (option) return {*option, option_name};
+  const char* value = std::getenv(variable);
+  if (value && *value) return {value, variable};
+  return {fallback, zk::ServerList::kDefaultOrigin};
+}
+
+Duration timeout(const Setting& setting) {
+  const Duration span = duration_of(setting.value, setting.origin);
+  // Less leaves the C client no time for its handshake; the server counts in int32 milliseconds.
+  if (span >= 100ms && span <= kLongestSessionTimeout) return span;
+  throw usage_error(
+      fmt::format("bad duration '{}' for {}: write one from 100ms to 24h", setting.value, setting.origin));
+}
+
+zk::Credentials credentials(const GlobalOptions& options) {
+  const Setting file = setting(options.auth_file, "--auth-file", "ZKLOCK_AUTH_FILE", "");
+  const char* secret = std::getenv("ZKLOCK_AUTH");
+  if (!options.auth_file && secret && *secret) return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
+  const bool none = !options.auth_file && file.value.empty();
+  if (none) return zk::Credentials();
+  zk::Credentials read = zk::Credentials::read_file(file.value);
+  struct stat status {};
+  if (stat(file.value.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IROTH)) {
+    host::remark(fmt::format("zklock: everybody on this host can read the credentials in '{}': chmod o-r it\n",
+                             printable(file.value)));
+  }
+  return read;
+}
+
+zk::Acl acl(const Value& value, const zk::Credentials& credentials) {
+  const std::string name = value.value_or("open");
+  if (name == "open") return zk::Acl::open;
+  if (name != "creator" && name != "creator-world-read") {
+    throw usage_error(
+        fmt::format("bad value '{}' for --acl: write open, creator or creator-world-read", printable(name)));
+  }
+  if (!credentials) throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH or --auth-file", name));
+  return name == "creator" ? zk::Acl::creator : zk::Acl::creator_world_read;
+}
+
+void add_global_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
+  add_value(app, names, value, help, placeholder)->group(kGlobalOptions);
+}
+
+void add_servers(CLI::App& app, GlobalOptions& options) {
+  add_global_value(app, "-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
+}
+
+void add_flags(CLI::App& app, GlobalOptions& options) {
+  app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group(kGlobalOptions);
+  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(kGlobalOptions);
+}
+
+void replace(Value& value, const Value& nearer) {
+  if (nearer) value = nearer;
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& parent, const char* name, const char* help) {
+  return parent.add_subcommand(name, help)->allow_extras();
+}
+
+void add_flag(CLI::App& app, const char* names, bool& given, const char* help) {
+  app.add_flag(names, given, help);
+}
+
+void describe(CLI::App& app, const char* option, const char* help) {
+  app.get_option(option)->description(help)->group("Options");
+}
+
+void set_usage(CLI::App& app, const std::string& usage) {
+  app.formatter(help_layout(usage));
+}
+
+void set_footer(CLI::App& app, const std::string& footer) {
+  app.footer(footer);
+}
+
+void GlobalOptions::merge(const GlobalOptions& nearer) {
+  replace(servers, nearer.servers);
+  replace(session_timeout, nearer.session_timeout);
+  replace(connect_timeout, nearer.connect_timeout);
+  replace(auth_file, nearer.auth_file);
+  replace(acl, nearer.acl);
+  verbose |= nearer.verbose;
+  quiet |= nearer.quiet;
+}
+
+CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
+  return app.add_option(names, value, help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->option_text(placeholder);
+}
+
+void add_global_options(CLI::App& app, GlobalOptions& options) {
+  const auto add = [&](const char* names, Value& value, const char* help, const char* placeholder) {
+    add_global_value(app, names, value, help, placeholder);
+  };
+  add_servers(app, options);
+  add("--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
+  add("--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
+  add("--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
+  add("--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
+  add_flags(app, options);
+}
+
+void add_server_options(CLI::App& app, GlobalOptions& options) {
+  add_servers(app, options);
+  add_flags(app, options);
+}
+
+zk::ServerList server_list(const GlobalOptions& options) {
+  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1:2181");
+  return zk::ServerList::parse(servers.value, servers.origin);
+}
+
+zk::SessionOptions session_options(const GlobalOptions& options) {
+  zk::SessionOptions session;
+  session.servers = server_list(options);
+  session.session_timeout =
+      timeout(setting(options.session_timeout, "--session-timeout", "ZKLOCK_SESSION_TIMEOUT", "15s"));
+  session.connect_timeout =
+      timeout(setting(options.connect_timeout, "--connect-timeout", "ZKLOCK_CONNECT_TIMEOUT", "15s"));
+  session.credentials = credentials(options);
+  session.acl = acl(options.acl, session.credentials);
+  session.verbose = options.verbose;
+  return session;
+}
+
+Duration duration_of(const std::string& text, const std::string& origin) {
+  const auto span = parse_duration(text);
+  if (span) return *span;
+  throw usage_error(
+      fmt::format("bad duration '{}' for {}: write one like 500ms, 30, 30s, 5m, 1h30m", printable(text), origin));
+}
+
+int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most) {
+  const auto number = parse_number(text);
+  if (number && *number >= least && *number <= most) return *number;
+  const std::string bounds = most == INT64_MAX ? fmt::format("{} on", least) : fmt::format("{} to {}", least, most);
+  throw usage_error(fmt::format("bad number '{}' for {}: write one from {}", printable(text), option, bounds));
+}
+
+Failure usage_error(const std::string& text) {
+  return {ExitStatus::usage, text};
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/cli/output.h"
+
+#include "base/failure.h"
+#include "host/outlet.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
+  // Whoever read it wants no more: zklock ends as quietly as other tools do.
+  if (errno == EPIPE) throw Failure::by_signal(SIGPIPE);
+  throw Failure(ExitStatus::input_output, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+void print(host::Loop& loop, std::string_view text) {
+  host::Outlet outlet;
+  const host::Attached writing(loop, outlet);
+  outlet.want(true);
+  for (;;) {
+    text.remove_prefix(outlet.write(text));
+    if (text.empty()) return;
+    loop.turn(kNever);
+  }
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/cli/table.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zklock::command {
+
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+constexpr std::string_view kGap = "  ";
+
+// To which cells may be shortened. The first column says what a line is about.
+constexpr size_t kLeastFirst = 20;
+constexpr size_t kLeast = 12;
+
+// In characters; those that are wider on a screen are not known here.
+size_t width_of(const std::string& cell) {
+  const auto characters = decode_utf8(cell);
+  return characters ? characters->size() : cell.size();
+}
+
+size_t sum_of(const std::vector<size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kGap.size() * (widths.size() - 1));
+}
+
+bool is_among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Down to `least`, from the widest one on, until they have `columns` together.
+void shrink(std::vector<size_t>& widths, const std::vector<size_t>& least, size_t columns) {
+  for (size_t sum = sum_of(widths); sum > columns; --sum) {
+    size_t widest = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) return;
+    --widths[widest];
+  }
+}
+
+std::string cut(const std::string& cell, size_t width) {
+  if (width_of(cell) <= width) return cell;
+  size_t end = 0;
+  for (size_t characters = 0; end < cell.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(cell[end]) & 0xc0) != 0x80;
+    if (begins && ++characters == width) break;
+  }
+  return cell.substr(0, end) + "…";
+}
+
+}  // namespace
+
+void Table::add(const std::vector<std::string>& cells) {
+  std::vector<std::string> line;
+  for (const std::string& cell : cells) line.push_back(cell.empty() ? "-" : printable(cell));
+  lines_.push_back(std::move(line));
+}
+
+void Table::paint(std::string_view head, host::Colour (*colour_of)(const std::string& cell)) {
+  painted_ = head;
+  colour_of_ = colour_of;
+}
+
+void Table::fit(size_t columns, const Yielding& yielding) {
+  for (const std::string_view head : yielding.left_out) {
+    if (sum_of(least_widths(yielding)) <= columns) break;
+    leave_out(head);
+  }
+  std::vector<size_t> fitting = widths();
+  shrink(fitting, least_widths(yielding), columns);
+  for (auto& line : lines_) {
+    for (size_t i = 0; i < line.size(); ++i) line[i] = cut(line[i], fitting[i]);
+  }
+}
+
+void Table::leave_out(std::string_view head) {
+  const auto found = std::find(lines_.front().begin(), lines_.front().end(), head);
+  if (found == lines_.front().end()) return;
+  const auto column = found - lines_.front().begin();
+  for (auto& line : lines_) line.erase(line.begin() + column);
+}
+
+std::vector<size_t> Table::widths() const {
+  std::vector<size_t> widths(lines_.front().size());
+  for (const auto& line : lines_) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+  }
+  return widths;
+}
+
+std::vector<size_t> Table::least_widths(const Yielding& yielding) const {
+  std::vector<size_t> least = widths();
+  for (size_t i = 0; i < least.size(); ++i) {
+    if (is_among(yielding.shortened, lines_.front()[i])) least[i] = std::min(least[i], i == 0 ? kLeastFirst : kLeast);
+  }
+  return least;
+}
+
+std::string Table::text() const {
+  const std::vector<size_t> widths = this->widths();
+  std::string text;
+  for (size_t n = 0; n < lines_.size(); ++n) {
+    const auto& line = lines_[n];
+    for (size_t i = 0; i + 1 < line.size(); ++i) {
+      text += shown(n, i) + std::string(widths[i] - width_of(line[i]), ' ');
+      text += kGap;
+    }
+    text += shown(n, line.size() - 1) + '\n';
+  }
+  return text;
+}
+
+std::string Table::shown(size_t line, size_t column) const {
+  const std::string& cell = lines_[line][column];
+  if (line == 0 || lines_.front()[column] != painted_) return cell;
+  return host::in_colour(cell, colour_of_(cell));
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/group/report.h"
+
+#include "base/text.h"
+#include "base/time.h"
+#include "command/cli/json_line.h"
+#include "command/cli/table.h"
+#include "zk/path.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+using recipe::Member;
+using recipe::MemberChange;
+using recipe::Members;
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestData = 80;
+
+void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
+  json["node"] = zk::child_of(group, name);
+  json["since"] = format_utc(member.stat.created_ms);
+  json["session"] = zk::session_name(member.stat.ephemeral_owner);
+  json["data"] = member.data;
+}
+
+std::string table_of(const Members& members) {
+  Table table({"MEMBER", "SINCE", "SESSION", "DATA"});
+  for (const auto& [name, member] : members) {
+    table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
+               shorten(printable(member.data), kLongestData)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string text_of(const std::string& group, const Members& members, GroupForm form) {
+  if (form == GroupForm::table && !members.empty()) return table_of(members);
+  std::string text;
+  for (const auto& [name, member] : members) {
+    if (form == GroupForm::names) text += printable(name) + '\n';
+    if (form != GroupForm::json) continue;
+    Json json;
+    json["name"] = name;
+    put(json, group, name, member);
+    text += json_line(json);
+  }
+  return text;
+}
+
+std::string text_of(const std::string& group, const MemberChange& change, const Members& members, GroupForm form) {
+  const bool joined = change.kind == MemberChange::Kind::joined;
+  if (form != GroupForm::json) return fmt::format("{}{}\n", joined ? '+' : '-', printable(change.name));
+  Json json;
+  json["change"] = joined ? "joined" : "left";
+  json["name"] = change.name;
+  if (joined) put(json, group, change.name, members.at(change.name));
+  return json_line(json);
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/health/verdict.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using zk::WordResult;
+
+// Nobody knows how it stands is worse than a warning and not as bad as to know that it stands badly.
+Level worse(Level a, Level b) {
+  const auto rank = [](Level level) { return level == Level::critical ? 4 : static_cast<int>(level); };
+  return rank(a) >= rank(b) ? a : b;
+}
+
+// Servers count each other in an int: what is more is no count.
+std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name) {
+  const auto count = mntr.number(name);
+  return count && *count <= std::numeric_limits<int32_t>::max() ? count : std::nullopt;
+}
+
+class Judge {
+ public:
+  explicit Judge(const std::vector<ServerHealth>& servers) : servers_(servers) {}
+
+  HealthVerdict judge() {
+    verdict_.serving = std::count_if(servers_.begin(), servers_.end(), [](const auto& s) { return s.serves(); });
+    find_leader();
+    count_voters();
+    if (leader_ || count(Role::follower) + count(Role::observer) > 0) {
+      judge_ensemble();
+    } else if (count(Role::standalone) > 0) {
+      judge_standalone();
+    } else {
+      judge_nobody();
+    }
+    judge_missing();
+    judge_voters();
+    return std::move(verdict_);
+  }
+
+ private:
+  void find_leader();
+  void count_voters();
+  void judge_ensemble();
+  std::string count_followers();
+  void doubt_quorum();
+  void judge_standalone();
+  void judge_nobody();
+  void judge_missing();
+  void judge_voters();
+
+  int64_t count(Role role) const {
+    return std::count_if(servers_.begin(), servers_.end(), [&](const auto& s) { return s.role() == role; });
+  }
+  int64_t asked() const { return static_cast<int64_t>(servers_.size()); }
+  // Of those asked, those that may vote.
+  int64_t asked_voters() const { return asked() - count(Role::observer) - count(Role::standalone); }
+  int64_t majority() const { return verdict_.voters.value_or(asked_voters()) / 2 + 1; }
+  void find(Level level, std::string text) { verdict_.findings.push_back({level, std::move(text)}); }
+
+  const std::vector<ServerHealth>& servers_;
+  const ServerHealth* leader_ = nullptr;
+  HealthVerdict verdict_;
+};
+
+// Of two, the one of the later epoch: the other has not noticed yet that nobody follows it any more.
+void Judge::find_leader() {
+  const auto epoch = [](const ServerHealth& server) { return zk::parse_zxid(server.status.zxid).value_or(0); };
+  for (const ServerHealth& server : servers_) {
+    if (server.role() == Role::leader && (!leader_ || epoch(server) > epoch(*leader_))) leader_ = &server;
+  }
+  if (!leader_) return;
+  verdict_.leader = to_string(leader_->server);
+  if (const int64_t leaders = count(Role::leader); leaders > 1) {
+    find(Level::critical,
+         fmt::format(
+             "{} servers say that they lead: they are of different ensembles, or one has just lost its followers",
+             leaders));
+  }
+}
+
+void Judge::count_voters() {
+  for (const ServerHealth& server : servers_) {
+    if (server.voters && (&server == leader_ || !verdict_.voters)) verdict_.voters = server.voters;
+  }
+}
+
+void Judge::judge_ensemble() {
+  verdict_.quorum = true;
+  const std::string synced = count_followers();
+  const int64_t following = verdict_.following;
+  const char* follow = following == 1 ? "follows" : "follow";
+  verdict_.summary =
+      leader_ ? fmt::format("quorum: {} leads, {} {}{}", verdict_.leader, following, follow, synced)
+              : fmt::format("quorum: {} {} a leader that was not asked or does not answer", following, follow);
+  if (const int64_t observers = count(Role::observer)) verdict_.summary += fmt::format(", {} observing", observers);
+  if (verdict_.voters) verdict_.summary += fmt::format("; voters {}", *verdict_.voters);
+  doubt_quorum();
+  if (const int64_t alone = count(Role::standalone)) {
+    find(Level::critical, fmt::format("standalone, so no part of this ensemble: {} of those asked", alone));
+  }
+}
+
+// By the leader's own counts: zk_learners since 3.6, before that zk_followers, observers among them in both. Returns
+// what to say of those in sync.
+std::string Judge::count_followers() {
+  verdict_.following = count(Role::follower);
+  if (!leader_) return "";
+  const zk::Fields& mntr = leader_->mntr;
+  const auto learners = count_in(mntr, "zk_learners") ? count_in(mntr, "zk_learners") : count_in(mntr, "zk_followers");
+  const int64_t observers = count_in(mntr, "zk_synced_observers").value_or(count(Role::observer));
+  if (learners) verdict_.following = std::max<int64_t>(0, *learners - observers);
+  const auto synced = count_in(mntr, "zk_synced_followers");
+  if (!synced) {
+    const std::string& why = leader_->mntr_trouble;
+    if (!why.empty()) find(Level::ok, fmt::format("how many are in sync is not known: {}: {}", verdict_.leader, why));
+    return "";
+  }
+  verdict_.in_sync = 1 + *synced - count_in(mntr, "zk_synced_non_voting_followers").value_or(0);
+  const int64_t behind = verdict_.following - *synced;
+  if (behind > 0) find(Level::warning, fmt::format("not in sync with the leader: {} of its followers", behind));
+  return fmt::format(", {} in sync", *synced);
+}
+
+// Who refuses connections or says that it does not serve is no part of a quorum, though leader and followers take up to
+// syncLimit ticks to notice. Who is silent to us may be one.
+void Judge::doubt_quorum() {
+  const int64_t voters = verdict_.voters.value_or(asked_voters());
+  const int64_t voting = count(Role::leader) + count(Role::follower);
+  if (asked_voters() < voters) return;
+  const bool all_gone = std::none_of(servers_.begin(), servers_.end(), [](const auto& s) {
+    return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
+           s.result != WordResult::not_serving;
+  });
+  if (verdict_.voters && all_gone && (!leader_ || voting < majority())) {
+    verdict_.quorum = false;
+    verdict_.level = Level::critical;
+    verdict_.summary = leader_ ? fmt::format("no quorum: {} says that it leads, but only {} of {} voters serve",
+                                             verdict_.leader, voting, voters)
+                               : fmt::format("no quorum: nobody leads; {} of {} voters still follow", voting, voters);
+  } else if (voting < majority()) {
+    find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
+  }
+}
+
+void Judge::judge_standalone() {
+  verdict_.quorum = true;
+  verdict_.summary = "standalone: a server without an ensemble";
+  const int64_t alone = count(Role::standalone);
+  if (alone > 1) find(Level::critical, fmt::format("{} servers are standalone: they are no ensemble", alone));
+}
+
+void Judge::judge_nobody() {
+  const auto is_up = [](const auto& s) {
+    return s.result == WordResult::answered || s.result == WordResult::not_serving;
+  };
+  const auto is_strange = [](const auto& s) {
+    return s.result == WordResult::closed || s.result == WordResult::cut_short || s.result == WordResult::foreign ||
+           s.result == WordResult::not_allowed;
+  };
+  if (std::all_of(servers_.begin(), servers_.end(), is_strange)) {
+    verdict_.summary = "no server gave a reply that tells";
+    verdict_.level = Level::unknown;
+    return;
+  }
+  const int64_t up = std::count_if(servers_.begin(), servers_.end(), is_up);
+  verdict_.quorum = false;
+  verdict_.level = Level::critical;
+  if (up == 0) {
+    verdict_.summary = fmt::format("no quorum: none of {} answers", asked());
+  } else if (asked() == 1) {
+    // It may have no others, or they may have a quorum without it.
+    verdict_.quorum.reset();
+    verdict_.summary =
+        "not serving: the server is up, but it is starting, electing a leader or does not reach the others";
+  } else if (up >= majority()) {
+    verdict_.summary =
+        fmt::format("not serving: {} of {} are up, but they are starting, electing a leader or do not reach each other",
+                    up, asked());
+  } else {
+    verdict_.summary = fmt::format("no quorum: only {} of {} up", up, asked());
+  }
+}
+
+void Judge::judge_missing() {
+  for (const ServerHealth& server : servers_) {
+    if (server.serves()) continue;
+    const std::string address = to_string(server.server);
+    verdict_.missing.push_back(address);
+    if (server.role() == Role::read_only) {
+      find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", address));
+    } else if (server.result == WordResult::not_serving) {
+      find(Level::warning, fmt::format("not serving: {}", address));
+    } else {
+      find(Level::warning, fmt::format("missing: {} ({})", address, server.trouble));
+    }
+  }
+}
+
+void Judge::judge_voters() {
+  if (!verdict_.voters) return;
+  const int64_t voters = *verdict_.voters;
+  // One that is missing may be no voter.
+  const int64_t missing = static_cast<int64_t>(verdict_.missing.size());
+  if (asked_voters() < voters || asked_voters() - missing > voters) {
+    // Who asks one server wants to know of that one.
+    find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,
+                                                                asked_voters(), asked_voters() == 1 ? "was" : "were"));
+  }
+  if (verdict_.in_sync && *verdict_.in_sync < voters - missing) {
+    find(Level::warning, fmt::format("only {} of {} voters are in sync", *verdict_.in_sync, voters));
+  }
+}
+
+}  // namespace
+
+HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
+                           const std::optional<Probe>& probe) {
+  HealthVerdict verdict = Judge(servers).judge();
+  for (Finding& finding : check_limits(servers, verdict.serving, thresholds)) {
+    verdict.findings.push_back(std::move(finding));
+  }
+  for (Finding& finding : check_settings(servers, verdict.voters)) verdict.findings.push_back(std::move(finding));
+  if (probe) verdict.findings.push_back(judge_probe(*probe));
+  for (const Finding& finding : verdict.findings) verdict.level = worse(verdict.level, finding.level);
+  return verdict;
+}
+
+}  // namespace zklock::command

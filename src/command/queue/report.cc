@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue/report.h"
+
+#include "base/text.h"
+#include "base/time.h"
+#include "command/child/note.h"
+#include "command/cli/json_line.h"
+#include "command/cli/table.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+using recipe::QueueCount;
+using recipe::QueueItem;
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestText = 60;
+
+std::string shown(const std::string& text) {
+  return shorten(printable(text), kLongestText);
+}
+
+std::string age_since(int64_t moment_ms) {
+  return format_duration(age_of(moment_ms));
+}
+
+std::string worker_of(const QueueItem& item) {
+  return item.claim_ms == 0 ? "" : fmt::format("{} for {}", shown(describe_note(item.claim)), age_since(item.claim_ms));
+}
+
+// A JSON object as "name=value name=value".
+std::string words_of(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return text;
+  std::string words;
+  for (const auto& [name, value] : json.items()) {
+    words += fmt::format("{}{}={}", words.empty() ? "" : " ", name,
+                         value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return words;
+}
+
+void put_text(Json& json, const char* key, const std::string& text) {
+  if (text.empty()) return;
+  const Json parsed = Json::parse(text, nullptr, false);
+  json[key] = parsed.is_object() ? parsed : Json(text);
+}
+
+}  // namespace
+
+std::string text_of(const QueueCount& count, bool exact) {
+  std::string text = fmt::format("items {}\ndead {}\n", count.items, count.dead);
+  return exact ? text + fmt::format("in_work {}\n", count.in_work) : text;
+}
+
+std::string json_of(const QueueCount& count, bool exact) {
+  Json json;
+  json["items"] = count.items;
+  json["dead"] = count.dead;
+  if (exact) json["in_work"] = count.in_work;
+  return json_line(json);
+}
+
+std::string QueueReport::text_of(const std::vector<QueueItem>& items) {
+  std::string text;
+  if (json_) {
+    for (const QueueItem& item : items) text += line_of(item);
+    return text;
+  }
+  const bool first = listed_ == 0;
+  Table table(dead_ ? std::vector<std::string>{"POS", "ID", "PRIORITY", "DEAD-FOR", "WHY", "ITEM"}
+                    : std::vector<std::string>{"POS", "ID", "PRIORITY", "AGE", "ATTEMPTS", "IN-WORK", "ITEM"});
+  for (const QueueItem& item : items) table.add(row_of(item));
+  text = table.text();
+  return first ? text : text.substr(text.find('\n') + 1);
+}
+
+std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
+  std::vector<std::string> row = {fmt::format("{}", ++listed_), item.name, fmt::format("{}", item.segment.priority),
+                                  age_since(item.stat.created_ms)};
+  if (dead_) {
+    row.push_back(shown(words_of(item.why)));
+  } else {
+    row.push_back(fmt::format("{}", recipe::attempts_of(item.stat)));
+    row.push_back(worker_of(item));
+  }
+  row.push_back(shown(item.data));
+  return row;
+}
+
+std::string QueueReport::line_of(const QueueItem& item) {
+  Json json;
+  json["position"] = ++listed_;
+  json["id"] = item.name;
+  json["priority"] = item.segment.priority;
+  json[dead_ ? "died" : "enqueued"] = format_utc(item.stat.created_ms);
+  if (!dead_) json["attempts"] = recipe::attempts_of(item.stat);
+  if (item.claim_ms != 0) json["claimed"] = format_utc(item.claim_ms);
+  put_text(json, "worker", item.claim);
+  put_text(json, "why", item.why);
+  json["size"] = item.stat.data_length;
+  json["begins"] = item.data;
+  return json_line(json);
+}
+
+}  // namespace zklock::command

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock break: those who hold a lock let go of it, or it is taken away from them.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock break at a terminal: whom it would hit, and the question.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # scripts/check-includes, on throw-away trees: a check that finds nothing proves nothing.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock without standard input or output: what is not there cannot be read, and nothing is written to it.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Colours: at a terminal, not with NO_COLOR, and nowhere else.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Subcommands, options, values and commands as the shells offer them, against what the program's help says.
 
 load helpers

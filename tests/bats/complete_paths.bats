@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Live paths: what the server has, offered where a lock, a queue or a group is named.
 
 load helpers

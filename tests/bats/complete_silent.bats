@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Without a server that answers, completion says nothing, offers no path, and keeps nobody waiting.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The documents, the help and the completions against the program; what the shells make of these: complete_*.bats.
 
 load helpers

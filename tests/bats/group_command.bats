@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock group join -- COMMAND: signals, tree and surroundings are as under zklock run.
 
 load helpers

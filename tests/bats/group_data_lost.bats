@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock group, run: the servers have lost their data. They refuse whoever has seen more than they have, for ever and
 # without a word. On a server of this file's own.
 

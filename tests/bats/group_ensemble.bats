@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Groups on an ensemble of this file's own: many members, and servers that fail.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock group watch: every change is told once, to readers and to commands.
 
 load helpers

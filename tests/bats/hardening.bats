@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock's own objects are hardened, not only the libraries in it.
 
 load helpers

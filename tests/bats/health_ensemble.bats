@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock health and the four-letter words on three servers, while some of them are killed, frozen or electing.
 
 load helpers

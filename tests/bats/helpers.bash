@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the Bats files share: `load helpers`, then `setup_zk` in setup and `end_all` in teardown.
 #
 # A test has its own folder as working directory and its own chroot on the servers that

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What zklock answers to words that it does not have: those of other tools, slips, and what is near nothing.
 
 load helpers

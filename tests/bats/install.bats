@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where, that it works there without the source tree, and what the Debian package holds.
 
 load helpers

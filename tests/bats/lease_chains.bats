@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: a command that forks as fast as it can, in chains of processes that each fork the next one and exit. CTest
 # runs this file alone.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: the servers still answer, but without a quorum. On an ensemble of this file's own, whose servers take
 # fifteen seconds to notice that they have lost each other.
 

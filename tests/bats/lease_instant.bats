@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: the command ends in the same instant in which the lock is lost. Its status or 76: exactly one outcome.
 
 load helpers

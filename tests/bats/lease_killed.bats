@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: zklock or its guard is killed or frozen. The command is dead before the next holder starts.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: servers of an ensemble are killed and started again; the command never notices. On an ensemble of this
 # file's own.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: what is said of a loss, of a connection that goes and comes, and what a loss leaves. On a server of this
 # file's own, which forgets a session.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: the server in use falls silent right after it has answered. A `relay` stands for the servers, so that the
 # one that is tried next is dead too, whichever it is.
 

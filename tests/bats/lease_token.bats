@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: ZKLOCK_TOKEN grows from holder to holder, so that a resource can refuse whoever comes late.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock under limits of its process: few descriptors (ulimit -n), files that may not grow (ulimit -f).
 
 load helpers

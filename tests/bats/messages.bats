@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What zklock says when it fails, whole lines: what was tried, on what, why it failed, what to do next.
 
 load helpers

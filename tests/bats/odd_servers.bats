@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Servers that answer unlike Apache ZooKeeper's: tests/helpers/odd_server.py is a proxy that makes one of a real server.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Two processes of a peer and two of zklock add to one number, under one lock.
 
 load helpers

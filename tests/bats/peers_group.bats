@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock group and the groups of other programs: Curator's GroupMember, Kazoo's Party and ShallowParty.
 
 load helpers

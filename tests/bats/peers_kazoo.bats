@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Kazoo's locks and zklock: who excludes whom.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Kazoo's Lock with extra_lock_patterns=["-lock-"], Lock.extra, which waits for the default names too; and Kazoo's other
 # locks where zklock takes them for that.
 

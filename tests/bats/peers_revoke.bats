@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Asked to let go: zklock by Curator's Revoker, and peers by zklock break.
 
 load helpers

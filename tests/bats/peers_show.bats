@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock show: contenders of Curator and Kazoo, beside zklock's.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Curator's InterProcessSemaphoreV2 and zklock --slots: never more inside than there are slots.
 
 load helpers

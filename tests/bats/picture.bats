@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The picture of the README: it can be drawn again, and shows what it is there to show.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue: what it costs the server. On a server of this file's own, whose counters nobody else moves.
 
 load helpers

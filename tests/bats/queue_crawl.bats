@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # A crawl in miniature: producers, a queue, workers that fetch from a web server. Fetches fail, are killed, workers are
 # killed, and so are servers. Every address is fetched, none is lost, and the dead letters are exactly those that always
 # fail.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue pull: consumers that stand in line while servers go away. On a server of this file's own, which it kills.
 #
 # shellcheck disable=SC2034

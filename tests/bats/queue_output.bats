@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue pull: readers who are slow or gone, consumers who are killed or frozen.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue push: servers fail on the way. On an ensemble of this file's own.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue at a terminal: the progress of push, the questions of purge and delete; signals in a push.
 
 load helpers

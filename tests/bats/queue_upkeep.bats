@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue list, count, requeue, purge and delete.
 
 load helpers

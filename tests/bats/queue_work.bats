@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue pull -- COMMAND: what a command gets, and what its end means for the item.
 
 load helpers

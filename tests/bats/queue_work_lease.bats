@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue pull -- COMMAND: the claims are lost, or can no longer be proved. No command works on an item that
 # may be somebody else's.
 #

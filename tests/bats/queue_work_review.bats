@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # zklock queue pull -- COMMAND at its edges: what failed counts to the end, nobody waits for ever without a server, and
 # nothing is held that others could work on.
 # shellcheck disable=SC2016,SC2154

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # A new user who has README.md alone: what it tells him to type is taken from it and run, and does what it says.
 # Numbers, times, ids and hosts are not compared; all else is.
 

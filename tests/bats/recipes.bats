@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The examples of zklock-recipes(7), taken out of the page and run, with what the page says they do.
 # What is not zklock's is a stand-in of the name that the page uses.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run --restart: after a loss the lock is taken and the command run again.
 
 load helpers

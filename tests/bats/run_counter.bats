@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run does what it is for: nothing is done twice at once, on one server and on three, whatever happens to these.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: signals while the lock is given back, and no server answers. What the command has done is done, so its
 # status stays.
 

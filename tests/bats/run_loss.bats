@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: the lock lost, the servers gone, the session over, one of our own processes killed.
 
 load helpers

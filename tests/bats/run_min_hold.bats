@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run --min-hold: the lock is held for so long at least, whatever the command does.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run as root inside zklock run of somebody else, through a setuid program as sudo is one: the outer one may not
 # look at the inner one's descriptors.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run --once-per: not again so soon after a success.
 
 load helpers

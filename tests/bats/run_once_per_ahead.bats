@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run --once-per: a server's clock that was ahead and is put right. On a server of this file's own.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: shared and exclusive holders of one lock, readers and writers.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: somebody asks the holder to let go, as Curator's Revoker does, by writing __REVOKE__ into its node.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: signals, and what becomes of a command and its descendants.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run --slots: contenders that go away, wherever they stand, leave nothing behind.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: how it ends. A command's status and signal come back; what is zklock's own says so.
 
 load helpers

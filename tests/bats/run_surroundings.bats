@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: the command finds everything as it would without zklock, and a few variables more.
 
 load helpers

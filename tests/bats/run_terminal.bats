@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run at a terminal: what is typed, and what is shown.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: what may be typed, and what is said of the rest: one line, 64, and nothing is made.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock run: one after the other. Who waits, who is told no, who goes away, and what is left behind.
 
 load helpers

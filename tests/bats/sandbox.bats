@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # scripts/zk-sandbox: everything else is tested on it, so it is tested first.
 
 load helpers

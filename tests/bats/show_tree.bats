@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock show -r: the locks in a tree, and only those.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Where no lock, no slots, no group and no queue can be: inside of others.
 
 load helpers

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Tables at a terminal: no line of them is wider than it is.
 
 load helpers

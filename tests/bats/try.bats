@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # scripts/try and what scripts/setup says: with stand-ins for apt, sudo and the build, so that nothing is installed.
 
 load helpers

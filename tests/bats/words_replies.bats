@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # zklock ruok, stat, srvr, mntr and 4lw against whatever may answer.
 
 load helpers

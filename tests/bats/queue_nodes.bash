@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Queues made node by node, for tests of those who take items out: `load queue_nodes` behind `load helpers`.
+# Queues made node by node, for tests of those who take items out: `load ../queue_nodes` behind `load ../helpers`.
 #
 # shellcheck shell=bash disable=SC2004,SC2034
 

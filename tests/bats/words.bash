@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of four-letter words and of health share: servers that are none. Needs `load helpers`.
+# What the tests of four-letter words and of health share: servers that are none. Needs `load ../helpers`.
 #
 # shellcheck shell=bash
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, discharge.cc, idle_line.cc, and who calls them
+// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, ack.cc, idle_line.cc, and who calls them
 // in src/command/queue/working.cc. Each consumer has one item at a time. What is claimed in lots is not here, nor are
 // delays.
 //

@@ -3,7 +3,7 @@
 // of the failure scenarios.
 #include "recipe/queue/consumer.h"
 
-#include "recipe/queue/discharge.h"
+#include "recipe/queue/ack.h"
 #include "support/proxied.h"
 
 #include <set>

@@ -4,8 +4,8 @@
 #include "command/cli/confirmation.h"
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
+#include "recipe/queue/admin.h"
 #include "recipe/queue/survey.h"
-#include "recipe/queue/upkeep.h"
 
 #include <fmt/format.h>
 

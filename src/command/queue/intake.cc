@@ -2,7 +2,7 @@
 #include "command/queue/intake.h"
 
 #include "recipe/lock/own_node.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 
 #include <fmt/format.h>
 

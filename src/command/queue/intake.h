@@ -3,8 +3,8 @@
 #pragma once
 
 #include "command/queue/pull_options.h"
+#include "recipe/queue/ack.h"
 #include "recipe/queue/consumer.h"
-#include "recipe/queue/discharge.h"
 #include "recipe/queue/idle_line.h"
 #include "recipe/queue/layout.h"
 #include "zk/session.h"

@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 #include "host/loop.h"
-#include "recipe/queue/discharge.h"
+#include "recipe/queue/ack.h"
 
 #include <optional>
 #include <vector>

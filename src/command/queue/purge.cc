@@ -5,8 +5,8 @@
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
 #include "host/terminal.h"
+#include "recipe/queue/admin.h"
 #include "recipe/queue/survey.h"
-#include "recipe/queue/upkeep.h"
 
 #include <fmt/format.h>
 

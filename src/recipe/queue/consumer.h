@@ -4,9 +4,9 @@
 // taken by one transaction as long as nobody else takes items, and else, because that would fail whole, one by one.
 #pragma once
 
+#include "recipe/queue/finder.h"
 #include "recipe/queue/in_work.h"
 #include "recipe/queue/item.h"
-#include "recipe/queue/item_finder.h"
 
 #include <deque>
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/pusher.h"
 
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/discharge.h"
+#include "recipe/queue/ack.h"
 
 #include "zk/batch.h"
 #include "zk/path.h"

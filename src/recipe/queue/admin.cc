@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/upkeep.h"
+#include "recipe/queue/admin.h"
 
 #include "base/text.h"
 #include "recipe/queue/survey.h"

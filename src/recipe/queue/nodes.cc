@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 
 #include "recipe/site.h"
 

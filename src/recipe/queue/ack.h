@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of items that we have worked on. Each way is one transaction with the end of the claim, sent in the
-// session that made the claim and in no other. A lost answer is looked up.
+// How a consumer ends its claims. Each ack is one transaction with the end of the claim, sent in the session that made
+// the claim and in no other. A lost answer is looked up.
 #pragma once
 
 #include "recipe/queue/consumer.h"
-#include "recipe/queue/item.h"
+#include "recipe/queue/layout.h"
+#include "zk/session.h"
 
 #include <deque>
 #include <string>
@@ -12,36 +13,34 @@
 
 namespace zklock::recipe {
 
-enum class Fate {
-  done,       // removed for good
-  failed,     // back at its place; the attempt counts
-  untouched,  // back at its place; the attempt does not count
-  dead,       // to the dead letters
+// What becomes of the item.
+enum class Ack {
+  done,         // removed for good
+  retry,        // back at its place; the attempt counts
+  release,      // back at its place; the attempt does not count
+  dead_letter,  // to the dead letters
 };
 
-class Discharge {
+// The acks that are on their way, and what is known of those that failed.
+class Acks {
  public:
-  Discharge(zk::Session& session, QueueLayout layout, Consumer& consumer)
+  Acks(zk::Session& session, QueueLayout layout, Consumer& consumer)
       : session_(session), layout_(std::move(layout)), consumer_(consumer) {}
 
   // These send it off, and wait for answers only when many are outstanding.
-  void remove(const std::vector<Item>& items, Deadline until);
+  void remove(const std::vector<Item>& items, Deadline until);  // Ack::done, in one transaction
   // `why`: for the dead letters.
-  void discharge(Fate fate, const Item& item, const std::string& why, Deadline until);
+  void send(Ack ack, const Item& item, const std::string& why, Deadline until);
   // The answers that have come.
   void take_answers(Deadline until);
   // Until all is answered.
   void finish(Deadline until);
-  bool finished() const { return partings_.empty(); }
-
-  // Of the items, those whose claims a quorum knows of now, proved anew.
-  std::vector<Item> confirm(std::vector<Item> items, Deadline until);
+  bool finished() const { return sent_.empty(); }
 
   // For cleaning up, within `until`, throwing nothing but what other sources of the loop throw. What was to go back and
   // does not is back with the session's end, but counts as an attempt then; what was to be removed is doubtful().
-  void send(const std::vector<Item>& items, Deadline until);  // as remove()
-  void settle(Deadline until);
-  void give_back(const std::vector<Item>& items, Deadline until);
+  void settle(const std::vector<Item>& done, Deadline until);  // these are removed, and all is answered
+  void release(const std::vector<Item>& items, Deadline until);
 
   // Those that were to be removed and are not known to be. `lost`: seen to be there still, without our claim: somebody
   // gets them, or has them. `doubtful`: removed by us, or still there, or somebody else's who has removed them by now.
@@ -52,28 +51,30 @@ class Discharge {
   void look_again(Deadline until);
 
  private:
-  // On its way. Several items only where they are done.
-  struct Parting {
-    Fate fate;
+  // Several items only where they are done.
+  struct Sent {
+    Ack ack;
     std::vector<Item> items;
     std::string why;
     zk::Call call = nullptr;
   };
 
-  void begin(Parting parting);
-  zk::Call transact(const Parting& parting);
-  void put_steps(const Parting& parting, const Item& item, std::vector<zk::Step>& steps) const;
+  void begin(Sent sent, Deadline until);
+  void begin_each(const Sent& sent, const std::vector<Item>& items, Deadline until);
+  void begin_last(const std::vector<Item>& done, Deadline until);
+  zk::Call transact(const Sent& sent);
+  void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
   void take_oldest(Deadline until);
-  void find_out(const Parting& parting, Deadline until);
-  void begin_each(const Parting& parting, const std::vector<Item>& items, Deadline until);
-  bool settle_one(Parting& parting, Deadline until);
+  void make_dead_segment(const Item& item, Deadline until);
+  void find_out(const Sent& sent, Deadline until);
+  bool settle_one(Sent& sent, Deadline until);
   void drop(const std::vector<Item>& items);
-  void doubt(const Parting& parting, const std::vector<Item>& items);
+  void doubt(Ack ack, const std::vector<Item>& items);
 
   zk::Session& session_;
   QueueLayout layout_;
   Consumer& consumer_;
-  std::deque<Parting> partings_;
+  std::deque<Sent> sent_;
   std::vector<Item> lost_;
   std::vector<Item> doubtful_;
 };

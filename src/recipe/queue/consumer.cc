@@ -201,14 +201,14 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
     if (answer.code == Code::unknown) answer = session_.read(claim.path, until);
     if (answer.code == Code::expired) return {};
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
-    items.push_back(item_of(claim, answer, batch.sent));
+    items.push_back(item_of(claim, std::move(answer), batch.sent));
   }
   return items;
 }
 
-Item Consumer::item_of(const Claim& claim, const Answer& answer, Deadline sent) const {
+Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
   const zk::Stat& stat = answer.stat;
-  return {claim.path, answer.data, stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
+  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
 }
 
 std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {

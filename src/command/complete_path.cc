@@ -2,9 +2,9 @@
 #include "command/complete_path.h"
 
 #include "command/cli/output.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
+#include "recipe/line.h"
 #include "recipe/lock/last_success.h"
-#include "recipe/lock/line.h"
 #include "zk/path.h"
 
 #include <algorithm>

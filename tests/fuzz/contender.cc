@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a lock's children, a line each.
 #include "fuzz/fuzz.h"
-#include "recipe/group/layout.h"
-#include "recipe/lock/line.h"
+#include "recipe/group/group.h"
+#include "recipe/line.h"
 
 using namespace zklock;
 using fuzz::check;

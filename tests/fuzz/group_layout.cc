@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group's data on the first line, then the names of its members.
 #include "fuzz/fuzz.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "zk/path.h"
 
 using namespace zklock;

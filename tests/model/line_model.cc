@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/own_node.cc and lock.cc.
+// Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/protected_node.cc and lock.cc.
 // Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and time
 // (lease_model.cc).
 #include "line_servers.h"
@@ -156,7 +156,7 @@ class Line : public Servers {
     look(next, who, out, "checks its node and lists");
   }
 
-  // Lock::look with what the list says; recipe/lock/line.h.
+  // Lock::look with what the list says; recipe/line.h.
   void look(State next, size_t who, Steps<State>& out, const char* what) const {
     Contender& c = next.contenders[who];
     const uint8_t seen = seen_by(next, who);

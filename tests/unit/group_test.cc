@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/group_layout, recipe/group_roster and command/group_report as far as they are pure.
+#include "recipe/group/group.h"
+
 #include "command/group/report.h"
-#include "recipe/group/layout.h"
 #include "recipe/group/roster.h"
 
 #include <limits>

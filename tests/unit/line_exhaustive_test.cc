@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/line: all lines of up to four contenders, of all kinds and families, beside what exclusion means: two of whom
 // one is exclusive never hold the lock together, whoever came first goes first, and nobody waits who need not.
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 #include <array>

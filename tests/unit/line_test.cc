@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/line: who stands in line, read from names alone.
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 #include <random>

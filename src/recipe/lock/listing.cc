@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/listing.h"
 
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "recipe/queue/node.h"
 #include "zk/batch.h"
 #include "zk/path.h"

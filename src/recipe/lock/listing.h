@@ -3,7 +3,7 @@
 // read.
 #pragma once
 
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 #include "zk/session.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 #include "recipe/lock/lock.h"
 
 #include "base/text.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "recipe/lock/wait.h"
 #include "recipe/queue/node.h"
 #include "zk/path.h"

@@ -4,9 +4,9 @@
 // them that they must wait for, and look again after every wake-up. Fair, and a release wakes one contender.
 #pragma once
 
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 #include "recipe/lock/lockable.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 
 #include <optional>
 #include <set>

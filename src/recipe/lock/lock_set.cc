@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/lock_set.h"
 
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/revocation.h"
 
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/slots.h"
 
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "recipe/lock/wait.h"
 #include "recipe/queue/node.h"
-#include "recipe/site.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 

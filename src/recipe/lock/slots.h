@@ -6,7 +6,7 @@
 
 #include "recipe/lock/lock.h"
 #include "recipe/lock/lockable.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 
 #include <cstdint>
 #include <functional>

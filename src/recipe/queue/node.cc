@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/node.h"
 
-#include "recipe/site.h"
+#include "recipe/use.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 
-#include "recipe/lock/line.h"
-#include "recipe/site.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/site.h"
+#include "recipe/use.h"
 
 #include "base/text.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "recipe/queue/layout.h"
 #include "zk/batch.h"
 #include "zk/path.h"

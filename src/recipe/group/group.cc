@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 #include "recipe/queue/layout.h"
 #include "zk/path.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include "base/text.h"
 

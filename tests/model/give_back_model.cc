@@ -105,7 +105,7 @@ class GiveBack {
     out.move(s, 0, "is told that the node was deleted");
   }
 
-  // OwnNode::remove, and what Job::run_under makes of it.
+  // ProtectedNode::remove, and what Job::run_under makes of it.
   void remove(State s, Steps<State>& out) const {
     const bool first = !s.sent;
     const bool gone = !s.node;

@@ -39,10 +39,10 @@ struct Words {
 
 std::string kind_of(const Participant& participant, Use use) {
   if (use == Use::slots) return "slot";
-  switch (participant.contender.kind) {
-    case recipe::Kind::exclusive:
+  switch (participant.contender.mode) {
+    case recipe::LockMode::exclusive:
       return "exclusive";
-    case recipe::Kind::shared:
+    case recipe::LockMode::shared:
       return "shared";
   }
   return "";

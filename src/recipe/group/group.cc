@@ -1,71 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/group.h"
 
+#include "base/text.h"
 #include "recipe/line.h"
-#include "recipe/queue/layout.h"
+#include "recipe/use.h"
+#include "zk/batch.h"
 #include "zk/path.h"
 
-#include <algorithm>
-#include <array>
 #include <limits>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace zklock::recipe {
 
+using zk::Answer;
+using zk::Code;
+using zk::CreateMode;
+using zk::Step;
+
 namespace {
 
-constexpr std::string_view kAnyGroup = "zklock group ";
-constexpr std::string_view kAnyQueue = "zklock queue ";
 constexpr size_t kNumberDigits = 10;
+constexpr size_t kMostInOneStep = 1000;  // members; the rest is deleted before
+constexpr int kMostRounds = 20;          // while others come
 
-// Before the number. Kazoo's Party, "__party__", has none.
-constexpr std::array<std::string_view, 4> kLockEndings{"__WRIT__", "__READ__", "__lock__", "__rlock__"};
+struct FoundGroup {
+  GroupState state;
+  PathMark mark = PathMark::none;
+  zk::Stat stat = {};
+};
 
-bool has_digits_alone(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+FoundGroup look(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+  const Answer node = session.synced_read(group, until);
+  if (node.code == Code::expired) return {GroupState::expired};
+  if (node.code == Code::no_node) return {GroupState::absent};
+  if (node.code != Code::ok) throw zk::failure_of(tried, node);
+  const PathMark mark = mark_of(node.data);
+  check_mark(mark, Use::group, tried);
+  if (mark != PathMark::none) return {GroupState::there, mark, node.stat};
+  const Answer list = session.children(group, until);
+  if (list.code == Code::expired) return {GroupState::expired};
+  if (list.code == Code::no_node) return {GroupState::absent};
+  if (list.code != Code::ok) throw zk::failure_of(tried, list);
+  check_names_of_group(list.names, tried);
+  return {GroupState::there, mark, node.stat};
 }
 
-}  // namespace
-
-GroupMark group_mark_of(std::string_view data) {
-  if (data == kKeptGroup) return GroupMark::kept;
-  if (data == kPassingGroup) return GroupMark::passing;
-  if (data.starts_with(kAnyGroup)) return GroupMark::newer;
-  return data.starts_with(kAnyQueue) ? GroupMark::queue : GroupMark::none;
-}
-
-bool is_group(GroupMark mark) {
-  switch (mark) {
-    case GroupMark::kept:
-    case GroupMark::passing:
-    case GroupMark::newer:
-      return true;
-    case GroupMark::none:
-    case GroupMark::queue:
-      break;
-  }
-  return false;
-}
-
-bool may_be_group(const zk::Stat& stat) {
-  const auto length = static_cast<size_t>(stat.data_length);
-  return length == kKeptGroup.size() || length == kPassingGroup.size();
-}
-
-bool is_lock_name(std::string_view name) {
-  if (!parse_contender(name)) return false;
-  const std::string_view stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
-  // A member may be called "my-lock"; Curator's names, and ours, begin like this.
-  if (stem.starts_with("_c_") && (stem.ends_with("-lock-") || stem.ends_with("-lease-"))) return true;
-  return std::ranges::any_of(kLockEndings, [&](std::string_view ending) { return stem.ends_with(ending); });
-}
-
-std::optional<std::string> other_use(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (name == "leases") return "for slots (zklock run --slots)";
-    if (is_lock_name(name)) return "as a lock (zklock run)";
+// Nothing where it has to be looked at again.
+std::optional<GroupState> make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
+                               Deadline until) {
+  session.ready(until);
+  const bool passing = mode == CreateMode::container;
+  const std::string mark(passing ? kPassingGroup : kKeptGroup);
+  const Answer made = session.await(session.client().create(group, mark, mode), until);
+  if (made.code == Code::ok) return GroupState::there;
+  if (made.code == Code::expired) return GroupState::expired;
+  if (made.code == Code::unsupported && passing) return make(session, group, CreateMode::persistent, tried, until);
+  if (made.code == Code::no_node) {
+    session.make_parents(group, until);
+  } else if (made.code != Code::unknown && made.code != Code::node_exists) {
+    throw zk::failure_of(tried, made);
   }
   return std::nullopt;
 }
+
+FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
+                        Deadline until) {
+  check_site_by_name(session, group, tried, until);
+  for (;;) {
+    const FoundGroup found = look(session, group, tried, until);
+    if (found.state != GroupState::absent) return found;
+    check_site(session, group, tried, until);
+    if (const auto made = make(session, group, mode, tried, until)) return {*made, PathMark::kept_group};
+  }
+}
+
+struct Children {
+  std::vector<Step> members;  // that remove them
+  size_t others = 0;
+};
+
+Children children_of(zk::Session& session, const std::string& group, Deadline until) {
+  Children found;
+  std::vector<std::string> paths;
+  for (const std::string& name : session.synced_children(group, until).names) {
+    paths.push_back(zk::child_of(group, name));
+  }
+  const std::vector<Answer> stats = zk::stat_all(session, paths, until);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (stats[i].code != Code::ok) continue;
+    if (is_ephemeral(stats[i].stat)) {
+      found.members.push_back({Step::Kind::remove, paths[i]});
+    } else {
+      ++found.others;
+    }
+  }
+  return found;
+}
+
+void remove_surplus(zk::Session& session, std::vector<Step>& members, Deadline until) {
+  std::vector<std::string> paths;
+  while (members.size() > kMostInOneStep) {
+    paths.push_back(members.back().path);
+    members.pop_back();
+  }
+  zk::remove_all(session, paths, until);
+}
+
+}  // namespace
 
 std::optional<std::string> member_name_error(std::string_view group, std::string_view name) {
   if (name.empty()) return "it is empty";
@@ -76,13 +119,63 @@ std::optional<std::string> member_name_error(std::string_view group, std::string
 
 bool is_numbered(std::string_view name, std::string_view stem) {
   if (!name.starts_with(stem)) return false;
-  const std::string_view number = name.substr(stem.size());
-  return number.size() == kNumberDigits && has_digits_alone(number);
+  return name.size() == stem.size() + kNumberDigits && parse_number(name.substr(stem.size()));
 }
 
 // To some servers a container has an owner: this one.
 bool is_ephemeral(const zk::Stat& stat) {
   return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
+}
+
+GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+  return look(session, group, tried, until).state;
+}
+
+GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+  return look_or_make(session, group, CreateMode::container, tried, until).state;
+}
+
+GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+  for (;;) {
+    const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried, until);
+    if (found.state == GroupState::expired || found.mark == PathMark::kept_group) return found.state;
+    if (found.mark == PathMark::passing_group) {
+      throw Failure(ExitStatus::busy, fmt::format("{}: it is there already, made by its first member, and goes with "
+                                                  "its last; create it when nobody is in it",
+                                                  tried));
+    }
+    // Somebody else's. What stands on it stays.
+    if (found.stat.data_length > 0) return found.state;
+    session.ready(until);
+    const zk::Call marked = session.client().write(group, std::string(kKeptGroup), found.stat.version);
+    const Answer answer = session.await(marked, until);
+    if (answer.code == Code::no_auth) throw zk::failure_of(tried, answer);
+  }
+}
+
+GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
+                          Deadline until) {
+  using End = GroupRemoval::End;
+  for (int round = 0;; ++round) {
+    const FoundGroup found = look(session, group, tried, until);
+    if (found.state == GroupState::expired) return {End::expired};
+    if (found.state == GroupState::absent) return {round == 0 ? End::absent : End::done};
+    if (found.mark == PathMark::none && found.stat.data_length > 0) {
+      throw Failure(ExitStatus::bad_data,
+                    fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
+    }
+    Children children = children_of(session, group, until);
+    const size_t members = children.members.size();
+    const bool full = children.others > 0 || (!force && members > 0);
+    if (full || round == kMostRounds) return {End::not_empty, members, children.others};
+    remove_surplus(session, children.members, until);
+    children.members.push_back({Step::Kind::remove, group});
+    session.ready(until);
+    const Answer removed = session.await(session.client().transact(children.members), until);
+    if (removed.code == Code::ok) return {End::done};
+    if (removed.code == Code::no_auth) throw zk::failure_of(tried, removed);
+    // Else somebody has come or gone meanwhile, or the answer was lost.
+  }
 }
 
 }  // namespace zklock::recipe

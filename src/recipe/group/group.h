@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a group, and what they say. Pure: it asks nobody.
+// A group: its nodes, and what becomes of its own. Groups of other programs, which have no mark, are groups too.
 //
 //   <group>                     kKeptGroup or kPassingGroup, if zklock made it; other programs write what they like
 //   <group>/<name>-NNNNNNNNNN   ephemeral: a member, its data raw
@@ -9,41 +9,13 @@
 // was started again from what is left of it until its old session ends.
 #pragma once
 
-#include "zk/answer.h"
+#include "zk/session.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace zklock::recipe {
-
-inline constexpr std::string_view kKeptGroup = "zklock group 1";
-// A container: the server removes it some time after its last member has left.
-inline constexpr std::string_view kPassingGroup = "zklock group 1, until its last member leaves";
-
-enum class GroupMark {
-  none,  // nothing of zklock's
-  kept,
-  passing,
-  newer,  // a group, in a form that this version does not know
-  queue,  // a queue of zklock's
-};
-
-// Of the data on a path's node.
-GroupMark group_mark_of(std::string_view data);
-
-// Of zklock's, in whatever form.
-bool is_group(GroupMark mark);
-
-// Whether the data may be the mark of a group, from its length alone.
-bool may_be_group(const zk::Stat& stat);
-
-// Why a node of that name is no member, although it is ephemeral: it stands in line for a lock or a slot.
-bool is_lock_name(std::string_view name);
-
-// What the children of a path with GroupMark::none show that it is used for, in words; nothing if it can be a group.
-std::optional<std::string> other_use(const std::vector<std::string>& names);
 
 // What is wrong with `name` as that of a member of `group`, in words; nothing if it is good.
 std::optional<std::string> member_name_error(std::string_view group, std::string_view name);
@@ -53,5 +25,41 @@ bool is_numbered(std::string_view name, std::string_view stem);
 
 // Whether a node with this Stat is somebody's as long as he lives.
 bool is_ephemeral(const zk::Stat& stat);
+
+enum class GroupState {
+  there,
+  absent,
+  expired,  // nothing is known: the session is over
+};
+
+// From here on all throw what the session throws, a Failure (65) where the path is used for something else, and one
+// (77) where it may not be read; `tried` is for messages: "cannot join /g".
+GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+
+// For a member that comes: makes it where it is absent, as a container where the server has them, so that it goes when
+// nobody is in it any more.
+GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+
+// One that stays when it is empty. Throws a Failure (75) where a passing one is in the way.
+GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+
+enum class RemovalEnd {
+  done,
+  absent,
+  not_empty,  // by what follows
+  expired,
+};
+
+struct GroupRemoval {
+  using End = RemovalEnd;
+  End end = End::done;
+  size_t members = 0;
+  size_t others = 0;  // nodes below it that are no members
+};
+
+// Deletes it if it is empty. With `force`, its members too: they are not told, and do not join again. Throws a Failure
+// (65) also for a node whose data is nobody's mark.
+GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
+                          Deadline until);
 
 }  // namespace zklock::recipe

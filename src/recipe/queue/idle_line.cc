@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/idle_line.h"
 
-#include "recipe/lock/wait.h"
+#include "recipe/lock/lock.h"
 #include "zk/batch.h"
 
 #include <algorithm>

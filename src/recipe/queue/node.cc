@@ -3,49 +3,23 @@
 
 #include "recipe/use.h"
 
-#include <fmt/format.h>
-
 namespace zklock::recipe {
 
 using zk::Answer;
 using zk::Code;
 
-namespace {
-
-Failure refusal(std::string_view data, std::string_view tried) {
-  const bool newer = data.starts_with(kAnyQueueFormat);
-  return {
-      ExitStatus::bad_data,
-      fmt::format("{}: {}", tried,
-                  newer ? "the queue was made by another version of zklock, which keeps it differently"
-                        : "the path is in use, but not as a queue; choose another, or delete it if nobody needs it")};
-}
-
-}  // namespace
-
-bool is_mark_of_queue(const Answer& read) {
-  return read.code == Code::no_auth || read.data.starts_with(kAnyQueueFormat);
-}
-
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  for (;;) {
-    session.ready(until);
-    // One that was made through another server is not missed.
-    const zk::Call synced = session.client().sync(layout.queue);
-    const zk::Call read = session.client().read(layout.queue);
-    const Answer sync = session.await(synced, until);
-    const Answer answer = session.await(read, until);
-    if (sync.code == Code::unknown || answer.code == Code::unknown) continue;
-    if (answer.code == Code::expired) return QueueState::expired;
-    if (answer.code == Code::no_node) return QueueState::absent;
-    if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
-    if (answer.data == kQueueFormat) return QueueState::there;
-    throw refusal(answer.data, tried);
-  }
+  // One that was made through another server is not missed.
+  const Answer answer = session.synced_read(layout.queue, until);
+  if (answer.code == Code::expired) return QueueState::expired;
+  if (answer.code == Code::no_node) return QueueState::absent;
+  if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
+  check_mark(mark_of(answer.data), Use::queue, tried);
+  return QueueState::there;
 }
 
 QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  check_names(session, layout.queue, tried, until);
+  check_site_by_name(session, layout.queue, tried, until);
   for (;;) {
     const QueueState state = look_at_queue(session, layout, tried, until);
     if (state != QueueState::absent) return state;

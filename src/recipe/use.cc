@@ -129,7 +129,7 @@ void check_use(zk::Session& session, const std::string& path, const Answer& list
                Deadline until) {
   const Use use = may_have_mark(list) ? use_of(list, session.read(path, until)) : Use::lock;
   if (use != Use::lock) throw in_use(tried, words_of(use), wanted);
-  if (wanted == Use::slots && std::ranges::any_of(list.names, parse_contender)) {
+  if (wanted == Use::slots && !line_of(list.names).empty()) {
     throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
   }
   if (wanted != Use::lock || !has(list.names, "leases")) return;

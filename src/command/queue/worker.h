@@ -5,7 +5,7 @@
 #include "command/child/guard_trouble.h"
 #include "command/queue/verdict.h"
 #include "host/process/guard.h"
-#include "recipe/queue/item.h"
+#include "recipe/queue/layout.h"
 
 #include <optional>
 

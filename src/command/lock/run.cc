@@ -146,7 +146,7 @@ int Run::busy_status() const {
                                 printable(*conflict_status_)));
 }
 
-recipe::Patience Run::patience() const {
+recipe::WaitPolicy Run::patience() const {
   if (!timeout_) return {!nonblock_, kNever};
   const Duration span = duration_of(*timeout_, "--timeout");
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.

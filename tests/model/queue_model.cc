@@ -213,7 +213,7 @@ class Queue {
     go(next, who, some ? first_looks : sleeping, out, some ? "sees a change behind its watches" : "sleeps");
   }
 
-  // A kept item falls due, a command ends, the connection is new (IdleLine::stand_in_line): Patience::disturbed.
+  // A kept item falls due, a command ends, the connection is new (IdleLine::stand_in_line): WaitPolicy::disturbed.
   static void disturb(State next, size_t who, Steps<State>& out) {
     if (next.disturbances == 0) return;
     --next.disturbances;

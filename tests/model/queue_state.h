@@ -18,7 +18,7 @@ enum Phase : uint8_t {
   removal_lost,  // Acks::find_out
   returning,     // Ack::retry
   return_lost,
-  entering,  // the idle line: IdleLine::wait, OwnNode::make
+  entering,  // the idle line: IdleLine::wait, ProtectedNode::make
   entry_lost,
   in_line,      // listed
   standing,     // behind another, with a watch on him

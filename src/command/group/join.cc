@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/child/note.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "command/child/nesting.h"
 #include "host/terminal.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 

@@ -3,7 +3,7 @@
 
 #include "command/cli/output.h"
 #include "command/group/report.h"
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 #include "recipe/group/roster.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/group/wait.h"
 
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 #include "recipe/group/roster.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "host/terminal.h"
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 
 #include <sys/wait.h>
 #include <utility>

@@ -49,7 +49,7 @@ Nodes Breaking::find_holders() {
   const recipe::Survey survey = recipe::survey_paths(session_, {options_.path}, until_).front();
   const std::string tried = "cannot break " + options_.path;
   check_is_lock(survey, tried);
-  if (survey.state == recipe::Survey::State::absent) {
+  if (survey.absent) {
     session_.close();
     throw Failure(ExitStatus::busy, tried + ": there is no such lock");
   }

@@ -6,7 +6,7 @@
 #include "command/lock/waiting.h"
 #include "host/terminal.h"
 #include "recipe/lock/lease.h"
-#include "recipe/lock/outer_lock.h"
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
 #include "zk/timing.h"
 

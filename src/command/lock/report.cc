@@ -18,8 +18,8 @@ namespace zklock::command {
 namespace {
 
 using recipe::Participant;
+using recipe::PathUse;
 using recipe::Survey;
-using recipe::Use;
 
 constexpr size_t kLongestText = 80;
 
@@ -37,12 +37,12 @@ struct Words {
   std::string text;  // of another program
 };
 
-std::string kind_of(const Participant& participant, Use use) {
-  if (use == Use::slots) return "slot";
-  switch (participant.contender.kind) {
-    case recipe::Kind::exclusive:
+std::string kind_of(const Participant& participant, PathUse use) {
+  if (use == PathUse::slots) return "slot";
+  switch (participant.contender.mode) {
+    case recipe::LockMode::exclusive:
       return "exclusive";
-    case recipe::Kind::shared:
+    case recipe::LockMode::shared:
       return "shared";
   }
   return "";
@@ -53,7 +53,7 @@ std::string session_of(const Participant& participant) {
   return owner == 0 ? "" : zk::session_name(owner);
 }
 
-Words words_of(const Participant& participant, Use use) {
+Words words_of(const Participant& participant, PathUse use) {
   const auto note = parse_note(participant.data);
   const bool told = note && !note->since.empty();
   return {participant.holding ? "holding" : "waiting",
@@ -88,7 +88,7 @@ host::Colour colour_of(const std::string& state) {
 
 std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
   if (survey.participants.empty()) {
-    return {{survey.path, "", "free", survey.use == Use::slots ? "slot" : "", "", "", "", "", "", "", ""}};
+    return {{survey.path, "", "free", survey.use == PathUse::slots ? "slot" : "", "", "", "", "", "", "", ""}};
   }
   std::vector<std::vector<std::string>> rows;
   for (const Participant& participant : survey.participants) {
@@ -102,7 +102,7 @@ std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const Participant& participant, Use use, size_t position) {
+Json json_of(const Participant& participant, PathUse use, size_t position) {
   const Words words = words_of(participant, use);
   Json json;
   json["position"] = position;
@@ -166,7 +166,7 @@ std::string json_of(const Survey& survey) {
 std::string table_of_holders(const std::vector<Participant>& holders) {
   Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
   for (const Participant& holder : holders) {
-    const Words words = words_of(holder, Use::lock);
+    const Words words = words_of(holder, PathUse::lock);
     table.add(
         {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
   }

@@ -97,7 +97,7 @@ std::optional<Duration> Run::grace() const {
 void Run::check_job(const JobOptions& job) const {
   if (!is_utf8(label_.value_or("")))
     throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*label_)));
-  const bool shared = job.type.kind == recipe::Kind::shared;
+  const bool shared = job.type.mode == recipe::LockMode::shared;
   if (job.slots > 0 && (shared || peer_)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
   }
@@ -146,7 +146,7 @@ int Run::busy_status() const {
                                 printable(*conflict_status_)));
 }
 
-recipe::Patience Run::patience() const {
+recipe::WaitPolicy Run::patience() const {
   if (!timeout_) return {!nonblock_, kNever};
   const Duration span = duration_of(*timeout_, "--timeout");
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
@@ -158,8 +158,8 @@ recipe::LockType Run::lock_type() const {
   recipe::LockType type;
   // As in flock, the last of -s and -x counts.
   for (const CLI::Option* option : app_->parse_order()) {
-    if (option == shared_) type.kind = recipe::Kind::shared;
-    if (option == exclusive_) type.kind = recipe::Kind::exclusive;
+    if (option == shared_) type.mode = recipe::LockMode::shared;
+    if (option == exclusive_) type.mode = recipe::LockMode::exclusive;
   }
   const std::string peer = peer_.value_or("standard");
   type.with_kazoo = peer == "kazoo-extra";

@@ -30,7 +30,7 @@ class Run {
   std::vector<std::string> paths(const Arguments& arguments) const;
   std::vector<std::string> command_of(const Arguments& arguments, const std::string& path) const;
   int busy_status() const;
-  recipe::Patience patience() const;
+  recipe::WaitPolicy patience() const;
   recipe::LockType lock_type() const;
   int64_t slots() const;
   std::optional<Duration> grace() const;

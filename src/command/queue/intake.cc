@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/intake.h"
 
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 #include "recipe/queue/nodes.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "recipe/queue/layout.h"
 
 #include "base/text.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/path.h"
 
 #include <algorithm>

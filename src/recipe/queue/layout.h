@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "recipe/use.h"
 #include "zk/client.h"
 
 #include <compare>
@@ -27,8 +28,6 @@
 
 namespace zklock::recipe {
 
-inline constexpr std::string_view kQueueFormat = "zklock queue 1";
-inline constexpr std::string_view kAnyQueueFormat = "zklock queue ";  // it begins so whatever the version
 inline constexpr int kUsualPriority = 100;
 inline constexpr int kLastPriority = 999;
 inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left

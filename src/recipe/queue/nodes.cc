@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/nodes.h"
 
-#include "recipe/site.h"
+#include "recipe/use.h"
 
 #include <iterator>
 #include <optional>
@@ -16,15 +16,6 @@ using zk::Step;
 
 namespace {
 
-Failure refusal(std::string_view data, std::string_view tried) {
-  const bool newer = data.starts_with(kAnyQueueFormat);
-  return {
-      ExitStatus::bad_data,
-      fmt::format("{}: {}", tried,
-                  newer ? "the queue was made by another version of zklock, which keeps it differently"
-                        : "the path is in use, but not as a queue; choose another, or delete it if nobody needs it")};
-}
-
 std::optional<Segment> last_of(const std::vector<std::string>& names, int priority) {
   std::optional<Segment> last;
   for (const Segment& segment : segments_of(names)) {
@@ -35,29 +26,18 @@ std::optional<Segment> last_of(const std::vector<std::string>& names, int priori
 
 }  // namespace
 
-bool is_mark_of_queue(const Answer& read) {
-  return read.code == Code::no_auth || read.data.starts_with(kAnyQueueFormat);
-}
-
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  for (;;) {
-    session.ready(until);
-    // One that was made through another server is not missed.
-    const zk::Call synced = session.client().sync(layout.queue);
-    const zk::Call read = session.client().read(layout.queue);
-    const Answer sync = session.await(synced, until);
-    const Answer answer = session.await(read, until);
-    if (sync.code == Code::unknown || answer.code == Code::unknown) continue;
-    if (answer.code == Code::expired) return QueueState::expired;
-    if (answer.code == Code::no_node) return QueueState::absent;
-    if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
-    if (answer.data == kQueueFormat) return QueueState::there;
-    throw refusal(answer.data, tried);
-  }
+  // One that was made through another server is not missed.
+  const Answer answer = session.synced_read(layout.queue, until);
+  if (answer.code == Code::expired) return QueueState::expired;
+  if (answer.code == Code::no_node) return QueueState::absent;
+  if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
+  check_mark(mark_of(answer.data), PathUse::queue, tried);
+  return QueueState::there;
 }
 
 QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  check_names(session, layout.queue, tried, until);
+  check_site_by_name(session, layout.queue, tried, until);
   for (;;) {
     const QueueState state = look_at_queue(session, layout, tried, until);
     if (state != QueueState::absent) return state;

@@ -20,9 +20,6 @@ enum class QueueState {
   expired,  // nothing is known: the session is over
 };
 
-// Of a node with a child `items`, read: it is a queue, or may be one and may not be read.
-bool is_mark_of_queue(const zk::Answer& read);
-
 // Throws a Failure where the path is used for something else (65) or may not be read (77).
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until);
 

@@ -130,24 +130,19 @@ void Pusher::recover() {
 
 // Which batches are in. False if the session is expired.
 bool Pusher::read_marker() {
-  for (;;) {
-    session_.ready(kNever);
-    // A transaction: our server gives the marker behind it, and a session that is over does not pass it.
-    const zk::Call checked = session_.client().check({layout_.pushing()});
-    const zk::Call read = session_.client().exists(marker_);
-    const Answer check = session_.await(checked, kNever);
-    const Answer marker = session_.await(read, kNever);
-    if (check.code == Code::expired || marker.code == Code::expired) return false;
-    if (check.code == Code::unknown || marker.code == Code::unknown) continue;
-    if (check.code == Code::no_node) {
-      throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
-    }
-    if (check.code != Code::ok) throw zk::failure_of(tried_, check);
-    const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
-    if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
-    take_in_up_to(done);
-    return true;
+  // A transaction: our server gives the marker behind it, and a session that is over does not pass it.
+  const auto [check, marker] =
+      session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
+                        [this](zk::Client& client) { return client.exists(marker_); }, kNever);
+  if (check.code == Code::expired || marker.code == Code::expired) return false;
+  if (check.code == Code::no_node) {
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
   }
+  if (check.code != Code::ok) throw zk::failure_of(tried_, check);
+  const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
+  if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
+  take_in_up_to(done);
+  return true;
 }
 
 void Pusher::take_in_up_to(int done) {

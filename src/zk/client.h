@@ -8,7 +8,7 @@
 #include "zk/access.h"
 #include "zk/answer.h"
 #include "zk/reply.h"
-#include "zk/vain.h"
+#include "zk/requests.h"
 #include "zk/watches.h"
 #include "zk/wire.h"
 

@@ -13,9 +13,9 @@
 
 #include "host/loop.h"
 #include "zk/client.h"
+#include "zk/ensemble.h"
 #include "zk/link.h"
 #include "zk/second_session.h"
-#include "zk/server_list.h"
 
 #include <memory>
 #include <string>

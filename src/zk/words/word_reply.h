@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 
 #include <string>
 #include <string_view>

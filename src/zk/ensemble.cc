@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 
 #include "base/failure.h"
 #include "base/text.h"

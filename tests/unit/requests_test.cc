@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/vain.h"
+#include "zk/requests.h"
 
 #include <gtest/gtest.h>
 

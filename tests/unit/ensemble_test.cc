@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zk/server_list: the servers of an ensemble as people write them.
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 
 #include "base/text.h"
 #include "support/process.h"

@@ -15,7 +15,6 @@
 #include "zk/client.h"
 #include "zk/ensemble.h"
 #include "zk/link.h"
-#include "zk/second_session.h"
 
 #include <memory>
 #include <string>
@@ -94,7 +93,7 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
-  std::vector<std::string> addresses(Deadline until);
+  std::vector<Server> addresses(Deadline until);
   std::vector<Server> resolve(Deadline until);
   Deadline doubtful_from() const;
   void look_for_refusal();

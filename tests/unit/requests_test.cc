@@ -8,41 +8,69 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Asked kList{Op::children, "/l"};
-const Asked kCheck{Op::check, "/l"};
+const Request kList{Op::children, "/l"};
+const Request kCheck{Op::check, "/l"};
 
-TEST(Vain, LossIsRememberedUntilTheRequestItselfIsAnswered) {
-  Vain vain(10s);
+TEST(Losses, LossIsRememberedUntilTheRequestItselfIsAnswered) {
+  Losses losses(10s);
   const Deadline first = BootClock::now();
-  vain.note_loss(kList, first, Wire::End::closed);
-  vain.note_answer(kCheck);
-  EXPECT_EQ(vain.since(kList, first + 5s), first);
-  vain.note_answer(kList);
-  EXPECT_EQ(vain.since(kList, first + 5s), first + 5s);
+  losses.note_loss(kList, first, ConnectionEnd::closed);
+  losses.note_answer(kCheck);
+  EXPECT_EQ(losses.since(kList, first + 5s), first);
+  losses.note_answer(kList);
+  EXPECT_EQ(losses.since(kList, first + 5s), first + 5s);
 }
 
-TEST(Vain, LossLongAgoIsAnotherMatter) {
-  Vain vain(10s);
+TEST(Losses, LossLongAgoIsAnotherMatter) {
+  Losses losses(10s);
   const Deadline first = BootClock::now();
-  vain.note_loss(kList, first, Wire::End::closed);
-  EXPECT_EQ(vain.since(kList, first + 11s), first + 11s);
+  losses.note_loss(kList, first, ConnectionEnd::closed);
+  EXPECT_EQ(losses.since(kList, first + 11s), first + 11s);
 }
 
-TEST(Vain, CreateWithAnotherUniqueNameIsTheSame) {
-  Vain vain(10s);
+TEST(Losses, CreateWithAnotherUniqueNameIsTheSame) {
+  Losses losses(10s);
   const Deadline first = BootClock::now();
-  vain.note_loss({Op::create, "/l/a-"}, first, Wire::End::closed);
-  EXPECT_EQ(vain.since({Op::create_with_stat, "/l/b-"}, first + 1s), first);
+  losses.note_loss({Op::create, "/l/a-"}, first, ConnectionEnd::closed);
+  EXPECT_EQ(losses.since({Op::create_with_stat, "/l/b-"}, first + 1s), first);
 }
 
-TEST(Vain, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
-  Vain vain(10s);
-  const Asked create{Op::create, "/l/a-", 3000};
-  vain.note_loss(create, BootClock::now(), Wire::End::closed);
-  const std::string text = describe(vain.stuck(create, BootClock::now()), "h:1");
+TEST(Losses, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
+  Losses losses(10s);
+  const Request create{Op::create, "/l/a-", 3000};
+  losses.note_loss(create, BootClock::now(), ConnectionEnd::closed);
+  const std::string text = describe(losses.stuck(create, BootClock::now()), "h:1");
   EXPECT_NE(text.find("create a node below /l (3000 bytes)"), text.npos) << text;
   EXPECT_NE(text.find("lost once"), text.npos) << text;
   EXPECT_NE(text.find("jute.maxbuffer"), text.npos) << text;
+}
+
+class RepertoireTest : public testing::Test {
+ protected:
+  void SetUp() override { forget_support(); }
+  void TearDown() override { forget_support(); }
+};
+
+using Repertoire = RepertoireTest;
+
+TEST_F(Repertoire, RefusalIsBelievedAtOnce) {
+  note_support(Feature::container, Support::refused);
+  EXPECT_FALSE(is_supported(Feature::container));
+  EXPECT_TRUE(is_supported(Feature::create_with_stat));
+}
+
+TEST_F(Repertoire, OneLossIsEnoughToDoWithoutStat) {
+  note_support(Feature::create_with_stat, Support::doubtful);
+  EXPECT_FALSE(is_supported(Feature::create_with_stat));
+}
+
+TEST_F(Repertoire, ContainersAreGivenUpAfterTwoLossesInRow) {
+  note_support(Feature::container, Support::doubtful);
+  note_support(Feature::container, Support::given);
+  note_support(Feature::container, Support::doubtful);
+  EXPECT_TRUE(is_supported(Feature::container));
+  note_support(Feature::container, Support::doubtful);
+  EXPECT_FALSE(is_supported(Feature::container));
 }
 
 }  // namespace

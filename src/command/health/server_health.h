@@ -4,7 +4,6 @@
 
 #include "base/time.h"
 #include "zk/ensemble.h"
-#include "zk/words/server_status.h"
 #include "zk/words/word_reply.h"
 
 #include <optional>

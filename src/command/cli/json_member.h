@@ -2,7 +2,7 @@
 // Members of a JSON object that are left out where there is nothing to say.
 #pragma once
 
-#include "zk/words/server_status.h"
+#include "zk/words/word_reply.h"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/cli/options.h"
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 
 #include <string>
 #include <vector>

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "zk/server_list.h"
-#include "zk/words/server_status.h"
+#include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
 #include <optional>

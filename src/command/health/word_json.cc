@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/cli/json_member.h"
-#include "zk/words/server_status.h"
+#include "zk/words/word_reply.h"
 
 #include <charconv>
 #include <unordered_map>

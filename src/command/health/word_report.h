@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/exit_status.h"
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
 #include <string>

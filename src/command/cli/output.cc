@@ -2,7 +2,7 @@
 #include "command/cli/output.h"
 
 #include "base/failure.h"
-#include "host/outlet.h"
+#include "host/streams.h"
 
 #include <cerrno>
 #include <csignal>

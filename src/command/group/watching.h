@@ -6,9 +6,9 @@
 
 #include "command/group/report.h"
 #include "host/inherited.h"
-#include "host/outlet.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
+#include "host/streams.h"
 #include "recipe/group/roster.h"
 
 #include <optional>

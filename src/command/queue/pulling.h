@@ -6,8 +6,8 @@
 #include "command/queue/intake.h"
 #include "command/queue/pull_options.h"
 #include "host/loop.h"
-#include "host/outlet.h"
 #include "host/signals.h"
+#include "host/streams.h"
 
 #include <deque>
 #include <string>

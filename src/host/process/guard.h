@@ -7,8 +7,8 @@
 #include "base/time.h"
 #include "host/child_signal.h"
 #include "host/loop.h"
-#include "host/process/birth.h"
 #include "host/process/control_group.h"
+#include "host/process/spawn.h"
 
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of memory that zklock and its guard both map: what is. What shall be done goes another way
-// (guard_channel.h).
+// (channel.h).
 #pragma once
 
 #include <atomic>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "host/child_signal.h"
-#include "host/process/birth.h"
+#include "host/process/spawn.h"
 #include "host/timer.h"
 
 namespace zklock::host {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/outlet.h"
+#include "host/streams.h"
 
 #include "base/failure.h"
 

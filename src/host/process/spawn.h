@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/inherited.h"
-#include "host/process/guard_channel.h"
+#include "host/process/channel.h"
 #include "host/process/guard_page.h"
 #include "host/process/program.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/process/guard_channel.h"
+#include "host/process/channel.h"
 
 #include "host/system_error.h"
 

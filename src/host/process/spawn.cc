@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/process/birth.h"
+#include "host/process/spawn.h"
 
 #include <algorithm>
 #include <cerrno>

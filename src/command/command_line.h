@@ -2,7 +2,7 @@
 // The command line: which subcommand, its options, and everything that is wrong with them in one line (64).
 #pragma once
 
-#include "host/inherited.h"
+#include "host/signals.h"
 
 #include <optional>
 

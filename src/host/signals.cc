@@ -7,13 +7,14 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zklock::host {
 
 namespace {
 
-// What zklock changes for itself.
-constexpr std::pair<int, bool> kDispositions[] = {{SIGCHLD, false}, {SIGPIPE, true}, {SIGXFSZ, true}};  // ignored?
+// What zklock changes for itself, and whether it ignores it then.
+constexpr std::pair<int, bool> kDispositions[] = {{SIGCHLD, false}, {SIGPIPE, true}, {SIGXFSZ, true}};
 
 sighandler_t handler(bool ignored) {
   return ignored ? SIG_IGN : SIG_DFL;

@@ -118,7 +118,7 @@ void ControlGroup::kill() {
   if (folder_.empty()) return;
   if (!kill_) kill_ = Fd(open((folder_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
   if (kill_) static_cast<void>(!write(kill_.get(), "1", 1));
-  close_for_births();
+  close_for_spawning();
 }
 
 void ControlGroup::remove() {

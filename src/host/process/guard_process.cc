@@ -199,7 +199,7 @@ class GuardProcess {
     page_.phase = CommandPhase::running;  // not worth waking zklock
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
-    group_.close_for_births();
+    group_.close_for_spawning();
     close_all_but({setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd()});
   }
 

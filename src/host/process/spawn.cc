@@ -70,7 +70,7 @@ void set_input(const Fd& input) {
 std::optional<int> usual_policy;
 
 // The child does nothing but system calls.
-[[noreturn]] void begin_life(const Spawning& spawning) {
+[[noreturn]] void run_child(const Spawning& spawning) {
   // Should the guard be killed, its command dies with it, before zklock has even noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, spawning.group);
@@ -100,7 +100,7 @@ long clone_for_exec(clone_args& how, const Spawning& spawning) {
       "hlt\n"
       "1:"
       : "+a"(result)
-      : "D"(&how), "S"(sizeof how), [begin] "r"(&begin_life), [spawning] "r"(&spawning)
+      : "D"(&how), "S"(sizeof how), [begin] "r"(&run_child), [spawning] "r"(&spawning)
       : "rcx", "r11", "cc", "memory");
   return result;
 }
@@ -108,7 +108,7 @@ long clone_for_exec(clone_args& how, const Spawning& spawning) {
 // With a copy of our memory, which is slower and needs nothing of the processor.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {
   const long result = syscall(SYS_clone3, &how, sizeof how);
-  if (result == 0) begin_life(spawning);
+  if (result == 0) run_child(spawning);
   return result;
 }
 #endif
@@ -181,7 +181,7 @@ pid_t spawn(const Spawning& spawning) {
   // memory, and we wait until it is executed. Where that takes for ever, on a file system that does not answer, we keep
   // no fence; zklock sees to that.
   const pid_t child = vfork();
-  if (child == 0) begin_life(spawning);
+  if (child == 0) run_child(spawning);
   return child;
 }
 

@@ -51,7 +51,7 @@ struct Spawning {
   pid_t group;              // to be in; 0: a process group of its own
   const Fd* input;          // standard input, /dev/null where there is no such descriptor; nullptr: the caller's
   std::atomic<int>& error;  // where it says why it could not be executed; then it ends with 127
-  int control_group;        // to be born into, a descriptor; -1, or where that is not possible: ours
+  int control_group;        // to be spawned into, a descriptor; -1, or where that is not possible: ours
 };
 
 // Forks, and returns when the command is executed; -1 with errno where there can be no child. The child dies when the

@@ -2,7 +2,6 @@
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
 #include "command/command_line.h"
-#include "host/inherited.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 

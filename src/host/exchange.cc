@@ -11,12 +11,6 @@
 
 namespace zklock::host {
 
-namespace {
-
-constexpr size_t kPiece = 64 * 1024;
-
-}  // namespace
-
 Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, std::string request, size_t most, Deadline until)
     : addresses_(std::move(addresses)), port_(port), request_(std::move(request)), most_(most), until_(until) {
   connect_next();
@@ -83,6 +77,7 @@ void Exchange::record_connection(const PollSet& set) {
 
 void Exchange::record_text(const PollSet& set) {
   if (set.seen(socket_.get())) {
+    constexpr size_t kPiece = 64 * 1024;
     const size_t before = text_.size();
     text_.resize(before + kPiece);
     const ssize_t length = recv(socket_.get(), text_.data() + before, kPiece, 0);

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor that is closed when its owner goes. Move-only.
+// Descriptors: one that is closed when its owner goes, what a file or a folder says, and what is thrown where a system
+// call fails that does not fail in a sound process.
 #pragma once
 
+#include "base/failure.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <optional>
+#include <string>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace zklock::host {
 
+// Move-only.
 class Fd {
  public:
   Fd() = default;
@@ -28,5 +39,36 @@ class Fd {
  private:
   int number_ = -1;
 };
+
+// None, with errno, where that cannot be.
+inline Fd open_to_read(const std::string& path) {
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+// All that there is to read in `file` from where it is; "" where there is no file.
+inline std::string content_of(const Fd& file) {
+  std::string content;
+  char part[4096];
+  for (ssize_t length = 0; (length = ::read(file.get(), part, sizeof part)) > 0;) {
+    content.append(part, static_cast<size_t>(length));
+  }
+  return content;
+}
+
+// What the folder holds, "." and ".." among it; nothing, with errno, where we may not look. Takes one descriptor.
+inline std::optional<std::vector<std::string>> names_in(const std::string& folder) {
+  DIR* const opened = opendir(folder.c_str());
+  if (!opened) return std::nullopt;
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(opened)) names.emplace_back(entry->d_name);
+  closedir(opened);
+  return names;
+}
+
+// "what: the text of errno", exit status 70.
+inline Failure system_error(const std::string& what) {
+  const char* hint = errno == EMFILE ? ", see ulimit -n" : "";
+  return {ExitStatus::internal, what + ": " + std::strerror(errno) + hint};
+}
 
 }  // namespace zklock::host

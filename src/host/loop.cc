@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/loop.h"
 
-#include "host/system_error.h"
-
 #include <algorithm>
 #include <cerrno>
+#include <sys/timerfd.h>
 
 namespace zklock::host {
 
-void PollSet::watch(int fd, short events) {
-  entries_.push_back({fd, events, 0});
+Timer::Timer() : fd_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  if (!fd_) throw system_error("cannot make a timer");
 }
 
-void PollSet::wake_at(Deadline moment) {
-  wake_ = std::min(wake_, moment);
+void Timer::set(Deadline moment) {
+  if (moment == moment_) return;
+  moment_ = moment;
+  itimerspec setting{};  // zero: disarmed
+  if (moment != kNever) {
+    // Zero would disarm it, and a moment before the machine's start is as good as one just after.
+    const Duration since_boot = std::max(moment.time_since_epoch(), Duration(1));
+    setting.it_value.tv_sec = std::chrono::floor<std::chrono::seconds>(since_boot).count();
+    setting.it_value.tv_nsec = (since_boot % std::chrono::seconds(1)).count();
+  }
+  if (timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &setting, nullptr) != 0) throw system_error("cannot set a timer");
 }
 
 short PollSet::seen(int fd) const {
@@ -21,10 +29,6 @@ short PollSet::seen(int fd) const {
     if (entry.fd == fd) return entry.revents;
   }
   return 0;
-}
-
-void Loop::remove(Source& source) {
-  std::erase(sources_, &source);
 }
 
 void Loop::turn(Deadline until) {

@@ -4,18 +4,33 @@
 #pragma once
 
 #include "base/time.h"
-#include "host/timer.h"
+#include "host/fd.h"
 
 #include <poll.h>
 #include <vector>
 
 namespace zklock::host {
 
+// A moment to wake up at, as a descriptor to poll: on the clock that counts suspended time too, which the timeout of
+// poll() does not. After a suspend it is readable at once.
+class Timer {
+ public:
+  Timer();
+
+  // Readable from `moment` on, until it is set again; never with kNever. One system call, none if nothing changes.
+  void set(Deadline moment);
+  int fd() const { return fd_.get(); }
+
+ private:
+  Fd fd_;
+  Deadline moment_ = kNever;
+};
+
 // What one turn waits for and what it then found.
 class PollSet {
  public:
-  void watch(int fd, short events);
-  void wake_at(Deadline moment);
+  void watch(int fd, short events) { entries_.push_back({fd, events, 0}); }
+  void wake_at(Deadline moment) { wake_ = moment < wake_ ? moment : wake_; }
   short seen(int fd) const;  // revents; 0 for a descriptor that is not watched
 
  private:
@@ -27,9 +42,10 @@ class PollSet {
 class Source {
  public:
   virtual ~Source() = default;
-  virtual void arm(PollSet& set) = 0;
+  // Says what it waits for.
+  virtual void arm(PollSet&) {}
   // Reads and records what has come. Does not act, does not throw.
-  virtual void record(const PollSet& set) = 0;
+  virtual void record(const PollSet&) {}
   // Acts on what was recorded, by any source. May throw a Failure, which ends the turn for whoever waits.
   virtual void decide() {}
 };
@@ -37,7 +53,7 @@ class Source {
 class Loop {
  public:
   void add(Source& source) { sources_.push_back(&source); }
-  void remove(Source& source);
+  void remove(Source& source) { std::erase(sources_, &source); }
 
   // Waits for the first event, at most until `until`.
   void turn(Deadline until);

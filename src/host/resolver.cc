@@ -2,8 +2,6 @@
 #include "host/resolver.h"
 
 #include "base/text.h"
-#include "host/fd.h"
-#include "host/system_error.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -49,7 +47,7 @@ std::string describe(const std::string& host) {
   _exit(0);
 }
 
-std::vector<Resolved> parse(std::string_view text) {
+std::vector<Resolved> parse(std::string_view text, size_t count) {
   std::vector<Resolved> results(1);
   for (const std::string_view line : split(text, '\n')) {
     Resolved& current = results.back();
@@ -59,6 +57,7 @@ std::vector<Resolved> parse(std::string_view text) {
     if (line.starts_with('+') && !known) current.addresses.push_back(rest);
     if (line.starts_with('-')) current.error = rest;
   }
+  results.resize(count);
   return results;
 }
 
@@ -85,9 +84,7 @@ Lookup::~Lookup() {
 }
 
 std::vector<Resolved> Lookup::results() const {
-  std::vector<Resolved> results = parse(text_);
-  results.resize(count_);
-  return results;
+  return parse(text_, count_);
 }
 
 void Lookup::arm(PollSet& set) {

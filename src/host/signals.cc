@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/signals.h"
 
-#include "host/system_error.h"
-
+#include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace zklock::host {
 
 namespace {
 
+// What zklock changes for itself, and whether it ignores it then.
+constexpr std::pair<int, bool> kDispositions[] = {{SIGCHLD, false}, {SIGPIPE, true}, {SIGXFSZ, true}};
+
+sighandler_t handler(bool ignored) {
+  return ignored ? SIG_IGN : SIG_DFL;
+}
+
 bool is_ignored(int signal) {
-  struct sigaction action {};
-  sigaction(signal, nullptr, &action);
-  return action.sa_handler == SIG_IGN;
+  struct sigaction now {};
+  sigaction(signal, nullptr, &now);
+  return now.sa_handler == SIG_IGN;
+}
+
+sigset_t only(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  return set;
 }
 
 bool reached_group(const signalfd_siginfo& info) {
@@ -24,20 +40,43 @@ bool reached_group(const signalfd_siginfo& info) {
   return info.ssi_code == SI_KERNEL && !leader_alone;
 }
 
+// By default it ends a program: not what stops, continues or tells of a window.
+bool ends_by_default(int signal) {
+  constexpr int kOthers[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+  return std::find(std::begin(kOthers), std::end(kOthers), signal) == std::end(kOthers);
+}
+
 }  // namespace
+
+Inherited Inherited::take_over() {
+  Inherited found;
+  for (int fd = 0; fd < 3; ++fd) {
+    found.closed[fd] = fcntl(fd, F_GETFD) < 0;
+    // Opened in order, so each gets the lowest free number: its own. The wrong way round, so that reading from the one
+    // and writing to the other fails, as it would where nothing is.
+    const int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (found.closed[fd] && open("/dev/null", way) != fd) std::abort();
+  }
+  sigprocmask(SIG_SETMASK, nullptr, &found.mask);
+  sigemptyset(&found.ignored);
+  for (const auto& [signal, ours] : kDispositions) {
+    if (::signal(signal, handler(ours)) == SIG_IGN) sigaddset(&found.ignored, signal);
+  }
+  return found;
+}
+
+void Inherited::restore() const {
+  for (const auto& [signal, ours] : kDispositions) ::signal(signal, handler(sigismember(&ignored, signal) == 1));
+  for (int fd = 0; fd < 3; ++fd) {
+    if (closed[fd]) ::close(fd);
+  }
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
 
 Signals::Signals() {
   sigemptyset(&taken_);
   block({SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU});
   sigprocmask(SIG_BLOCK, nullptr, &before_job_control_);
-}
-
-Signals::~Signals() {
-  sigprocmask(SIG_SETMASK, &before_job_control_, nullptr);
-}
-
-void Signals::take_job_control() {
-  block({SIGTSTP, SIGCONT, SIGTTOU, SIGWINCH});
 }
 
 void Signals::block(std::initializer_list<int> signals) {
@@ -56,10 +95,6 @@ std::optional<Arrival> Signals::take() {
   const Arrival oldest = arrived_.front();
   arrived_.pop_front();
   return oldest;
-}
-
-void Signals::arm(PollSet& set) {
-  set.watch(fd_.get(), POLLIN);
 }
 
 void Signals::record(const PollSet& set) {
@@ -88,47 +123,27 @@ void EndOnSecondSignal::decide() {
   }
 }
 
-void continue_group() {
-  ::kill(0, SIGCONT);
+ChildSignal::ChildSignal() {
+  const sigset_t child = only(SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, nullptr);
+  fd_ = Fd(signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!fd_) throw system_error("cannot learn of children");
+}
+
+void ChildSignal::drain() const {
+  signalfd_siginfo info{};
+  while (read(fd_.get(), &info, sizeof info) > 0) {
+  }
 }
 
 void die_of(int signal) {
   prctl(PR_SET_DUMPABLE, 0);
   ::signal(signal, SIG_DFL);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, signal);
   raise(signal);
-  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  const sigset_t open = only(signal);
+  sigprocmask(SIG_UNBLOCK, &open, nullptr);
   // Only reached for a signal whose default action is not to end the process.
   _exit(128 + signal);
-}
-
-bool ends_by_default(int signal) {
-  switch (signal) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGSTOP:
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-    case SIGURG:
-    case SIGWINCH:
-      return false;
-  }
-  return true;
-}
-
-bool is_ending(int signal) {
-  switch (signal) {
-    case SIGHUP:
-    case SIGINT:
-    case SIGQUIT:
-    case SIGTERM:
-    case SIGPIPE:
-      return true;
-  }
-  return false;
 }
 
 }  // namespace zklock::host

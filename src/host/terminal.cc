@@ -2,23 +2,33 @@
 #include "host/terminal.h"
 
 #include "base/text.h"
-#include "host/colour.h"
-#include "host/fd.h"
+#include "host/streams.h"
 
 #include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <string>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 namespace zklock::host {
 
 namespace {
+
+constexpr size_t kUsualWidth = 80;
+constexpr const char* kWipe = "\r\033[K";
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// A terminal on which a line can be written over. Without TERM most can.
+bool is_screen(int fd) {
+  return isatty(fd) && variable("TERM") != "dumb";
+}
 
 void write_all(std::string_view text) {
   while (!text.empty()) {
@@ -28,12 +38,11 @@ void write_all(std::string_view text) {
   }
 }
 
-// After POLLOUT a terminal may have room for one byte only, and others may fill a pipe before we do. O_NONBLOCK is not
-// set on what others share: the same, opened once more, is ours alone.
+// After POLLOUT a terminal may have room for one byte only, and others may fill a pipe before we do.
 Fd own_error_output() {
   struct stat found {};
   if (!isatty(STDERR_FILENO) && (fstat(STDERR_FILENO, &found) != 0 || !S_ISFIFO(found.st_mode))) return {};
-  return Fd(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return open_for_us_alone(STDERR_FILENO);
 }
 
 bool takes_something(int fd) {
@@ -48,20 +57,24 @@ void write_bytewise(std::string_view text) {
   }
 }
 
-// One on which a line can be written over. Without TERM most can.
-bool is_screen(int fd) {
-  const char* kind = std::getenv("TERM");
-  return isatty(fd) && (!kind || std::string_view(kind) != "dumb");
+}  // namespace
+
+std::string in_colour(std::string_view text, Colour colour) {
+  if (colour == Colour::none) return std::string(text);
+  return fmt::format("\033[1m\033[{}m{}\033[0m", static_cast<int>(colour), text);
 }
 
-}  // namespace
+Display display_of(int fd) {
+  Display display;
+  const bool wanted = variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
+  if (wanted) display.colours = Colours::on;
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) display.columns = size.ws_col;
+  return display;
+}
 
 bool is_watched() {
   return is_screen(STDERR_FILENO) && tcgetpgrp(STDERR_FILENO) == getpgrp();
-}
-
-bool is_terminal_output() {
-  return isatty(STDOUT_FILENO);
 }
 
 bool is_screen_output() {
@@ -78,12 +91,8 @@ void remark(std::string_view text) {
 }
 
 void say_error(std::string_view text) {
-  const Colour colour = colours_on(STDERR_FILENO) == Colours::on ? Colour::red : Colour::none;
+  const Colour colour = display_of(STDERR_FILENO).colours == Colours::on ? Colour::red : Colour::none;
   write_all(fmt::format("{} {}\n", in_colour("zklock:", colour), printable(text)));
-}
-
-bool can_ask() {
-  return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
 std::string ask(std::string_view question) {
@@ -96,6 +105,18 @@ std::string ask(std::string_view question) {
     if (length <= 0 || letter == '\n') return answer;
     answer += letter;
   }
+}
+
+// Cut, so that it can be wiped again.
+void StatusLine::show(std::string_view text) {
+  const size_t width = display_of(STDERR_FILENO).columns.value_or(0);
+  remark(kWipe + shorten(text, (width > 1 ? width : kUsualWidth) - 2));
+  shown_ = true;
+}
+
+void StatusLine::wipe() {
+  if (shown_) remark(kWipe);
+  shown_ = false;
 }
 
 }  // namespace zklock::host

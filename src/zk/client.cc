@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/client.h"
 
-#include "host/system_error.h"
+#include "host/fd.h"
 #include "zk/library_log.h"
 
 #include <fcntl.h>

@@ -97,7 +97,7 @@ class Push {
     return at == s.items.end() ? nullptr : &*at;
   }
 
-  // host::Input: at any turn of the loop, one piece after the other.
+  // host::StandardInput: at any turn of the loop, one piece after the other.
   void read(State s, Steps<State>& out) const {
     if (mutant_ == Mutant::input_emptied && s.read == s.count && s.waiting != 0 && s.recovering) {
       s.items[s.waiting - 1].status = dropped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/guard and the guard's own process, with real commands. Each test in a process of its own.
+// host/process/guard and the guard's own process, with real commands. Each test in a process of its own.
 #include "host/process/guard.h"
 
 #include "base/failure.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/tree: finding and ending everything that descends from a process. Each test in a process of its own, which
-// becomes the subreaper.
+// host/process/tree: finding and ending everything that descends from a process. Each test in a process of its own,
+// which becomes the subreaper.
 #include "host/process/tree.h"
 
 #include "support/process.h"

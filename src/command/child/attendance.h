@@ -78,7 +78,7 @@ class Attendance {
   host::Guard& guard_;
   const zk::Session& session_;
   recipe::Lease& lease_;
-  host::Nest nest_;
+  host::NestingMarks nest_;
   host::Attached awaiting_nested_;
   Terms terms_;
   Stage stage_ = Stage::running;

@@ -2,7 +2,7 @@
 #include "command/cli/output.h"
 
 #include "base/failure.h"
-#include "host/outlet.h"
+#include "host/streams.h"
 
 #include <cerrno>
 #include <csignal>
@@ -22,7 +22,7 @@ void print(std::string_view text) {
 }
 
 void print(host::Loop& loop, std::string_view text) {
-  host::Outlet outlet;
+  host::StandardOutput outlet;
   const host::Attached writing(loop, outlet);
   outlet.want(true);
   for (;;) {

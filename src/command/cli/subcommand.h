@@ -4,7 +4,7 @@
 
 #include "command/cli/arguments.h"
 #include "command/cli/options.h"
-#include "host/inherited.h"
+#include "host/signals.h"
 
 #include <functional>
 #include <optional>

@@ -2,7 +2,7 @@
 // Lines of cells in aligned columns, for people and for awk: one line each, two spaces between columns, no empty cell.
 #pragma once
 
-#include "host/colour.h"
+#include "host/terminal.h"
 
 #include <cstddef>
 #include <string>

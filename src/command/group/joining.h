@@ -5,7 +5,6 @@
 
 #include "command/child/escort.h"
 #include "command/group/member_data.h"
-#include "host/inherited.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
 #include "recipe/group/member.h"

@@ -5,10 +5,9 @@
 #pragma once
 
 #include "command/group/report.h"
-#include "host/inherited.h"
-#include "host/outlet.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
+#include "host/streams.h"
 #include "recipe/group/roster.h"
 
 #include <optional>
@@ -51,7 +50,7 @@ class Watching {
   zk::Session session_;
   recipe::GroupRoster roster_;
   recipe::Members told_;  // what was told last
-  std::optional<host::Outlet> outlet_;
+  std::optional<host::StandardOutput> outlet_;
   std::optional<host::Guard> guard_;
   std::optional<host::Attached> attached_;  // the one of these two that there is
   bool first_ = true;

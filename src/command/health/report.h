@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/health/checkup.h"
-#include "host/display.h"
+#include "host/terminal.h"
 
 #include <string>
 

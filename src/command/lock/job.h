@@ -6,7 +6,6 @@
 #include "command/child/nesting.h"
 #include "command/child/note.h"
 #include "command/lock/restart.h"
-#include "host/inherited.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
 #include "recipe/lock/last_success.h"

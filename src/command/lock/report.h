@@ -3,7 +3,7 @@
 // programs is shown as it is.
 #pragma once
 
-#include "host/display.h"
+#include "host/terminal.h"
 #include "recipe/lock/survey.h"
 
 #include <string>

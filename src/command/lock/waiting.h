@@ -3,7 +3,7 @@
 // wiped out at the end; with --verbose elsewhere, once. Else nothing.
 #pragma once
 
-#include "host/status_line.h"
+#include "host/terminal.h"
 #include "recipe/lock/lock.h"
 
 #include <string>

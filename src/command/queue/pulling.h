@@ -6,8 +6,8 @@
 #include "command/queue/intake.h"
 #include "command/queue/pull_options.h"
 #include "host/loop.h"
-#include "host/outlet.h"
 #include "host/signals.h"
+#include "host/streams.h"
 
 #include <deque>
 #include <string>
@@ -45,7 +45,7 @@ class Pulling {
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};
-  host::Outlet outlet_;
+  host::StandardOutput outlet_;
   host::Attached receiving_{loop_, signals_};
   host::Attached ending_{loop_, end_on_signal_};
   host::Attached writing_{loop_, outlet_};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "host/status_line.h"
+#include "host/terminal.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,8 +4,8 @@
 
 #include "command/queue/item_reader.h"
 #include "command/queue/push_progress.h"
-#include "host/input.h"
 #include "host/signals.h"
+#include "host/streams.h"
 #include "recipe/queue/pusher.h"
 
 #include <string>
@@ -44,7 +44,7 @@ class Pushing {
   host::EndOnSecondSignal interruption_{signals_};
   zk::Session session_;
   recipe::Pusher pusher_;
-  host::Input input_;
+  host::StandardInput input_;
   ItemReader reader_;
   PushProgress progress_;
   size_t next_argument_ = 0;

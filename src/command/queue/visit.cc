@@ -46,7 +46,7 @@ void QueueVisit::confirm(const std::string& question) {
 }
 
 void QueueVisit::print(std::string_view text) {
-  host::Outlet outlet;
+  host::StandardOutput outlet;
   const host::Attached writing(loop_, outlet);
   outlet.want(true);
   for (;;) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "command/cli/options.h"
-#include "host/outlet.h"
+#include "host/streams.h"
 #include "recipe/queue/layout.h"
 
 #include <string>

@@ -9,7 +9,6 @@
 #include "command/queue/stock.h"
 #include "command/queue/supervision.h"
 #include "command/queue/work_options.h"
-#include "host/inherited.h"
 #include "host/signals.h"
 #include "recipe/lock/lease.h"
 

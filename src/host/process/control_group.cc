@@ -7,10 +7,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string_view>
@@ -29,18 +27,9 @@ constexpr std::string_view kName = "zklock-";
 constexpr int kMostRounds = 50;    // of removing: while they live, its members may fork
 constexpr int kBetweenRounds = 2;  // ms; a member that was reaped can be in it for a moment longer
 
-std::string content_of(const char* path) {
-  std::string content;
-  const Fd file(open(path, O_RDONLY | O_CLOEXEC));
-  char part[4096];
-  ssize_t length = 0;
-  while (file && (length = read(file.get(), part, sizeof part)) > 0) content.append(part, static_cast<size_t>(length));
-  return content;
-}
-
 // The caller's group, from the root of the hierarchy as the caller's namespace sees it.
 std::string own_path() {
-  const std::string groups = content_of("/proc/self/cgroup");
+  const std::string groups = content_of(open_to_read("/proc/self/cgroup"));
   for (const std::string_view line : split(groups, '\n')) {
     if (line.starts_with("0::/")) return std::string(line.substr(3));
   }
@@ -76,7 +65,7 @@ bool is_ours(const std::string& folder) {
 // False where nothing was in it itself.
 bool move_members_up(const std::string& folder) {
   const Fd above(open((folder_above(folder) + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  const std::string members = content_of((folder + "/cgroup.procs").c_str());
+  const std::string members = content_of(open_to_read(folder + "/cgroup.procs"));
   for (const std::string_view pid : split(members, '\n')) {
     if (above && !pid.empty()) static_cast<void>(!write(above.get(), pid.data(), pid.size()));
   }
@@ -90,10 +79,8 @@ bool has_groups_below(const std::string& folder) {
 
 // Left by a guard that was killed together with its zklock. One that has members stays.
 void remove_stale(const std::string& above) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(above.c_str()), closedir);
-  while (const dirent* item = opened ? readdir(opened.get()) : nullptr) {
-    const std::string_view name = item->d_name;
-    const pid_t maker = name.starts_with(kName) ? std::atoi(item->d_name + kName.size()) : 0;
+  for (const std::string& name : names_in(above).value_or(std::vector<std::string>())) {
+    const pid_t maker = name.starts_with(kName) ? std::atoi(name.c_str() + kName.size()) : 0;
     if (maker <= 0 || ::kill(maker, 0) == 0 || errno != ESRCH) continue;
     const std::string stale = fmt::format("{}/{}", above, name);
     remove_stale(stale);
@@ -106,7 +93,7 @@ void remove_stale(const std::string& above) {
 std::string ControlGroup::new_folder() {
   const std::string path = own_path();
   if (path.empty()) return "";
-  const std::string mounts = content_of("/proc/self/mountinfo");
+  const std::string mounts = content_of(open_to_read("/proc/self/mountinfo"));
   for (const std::string_view mount : split(mounts, '\n')) {
     const auto folder = folder_in(mount, path);
     if (!folder || !is_control_group(*folder)) continue;
@@ -131,7 +118,7 @@ void ControlGroup::kill() {
   if (folder_.empty()) return;
   if (!kill_) kill_ = Fd(open((folder_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
   if (kill_) static_cast<void>(!write(kill_.get(), "1", 1));
-  close_for_births();
+  close_for_spawning();
 }
 
 void ControlGroup::remove() {

@@ -27,15 +27,13 @@ class ControlGroup {
   int fd() const { return opened_.get(); }
   // What remains open until remove(); -1: none.
   int kill_fd() const { return kill_.get(); }
-  // No child shall be born into it any more; it can still be killed and removed.
-  void close_for_births() { opened_ = Fd(); }
+  // No child is spawned into it any more; it can still be killed and removed.
+  void close_for_spawning() { opened_ = Fd(); }
 
-  // Ends all in it, and in those below. Nobody is born into it afterwards: some kernels would kill them too.
+  // Ends all in it, and in those below. Nobody is spawned into it afterwards: some kernels would kill them too.
   void kill();
   // What lives in it goes on in the one above, and it is gone. Harmless if there is none.
   void remove();
-
-  const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;

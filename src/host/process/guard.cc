@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/guard.h"
 
-#include "host/process/guard_process.h"
 #include "host/process/tree.h"
-#include "host/system_error.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -48,17 +46,13 @@ std::vector<pid_t> children_before() {
   return own_children().value_or(std::vector<pid_t>());
 }
 
-void unmap(GuardPage* page) {
-  munmap(page, sizeof *page);
-}
-
 }  // namespace
 
 Guard::Guard(Service service, Program program, const Inherited& inherited)
-    : program_(std::move(program)), page_(make_shared_page(), unmap) {
+    : program_(std::move(program)), page_(make_shared_page(), [](GuardPage* page) { munmap(page, sizeof *page); }) {
   check_proc();
   spared_ = children_before();
-  GuardChannel channel = GuardChannel::make();
+  auto [ours, its] = make_channel();
   // All that the guard cannot do without is there before it is, because it could tell nobody.
   Timer timer;
   // The command's tree is ours should the guard be killed.
@@ -66,16 +60,15 @@ Guard::Guard(Service service, Program program, const Inherited& inherited)
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the guard");
   if (pid_ == 0) {
-    channel.zklock.reset();
-    be_guard({std::move(channel.guard), std::move(child_signal_), std::move(timer)}, *page_, service, program_,
-             inherited);
+    ours.reset();
+    be_guard({std::move(its), std::move(child_signal_), std::move(timer), *page_, service, program_, inherited});
   }
-  channel_ = std::move(channel.zklock);
+  channel_ = std::move(ours);
 }
 
 Guard::~Guard() {
   const bool runs = command_ > 0 && !gone() && !page_->let_go;
-  if (state_ == State::alive || state_ == State::dismissed) {
+  if (state_ == GuardState::alive || state_ == GuardState::dismissed) {
     // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
@@ -88,32 +81,16 @@ Guard::~Guard() {
 bool Guard::end_tree() {
   group().kill();
   kill_descendants(spared_);
-  reap_children([](pid_t, int) {});
-  const auto left = own_children();
-  return left && std::all_of(left->begin(), left->end(), [this](pid_t pid) {
-           return std::find(spared_.begin(), spared_.end(), pid) != spared_.end();
-         });
-}
-
-ControlGroup Guard::group() const {
-  return page_->has_group ? ControlGroup(page_->group) : ControlGroup();
+  reap_children();
+  const auto left = own_children(spared_);
+  return left && left->empty();
 }
 
 void Guard::start(const Launch& launch) {
-  Order order{OrderKind::start, command_ + 1};
-  for (const std::string& variable : launch.variables) order.variables += variable + '\0';
-  std::string arguments;
-  for (const std::string& argument : launch.arguments) arguments += argument + '\0';
-  if (!arguments.empty()) order.arguments = memory_file(arguments);
-  if (launch.input) order.input = memory_file(*launch.input);
+  const Order order = order_to_start(command_ + 1, launch);
   page_->let_go = false;
   send(channel_, order);
   ++command_;
-}
-
-// A guard that is gone is noticed in record(); one that stands still is taken over at the fence.
-void Guard::forward(int signal) {
-  send(channel_, {OrderKind::forward, signal});
 }
 
 void Guard::finish(Duration grace) {
@@ -133,26 +110,18 @@ void Guard::let_go() {
 }
 
 void Guard::dismiss() {
-  if (state_ != State::alive || !gone()) return;
+  if (state_ != GuardState::alive || !gone()) return;
   ::kill(pid_, SIGKILL);
-  state_ = State::dismissed;
-}
-
-bool Guard::gone() const {
-  return state_ == State::cleared || phase() == CommandPhase::gone;
-}
-
-void Guard::check_execution() const {
-  if (!executed()) throw cannot_execute(program_, page_->exec_error);
+  state_ = GuardState::dismissed;
 }
 
 void Guard::arm(PollSet& set) {
-  if (state_ == State::dismissed) return;
+  if (state_ == GuardState::dismissed) return;
   set.watch(child_signal_.fd(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
-  if (state_ == State::orphaned) set.wake_at(deadline_in(kBetweenRounds));
-  const Deadline fence{Duration(page_->fence)};
-  if (state_ == State::alive && command_ > 0 && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
+  if (state_ == GuardState::orphaned) set.wake_at(deadline_in(kBetweenRounds));
+  const Deadline fence = page_->fence_moment();
+  if (state_ == GuardState::alive && command_ > 0 && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
 }
 
 void Guard::record(const PollSet& set) {
@@ -172,11 +141,11 @@ void Guard::record(const PollSet& set) {
 }
 
 void Guard::decide() {
-  if (state_ == State::alive && std::exchange(child_changed_, false)) look_after_guard();
-  if (state_ == State::alive && stands_still()) take_over();
-  if (state_ != State::orphaned || !end_tree()) return;
-  state_ = State::cleared;
-  page_->overrun = std::max(BootClock::now() - Deadline(Duration(page_->fence)), Duration::zero()).count();
+  if (state_ == GuardState::alive && std::exchange(child_changed_, false)) look_after_guard();
+  if (state_ == GuardState::alive && stands_still()) take_over();
+  if (state_ != GuardState::orphaned || !end_tree()) return;
+  state_ = GuardState::cleared;
+  page_->overrun = std::max(BootClock::now() - page_->fence_moment(), Duration::zero()).count();
 }
 
 // Once the command runs, a stopped guard could not keep the fence, so it is no better than a dead one.
@@ -194,7 +163,7 @@ void Guard::look_after_guard() {
   if (command_ == 0) throw Failure(ExitStatus::internal, "the guard was killed while zklock waited");
   if (page_->let_go) {
     channel_.reset();
-    state_ = State::cleared;
+    state_ = GuardState::cleared;
     return;
   }
   take_over();
@@ -202,7 +171,7 @@ void Guard::look_after_guard() {
 
 // Past the fence and not killing: held by a debugger, or in a cgroup that is frozen.
 bool Guard::stands_still() const {
-  const Deadline fence{Duration(page_->fence)};
+  const Deadline fence = page_->fence_moment();
   return command_ > 0 && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
 }
 
@@ -211,7 +180,7 @@ void Guard::take_over() {
   // If it was reaped already there is nobody with that pid but a zombie of ours at most.
   const auto children = own_children();
   if (children && std::find(children->begin(), children->end(), pid_) != children->end()) ::kill(pid_, SIGKILL);
-  state_ = State::orphaned;
+  state_ = GuardState::orphaned;
 }
 
 }  // namespace zklock::host

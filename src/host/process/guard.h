@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock's side of its guard (guard_process.h): starts a command, passes signals on, learns how it ended. Made before
+// zklock's side of its guard (guard_process.cc): starts a command, passes signals on, learns how it ended. Made before
 // there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed, or stopped
 // while a command runs, zklock inherits the command's tree and ends it itself.
 #pragma once
 
 #include "base/time.h"
-#include "host/child_signal.h"
 #include "host/loop.h"
-#include "host/process/birth.h"
+#include "host/process/channel.h"
 #include "host/process/control_group.h"
+#include "host/process/spawn.h"
+#include "host/signals.h"
 
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace zklock::host {
-
-// What a command is started with.
-struct Launch {
-  std::vector<std::string> variables;       // "NAME=value", besides the caller's
-  std::vector<std::string> arguments = {};  // instead of the program's; none: those
-  std::optional<std::string> input = {};    // Service::again: on standard input; nothing: /dev/null
-};
 
 class Guard : public Source {
  public:
@@ -44,7 +36,8 @@ class Guard : public Source {
   void dismiss();
   // The guard has killed at the fence.
   bool fenced() const { return page_->fenced; }
-  void forward(int signal);
+  // A guard that is gone is noticed in record(); one that stands still is taken over at the fence.
+  void forward(int signal) { send(channel_, {OrderKind::forward, signal}); }
   // TERM to the command and all its descendants, KILL to those left after `grace`; then the phase is `gone`.
   void finish(Duration grace);
 
@@ -56,16 +49,18 @@ class Guard : public Source {
   int take_refused() { return page_->refused.exchange(0); }
   // The guard itself was killed or stopped. Its command is being killed, in rounds, one a turn; gone() says when that
   // is done.
-  bool killed() const { return state_ == State::orphaned || state_ == State::cleared; }
+  bool killed() const { return state_ == GuardState::orphaned || state_ == GuardState::cleared; }
   // Nothing of the command is left.
-  bool gone() const;
+  bool gone() const { return state_ == GuardState::cleared || phase() == CommandPhase::gone; }
   // After that: how long something of it lived after the fence, be it only to die.
   Duration overrun() const { return Duration(page_->overrun); }
   // Why it could not be executed, an errno; 0: it was.
   int exec_error() const { return page_->exec_error; }
   bool executed() const { return page_->exec_error == 0; }
   // Throws if the command could not be executed.
-  void check_execution() const;
+  void check_execution() const {
+    if (!executed()) throw cannot_execute(program_, page_->exec_error);
+  }
 
   // Another guard of this zklock: neither it nor its command is ours to end.
   void spare(const Guard& other) { spared_.push_back(other.pid_); }
@@ -75,7 +70,7 @@ class Guard : public Source {
   void decide() override;
 
  private:
-  enum class State {
+  enum class GuardState {
     alive,
     dismissed,
     orphaned,  // the guard is no more; we kill its tree
@@ -86,7 +81,7 @@ class Guard : public Source {
   bool stands_still() const;
   void take_over();
   bool end_tree();
-  ControlGroup group() const;
+  ControlGroup group() const { return page_->has_group ? ControlGroup(page_->group) : ControlGroup(); }
 
   Program program_;
   std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;
@@ -96,7 +91,7 @@ class Guard : public Source {
   pid_t pid_ = 0;
   std::vector<pid_t> spared_;  // children from before, by an exec, and other guards: not ours to kill
   int command_ = 0;            // how many were started
-  State state_ = State::alive;
+  GuardState state_ = GuardState::alive;
 };
 
 }  // namespace zklock::host

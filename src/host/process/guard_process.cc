@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/process/guard_process.h"
-
+// The guard's own life: a small process between zklock and its command. The command is the guard's child, and the
+// guard is a subreaper, so the command's whole tree is known to it. It attends to zklock's orders, reports how the
+// command ends, and kills the tree at once if zklock dies while the command runs. One that serves several commands, one
+// after the other, takes what an earlier one left behind for part of the tree when it has to kill. All that runs in
+// the guard begins here, with be_guard() below.
 #include "base/time.h"
+#include "host/process/channel.h"
 #include "host/process/control_group.h"
+#include "host/process/spawn.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <initializer_list>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -31,16 +40,30 @@ enum class Duty {
   kill,    // rounds of SIGKILL until no child is left
 };
 
+void close_all_but(std::initializer_list<int> kept) {
+  std::vector<int> sorted = kept;
+  std::sort(sorted.begin(), sorted.end());
+  int first = 0;
+  for (const int fd : sorted) {
+    if (fd > first) syscall(SYS_close_range, first, fd - 1, 0);
+    first = std::max(first, fd + 1);
+  }
+  syscall(SYS_close_range, first, ~0U, 0);
+}
+
+// Closes what an exec would close, but `kept`.
+void close_private_but(std::initializer_list<int> kept) {
+  for (const std::string& name : names_in("/proc/self/fd").value_or(std::vector<std::string>())) {
+    const int fd = std::atoi(name.c_str());
+    const bool is_kept = fd <= STDERR_FILENO || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    const int flags = is_kept ? -1 : fcntl(fd, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) != 0) ::close(fd);
+  }
+}
+
 class GuardProcess {
  public:
-  GuardProcess(GuardSenses senses, GuardPage& page, Service service, const Program& program, const Inherited& inherited)
-      : channel_(std::move(senses.channel)),
-        child_signal_(std::move(senses.child_signal)),
-        timer_(std::move(senses.timer)),
-        page_(page),
-        service_(service),
-        program_(program),
-        inherited_(inherited) {}
+  explicit GuardProcess(GuardSetup setup) : setup_(std::move(setup)), page_(setup_.page) {}
 
   [[noreturn]] void live() {
     keep_spare();
@@ -57,9 +80,9 @@ class GuardProcess {
  private:
   // A command that stays open for others has all of the caller's descriptors, maybe as many as there can be.
   void keep_spare() {
-    if (service_ == Service::once) return;
+    if (setup_.service == Service::once) return;
     for (Fd& spare : spare_) {
-      if (!spare) spare = Fd(fcntl(channel_.get(), F_DUPFD_CLOEXEC, 0));
+      if (!spare) spare = Fd(fcntl(setup_.channel.get(), F_DUPFD_CLOEXEC, 0));
     }
   }
 
@@ -87,10 +110,10 @@ class GuardProcess {
     Deadline until = fence();
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
     if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenRounds : kStubbornAfter);
-    timer_.set(until);
+    setup_.timer.set(until);
     // At its end a channel would wake us for ever.
-    const int channel = zklock_lives_ ? channel_.get() : -1;
-    pollfd fds[] = {{channel, POLLIN, 0}, {child_signal_.fd(), POLLIN, 0}, {timer_.fd(), POLLIN, 0}};
+    const int channel = zklock_lives_ ? setup_.channel.get() : -1;
+    pollfd fds[] = {{channel, POLLIN, 0}, {setup_.child_signal.fd(), POLLIN, 0}, {setup_.timer.fd(), POLLIN, 0}};
     ::poll(fds, 3, -1);
   }
 
@@ -99,13 +122,13 @@ class GuardProcess {
   Deadline fence() const {
     const bool starting = page_.phase == CommandPhase::idle;
     const bool bound = starting || holds_lock() || (duty_ != Duty::attend && page_.phase != CommandPhase::gone);
-    return bound ? Deadline(Duration(page_.fence)) : kNever;
+    return bound ? page_.fence_moment() : kNever;
   }
 
   void read_orders() {
     bool closed = false;
     while (zklock_lives_) {
-      const auto order = receive(channel_, closed);
+      const auto order = receive(setup_.channel, closed);
       if (closed) zklock_is_gone();
       if (!order) return;
       obey(*order);
@@ -121,30 +144,19 @@ class GuardProcess {
 
   // Something runs that the lock is held for.
   bool holds_lock() const {
-    switch (page_.phase.load()) {
-      case CommandPhase::running:
-      case CommandPhase::stopped:
-        return true;
-      case CommandPhase::ended:
-        return !page_.let_go;
-      case CommandPhase::idle:
-      case CommandPhase::gone:
-        break;
-    }
-    return false;
+    const CommandPhase phase = page_.phase;
+    if (phase == CommandPhase::ended) return !page_.let_go;
+    return phase == CommandPhase::running || phase == CommandPhase::stopped;
   }
 
   void obey(const Order& order) {
     switch (order.kind) {
       case OrderKind::start:
-        start(order);
-        break;
+        return start(order);
       case OrderKind::forward:
-        forward(order.number);
-        break;
+        return forward(order.number);
       case OrderKind::finish:
-        finish(std::chrono::milliseconds(order.number));
-        break;
+        return finish(std::chrono::milliseconds(order.number));
     }
   }
 
@@ -162,7 +174,7 @@ class GuardProcess {
   // To a command in a group of its own as a terminal would do it: to all of the group.
   void forward(int signal) {
     // Our child and not reaped yet, so the pid is still its own.
-    if (command_ == 0 || ::kill(service_ == Service::again ? -command_ : command_, signal) == 0) return;
+    if (command_ == 0 || ::kill(setup_.service == Service::again ? -command_ : command_, signal) == 0) return;
     page_.refused = signal;
     notify();
   }
@@ -178,7 +190,7 @@ class GuardProcess {
       return set_phase(CommandPhase::gone);
     }
     errno = EMFILE;
-    command_ = order.whole ? give_birth(order, service_, program_, inherited_, page_, group_.fd()) : -1;
+    command_ = order.whole ? spawn_command(order) : -1;
     if (command_ < 0) {
       command_ = 0;
       page_.exec_error = errno;
@@ -186,14 +198,24 @@ class GuardProcess {
     }
     page_.phase = CommandPhase::running;  // not worth waking zklock
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
-    if (service_ == Service::again) return;
-    group_.close_for_births();
-    close_all_but({channel_.get(), child_signal_.fd(), timer_.fd(), group_.kill_fd()}, 0);
+    if (setup_.service == Service::again) return;
+    group_.close_for_spawning();
+    close_all_but({setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd()});
+  }
+
+  pid_t spawn_command(const Order& order) {
+    Program program = setup_.program;
+    if (order.arguments) program.arguments = strings_of(content_of(order.arguments));
+    const Execution execution(program, strings_of(order.variables));
+    const bool again = setup_.service == Service::again;
+    const pid_t process_group = again ? 0 : getpgid(getppid());
+    return spawn(
+        {execution, setup_.inherited, process_group, again ? &order.input : nullptr, page_.exec_error, group_.fd()});
   }
 
   // zklock hears at once that nobody was left behind: else it would look for somebody in all of /proc.
   void reap() {
-    child_signal_.drain();
+    setup_.child_signal.drain();
     const CommandPhase before = page_.phase;
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
     if (!children && duty_ == Duty::kill && command_ != 0) note_child(command_, SIGKILL);
@@ -258,17 +280,12 @@ class GuardProcess {
   void notify() {
     const char look = 0;
     // A full channel means that zklock has a byte to wake up for already.
-    static_cast<void>(::send(channel_.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
+    static_cast<void>(::send(setup_.channel.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
   }
 
-  Fd channel_;
-  ChildSignal child_signal_;
-  Timer timer_;
-  std::array<Fd, 2> spare_;  // a folder, and a file in it
+  GuardSetup setup_;
   GuardPage& page_;
-  Service service_;
-  const Program& program_;
-  const Inherited& inherited_;
+  std::array<Fd, 2> spare_;  // a process, and a file that tells of it
   ControlGroup group_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
@@ -279,10 +296,9 @@ class GuardProcess {
 
 }  // namespace
 
-void be_guard(GuardSenses senses, GuardPage& page, Service service, const Program& program,
-              const Inherited& inherited) noexcept {
+void be_guard(GuardSetup setup) noexcept {
   // Among it the channels of other guards: they must see zklock's end when it dies.
-  close_private_but({senses.channel.get(), senses.child_signal.fd(), senses.timer.fd()});
+  close_private_but({setup.channel.get(), setup.child_signal.fd(), setup.timer.fd()});
   // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
   // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
   // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
@@ -293,7 +309,7 @@ void be_guard(GuardSenses senses, GuardPage& page, Service service, const Progra
   sigprocmask(SIG_SETMASK, &all, nullptr);
   become_subreaper();
   be_prompt();
-  GuardProcess(std::move(senses), page, service, program, inherited).live();
+  GuardProcess(std::move(setup)).live();
 }
 
 }  // namespace zklock::host

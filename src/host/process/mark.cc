@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/mark.h"
 
+#include "base/text.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
-#include <dirent.h>
 #include <fcntl.h>
-#include <fstream>
-#include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -56,11 +53,11 @@ Fd make_mark(const Mark& mark) {
 // Nothing where we may not look.
 std::optional<bool> has_file(pid_t pid, const Mark& mark) {
   const std::string folder = fmt::format("/proc/{}/fd", pid);
-  const std::unique_ptr<DIR, int (*)(DIR*)> opened(opendir(folder.c_str()), closedir);
-  if (!opened) return std::nullopt;
-  while (const dirent* item = readdir(opened.get())) {
+  const auto names = names_in(folder);
+  if (!names) return std::nullopt;
+  for (const std::string& name : *names) {
     char target[128];
-    const ssize_t length = readlink(fmt::format("{}/{}", folder, item->d_name).c_str(), target, sizeof target);
+    const ssize_t length = readlink(fmt::format("{}/{}", folder, name).c_str(), target, sizeof target);
     const std::string_view text(target, length > 0 ? static_cast<size_t>(length) : 0);
     if (text == "/memfd:" + mark.name + " (deleted)") return true;
   }
@@ -69,15 +66,17 @@ std::optional<bool> has_file(pid_t pid, const Mark& mark) {
 
 // "1: POSIX ADVISORY WRITE PID DEVICE START END" a line. Nothing where there is no such list (ProcSubset of systemd).
 std::optional<bool> has_lock(pid_t pid, const Mark& mark) {
-  std::ifstream locks("/proc/locks");
+  const Fd locks = open_to_read("/proc/locks");
   if (!locks) return std::nullopt;
+  const std::string list = content_of(locks);
   const std::string owner = fmt::format("{}", pid);
-  const std::string range = fmt::format("{} {}", mark.token, mark.token + mark.length - 1);
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream words(line);
-    std::string word[8];
-    for (std::string& one : word) words >> one;
-    if (word[1] == "POSIX" && word[4] == owner && word[6] + " " + word[7] == range) return true;
+  const std::string first = fmt::format("{}", mark.token);
+  const std::string last = fmt::format("{}", mark.token + mark.length - 1);
+  for (const std::string_view line : split(list, '\n')) {
+    std::vector<std::string_view> words = split(line, ' ');
+    std::erase(words, "");
+    const bool is_owners = words.size() == 8 && words[1] == "POSIX" && words[4] == owner;
+    if (is_owners && words[6] == first && words[7] == last) return true;
   }
   return false;
 }
@@ -88,9 +87,7 @@ std::optional<bool> has_mark(pid_t pid, const Mark& mark) {
 }
 
 bool is_zklock(pid_t pid) {
-  std::string name;
-  std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
-  return name == "zklock";
+  return content_of(open_to_read(fmt::format("/proc/{}/comm", pid))) == "zklock\n";
 }
 
 }  // namespace
@@ -103,11 +100,11 @@ bool is_open_for_nesting(pid_t outer, int64_t token) {
   return has_mark(outer, outer_mark(token)).value_or(true);
 }
 
-Nest::Nest(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {
+NestingMarks::NestingMarks(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {
   for (const int64_t token : tokens_) marks_.push_back(make_mark(outer_mark(token)));
 }
 
-bool Nest::close_and_look() {
+bool NestingMarks::close_and_look() {
   marks_.clear();
   if (found_ && BootClock::now() < look_again_) return true;
   found_ = Fd();
@@ -124,18 +121,18 @@ bool Nest::close_and_look() {
   return false;
 }
 
-bool Nest::is_nested(pid_t pid) const {
+bool NestingMarks::is_nested(pid_t pid) const {
   const auto uses = [&](int64_t token) { return has_mark(pid, inner_mark(token)).value_or(is_zklock(pid)); };
   return std::any_of(tokens_.begin(), tokens_.end(), uses);
 }
 
-void Nest::arm(PollSet& set) {
+void NestingMarks::arm(PollSet& set) {
   if (!found_) return;
   set.watch(found_.get(), POLLIN);
   set.wake_at(look_again_);
 }
 
-void Nest::record(const PollSet& set) {
+void NestingMarks::record(const PollSet& set) {
   if (found_ && set.seen(found_.get())) found_ = Fd();
 }
 

@@ -23,10 +23,10 @@ bool is_open_for_nesting(pid_t outer, int64_t token);
 
 // The outer one's side, for its locks with these tokens. In the loop it wakes up when the one that it has found ends,
 // and after a while to look again.
-class Nest : public Source {
+class NestingMarks : public Source {
  public:
   // Open for others from now on.
-  explicit Nest(std::vector<int64_t> tokens);
+  explicit NestingMarks(std::vector<int64_t> tokens);
 
   // Nobody new can come from now on. Whether one lives among the caller's descendants; where we may look nowhere, each
   // zklock counts.

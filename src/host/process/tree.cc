@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/tree.h"
 
+#include "base/text.h"
 #include "base/time.h"
 #include "host/fd.h"
 
@@ -9,11 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <dirent.h>
-#include <fcntl.h>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,12 +29,14 @@ constexpr Duration kLongestRound = 1s;
 // Nor what ends as fast as we reap.
 constexpr int kMostReaped = 4096;
 
+bool contains(const std::vector<pid_t>& pids, pid_t pid) {
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
-  if (!folder) return children;
-  while (const dirent* item = readdir(folder.get())) {
-    const pid_t pid = std::atoi(item->d_name);
+  for (const std::string& name : names_in("/proc").value_or(std::vector<std::string>())) {
+    const pid_t pid = std::atoi(name.c_str());
     if (pid > 0) children.emplace(parent_of(pid), pid);
   }
   return children;
@@ -58,24 +57,21 @@ bool signal_process(Process process, int signal) {
 // a pid in the list is no stranger's.
 bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
   const Deadline end = deadline_in(kLongestRound);
-  const auto is_spared = [&](pid_t pid) { return std::count(spared.begin(), spared.end(), pid) > 0; };
   std::vector<pid_t> before;
   for (;;) {
-    const auto listed = own_children();
-    if (!listed) return true;
-    std::vector<pid_t> children = *listed;
-    std::erase_if(children, is_spared);
-    if (children.empty()) return false;
+    auto children = own_children(spared);
+    if (!children) return true;
+    if (children->empty()) return false;
     bool any_new = false;
-    for (const pid_t child : children) {
+    for (const pid_t child : *children) {
       if (std::binary_search(before.begin(), before.end(), child)) continue;
       ::kill(child, SIGKILL);
       any_new = true;
     }
     if (!reap_children(report)) return false;
     if (!any_new || BootClock::now() >= end) return true;
-    std::sort(children.begin(), children.end());
-    before = std::move(children);
+    std::sort(children->begin(), children->end());
+    before = std::move(*children);
   }
 }
 
@@ -84,7 +80,7 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
 pid_t parent_of(pid_t pid) {
   // In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last parenthesis counts.
   char text[512];
-  const Fd file(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file = open_to_read(fmt::format("/proc/{}/stat", pid));
   const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : 0;
   if (length <= 0) return 0;
   text[length] = '\0';
@@ -118,8 +114,7 @@ std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& sp
   const auto add_children_of = [&](pid_t parent) {
     const auto [first, last] = children.equal_range(parent);
     for (auto child = first; child != last; ++child) {
-      const bool is_spared = std::count(spared.begin(), spared.end(), child->second) > 0;
-      if (!is_spared) found.push_back({child->second, parent});
+      if (!contains(spared, child->second)) found.push_back({child->second, parent});
     }
   };
   add_children_of(ancestor);
@@ -135,16 +130,19 @@ std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spar
   return refused;
 }
 
-std::optional<std::vector<pid_t>> own_children() {
+std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared) {
   std::vector<pid_t> children;
-  errno = 0;
-  if (std::ifstream list("/proc/thread-self/children"); list) {
-    for (pid_t child = 0; list >> child;) children.push_back(child);
+  if (const Fd list = open_to_read("/proc/thread-self/children")) {
+    const std::string text = content_of(list);
+    for (const std::string_view pid : split(text, ' ')) {
+      if (!pid.empty()) children.push_back(std::atoi(pid.data()));
+    }
+    std::erase_if(children, [&](pid_t child) { return contains(spared, child); });
     return children;
   }
   if (errno == EMFILE || errno == ENFILE) return std::nullopt;
   // A kernel without that list.
-  for (const Process process : descendants_of(getpid())) {
+  for (const Process process : descendants_of(getpid(), spared)) {
     if (process.parent == getpid()) children.push_back(process.pid);
   }
   return children;

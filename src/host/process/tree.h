@@ -34,8 +34,8 @@ std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& sp
 // is never hit. Returns those that we may not signal.
 std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared = {});
 
-// All children of the caller. Nothing where it cannot be known, for lack of a descriptor.
-std::optional<std::vector<pid_t>> own_children();
+// The children of the caller but for `spared`. Nothing where they cannot be known, for lack of a descriptor.
+std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared = {});
 
 // What is told of a child that is reaped.
 using ChildReport = std::function<void(pid_t, int wait_status)>;
@@ -48,7 +48,7 @@ std::vector<pid_t> kill_descendants(
 
 // Reaps children that have ended and reports them, also stops. Of very many not all at once: SIGCHLD comes again for
 // the rest. Returns whether the caller still has a child.
-bool reap_children(const ChildReport& report);
+bool reap_children(const ChildReport& report = [](pid_t, int) {});
 
 // From now on the kernel reaps children as they end, and nobody learns how; SIGCHLD comes still. False: no more.
 void reap_unseen(bool unseen);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/process/guard_channel.h"
-
-#include "host/system_error.h"
+#include "host/process/channel.h"
 
 #include <array>
 #include <cerrno>
@@ -11,13 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 namespace zklock::host {
 
 namespace {
 
 constexpr size_t kMostVariables = 128 * 1024;  // bytes
+constexpr size_t kMostDescriptors = 2;
 
 // What goes before the variables.
 struct Head {
@@ -26,8 +23,6 @@ struct Head {
   bool input;
   int32_t number;
 };
-
-constexpr size_t kMostDescriptors = 2;
 
 union Control {
   cmsghdr head;
@@ -61,16 +56,52 @@ Fd filled_pipe(const std::string& content) {
   fcntl(input.get(), F_SETFL, O_NONBLOCK);
   fcntl(input.get(), F_SETPIPE_SZ, content.size());
   if (write(input.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-    throw Failure(ExitStatus::internal, fmt::format("cannot hand {} bytes to a command: no pipe takes so many, and the "
-                                                    "limit on the size of files (ulimit -f) forbids all else",
-                                                    content.size()));
+    throw Failure(ExitStatus::internal, "cannot hand " + std::to_string(content.size()) +
+                                            " bytes to a command: no pipe takes so many, and the limit on the size of "
+                                            "files (ulimit -f) forbids all else");
   }
   return output;
 }
 
+// To be read from its beginning.
+Fd memory_file(const std::string& content) {
+  Fd file(memfd_create("zklock", MFD_CLOEXEC));
+  if (!file) throw system_error("cannot make a file in memory");
+  for (size_t written = 0; written < content.size();) {
+    const ssize_t length = write(file.get(), content.data() + written, content.size() - written);
+    if (length < 0 && errno == EFBIG) return filled_pipe(content);
+    if (length < 0) throw system_error("cannot write to memory");
+    written += static_cast<size_t>(length);
+  }
+  lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+std::string block_of(const std::vector<std::string>& strings) {
+  std::string block;
+  for (const std::string& string : strings) block += string + '\0';
+  return block;
+}
+
 }  // namespace
 
-GuardChannel GuardChannel::make() {
+Order order_to_start(int number, const Launch& launch) {
+  Order order{OrderKind::start, number, block_of(launch.variables)};
+  if (!launch.arguments.empty()) order.arguments = memory_file(block_of(launch.arguments));
+  if (launch.input) order.input = memory_file(*launch.input);
+  return order;
+}
+
+std::vector<std::string> strings_of(std::string_view block) {
+  std::vector<std::string> strings;
+  while (!block.empty()) {
+    strings.emplace_back(block.substr(0, block.find('\0')));
+    block.remove_prefix(strings.back().size() + 1);
+  }
+  return strings;
+}
+
+std::pair<Fd, Fd> make_channel() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) throw system_error("cannot make a socket");
   return {Fd(ends[0]), Fd(ends[1])};
@@ -120,28 +151,6 @@ std::optional<Order> receive(const Fd& end, bool& closed) {
   if (head.input) order.input = take_descriptor(message, taken);
   order.whole = static_cast<bool>(order.arguments) == head.arguments && static_cast<bool>(order.input) == head.input;
   return order;
-}
-
-Fd memory_file(const std::string& content) {
-  Fd file(memfd_create("zklock", MFD_CLOEXEC));
-  if (!file) throw system_error("cannot make a file in memory");
-  for (size_t written = 0; written < content.size();) {
-    const ssize_t length = write(file.get(), content.data() + written, content.size() - written);
-    if (length < 0 && errno == EFBIG) return filled_pipe(content);
-    if (length < 0) throw system_error("cannot write to memory");
-    written += static_cast<size_t>(length);
-  }
-  lseek(file.get(), 0, SEEK_SET);
-  return file;
-}
-
-std::string content_of(const Fd& file) {
-  std::string content;
-  char part[16 * 1024];
-  for (ssize_t length = 0; (length = read(file.get(), part, sizeof part)) > 0;) {
-    content.append(part, static_cast<size_t>(length));
-  }
-  return content;
 }
 
 }  // namespace zklock::host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/nesting: marks of other processes.
+// host/process/mark: marks of other processes.
 #include "host/process/mark.h"
+
 #include "host/process/tree.h"
 #include "support/process.h"
 
@@ -35,7 +36,7 @@ ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
   const TempDir folder;
   const pid_t child = start_marked(folder, 7);
   Loop loop;
-  Nest nest({7});
+  NestingMarks nest({7});
   const Attached waiting(loop, nest);
   EXPECT_TRUE(nest.close_and_look());
   folder.write("go", "");
@@ -50,7 +51,7 @@ ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
 ISOLATED_TEST(Nesting, MarkOfAnotherLockDoesNotCount) {
   const TempDir folder;
   const pid_t child = start_marked(folder, 7);
-  Nest nest({8});
+  NestingMarks nest({8});
   EXPECT_FALSE(nest.close_and_look());
   ::kill(child, SIGKILL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/program: found before anything is waited for, executed with its variables.
-#include "host/process/program.h"
+// host/process/spawn: found before anything is waited for, executed with its variables.
+#include "host/process/spawn.h"
 
 #include "support/process.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/input: whoever turns the loop, no byte is lost.
-#include "host/input.h"
+// host/streams: whoever turns the loop, no byte is lost.
+#include "host/streams.h"
 
 #include "host/fd.h"
 
@@ -43,7 +43,7 @@ class InputTest : public testing::Test {
   Fd reader_;
   Fd writer_;
   Loop loop_;
-  std::optional<Input> input_;
+  std::optional<StandardInput> input_;
 };
 
 TEST_F(InputTest, WhatWasReadStaysUntilItIsTaken) {
@@ -94,7 +94,7 @@ TEST_F(InputTest, WhatIsNotWantedIsNotRead) {
 
 TEST_F(InputTest, AnErrorIsAnEnd) {
   const Fd opened(open(".", O_RDONLY | O_CLOEXEC));
-  Input folder(opened.get());
+  StandardInput folder(opened.get());
   const Attached reading(loop_, folder);
   folder.want(true);
   turn();

@@ -208,7 +208,8 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
   const zk::Stat& stat = answer.stat;
-  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
+  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed,
+          sent};
 }
 
 std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {

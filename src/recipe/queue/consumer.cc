@@ -100,7 +100,7 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
     const bool there = looks[i].code == Code::ok;
     const bool claimed = there && is_claimed(looks[i].stat);
     if (there && !claimed) free.push_back(paths[i]);
-    claimed&& remembers_ ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
+    if (remembers_) claimed ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
 }

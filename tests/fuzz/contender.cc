@@ -6,6 +6,7 @@
 using namespace zklock;
 using fuzz::check;
 using recipe::Place;
+using recipe::Turn;
 
 namespace {
 

@@ -203,7 +203,7 @@ class Line : public Servers {
     next_phase(next, who, confirming, out, "is woken");
   }
 
-  // ProtectedNode::remove, until it is answered; or withdraw() within its budget, and then the session's end.
+  // ProtectedNode::remove, until it is answered; or for the withdrawal_budget, and then the session's end.
   void remove(const State& s, size_t who, Steps<State>& out) const {
     const Contender& c = s.contenders[who];
     lose(s, who, removing, a_delete, out, "deletes its node, the answer is lost");

@@ -15,7 +15,7 @@ enum Phase : uint8_t {
   gate_lost,
   at_gate,  // listed
   before_gate,
-  making,  // Slots::acquire_slot
+  making,  // Slots::take_slot
   lease_lost,
   counting,
   unwatched,
@@ -209,7 +209,7 @@ class Slots {
     lose(s, done, who, mutant_ == Mutant::gate_forgotten ? holding : opening, out);
   }
 
-  // Slots::release and withdraw: lease and gate, until it is answered, or no time is left: then the session's end.
+  // Slots::release and withdraw: slot and gate, until it is answered, or no time is left: then the session's end.
   void release(const State& s, size_t who, Steps<State>& out) const {
     State done = s;
     uint8_t ignored = 0;

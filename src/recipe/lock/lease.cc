@@ -5,6 +5,7 @@
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zklock::recipe {
 

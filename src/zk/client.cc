@@ -287,10 +287,6 @@ Call Client::create(const std::string& path, const std::string& data, CreateMode
   return make(full(path), data, mode);
 }
 
-Call Client::create_on_the_way_to_chroot(const std::string& full_path) {
-  return make(full_path, "", CreateMode::persistent);
-}
-
 Call Client::make(const std::string& full_path, const std::string& data, CreateMode mode) {
   const int size = static_cast<int>(data.size());
   const ACL_vector* acl = acl_of(options_.acl);

@@ -55,7 +55,7 @@ class Client {
   // A server without containers gets a persistent node in place of one; see zk::Feature.
   Call create(const std::string& path, const std::string& data, CreateMode mode);
   // `full_path` is the chroot itself or stands above it.
-  Call create_on_the_way_to_chroot(const std::string& full_path);
+  Call create_on_the_way_to_chroot(const std::string& full_path) { return make(full_path, "", CreateMode::persistent); }
   Call remove(const std::string& path);
   // With a watch: it fires once, when the node's data changes or the node goes.
   Call read(const std::string& path, const Watch& watch = nullptr);

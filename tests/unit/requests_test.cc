@@ -45,6 +45,53 @@ TEST(Losses, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
   EXPECT_NE(text.find("jute.maxbuffer"), text.npos) << text;
 }
 
+TEST(Outstanding, OnlyTheFirstOfALostConnectionIsToBlame) {
+  Outstanding outstanding(10s);
+  outstanding.note_sent(kList);
+  outstanding.note_sent(kCheck);
+  outstanding.note_loss(true, ConnectionEnd::closed);
+  outstanding.note_loss(false, ConnectionEnd::closed);
+  EXPECT_EQ(outstanding.losses().stuck(kList, BootClock::now()).losses, 1);
+  EXPECT_EQ(outstanding.losses().stuck(kCheck, BootClock::now()).losses, 0);
+}
+
+TEST(Outstanding, WhoOwesNothingIsNeitherSilentNorStuck) {
+  Outstanding outstanding(0s);
+  EXPECT_EQ(outstanding.silent_since(BootClock::now()), kNever);
+  EXPECT_FALSE(outstanding.stuck({}));
+  outstanding.note_sent(kList);
+  EXPECT_EQ(outstanding.silent_since({}), outstanding.last_sent());
+  EXPECT_TRUE(outstanding.stuck({}));
+  outstanding.note_answer();
+  EXPECT_EQ(outstanding.oldest(), nullptr);
+  EXPECT_EQ(outstanding.stuck_at({}), kNever);
+}
+
+TEST(Watches, AllWhoWaitForTheSameAreToldByOneNumber) {
+  Watches watches;
+  const Watch first = std::make_shared<WatchState>();
+  const Watch second = std::make_shared<WatchState>();
+  const Watch other = std::make_shared<WatchState>();
+  const uintptr_t number = watches.keep(Op::read, "/l", first).number;
+  EXPECT_EQ(watches.keep(Op::read, "/l", second).number, number);
+  EXPECT_NE(watches.keep(Op::children, "/l", other).number, number);
+  watches.fire(number);
+  EXPECT_TRUE(first->fired && second->fired);
+  EXPECT_FALSE(other->fired);
+}
+
+TEST(Watches, OneThatWasNotSetIsForgottenAlone) {
+  Watches watches;
+  const Watch lost = std::make_shared<WatchState>();
+  const Watch kept = std::make_shared<WatchState>();
+  const NumberedWatch dropped = watches.keep(Op::exists, "/l", lost);
+  const uintptr_t number = watches.keep(Op::exists, "/l", kept).number;
+  watches.drop(dropped);
+  watches.fire(number);
+  EXPECT_FALSE(lost->fired);
+  EXPECT_TRUE(kept->fired);
+}
+
 class RepertoireTest : public testing::Test {
  protected:
   void SetUp() override { forget_support(); }

@@ -2,7 +2,7 @@
 #include "command/health/checkup.h"
 
 #include "command/health/lock_probe.h"
-#include "zk/words/inquiry.h"
+#include "zk/words/query.h"
 
 namespace zklock::command {
 
@@ -11,10 +11,10 @@ const Look& Checkup::look() {
   look.at = BootClock::now();
   const Deadline until = deadline_in(options_.time);
   // srvr first: it is allowed everywhere, and what a server cannot tell by the others costs nothing but them.
-  zk::Inquiry inquiry(loop_, options_.servers, {"srvr", "mntr", "conf"}, until);
+  zk::WordQuery query(loop_, options_.servers, {"srvr", "mntr", "conf"}, until);
   if (options_.probe) look.probe = probe_lock(loop_, options_.session, *options_.probe, until);
-  for (const auto& interview : inquiry.finish()) {
-    look.servers.push_back(ServerHealth::of(interview->server(), interview->replies()));
+  for (const auto& [server, replies] : query.finish()) {
+    look.servers.push_back(ServerHealth::of(server, replies));
     const size_t at = look.servers.size() - 1;
     look.rates.push_back(at < last_.servers.size()
                              ? rates_between(last_.servers[at], look.servers[at], look.at - last_.at)

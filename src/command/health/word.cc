@@ -5,7 +5,7 @@
 #include "command/cli/output.h"
 #include "command/health/named_servers.h"
 #include "host/terminal.h"
-#include "zk/words/inquiry.h"
+#include "zk/words/query.h"
 
 #include <algorithm>
 #include <map>
@@ -84,14 +84,14 @@ std::string Word::take_word(std::vector<std::string>& operands) const {
 
 std::vector<Asked> Word::ask(const std::vector<zk::Server>& servers, const std::string& word, bool verbose) const {
   host::Loop loop;
-  zk::Inquiry inquiry(loop, servers, {word}, deadline_in(asking_time(timeout_)));
+  zk::WordQuery query(loop, servers, {word}, deadline_in(asking_time(timeout_)));
   std::vector<Asked> asked;
-  for (const auto& interview : inquiry.finish()) {
-    asked.push_back({interview->server(), interview->replies().front()});
+  for (auto& [server, replies] : query.finish()) {
+    asked.push_back({server, std::move(replies.front())});
     const zk::WordReply& reply = asked.back().reply;
     if (verbose) {
-      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(interview->server()), name_of(reply.result),
-                               format_duration(reply.took)));
+      host::remark(
+          fmt::format("zklock: {}: {} in {}\n", to_string(server), name_of(reply.result), format_duration(reply.took)));
     }
   }
   return asked;

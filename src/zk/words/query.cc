@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/words/query.h"
+
+#include "host/exchange.h"
+#include "host/resolver.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace zklock::zk {
+
+using host::ExchangeEnd;
+
+namespace {
+
+// A dump of a large ensemble has some ten million bytes.
+constexpr size_t kMostBytes = 64 << 20;
+
+}  // namespace
+
+// One server's part.
+class ServerQuery : public host::Source {
+ public:
+  ServerQuery(const Server& server, const std::vector<std::string>& words, Deadline until)
+      : words_(words), until_(until), result_{server, {}} {
+    if (host::is_numeric_address(server.host)) {
+      ask({server.host});
+    } else {
+      lookup_.emplace(std::vector<std::string>{server.host});
+    }
+  }
+
+  bool over() const { return over_; }
+  ServerReplies take() { return std::move(result_); }
+
+  void arm(host::PollSet& set) override {
+    if (over_) return;
+    if (exchange_) return exchange_->arm(set);
+    lookup_->arm(set);
+    set.wake_at(until_);
+  }
+
+  void record(const host::PollSet& set) override {
+    if (over_) return;
+    if (exchange_) return exchange_->record(set);
+    lookup_->record(set);
+  }
+
+  void decide() override {
+    if (over_) return;
+    if (!exchange_) return note_lookup();
+    exchange_->decide();
+    if (exchange_->end() != ExchangeEnd::none) note_exchange();
+  }
+
+ private:
+  void note_lookup();
+  void ask(std::vector<std::string> addresses);
+  void note_exchange();
+  void add(WordResult result, std::string text, std::string reason);
+  const std::string& word() const { return words_[result_.replies.size()]; }
+
+  std::vector<std::string> words_;
+  Deadline until_;
+  Deadline began_ = BootClock::now();  // the present word
+  std::optional<host::Lookup> lookup_;
+  std::vector<std::string> addresses_;
+  std::optional<host::Exchange> exchange_;  // once they are known
+  ServerReplies result_;
+  bool over_ = false;
+};
+
+void ServerQuery::note_lookup() {
+  if (!lookup_->done()) {
+    if (left_until(until_) > Duration::zero()) return;
+    return add(WordResult::unknown_host, "", "no answer from the resolver in time");
+  }
+  const host::Resolved resolved = lookup_->results().front();
+  lookup_.reset();
+  if (!resolved.addresses.empty()) return ask(resolved.addresses);
+  add(WordResult::unknown_host, "", resolved.error.empty() ? "no address" : resolved.error);
+}
+
+void ServerQuery::ask(std::vector<std::string> addresses) {
+  addresses_ = std::move(addresses);
+  began_ = BootClock::now();
+  exchange_.emplace(addresses_, result_.server.port, word(), kMostBytes, until_);
+}
+
+void ServerQuery::note_exchange() {
+  const std::string& text = exchange_->text();
+  switch (exchange_->end()) {
+    case ExchangeEnd::none:
+      break;
+    case ExchangeEnd::closed:
+      return add(judge_reply(word(), text), text, "");
+    case ExchangeEnd::refused:
+      return add(WordResult::refused, "", "");
+    case ExchangeEnd::unreachable:
+      return add(WordResult::unreachable, "", exchange_->error());
+    case ExchangeEnd::no_connection:
+      return add(WordResult::no_answer, "", "no connection");
+    case ExchangeEnd::no_end:
+      return add(judge_unended(word(), text), text, text.empty() ? "it took the connection" : "it had no end in time");
+    case ExchangeEnd::too_long:
+      return add(judge_unended(word(), text), text, "it was longer than any");
+  }
+}
+
+void ServerQuery::add(WordResult result, std::string text, std::string reason) {
+  result_.replies.push_back({word(), result, std::move(text), std::move(reason), BootClock::now() - began_});
+  const bool talks =
+      result == WordResult::answered || result == WordResult::not_allowed || result == WordResult::not_serving;
+  over_ = !talks || result_.replies.size() == words_.size();
+  if (!over_) ask(std::move(addresses_));
+}
+
+WordQuery::WordQuery(host::Loop& loop, const std::vector<Server>& servers, const std::vector<std::string>& words,
+                     Deadline until)
+    : loop_(loop), until_(until) {
+  for (const Server& server : servers) {
+    parts_.push_back(std::make_unique<ServerQuery>(server, words, until));
+    loop_.add(*parts_.back());
+  }
+}
+
+WordQuery::~WordQuery() {
+  for (const auto& part : parts_) loop_.remove(*part);
+}
+
+std::vector<ServerReplies> WordQuery::finish() {
+  const auto over = [](const auto& part) { return part->over(); };
+  while (!std::all_of(parts_.begin(), parts_.end(), over)) loop_.turn(until_);
+  std::vector<ServerReplies> all;
+  for (const auto& part : parts_) all.push_back(part->take());
+  return all;
+}
+
+}  // namespace zklock::zk

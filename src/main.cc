@@ -10,24 +10,24 @@
 
 namespace {
 
-int tell(const zklock::Failure& failure, const zklock::command::Manner& manner) {
+int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& policy) {
   if (failure.signal() != 0) zklock::host::die_of(failure.signal());
   const bool busy = failure.status() == zklock::ExitStatus::busy;
-  if (!busy || !manner.quiet) zklock::host::say_error(failure.text());
-  return manner.failure_status.value_or(busy ? manner.busy_status : static_cast<int>(failure.status()));
+  if (!busy || !policy.quiet) zklock::host::say_error(failure.text());
+  return policy.failure_status.value_or(busy ? policy.busy_status : static_cast<int>(failure.status()));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto inherited = zklock::host::Inherited::take_over();
-  zklock::command::Manner manner;
+  zklock::command::ExitPolicy policy;
   try {
-    return zklock::command::run_command_line(argc, argv, inherited, manner);
+    return zklock::command::run_command_line(argc, argv, inherited, policy);
   } catch (const zklock::Failure& failure) {
-    return tell(failure, manner);
+    return tell(failure, policy);
   } catch (const std::exception& error) {
     zklock::host::say_error(std::string("an error inside zklock: ") + error.what());
-    return manner.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
+    return policy.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
 }

@@ -48,13 +48,13 @@ Arguments with_help_first(Arguments arguments) {
 }
 
 // Who reads the status of health knows four of them only.
-void set_failure_status(CLI::App& root, Manner& manner) {
-  if (named(root).get_name() == "health") manner.failure_status = Health::kFailureStatus;
+void set_failure_status(CLI::App& root, ExitPolicy& policy) {
+  if (named(root).get_name() == "health") policy.failure_status = Health::kFailureStatus;
 }
 
 }  // namespace
 
-int run_command_line(int argc, char** argv, const host::Inherited& inherited, Manner& manner) {
+int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
   CLI::App root("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
   set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
   set_footer(root, kFooter);
@@ -75,16 +75,19 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ma
     print(named(root).help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    set_failure_status(root, manner);
+    set_failure_status(root, policy);
     throw usage_error_of(named(root), error);
   }
   if (version) {
     print(version_text());
     return 0;
   }
-  set_failure_status(root, manner);
+  set_failure_status(root, policy);
   check_chosen(root, starts);
-  return starts.at(&named(root))(arguments, global, inherited, manner);
+  const Start& start = starts.at(&named(root));
+  global.merge(*start.global);
+  policy.quiet = global.quiet;
+  return start.execute({named(root), arguments, global, inherited, policy});
 }
 
 }  // namespace zklock::command

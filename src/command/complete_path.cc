@@ -108,7 +108,7 @@ CompletePath::CompletePath(CLI::App& root) : app_(add_command(root, "complete-pa
 }
 
 int CompletePath::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                          Manner&) const {
+                          ExitPolicy&) const {
   const Deadline until = deadline_in(kPatience);
   const std::vector<std::string> prefixes = words_of(*app_);
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;

@@ -19,7 +19,7 @@ class CompletePath {
   // Returns 0 within half a second, whatever happens, and says nothing of what goes wrong: there is no place for that
   // where a person types.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

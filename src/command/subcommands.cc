@@ -13,8 +13,8 @@
 #include "command/health/health.h"
 #include "command/health/word.h"
 #include "command/lock/break.h"
+#include "command/lock/locks.h"
 #include "command/lock/run.h"
-#include "command/lock/show.h"
 #include "command/queue/count.h"
 #include "command/queue/delete.h"
 #include "command/queue/list.h"
@@ -33,37 +33,45 @@ namespace zklock::command {
 
 namespace {
 
+struct Entry {
+  const char* name;
+  void (*add)(CLI::App& parent, Starts& starts, const Entry& entry);
+  const char* help = nullptr;
+  AddOptions options = nullptr;
+  const char* purpose = nullptr;  // under which the help shows it; "": it does not
+  std::span<const Entry> below = {};
+};
+
 // A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
 template <typename Subcommand, typename... Name>
 void add(CLI::App& parent, Starts& starts, Name... name) {
   const auto subcommand = std::make_shared<Subcommand>(parent, name...);
   const CLI::App* app = parent.get_subcommands(nullptr).back();
-  starts[app] = [subcommand](const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
-                             Manner& manner) {
-    global.merge(subcommand->global());
-    manner.quiet = global.quiet;
-    return subcommand->execute(arguments, global, inherited, manner);
+  const auto execute = [subcommand](const Call& call) {
+    return subcommand->execute(call.arguments, call.global, call.inherited, call.policy);
   };
+  starts[app] = {execute, std::shared_ptr<GlobalOptions>(subcommand, &subcommand->global())};
 }
 
-struct Entry {
-  const char* name;
-  void (*add)(CLI::App& parent, Starts& starts, const char* name);
-  const char* purpose = nullptr;  // under which the help shows it; "": it does not
-  std::span<const Entry> below = {};
-};
-
 template <typename Subcommand>
-void add_entry(CLI::App& parent, Starts& starts, const char*) {
+void add_entry(CLI::App& parent, Starts& starts, const Entry&) {
   add<Subcommand>(parent, starts);
 }
 
 template <CLI::App& (*kAdd)(CLI::App&)>
-void add_parent(CLI::App& parent, Starts&, const char*) {
+void add_parent(CLI::App& parent, Starts&, const Entry&) {
   kAdd(parent);
 }
 
-constexpr auto add_word = add<Word, const char*>;
+void add_word(CLI::App& parent, Starts& starts, const Entry& entry) {
+  add<Word, const char*>(parent, starts, entry.name);
+}
+
+void add_function(CLI::App& parent, Starts& starts, const Entry& entry) {
+  CLI::App& app = *add_command(parent, entry.name, entry.help);
+  const auto global = std::make_shared<GlobalOptions>();
+  if (Execute execute = entry.options(app, *global)) starts[&app] = {std::move(execute), global};
+}
 
 constexpr Entry kQueue[] = {
     {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
@@ -77,18 +85,18 @@ constexpr Entry kGroup[] = {
 };
 
 constexpr Entry kRoot[] = {
-    {"run", add_entry<Run>, "Locks"},
-    {"show", add_entry<Show>, "Locks"},
-    {"break", add_entry<Break>, "Locks"},
-    {"queue", add_parent<add_queue>, "Queues", kQueue},
-    {"group", add_parent<add_group>, "Groups", kGroup},
-    {"health", add_entry<Health>, "Health"},
-    {"ruok", add_word, "Health"},
-    {"stat", add_word, "Health"},
-    {"srvr", add_word, "Health"},
-    {"mntr", add_word, "Health"},
-    {"4lw", add_word, "Health"},
-    {"complete-path", add_entry<CompletePath>, ""},
+    {"run", add_entry<Run>, nullptr, nullptr, "Locks"},
+    {"show", add_function, "Show who holds a lock and who waits for it", add_show, "Locks"},
+    {"break", add_entry<Break>, nullptr, nullptr, "Locks"},
+    {"queue", add_parent<add_queue>, nullptr, nullptr, "Queues", kQueue},
+    {"group", add_parent<add_group>, nullptr, nullptr, "Groups", kGroup},
+    {"health", add_entry<Health>, nullptr, nullptr, "Health"},
+    {"ruok", add_word, nullptr, nullptr, "Health"},
+    {"stat", add_word, nullptr, nullptr, "Health"},
+    {"srvr", add_word, nullptr, nullptr, "Health"},
+    {"mntr", add_word, nullptr, nullptr, "Health"},
+    {"4lw", add_word, nullptr, nullptr, "Health"},
+    {"complete-path", add_entry<CompletePath>, nullptr, nullptr, ""},
 };
 
 bool add_named(CLI::App& parent, std::span<const Entry> entries, std::span<const std::string> words, Starts& starts) {
@@ -96,7 +104,7 @@ bool add_named(CLI::App& parent, std::span<const Entry> entries, std::span<const
   const bool named = std::any_of(entries.begin(), entries.end(), is_named);
   for (const Entry& entry : entries) {
     if (named && !is_named(entry)) continue;
-    entry.add(parent, starts, entry.name);
+    entry.add(parent, starts, entry);
     CLI::App& app = *parent.get_subcommands(nullptr).back();
     if (entry.purpose) app.group(entry.purpose);
     add_named(app, entry.below, named ? words.subspan(1) : std::span<const std::string>(), starts);

@@ -2,22 +2,21 @@
 // All subcommands, and how each is started.
 #pragma once
 
-#include "command/cli/arguments.h"
-#include "command/cli/options.h"
-#include "command/command_line.h"
+#include "command/cli/subcommand.h"
 
-#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 
 namespace zklock::command {
 
-// With all options: `global` are those that stood before the subcommand.
-using Start = std::function<int(const Arguments& arguments, GlobalOptions global, const host::Inherited& inherited,
-                                Manner& manner)>;
+// How a subcommand that does something is started.
+struct Start {
+  Execute execute;
+  std::shared_ptr<GlobalOptions> global;  // those behind the subcommand
+};
 
-// How to start each subcommand that does something; one that only has others below it does not.
 using Starts = std::map<const CLI::App*, Start>;
 
 // To make all options of all subcommands would take longer than the rest of a start. So only the subcommand that the

@@ -32,7 +32,7 @@ Help::Help(CLI::App& root)
   set_footer(*app_, kFooter);
 }
 
-int Help::execute(const Arguments& arguments, const GlobalOptions&, const host::Inherited&, Manner&) const {
+int Help::execute(const Arguments& arguments, const GlobalOptions&, const host::Inherited&, ExitPolicy&) const {
   const CLI::App* app = &root_;
   for (const std::string& name : operands_of(*app_, arguments)) app = &subcommand(*app, name);
   print(app == &root_ ? overview(root_) + kWhereToReadOn : app->help());

@@ -16,7 +16,7 @@ class Help {
   GlobalOptions& global() { return global_; }
 
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   const CLI::App& root_;

@@ -25,7 +25,7 @@ GroupCreate::GroupCreate(CLI::App& group)
 }
 
 int GroupCreate::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                         Manner&) const {
+                         ExitPolicy&) const {
   const std::string path = group_path(*app_, arguments);
   const std::string tried = "cannot create " + path;
   host::Loop loop;

@@ -17,7 +17,7 @@ class GroupCreate {
 
   // Returns 0 when there is one.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

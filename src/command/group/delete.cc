@@ -38,7 +38,7 @@ GroupDelete::GroupDelete(CLI::App& group) : app_(add_command(group, "delete", "R
 }
 
 int GroupDelete::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                         Manner&) const {
+                         ExitPolicy&) const {
   using End = recipe::GroupRemoval::End;
   const std::string path = group_path(*app_, arguments);
   const std::string tried = "cannot delete " + path;

@@ -17,7 +17,7 @@ class GroupDelete {
 
   // Returns 0 when it is gone.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

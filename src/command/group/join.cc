@@ -34,7 +34,7 @@ GroupJoin::GroupJoin(CLI::App& group)
 }
 
 int GroupJoin::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                       Manner&) const {
+                       ExitPolicy&) const {
   JoinOptions options = join_options(arguments);
   return Joining(session_options(global), std::move(options), inherited).run();
 }

@@ -18,7 +18,7 @@ class GroupJoin {
 
   // Returns the command's status. Nothing is made in ZooKeeper before all of the input is known to be good.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   JoinOptions join_options(const Arguments& arguments) const;

@@ -32,7 +32,8 @@ GroupList::GroupList(CLI::App& group) : app_(add_command(group, "list", "Show wh
   set_footer(*app_, kFooter);
 }
 
-int GroupList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int GroupList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                       ExitPolicy&) const {
   using recipe::GroupRoster;
   using recipe::GroupState;
   const std::string path = group_path(*app_, arguments);

@@ -31,7 +31,8 @@ GroupWait::GroupWait(CLI::App& group) : app_(add_command(group, "wait", "Wait un
   set_footer(*app_, kFooter);
 }
 
-int GroupWait::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int GroupWait::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                       ExitPolicy&) const {
   const std::string path = group_path(*app_, arguments);
   const auto least = member_count(at_least_, "--at-least");
   const auto most = member_count(at_most_, "--at-most");

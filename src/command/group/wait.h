@@ -17,7 +17,7 @@ class GroupWait {
 
   // Returns 0 when there are.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

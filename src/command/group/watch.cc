@@ -26,7 +26,7 @@ GroupWatch::GroupWatch(CLI::App& group) : app_(add_command(group, "watch", "Tell
 }
 
 int GroupWatch::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                        Manner&) const {
+                        ExitPolicy&) const {
   WatchOptions options{group_before_command(*app_, arguments), json_ ? GroupForm::json : GroupForm::names, {}};
   if (arguments.separated) options.program = host::Program::find(arguments.command);
   Watching(session_options(global), std::move(options), inherited).run();

@@ -17,7 +17,7 @@ class GroupWatch {
 
   // Ends by a signal, or when nobody reads its output any more.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

@@ -62,7 +62,8 @@ Health::Health(CLI::App& root) : app_(add_command(root, "health", "Tell whether 
   set_footer(*app_, kFooter);
 }
 
-int Health::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int Health::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                    ExitPolicy&) const {
   const CheckupOptions options = checkup_options(arguments, global);
   const HealthFormat chosen = format();
   const auto every = interval(chosen, global.quiet);

@@ -22,7 +22,7 @@ class Health {
 
   // Prints a look, or one after the other.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CheckupOptions checkup_options(const Arguments& arguments, const GlobalOptions& global) const;

@@ -58,7 +58,7 @@ Word::Word(CLI::App& root, const char* name) : name_(name), app_(add_command(roo
   set_footer(*app_, fmt::format("{}{}Examples:\n{}Manual: zklock-health(1)", texts.remark, kStatuses, texts.examples));
 }
 
-int Word::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int Word::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, ExitPolicy&) const {
   std::vector<std::string> operands = operands_of(*app_, arguments);
   const std::string word = take_word(operands);
   const std::vector<Asked> asked = ask(named_servers(operands, global), word, global.verbose);

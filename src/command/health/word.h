@@ -21,7 +21,7 @@ class Word {
 
   // Prints the replies, and on standard error a line for each server that gave none.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   std::string take_word(std::vector<std::string>& operands) const;

@@ -33,7 +33,7 @@ Break::Break(CLI::App& root) : app_(add_command(root, "break", "Have the holders
   set_footer(*app_, kFooter);
 }
 
-int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, ExitPolicy&) const {
   BreakingOptions options{path(arguments), duration_of(timeout_.value_or(kUsualPatience), "--timeout"), !yes_, force_};
   zk::SessionOptions session = session_options(global);
   if (options.confirm) check_can_ask();

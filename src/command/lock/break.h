@@ -19,7 +19,7 @@ class Break {
 
   // Returns 0 when those who hold the lock now hold it no more. Only they are hit.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   std::string path(const Arguments& arguments) const;

@@ -54,8 +54,8 @@ void Run::add_command_options() {
 }
 
 int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                 Manner& manner) const {
-  manner.busy_status = busy_status();
+                 ExitPolicy& policy) const {
+  policy.busy_status = busy_status();
   const JobOptions job = job_options(arguments);
   const zk::SessionOptions session = session_options(global);
   const host::Program program = host::Program::find(command_of(arguments, job.paths.front()));

@@ -22,7 +22,7 @@ class Run {
   // Takes the lock, runs the command, gives the lock back; returns the command's status. Nothing is created in
   // ZooKeeper before all of the input is known to be good.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   void add_lock_options();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/show.h"
-
 #include "command/cli/output.h"
+#include "command/lock/locks.h"
 #include "command/lock/report.h"
+#include "recipe/lock/survey.h"
 #include "zk/path.h"
 
+#include <memory>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -21,52 +22,60 @@ constexpr const char* kFooter =
     "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
     "Manual: zklock-show(1)";
 
-}  // namespace
+struct ShowOptions {
+  bool recursive = false;
+  bool json = false;
+};
 
-Show::Show(CLI::App& root) : app_(add_command(root, "show", "Show who holds a lock and who waits for it")) {
-  set_usage(*app_, "Usage: zklock show [OPTIONS] LOCK...");
-  add_flag(*app_, "-r,--recursive", recursive_, "All locks in the tree below LOCK, which may be /");
-  add_flag(*app_, "--json", json_, "An object on a line of its own for each lock");
-  add_global_options(*app_, global_);
-  describe(*app_, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
-  set_footer(*app_, kFooter);
+std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) {
+  std::vector<std::string> paths = operands_of(call.app, call.arguments);
+  if (paths.empty()) throw usage_error("no lock named: write zklock show /locks/job");
+  if (call.global.quiet && (options.recursive || paths.size() > 1)) {
+    throw usage_error("-q is about one lock: write zklock show -q /locks/job");
+  }
+  for (const std::string& path : paths) {
+    if (!options.recursive || path != "/") zk::check_path(path);
+  }
+  return paths;
 }
 
-int Show::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
-  const std::vector<recipe::Survey> surveys = look(paths(arguments, global.quiet), global);
-  if (global.quiet) {
+std::vector<recipe::Survey> look(const Call& call, const ShowOptions& options) {
+  const std::vector<std::string> paths = paths_of(call, options);
+  host::Loop loop;
+  zk::Session session(loop, session_options(call.global));
+  session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
+  session.open(kNever);
+  const std::vector<recipe::Survey> surveys =
+      options.recursive ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);
+  session.close();
+  for (const recipe::Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
+  return surveys;
+}
+
+int show(const Call& call, const ShowOptions& options) {
+  const std::vector<recipe::Survey> surveys = look(call, options);
+  if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json_ ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
+  std::string text = options.json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
   for (const recipe::Survey& survey : surveys) {
-    if (json_) text += json_of(survey);
+    if (options.json) text += json_of(survey);
   }
   print(text);
   return 0;
 }
 
-std::vector<std::string> Show::paths(const Arguments& arguments, bool quiet) const {
-  std::vector<std::string> paths = operands_of(*app_, arguments);
-  if (paths.empty()) throw usage_error("no lock named: write zklock show /locks/job");
-  if (quiet && (recursive_ || paths.size() > 1)) {
-    throw usage_error("-q is about one lock: write zklock show -q /locks/job");
-  }
-  for (const std::string& path : paths) {
-    if (!recursive_ || path != "/") zk::check_path(path);
-  }
-  return paths;
-}
+}  // namespace
 
-std::vector<recipe::Survey> Show::look(const std::vector<std::string>& paths, const GlobalOptions& global) const {
-  host::Loop loop;
-  zk::Session session(loop, session_options(global));
-  session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
-  session.open(kNever);
-  const std::vector<recipe::Survey> surveys =
-      recursive_ ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);
-  session.close();
-  for (const recipe::Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
-  return surveys;
+Execute add_show(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ShowOptions>();
+  set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
+  add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
+  add_flag(app, "--json", options->json, "An object on a line of its own for each lock");
+  add_global_options(app, global);
+  describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return show(call, *options); };
 }
 
 }  // namespace zklock::command

@@ -27,7 +27,7 @@ QueueCount::QueueCount(CLI::App& queue) : app_(add_command(queue, "count", "Coun
 }
 
 int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                        Manner&) const {
+                        ExitPolicy&) const {
   QueueVisit visit(queue_path(*app_, arguments), "count", global);
   recipe::QueueCount count;
   if (visit.look()) {

@@ -17,7 +17,7 @@ class QueueCount {
 
   // Prints a number a line. A queue that does not exist has nothing in it.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

@@ -31,7 +31,7 @@ QueueDelete::QueueDelete(CLI::App& queue) : app_(add_command(queue, "delete", "R
 }
 
 int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                         Manner&) const {
+                         ExitPolicy&) const {
   const std::string path = queue_path(*app_, arguments);
   if (!yes_) check_can_ask();
   QueueVisit visit(path, "delete", global);

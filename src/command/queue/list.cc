@@ -29,7 +29,8 @@ QueueList::QueueList(CLI::App& queue) : app_(add_command(queue, "list", "Show wh
   set_footer(*app_, kFooter);
 }
 
-int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int QueueList::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                       ExitPolicy&) const {
   const size_t most = this->most();
   QueueVisit visit(queue_path(*app_, arguments), "list", global);
   visit.open();

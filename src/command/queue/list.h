@@ -17,7 +17,7 @@ class QueueList {
 
   // Prints a line for each item, in the order in which they are taken.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   size_t most() const;

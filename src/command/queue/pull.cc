@@ -49,7 +49,7 @@ void QueuePull::add_work_options() {
 }
 
 int QueuePull::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                       Manner&) const {
+                       ExitPolicy&) const {
   check_fit(arguments);
   PullOptions options = pull_options(arguments);
   zk::SessionOptions session = session_options(global);

@@ -22,7 +22,7 @@ class QueuePull {
   // Without a command items go to standard output, and are removed from the queue once written. With one it is run for
   // each item, and its status says what becomes of that.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   void add_work_options();

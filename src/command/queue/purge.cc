@@ -33,7 +33,7 @@ QueuePurge::QueuePurge(CLI::App& queue) : app_(add_command(queue, "purge", "Thro
 }
 
 int QueuePurge::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                        Manner&) const {
+                        ExitPolicy&) const {
   const std::string path = queue_path(*app_, arguments);
   if (!yes_) check_can_ask();
   QueueVisit visit(path, "purge", global);

@@ -17,7 +17,7 @@ class QueuePurge {
 
   // Returns 0 when they are gone; says how many are left because somebody works on them.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

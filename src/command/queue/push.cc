@@ -40,7 +40,8 @@ QueuePush::QueuePush(CLI::App& queue) : app_(add_command(queue, "push", "Put ite
   set_footer(*app_, kFooter);
 }
 
-int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, Manner&) const {
+int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
+                       ExitPolicy&) const {
   PushOptions options = push_options(arguments);
   Pushing(session_options(global), std::move(options)).run();
   return 0;

@@ -18,7 +18,7 @@ class QueuePush {
 
   // Returns 0 when all items are in.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   PushOptions push_options(const Arguments& arguments) const;

@@ -29,7 +29,7 @@ QueueRequeue::QueueRequeue(CLI::App& queue) : app_(add_command(queue, "requeue",
 }
 
 int QueueRequeue::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                          Manner&) const {
+                          ExitPolicy&) const {
   const QueueWords words = queue_words(*app_, arguments);
   std::set<std::string> ids(words.rest.begin(), words.rest.end());
   QueueVisit visit(words.path, "requeue to", global);

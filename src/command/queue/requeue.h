@@ -17,7 +17,7 @@ class QueueRequeue {
 
   // Returns 0 when they are back, at the end of their priorities and with all attempts before them.
   int execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-              Manner& manner) const;
+              ExitPolicy& policy) const;
 
  private:
   CLI::App* app_;

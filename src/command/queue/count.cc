@@ -2,8 +2,8 @@
 #include "command/queue/count.h"
 
 #include "command/cli/output.h"
+#include "command/queue/admin.h"
 #include "command/queue/report.h"
-#include "command/queue/visit.h"
 
 namespace zklock::command {
 

@@ -2,7 +2,7 @@
 // The workers of a consumer, as many as it has jobs.
 #pragma once
 
-#include "command/queue/worker.h"
+#include "command/queue/workers.h"
 
 #include <deque>
 

@@ -2,8 +2,8 @@
 #include "command/queue/delete.h"
 
 #include "command/cli/confirmation.h"
+#include "command/queue/admin.h"
 #include "command/queue/push_progress.h"
-#include "command/queue/visit.h"
 #include "recipe/queue/survey.h"
 #include "recipe/queue/upkeep.h"
 

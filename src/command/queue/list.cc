@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/list.h"
 
+#include "command/queue/admin.h"
 #include "command/queue/report.h"
-#include "command/queue/visit.h"
 
 #include <cstdint>
 

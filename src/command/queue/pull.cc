@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "command/child/note.h"
-#include "command/queue/pulling.h"
+#include "command/queue/pull_print.h"
 #include "command/queue/queue.h"
 
 #include <algorithm>

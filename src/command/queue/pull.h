@@ -6,7 +6,7 @@
 #include "command/cli/options.h"
 #include "command/command_line.h"
 #include "command/queue/pull_options.h"
-#include "command/queue/working.h"
+#include "command/queue/pull_work.h"
 
 #include <optional>
 

@@ -2,8 +2,8 @@
 #include "command/queue/requeue.h"
 
 #include "base/text.h"
+#include "command/queue/admin.h"
 #include "command/queue/push_progress.h"
-#include "command/queue/visit.h"
 #include "recipe/queue/requeue.h"
 
 #include <fmt/format.h>

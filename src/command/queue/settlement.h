@@ -3,7 +3,7 @@
 // given back, or buried.
 #pragma once
 
-#include "command/queue/intake.h"
+#include "command/queue/consumer_session.h"
 #include "command/queue/kept_items.h"
 #include "command/queue/tally.h"
 #include "command/queue/work_options.h"

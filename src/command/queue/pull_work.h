@@ -3,8 +3,8 @@
 // while the command runs, and then removed, given back or buried, as the command's end has it.
 #pragma once
 
+#include "command/queue/consumer_session.h"
 #include "command/queue/crew.h"
-#include "command/queue/intake.h"
 #include "command/queue/settlement.h"
 #include "command/queue/stock.h"
 #include "command/queue/supervision.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/pulling.h"
+#include "command/queue/pull_print.h"
 
 #include "zk/timing.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/working.h"
+#include "command/queue/pull_work.h"
 
 #include "command/child/command_status.h"
 #include "command/child/guard_trouble.h"

@@ -3,7 +3,7 @@
 // gone never holds up the session; what was not written goes back, and does not count as an attempt.
 #pragma once
 
-#include "command/queue/intake.h"
+#include "command/queue/consumer_session.h"
 #include "command/queue/pull_options.h"
 #include "host/loop.h"
 #include "host/outlet.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/intake.h"
+#include "command/queue/consumer_session.h"
 
 #include "recipe/lock/own_node.h"
 #include "recipe/queue/node.h"

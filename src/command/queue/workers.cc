@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/worker.h"
+#include "command/queue/workers.h"
 
 #include "host/signals.h"
 

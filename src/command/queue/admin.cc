@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/visit.h"
+#include "command/queue/admin.h"
 
 #include "command/cli/confirmation.h"
 #include "host/terminal.h"

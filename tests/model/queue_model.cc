@@ -113,7 +113,7 @@ class Queue {
     out.chance(next, who, "is killed");
   }
 
-  // Working::start_again. What was done and is not known to be removed may be done again.
+  // CommandConsumer::start_again. What was done and is not known to be removed may be done again.
   void learn_of_expiry(State next, size_t who, Steps<State>& out) const {
     Consumer& c = next.consumers[who];
     const bool ended = c.phase == removing || c.phase == removal_lost;

@@ -1,269 +1,275 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/pull_work.h"
-
-#include "command/child/command_status.h"
+// queue pull with a command: items are taken under claims, and kept under a lease while a command works on each,
+// several at a time. What becomes of them then is settlement.h's.
 #include "command/child/guard_trouble.h"
+#include "command/queue/pull.h"
+#include "command/queue/settlement.h"
+#include "command/queue/workers.h"
+#include "host/signals.h"
+#include "recipe/lock/lease.h"
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace zklock::command {
 
+namespace {
+
 using recipe::IdleLine;
 using recipe::Item;
 using recipe::Lease;
 
-Working::Working(const host::Program& program, const host::Inherited& inherited, zk::SessionOptions session,
-                 WorkOptions options)
+class CommandConsumer {
+ public:
+  // Forks the guards: before there is a ZooKeeper handle.
+  CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited);
+
+  int run();
+
+ private:
+  void work();
+  void settle_ended();
+  void give_back_prefetched();
+  void look_after_session();
+  void start_again();
+  void prove_anew();
+  void go_on();
+  bool wants_more() const;
+  bool claim();
+  void take_in(std::vector<Item> items);
+  void start_commands();
+  bool may_start() const;
+  void wait_for_own();
+  void wait_for_items();
+  void stand_in_line();
+  void end_for_lack();
+  bool needs_attention() const;
+  void wind_up();
+  void clean_up();
+
+  bool has_own() const { return workers_.is_busy() || settlement_.has_delayed(); }
+  bool is_taking() const { return !settlement_.is_finishing(); }
+  // How many more may be taken.
+  size_t wanted() const { return options_.pull.most ? *options_.pull.most - taken_ : SIZE_MAX; }
+  Duration grace() const { return zk::usual_grace_of(session_.timeout()); }
+
+  WorkOptions options_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::Attached receiving_{loop_, signals_};
+  ConsumerSession
+      source_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
+  zk::Session& session_{source_.session()};
+  recipe::Consumer& consumer_{source_.consumer()};
+  recipe::Discharge& discharge_{source_.discharge()};
+  WorkerPool workers_;
+  std::optional<Lease> lease_;  // over the claims on all items
+  Settlement settlement_{options_, source_};
+  Prefetch prefetch_{options_.jobs};
+  size_t taken_ = 0;  // items, ever
+  bool dry_ = false;  // there was nothing to take, lately
+};
+
+CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
     : options_(std::move(options)),
-      program_(program),
-      intake_(loop_, std::move(session), options_.pull, "worked on"),
-      crew_(loop_, program_, inherited, options_.jobs),
-      supervision_(signals_, crew_, options_.pull.path) {
+      source_(loop_, std::move(session), options_.pull, "worked on"),
+      workers_(loop_, signals_, options_, session_.options().servers.text(), inherited) {
   signals_.take_job_control();
 }
 
-int Working::run() {
+int CommandConsumer::run() {
   try {
     work();
     session_.close();
   } catch (...) {
-    stop_commands();
     clean_up();
-    if (supervision_.loss().empty()) intake_.rethrow();
-    throw Failure(ExitStatus::lost, fmt::format("{}; {}", supervision_.loss(), end_of("what ran", crew_.overrun())));
+    if (workers_.loss().empty()) source_.rethrow();
+    throw Failure(ExitStatus::lost, fmt::format("{}; {}", workers_.loss(), end_of("what ran", workers_.overrun())));
   }
-  return result();
+  if (workers_.asked() != 0) throw Failure::by_signal(workers_.asked());
+  return settlement_.status();
 }
 
-void Working::work() {
+void CommandConsumer::work() {
   {
-    const host::Attached supervising(loop_, supervision_);
-    intake_.open();
+    const host::Attached attending(loop_, workers_);
+    source_.open();
   }
   lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
   const host::Attached holding(loop_, *lease_);
-  supervision_.set_lease(&*lease_);
+  workers_.set_lease(*lease_);
   settlement_.set_lease(*lease_);
   // Behind the lease: what that decides ends the commands in the same turn.
-  const host::Attached supervising(loop_, supervision_);
-  const host::Attached keeping(loop_, settlement_.kept());
-  while (stage_ == Stage::taking || crew_.is_busy()) {
+  const host::Attached attending(loop_, workers_);
+  const host::Attached delaying(loop_, settlement_);
+  while (is_taking() || workers_.is_busy()) {
     settle_ended();
     discharge_.take_answers(kNever);
     look_after_session();
-    settlement_.give_back_due(stage_);
-    give_back_stock();
+    settlement_.give_back_delayed(false);
+    give_back_prefetched();
     go_on();
   }
   wind_up();
 }
 
-void Working::settle_ended() {
-  for (Worker& worker : crew_) {
-    if (!worker.has_ended()) continue;
-    const CommandEnd end = worker.end();
-    stock_.learn(worker.age());
-    Item item = worker.take_item();
-    session_.set_enduring(crew_.is_busy());
-    move_to(settlement_.settle(std::move(item), end));
+void CommandConsumer::settle_ended() {
+  while (auto ended = workers_.take_ended()) {
+    prefetch_.learn(ended->age);
+    session_.set_enduring(workers_.is_busy());
+    settlement_.settle(*std::move(ended));
   }
-  if (supervision_.asked() != 0) stage_ = Stage::finishing;
+  if (workers_.asked() != 0) settlement_.finish();
   settlement_.remove_done();
 }
 
-// Nothing leads back.
-void Working::move_to(Stage stage) {
-  if (stage == Stage::finishing) stage_ = stage;
-}
-
 // Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
-void Working::give_back_stock() {
-  if (stage_ == Stage::taking && !settlement_.kept().full() && BootClock::now() < stock_.until()) return;
-  for (; !stock_.empty(); stock_.pop(), --taken_) settlement_.give_back(stock_.front());
+void CommandConsumer::give_back_prefetched() {
+  if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
+  for (; !prefetch_.empty(); prefetch_.pop(), --taken_) settlement_.give_back(prefetch_.front());
   dry_ = true;
 }
 
-// While commands run, that is for the supervision to see.
-void Working::look_after_session() {
-  if (crew_.is_busy()) return;
+// While commands run, that is for the pool to see.
+void CommandConsumer::look_after_session() {
+  if (workers_.is_busy()) return;
   if (session_.expired()) return start_again();
   if (lease_->state() != Lease::State::held) prove_anew();
 }
 
 // What was claimed is somebody else's now; what was done may be removed already.
-void Working::start_again() {
+void CommandConsumer::start_again() {
   discharge_.finish(kNever);
-  taken_ -= stock_.take_all().size();
-  settlement_.forget(stage_);
-  intake_.open_again();
+  taken_ -= prefetch_.take_all().size();
+  settlement_.forget();
+  source_.open_again();
 }
 
 // After a pause of ours, in which no command ran.
-void Working::prove_anew() {
+void CommandConsumer::prove_anew() {
   lease_->clear();
-  settlement_.give_back_kept(stage_);
-  const std::vector<Item> unproved = stock_.take_all();
+  settlement_.give_back_delayed(true);
+  std::vector<Item> unproved = prefetch_.take_all();
   taken_ -= unproved.size();
-  take_in(discharge_.confirm(unproved, kNever));
+  take_in(discharge_.confirm(std::move(unproved), kNever));
 }
 
-void Working::go_on() {
+void CommandConsumer::go_on() {
   start_commands();
-  if (stage_ == Stage::taking && wanted() == 0 && stock_.empty()) stage_ = Stage::finishing;
-  if (stage_ == Stage::taking && wants_more()) {
+  if (is_taking() && wanted() == 0 && prefetch_.empty()) settlement_.finish();
+  if (is_taking() && wants_more()) {
     if (claim()) return start_commands();
-    if (crew_.free_count() > 0) return wait_for_items();
+    if (workers_.free_count() > 0) return wait_for_items();
   }
   wait_for_own();
 }
 
-bool Working::wants_more() const {
-  if (settlement_.kept().full() || wanted() == 0) return false;
-  return crew_.free_count() > 0 || (!dry_ && stock_.is_low());
+bool CommandConsumer::wants_more() const {
+  if (settlement_.is_full() || wanted() == 0) return false;
+  return workers_.free_count() > 0 || (!dry_ && prefetch_.is_low());
 }
 
-bool Working::claim() {
-  dry_ = !consumer_.begin(std::min(stock_.lacking(crew_.free_count()), wanted()), kNever);
+bool CommandConsumer::claim() {
+  dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()), kNever);
   if (dry_) return false;
   take_in(consumer_.collect(kNever));
   return true;
 }
 
-void Working::take_in(std::vector<Item> items) {
+void CommandConsumer::take_in(std::vector<Item> items) {
   for (Item& item : items) {
     lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
-    stock_.add(std::move(item));
+    prefetch_.add(std::move(item));
     ++taken_;
-    intake_.note_items();
+    source_.note_items();
   }
 }
 
-void Working::start_commands() {
+void CommandConsumer::start_commands() {
   while (may_start()) {
-    Worker* worker = crew_.free();
-    if (!worker) return;
-    const Item& item = stock_.front();
-    if (const auto reason = options_.command.unfit(item)) {
-      move_to(settlement_.bury(item, *reason));
+    Item& item = prefetch_.front();
+    if (const auto unfit = workers_.start(item)) {
+      settlement_.bury(item, *unfit);
     } else {
-      worker->start(item, options_.command.launch(item), lease_->fence());
       session_.set_enduring(true);
     }
-    stock_.pop();
+    prefetch_.pop();
   }
 }
 
 // Nothing is begun on claims that are to be proved first.
-bool Working::may_start() const {
-  if (stage_ == Stage::finishing || stock_.empty() || settlement_.kept().full()) return false;
+bool CommandConsumer::may_start() const {
+  if (settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() || workers_.free_count() == 0) {
+    return false;
+  }
   return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
 }
 
-void Working::wait_for_own() {
-  if (needs_attention() || (stage_ == Stage::finishing && !crew_.is_busy())) return;
-  session_.turn(stock_.until());
+void CommandConsumer::wait_for_own() {
+  if (needs_attention() || (settlement_.is_finishing() && !workers_.is_busy())) return;
+  session_.turn(prefetch_.until());
 }
 
-bool Working::needs_attention() const {
-  const auto ended = [](const Worker& worker) { return worker.has_ended(); };
-  return std::any_of(crew_.begin(), crew_.end(), ended) || left_until(settlement_.kept().next()) == Duration::zero() ||
-         (lease_->state() != Lease::State::held && !crew_.is_busy()) ||
-         (supervision_.asked() != 0 && stage_ == Stage::taking);
+bool CommandConsumer::needs_attention() const {
+  return workers_.has_ended() || left_until(settlement_.next_retry()) == Duration::zero() ||
+         (lease_->state() != Lease::State::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
 }
 
-void Working::wait_for_items() {
+void CommandConsumer::wait_for_items() {
   if (!discharge_.finished()) {
     // The look that found nothing has left out what was still on its way back.
     return discharge_.finish(kNever);
   }
   if (session_.expired()) return;
-  if (!has_own() && options_.pull.all && !consumer_.some_in_work()) {
-    stage_ = Stage::finishing;
-    return;
-  }
+  if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
   if (options_.pull.waits()) return stand_in_line();
   if (has_own()) return wait_for_own();
   end_for_lack();
 }
 
-void Working::stand_in_line() {
+void CommandConsumer::stand_in_line() {
   const bool own = has_own();
-  // What is kept falling due is no failure to stand in line in time.
-  const Deadline until = own ? kNever : intake_.idle_until();
+  // What is delayed falling due is no failure to stand in line in time.
+  const Deadline until = own ? kNever : source_.idle_until();
   if (left_until(until) == Duration::zero()) return end_for_lack();
-  IdleLine& line = intake_.idle_line();
-  switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
-    case IdleLine::End::taken:
-      return take_in(std::move(line.items()));
-    case IdleLine::End::nothing:
-      stage_ = Stage::finishing;
-      return;
-    case IdleLine::End::removed:
-      throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
-    case IdleLine::End::timeout:
-      if (!own) end_for_lack();
-      return;
-    case IdleLine::End::expired:
-    case IdleLine::End::disturbed:
-      return;
-  }
+  const IdleLine::End end =
+      source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
+  if (end == IdleLine::End::taken) take_in(source_.take_items());
+  if (end == IdleLine::End::nothing) settlement_.finish();
+  if (end == IdleLine::End::timeout && !own) end_for_lack();
 }
 
-void Working::end_for_lack() {
-  intake_.check_lack(taken_);
-  stage_ = Stage::finishing;
+void CommandConsumer::end_for_lack() {
+  source_.check_lack(taken_);
+  settlement_.finish();
 }
 
-void Working::wind_up() {
-  settlement_.give_back_kept(stage_);
-  give_back_stock();
+void CommandConsumer::wind_up() {
+  settlement_.give_back_delayed(true);
+  give_back_prefetched();
   discharge_.finish(kNever);
-  if (session_.expired() && !discharge_.doubtful().empty()) intake_.open_again();
-  intake_.check_lost();
+  if (session_.expired() && !discharge_.doubtful().empty()) source_.open_again();
+  source_.check_lost();
 }
 
-int Working::result() const {
-  const Tally& tally = settlement_.tally();
-  if (supervision_.asked() != 0) throw Failure::by_signal(supervision_.asked());
-  const auto& useless = tally.useless();
-  if (useless && useless->exec_error != 0) throw host::cannot_execute(program_, useless->exec_error);
-  if (useless) return status_of_command(useless->wait_status);
-  const auto& last = tally.last();
-  if (options_.pull.most == 1u && last && last->exec_error == 0) return status_of_command(last->wait_status);
-  const std::string failures = tally.failures();
-  if (failures.empty()) return 0;
-  throw Failure(ExitStatus::items_failed, fmt::format("{}: {}", options_.pull.path, failures));
-}
-
-// Whatever is thrown: nothing may run on without its claim.
-void Working::stop_commands() {
-  supervision_.stand_down();
-  const host::Attached reporting(loop_, supervision_);
-  for (Worker& worker : crew_) {
-    if (worker.has_ended() && verdict_on(worker.end(), 0, 0) == Verdict::done) settlement_.add_done(worker.take_item());
-  }
-  if (crew_.is_busy()) crew_.stop(loop_, std::min(grace(), left_until(lease_->fence())));
-}
-
-void Working::clean_up() {
-  std::vector<Item> unused = stock_.take_all();
-  for (Worker& worker : crew_) {
-    if (!worker.is_free()) unused.push_back(worker.take_item());
-  }
+// Whatever was thrown: nothing may run on without its claim.
+void CommandConsumer::clean_up() {
+  while (auto ended = workers_.take_ended(true)) settlement_.add_done(std::move(ended->item));
+  std::vector<Item> stopped = workers_.stop(grace());
+  std::vector<Item> unused = prefetch_.take_all();
+  for (Item& item : stopped) unused.push_back(std::move(item));
   for (Item& item : settlement_.take_uncounted()) unused.push_back(std::move(item));
-  intake_.clean_up(settlement_.done(), std::move(unused));
+  source_.clean_up(settlement_.done(), std::move(unused));
 }
 
-// How many more may be taken.
-size_t Working::wanted() const {
-  return options_.pull.most ? *options_.pull.most - taken_ : SIZE_MAX;
-}
+}  // namespace
 
-Duration Working::grace() const {
-  return zk::usual_grace_of(session_.timeout());
+int work_on_items(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited) {
+  return CommandConsumer(std::move(session), std::move(options), inherited).run();
 }
 
 }  // namespace zklock::command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, discharge.cc, idle_line.cc, and who calls them
-// in src/command/queue/pull_work.cc. Each consumer has one item at a time. What is claimed in lots is not here, nor are
-// delays.
+// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, ack.cc, idle_line.cc, and who calls them
+// in src/command/queue/pull_work.cc. Each consumer has one item at a time. What is claimed in batches is not here, nor
+// are delays.
 //
 // A look behind a check of a quorum is conclusive: line_model.cc shows that. No command runs when its session is over:
 // lease_model.cc does.
@@ -141,7 +141,7 @@ class Queue {
         return work(s, who, out);
       case removing:
       case returning:
-        return discharge(s, who, out);
+        return ack(s, who, out);
       case removal_lost:
       case return_lost:
         return find_item(s, who, out);

@@ -14,9 +14,9 @@ enum Phase : uint8_t {
   claiming,      // Consumer::send
   claim_lost,    // Consumer::find_out
   working,       // the command runs, or the item is being written
-  removing,      // Discharge, Fate::done
-  removal_lost,  // Discharge::find_out
-  returning,     // Fate::failed
+  removing,      // Acks, Ack::done
+  removal_lost,  // Acks::find_out
+  returning,     // Ack::retry
   return_lost,
   entering,  // the idle line: IdleLine::wait, OwnNode::make
   entry_lost,

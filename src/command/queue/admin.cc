@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small subcommands for queues: list, count, requeue, purge, delete.
+#include "recipe/queue/admin.h"
+
 #include "base/text.h"
 #include "command/cli/confirmation.h"
 #include "command/cli/output.h"
@@ -7,10 +9,7 @@
 #include "command/queue/report.h"
 #include "host/outlet.h"
 #include "host/terminal.h"
-#include "recipe/queue/node.h"
-#include "recipe/queue/requeue.h"
-#include "recipe/queue/survey.h"
-#include "recipe/queue/upkeep.h"
+#include "recipe/queue/nodes.h"
 
 #include <cstdint>
 #include <memory>
@@ -111,7 +110,7 @@ class QueueVisit {
     if (session_.options().verbose) host::remark(fmt::format("zklock: {}\n", text));
   }
 
-  recipe::QueueCount count(bool exact) { return recipe::count_queue(session_, layout_, exact, kNever); }
+  recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact, kNever); }
   zk::Session& session() { return session_; }
   const recipe::QueueLayout& layout() const { return layout_; }
 
@@ -160,7 +159,7 @@ int list(const Call& call, const AdminOptions& options) {
 // A queue that does not exist has nothing in it.
 int count(const Call& call, const AdminOptions& options) {
   QueueVisit visit(queue_path(call), "count", call.global);
-  recipe::QueueCount count;
+  recipe::QueueCounts count;
   if (visit.look()) {
     count = visit.count(options.exact);
   } else {
@@ -192,12 +191,11 @@ int purge(const Call& call, const AdminOptions& options) {
   QueueVisit visit(path, "purge", call.global);
   visit.open();
   if (!options.yes) {
-    const recipe::QueueCount count = visit.count(false);
+    const recipe::QueueCounts count = visit.count(false);
     visit.confirm(fmt::format("throw away {} {} of {}?", options.dead ? count.dead : count.items,
                               options.dead ? "dead items" : "items", path));
   }
-  const recipe::Purged purged = options.dead ? recipe::purge_dead(visit.session(), visit.layout(), kNever)
-                                             : recipe::purge_items(visit.session(), visit.layout(), kNever);
+  const recipe::Purged purged = recipe::purge_queue(visit.session(), visit.layout(), options.dead, kNever);
   visit.session().close();
   const std::string text = fmt::format("{} thrown away", items_are(purged.removed));
   if (purged.in_work == 0) {
@@ -215,7 +213,7 @@ int remove(const Call& call, const AdminOptions& options) {
   visit.open();
   if (!options.yes) visit.confirm(fmt::format("delete {}?", path));
   const bool deleted = recipe::delete_queue(visit.session(), visit.layout(), kNever);
-  const recipe::QueueCount count = deleted ? recipe::QueueCount() : visit.count(false);
+  const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count(false);
   visit.session().close();
   if (deleted) return 0;
   const bool empty = count.items + count.dead == 0;

@@ -6,7 +6,7 @@
 #include "command/child/note.h"
 #include "command/queue/queue.h"
 #include "recipe/lock/own_node.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 
 #include <algorithm>
 #include <csignal>
@@ -156,7 +156,7 @@ ConsumerSession::ConsumerSession(host::Loop& loop, zk::SessionOptions session, c
       use_(std::move(use)),
       session_(loop, std::move(session)),
       consumer_(session_, layout_, options.note),
-      discharge_(session_, layout_, consumer_),
+      acks_(session_, layout_, consumer_),
       idle_line_(loop, session_, layout_, options.note, consumer_) {
   session_.set_purpose(tried_);
   if (options_.waits()) consumer_.remember_work();
@@ -185,16 +185,16 @@ void ConsumerSession::open_again() {
   consumer_.forget_all();
   idle_line_.forget();
   open();
-  discharge_.look_again(kNever);
+  acks_.look_again(kNever);
   check_lost();
 }
 
-recipe::IdleLine::End ConsumerSession::wait_in_line(const recipe::Patience& patience, bool end_if_empty) {
-  const recipe::IdleLine::End end = idle_line_.wait(patience, end_if_empty);
-  if (end == recipe::IdleLine::End::removed) {
+recipe::IdleEnd ConsumerSession::wait_in_line(const recipe::Patience& patience, bool end_if_empty) {
+  const recipe::IdleEnd end = idle_line_.wait(patience, end_if_empty);
+  if (end == recipe::IdleEnd::removed) {
     throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
   }
-  if (end == recipe::IdleLine::End::taken) note_items();
+  if (end == recipe::IdleEnd::taken) note_items();
   return end;
 }
 
@@ -215,8 +215,8 @@ void ConsumerSession::rethrow() const {
 
 // What is to be said of items that are not known to be removed; empty: there are none.
 std::string ConsumerSession::loss() const {
-  const size_t doubtful = discharge_.doubtful().size();
-  const size_t count = discharge_.lost().size() + doubtful;
+  const size_t doubtful = acks_.doubtful().size();
+  const size_t count = acks_.lost().size() + doubtful;
   if (count == 0) return "";
   const bool one = count == 1;
   const std::string items =
@@ -239,11 +239,10 @@ void ConsumerSession::check_lack(size_t taken) const {
 void ConsumerSession::clean_up(const std::vector<recipe::Item>& done, std::vector<recipe::Item> unused) {
   if (!open_) return;
   const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
-  discharge_.send(done, until);
-  discharge_.settle(until);
-  std::vector<recipe::Item> claimed = consumer_.settle_lots(until);
+  acks_.settle(done, until);
+  std::vector<recipe::Item> claimed = consumer_.settle(until);
   unused.insert(unused.end(), std::make_move_iterator(claimed.begin()), std::make_move_iterator(claimed.end()));
-  discharge_.give_back(unused, until);
+  acks_.release(unused, until);
   session_.close();
   idle_line_.forget();
 }

@@ -6,8 +6,8 @@
 #include "base/time.h"
 #include "host/inherited.h"
 #include "host/process/program.h"
+#include "recipe/queue/ack.h"
 #include "recipe/queue/consumer.h"
-#include "recipe/queue/discharge.h"
 #include "recipe/queue/idle_line.h"
 #include "recipe/queue/layout.h"
 #include "zk/session.h"
@@ -79,9 +79,9 @@ class ConsumerSession {
   // Some were had.
   void note_items() { idle_until_.reset(); }
   // Waits in the line of idle consumers. Throws a Failure (75) where our place in it was removed; so it never returns
-  // IdleLine::End::removed.
-  recipe::IdleLine::End wait_in_line(const recipe::Patience& patience, bool end_if_empty);
-  // After IdleLine::End::taken.
+  // IdleEnd::removed.
+  recipe::IdleEnd wait_in_line(const recipe::Patience& patience, bool end_if_empty);
+  // After IdleEnd::taken.
   std::vector<recipe::Item> take_items() { return std::move(idle_line_.items()); }
   // 75: what was looked for in vain, `taken` before that.
   void check_lack(size_t taken) const;
@@ -93,7 +93,7 @@ class ConsumerSession {
   const std::string& tried() const { return tried_; }  // "cannot pull from /q"
   zk::Session& session() { return session_; }
   recipe::Consumer& consumer() { return consumer_; }
-  recipe::Discharge& discharge() { return discharge_; }
+  recipe::Acks& acks() { return acks_; }
 
  private:
   std::string loss() const;
@@ -104,7 +104,7 @@ class ConsumerSession {
   std::string use_;
   zk::Session session_;
   recipe::Consumer consumer_;
-  recipe::Discharge discharge_;
+  recipe::Acks acks_;
   recipe::IdleLine idle_line_;
   bool open_ = false;  // there is a session to be closed
   std::optional<Deadline> idle_until_;

@@ -16,12 +16,12 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::IdleLine;
+using recipe::IdleEnd;
 using recipe::Item;
 
-constexpr size_t kLots = 2;                  // claimed ahead
-constexpr size_t kLargestLot = 128;          // items
-constexpr size_t kLargestLotSize = 1 << 20;  // bytes, about
+constexpr size_t kMostBatches = 2;             // claimed ahead
+constexpr size_t kLargestBatch = 128;          // items
+constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
 
 class ItemPrinter {
  public:
@@ -58,14 +58,14 @@ class ItemPrinter {
   ConsumerSession source_;
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
-  recipe::Discharge& discharge_{source_.discharge()};
+  recipe::Acks& acks_{source_.acks()};
   std::deque<Item> items_;     // ours, not written yet
   std::string chunk_;          // of the first of them, whole ones
   std::deque<size_t> ends_;    // where each ends in the chunk that is not written to its end
   size_t chunk_written_ = 0;   // bytes
   std::vector<Item> written_;  // not removed yet
   size_t delivered_ = 0;       // items written, ever
-  size_t lot_ = 1;             // how many to claim at once
+  size_t batch_ = 1;           // how many to claim at once
 };
 
 void ItemPrinter::run() {
@@ -84,14 +84,14 @@ void ItemPrinter::pull() {
   for (;;) {
     if (session_.expired()) start_again();
     claim_ahead();
-    if (consumer_.lots() > 0) {
+    if (consumer_.batches() > 0) {
       collect();
     } else if (items_.empty() && (wanted() == 0 || (!session_.expired() && !wait_for_items()))) {
       break;
     }
     write_items();
   }
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   if (session_.expired()) start_again();
   source_.check_lost();
 }
@@ -103,8 +103,8 @@ size_t ItemPrinter::wanted() const {
 }
 
 void ItemPrinter::claim_ahead() {
-  while (consumer_.lots() < kLots && wanted() > 0) {
-    if (!consumer_.begin(std::min(lot_, wanted()), kNever)) return;
+  while (consumer_.batches() < kMostBatches && wanted() > 0) {
+    if (!consumer_.begin(std::min(batch_, wanted()), kNever)) return;
   }
 }
 
@@ -115,8 +115,8 @@ void ItemPrinter::collect() {
     items_.push_back(std::move(item));
   }
   if (!items_.empty()) source_.note_items();
-  if (size > kLargestLotSize) lot_ = std::max<size_t>(1, lot_ / 2);
-  if (size < kLargestLotSize / 2) lot_ = std::min(kLargestLot, lot_ * 2);
+  if (size > kLargestBatchSize) batch_ = std::max<size_t>(1, batch_ / 2);
+  if (size < kLargestBatchSize / 2) batch_ = std::min(kLargestBatch, batch_ * 2);
 }
 
 void ItemPrinter::write_items() {
@@ -125,7 +125,7 @@ void ItemPrinter::write_items() {
     if (items_.empty()) break;
     if (ends_.empty()) fill_chunk();
     write_chunk();
-    discharge_.take_answers(kNever);
+    acks_.take_answers(kNever);
   }
   remove_written();
 }
@@ -135,7 +135,7 @@ void ItemPrinter::write_items() {
 void ItemPrinter::check_claims() {
   while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
-    const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
+    const std::vector<Item> confirmed = consumer_.confirm({items_.begin(), items_.end()}, kNever);
     if (is_torn() && (confirmed.empty() || confirmed.front().path != first)) fail_torn();
     if (confirmed.size() != items_.size()) cut_chunk();
     items_.assign(confirmed.begin(), confirmed.end());
@@ -195,30 +195,30 @@ void ItemPrinter::write_chunk() {
 // He shall not have more from us than he can use: others may have time for it.
 void ItemPrinter::wait_for_reader() {
   remove_written();
-  lot_ = std::max<size_t>(1, lot_ / 4);
+  batch_ = std::max<size_t>(1, batch_ / 4);
   outlet_.want(true);
   session_.turn(kNever);
   outlet_.want(false);
 }
 
 void ItemPrinter::remove_written() {
-  discharge_.remove(written_, kNever);
+  acks_.remove(written_, kNever);
   written_.clear();
 }
 
 // False where there is nothing to wait for, or not any longer.
 bool ItemPrinter::wait_for_items() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   const Deadline until = source_.idle_until();
   if (options_.waits() && left_until(until) > Duration::zero()) {
-    const IdleLine::End end = source_.wait_in_line({true, until}, options_.all);
-    if (end == IdleLine::End::taken) {
+    const IdleEnd end = source_.wait_in_line({true, until}, options_.all);
+    if (end == IdleEnd::taken) {
       for (Item& item : source_.take_items()) items_.push_back(std::move(item));
     }
-    if (end == IdleLine::End::nothing) return false;
-    if (end != IdleLine::End::timeout) return true;
+    if (end == IdleEnd::nothing) return false;
+    if (end != IdleEnd::timeout) return true;
   }
   source_.check_lack(delivered_);
   return false;
@@ -226,7 +226,7 @@ bool ItemPrinter::wait_for_items() {
 
 // What was not written is somebody else's now; what was written may be removed already.
 void ItemPrinter::start_again() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   const bool torn = is_torn();
   items_.clear();
   chunk_.clear();

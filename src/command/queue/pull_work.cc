@@ -19,7 +19,7 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::IdleLine;
+using recipe::IdleEnd;
 using recipe::Item;
 using recipe::Lease;
 
@@ -65,7 +65,7 @@ class CommandConsumer {
       source_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
-  recipe::Discharge& discharge_{source_.discharge()};
+  recipe::Acks& acks_{source_.acks()};
   WorkerPool workers_;
   std::optional<Lease> lease_;  // over the claims on all items
   Settlement settlement_{options_, source_};
@@ -108,7 +108,7 @@ void CommandConsumer::work() {
   const host::Attached delaying(loop_, settlement_);
   while (is_taking() || workers_.is_busy()) {
     settle_ended();
-    discharge_.take_answers(kNever);
+    acks_.take_answers(kNever);
     look_after_session();
     settlement_.give_back_delayed(false);
     give_back_prefetched();
@@ -143,7 +143,7 @@ void CommandConsumer::look_after_session() {
 
 // What was claimed is somebody else's now; what was done may be removed already.
 void CommandConsumer::start_again() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   taken_ -= prefetch_.take_all().size();
   settlement_.forget();
   source_.open_again();
@@ -155,7 +155,7 @@ void CommandConsumer::prove_anew() {
   settlement_.give_back_delayed(true);
   std::vector<Item> unproved = prefetch_.take_all();
   taken_ -= unproved.size();
-  take_in(discharge_.confirm(std::move(unproved), kNever));
+  take_in(consumer_.confirm(std::move(unproved), kNever));
 }
 
 void CommandConsumer::go_on() {
@@ -220,9 +220,9 @@ bool CommandConsumer::needs_attention() const {
 }
 
 void CommandConsumer::wait_for_items() {
-  if (!discharge_.finished()) {
+  if (!acks_.finished()) {
     // The look that found nothing has left out what was still on its way back.
-    return discharge_.finish(kNever);
+    return acks_.finish(kNever);
   }
   if (session_.expired()) return;
   if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
@@ -236,11 +236,11 @@ void CommandConsumer::stand_in_line() {
   // What is delayed falling due is no failure to stand in line in time.
   const Deadline until = own ? kNever : source_.idle_until();
   if (left_until(until) == Duration::zero()) return end_for_lack();
-  const IdleLine::End end =
+  const IdleEnd end =
       source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
-  if (end == IdleLine::End::taken) take_in(source_.take_items());
-  if (end == IdleLine::End::nothing) settlement_.finish();
-  if (end == IdleLine::End::timeout && !own) end_for_lack();
+  if (end == IdleEnd::taken) take_in(source_.take_items());
+  if (end == IdleEnd::nothing) settlement_.finish();
+  if (end == IdleEnd::timeout && !own) end_for_lack();
 }
 
 void CommandConsumer::end_for_lack() {
@@ -251,8 +251,8 @@ void CommandConsumer::end_for_lack() {
 void CommandConsumer::wind_up() {
   settlement_.give_back_delayed(true);
   give_back_prefetched();
-  discharge_.finish(kNever);
-  if (session_.expired() && !discharge_.doubtful().empty()) source_.open_again();
+  acks_.finish(kNever);
+  if (session_.expired() && !acks_.doubtful().empty()) source_.open_again();
   source_.check_lost();
 }
 

@@ -4,6 +4,7 @@
 #include "command/child/command_status.h"
 #include "command/child/note.h"
 #include "host/terminal.h"
+#include "zk/path.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -18,7 +19,7 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::Fate;
+using recipe::Ack;
 using recipe::Item;
 
 // What the end of a command says of the item that it was run for.
@@ -65,9 +66,9 @@ std::string why_dead(const std::string& reason, int64_t attempts) {
 }
 
 // After the attempt that has just failed: the longer the more there were. Not the item's fault: the first delay.
-Duration retry_delay(Duration first, Fate fate, int64_t attempts) {
+Duration retry_delay(Duration first, Ack ack, int64_t attempts) {
   Duration delay = first;
-  if (fate == Fate::failed) {
+  if (ack == Ack::retry) {
     for (int64_t attempt = 1; attempt < attempts && delay < WorkOptions::kLongestRetryDelay; ++attempt) delay *= 2;
   }
   return std::min(delay, WorkOptions::kLongestRetryDelay);
@@ -90,10 +91,10 @@ void Settlement::settle(EndedCommand ended) {
     case Verdict::dead:
       return bury(ended.item, describe(ended));
     case Verdict::failed:
-      delay(std::move(ended), Fate::failed);
+      delay(std::move(ended), Ack::retry);
       break;
     case Verdict::later:
-      delay(std::move(ended), Fate::untouched);
+      delay(std::move(ended), Ack::release);
       break;
     case Verdict::left:
       ++left_;
@@ -109,28 +110,30 @@ void Settlement::settle(EndedCommand ended) {
 
 void Settlement::bury(const Item& item, const std::string& reason) {
   ++dead_;
-  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
-                           recipe::name_of(item.path), options_.pull.path, reason, item.attempts));
-  part_with(Fate::dead, item, why_dead(reason, item.attempts));
+  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n", zk::name_of(item.path),
+                           options_.pull.path, reason, item.attempts));
+  part_with(Ack::dead_letter, item, why_dead(reason, item.attempts));
   if (options_.halt) finish();
 }
 
-void Settlement::delay(EndedCommand ended, Fate fate) {
+void Settlement::delay(EndedCommand ended, Ack ack) {
   Item& item = ended.item;
   if (source_.session().options().verbose) {
-    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
+    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", zk::name_of(item.path),
                              options_.pull.path, describe(ended), item.attempts, options_.most_attempts));
   }
-  const Deadline due = deadline_in(retry_delay(options_.retry_delay, fate, item.attempts));
-  delayed_.push_back({std::move(item), fate, due});
+  const Deadline due = deadline_in(retry_delay(options_.retry_delay, ack, item.attempts));
+  // To go back it needs its path, and its bytes only where the attempt is taken back.
+  if (ack == Ack::retry) item.data = std::string();
+  delayed_.push_back({std::move(item), ack, due});
 }
 
-void Settlement::part_with(Fate fate, const Item& item, const std::string& why) {
+void Settlement::part_with(Ack ack, const Item& item, const std::string& why) {
   lease_->drop(recipe::claim_of(item.path));
-  source_.discharge().discharge(fate, item, why, kNever);
+  source_.acks().send(ack, item, why, kNever);
 }
 
-// All that is left to be known of it is whose it was.
+// To be removed it needs its path.
 void Settlement::add_done(Item item) {
   item.data.clear();
   done_.push_back(std::move(item));
@@ -138,7 +141,7 @@ void Settlement::add_done(Item item) {
 
 void Settlement::remove_done() {
   if (done_.empty()) return;
-  source_.discharge().remove(done_, kNever);
+  source_.acks().remove(done_, kNever);
   done_.clear();
 }
 
@@ -160,7 +163,7 @@ std::optional<Settlement::Delayed> Settlement::take_delayed(bool early) {
 void Settlement::give_back_delayed(bool early) {
   while (const auto delayed = take_delayed(early)) {
     count(delayed->item);
-    part_with(delayed->fate, delayed->item);
+    part_with(delayed->ack, delayed->item);
   }
 }
 
@@ -182,7 +185,7 @@ void Settlement::forget() {
 std::vector<Item> Settlement::take_uncounted() {
   std::vector<Item> uncounted;
   while (auto delayed = take_delayed(true)) {
-    if (delayed->fate == Fate::untouched) uncounted.push_back(std::move(delayed->item));
+    if (delayed->ack == Ack::release) uncounted.push_back(std::move(delayed->item));
   }
   return uncounted;
 }

@@ -28,7 +28,7 @@ class Settlement : public host::Source {
   // `item` is one that no command can be run for.
   void bury(const recipe::Item& item, const std::string& reason);
   // The attempt that the claim of `item` stands for is taken back.
-  void give_back(const recipe::Item& item) { part_with(recipe::Fate::untouched, item); }
+  void give_back(const recipe::Item& item) { part_with(recipe::Ack::release, item); }
   // Those that were done leave the queue: sent, and not waited for.
   void remove_done();
 
@@ -65,14 +65,14 @@ class Settlement : public host::Source {
 
   struct Delayed {
     recipe::Item item;
-    recipe::Fate fate;  // what then becomes of it
+    recipe::Ack ack;  // what then becomes of it
     Deadline due;
   };
 
-  void delay(EndedCommand ended, recipe::Fate fate);
+  void delay(EndedCommand ended, recipe::Ack ack);
   std::optional<Delayed> take_delayed(bool early);
   void count(const recipe::Item& item);
-  void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
+  void part_with(recipe::Ack ack, const recipe::Item& item, const std::string& why = "");
 
   const WorkOptions& options_;
   ConsumerSession& source_;

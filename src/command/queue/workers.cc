@@ -2,6 +2,7 @@
 #include "command/queue/workers.h"
 
 #include "host/terminal.h"
+#include "zk/path.h"
 
 #include <algorithm>
 #include <csignal>
@@ -89,7 +90,7 @@ std::vector<std::string> WorkerPool::variables_for(const Item& item) const {
           "ZKLOCK_NODE=" + recipe::claim_of(item.path),
           fmt::format("ZKLOCK_TOKEN={}", item.token),
           "ZKLOCK_SERVERS=" + servers_,
-          "ZKLOCK_ITEM_ID=" + recipe::name_of(item.path),
+          "ZKLOCK_ITEM_ID=" + zk::name_of(item.path),
           fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
           fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
           "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};

@@ -2,7 +2,7 @@
 #include "recipe/lock/listing.h"
 
 #include "recipe/group/layout.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "recipe/group/layout.h"
 #include "recipe/lock/wait.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 

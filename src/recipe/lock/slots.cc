@@ -3,7 +3,7 @@
 
 #include "recipe/group/layout.h"
 #include "recipe/lock/wait.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 #include "recipe/site.h"
 #include "zk/path.h"
 #include "zk/timing.h"

@@ -7,7 +7,9 @@
 
 #include "command/queue/pull.h"
 #include "command/queue/workers.h"
+#include "host/loop.h"
 #include "recipe/lock/lease.h"
+#include "recipe/queue/ack.h"
 
 #include <optional>
 #include <set>

@@ -5,9 +5,11 @@
 
 #include "command/child/guard_trouble.h"
 #include "command/queue/pull.h"
+#include "host/loop.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
 #include "recipe/lock/lease.h"
+#include "recipe/queue/layout.h"
 
 #include <algorithm>
 #include <deque>

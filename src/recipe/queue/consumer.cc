@@ -100,7 +100,7 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
     const bool there = looks[i].code == Code::ok;
     const bool claimed = there && is_claimed(looks[i].stat);
     if (there && !claimed) free.push_back(paths[i]);
-    claimed&& remembers_ ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
+    if (remembers_) claimed ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
 }
@@ -208,7 +208,8 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
   const zk::Stat& stat = answer.stat;
-  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
+  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed,
+          sent};
 }
 
 std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {

@@ -15,14 +15,7 @@
 #include "command/lock/break.h"
 #include "command/lock/locks.h"
 #include "command/lock/run.h"
-#include "command/queue/count.h"
-#include "command/queue/delete.h"
-#include "command/queue/list.h"
-#include "command/queue/pull.h"
-#include "command/queue/purge.h"
-#include "command/queue/push.h"
 #include "command/queue/queue.h"
-#include "command/queue/requeue.h"
 
 #include <algorithm>
 #include <memory>
@@ -74,9 +67,13 @@ void add_function(CLI::App& parent, Starts& starts, const Entry& entry) {
 }
 
 constexpr Entry kQueue[] = {
-    {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
-    {"count", add_entry<QueueCount>},   {"requeue", add_entry<QueueRequeue>}, {"purge", add_entry<QueuePurge>},
-    {"delete", add_entry<QueueDelete>},
+    {"push", add_function, "Put items into a queue", add_queue_push},
+    {"pull", add_function, "Take items out of a queue", add_queue_pull},
+    {"list", add_function, "Show what is in a queue", add_queue_list},
+    {"count", add_function, "Count the items of a queue", add_queue_count},
+    {"requeue", add_function, "Put back what was given up on", add_queue_requeue},
+    {"purge", add_function, "Throw away what is in a queue", add_queue_purge},
+    {"delete", add_function, "Remove a queue that is empty", add_queue_delete},
 };
 
 constexpr Entry kGroup[] = {
@@ -88,7 +85,7 @@ constexpr Entry kRoot[] = {
     {"run", add_entry<Run>, nullptr, nullptr, "Locks"},
     {"show", add_function, "Show who holds a lock and who waits for it", add_show, "Locks"},
     {"break", add_entry<Break>, nullptr, nullptr, "Locks"},
-    {"queue", add_parent<add_queue>, nullptr, nullptr, "Queues", kQueue},
+    {"queue", add_function, "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
     {"group", add_parent<add_group>, nullptr, nullptr, "Groups", kGroup},
     {"health", add_entry<Health>, nullptr, nullptr, "Health"},
     {"ruok", add_word, nullptr, nullptr, "Health"},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/queue.h"
 
-#include "base/text.h"
-#include "command/cli/options.h"
 #include "zk/path.h"
 
 #include <CLI/CLI.hpp>
@@ -20,13 +18,12 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-CLI::App& add_queue(CLI::App& root) {
-  CLI::App& queue = *add_command(root, "queue", "Queues: put items in, look at them, take them out");
-  set_usage(queue, "Usage: zklock queue COMMAND [OPTIONS] QUEUE ...");
+Execute add_queue(CLI::App& app, GlobalOptions&) {
+  set_usage(app, "Usage: zklock queue COMMAND [OPTIONS] QUEUE ...");
   // One: else CLI11 would take an item called "push" for a subcommand.
-  queue.require_subcommand(0, 1);
-  set_footer(queue, kFooter);
-  return queue;
+  app.require_subcommand(0, 1);
+  set_footer(app, kFooter);
+  return nullptr;
 }
 
 QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
@@ -35,15 +32,11 @@ QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
     throw usage_error(fmt::format("no queue named: write zklock queue {} /queues/work", app.get_name()));
   }
   zk::check_path(words.front());
-  QueueWords named{words.front(), {}};
-  named.rest.assign(words.begin() + 1, words.end());
-  return named;
+  return {words.front(), {words.begin() + 1, words.end()}};
 }
 
-std::string queue_path(const CLI::App& app, const Arguments& arguments) {
-  const QueueWords words = queue_words(app, arguments);
-  if (words.rest.empty()) return words.path;
-  throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(words.rest.front())));
+std::string items_are(int64_t count) {
+  return fmt::format("{} item{}", count, count == 1 ? " is" : "s are");
 }
 
 }  // namespace zklock::command

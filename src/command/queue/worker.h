@@ -2,7 +2,7 @@
 // One of the jobs of a consumer: a guard, and the item that its command works on, if any.
 #pragma once
 
-#include "command/child/guard_trouble.h"
+#include "command/child/attended_command.h"
 #include "command/queue/verdict.h"
 #include "host/process/guard.h"
 #include "recipe/queue/item.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/working.h"
 
-#include "command/child/command_status.h"
-#include "command/child/guard_trouble.h"
+#include "command/child/attended_command.h"
 #include "zk/timing.h"
 
 #include <algorithm>

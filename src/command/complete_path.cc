@@ -2,9 +2,9 @@
 #include "command/complete_path.h"
 
 #include "command/cli/output.h"
-#include "recipe/group/layout.h"
+#include "recipe/line.h"
 #include "recipe/lock/last_success.h"
-#include "recipe/lock/line.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
 // Of the children of `folder` those that a command can be about: not who stands in line, not the insides of slots, of a
 // queue or a group. A lock that --once-per was used with may have left only its mark.
 std::set<std::string> paths_below(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
-  if (recipe::group_mark_of(mark) != recipe::GroupMark::none) return {};
+  if (recipe::mark_of(mark) != recipe::PathMark::none) return {};
   if (folder != "/" && has(names, "leases") && has(names, "locks")) {
     std::erase_if(names, [](const std::string& name) { return name == "leases" || name == "locks"; });
   }

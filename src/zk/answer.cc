@@ -9,27 +9,18 @@ namespace zklock::zk {
 
 namespace {
 
+constexpr int kNoChildrenForEphemerals = -108;  // ZNOCHILDRENFOREPHEMERALS
+
 std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
-  switch (answer.code) {
-    case Code::no_auth:
-      return {
-          ExitStatus::refused,
-          "ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file)"};
-    case Code::childless:
-      return {ExitStatus::bad_data,
-              "the node above it is an ephemeral one, which can have nothing below it; choose another path"};
-    case Code::expired:
-      return {ExitStatus::unavailable, "the session expired; run it again"};
-    case Code::ok:
-    case Code::no_node:
-    case Code::node_exists:
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::unsupported:
-    case Code::unknown:
-    case Code::other:
-      break;
+  if (answer.code == Code::no_auth) {
+    return {ExitStatus::refused,
+            "ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file)"};
   }
+  if (answer.number == kNoChildrenForEphemerals) {
+    return {ExitStatus::bad_data,
+            "the node above it is an ephemeral one, which can have nothing below it; choose another path"};
+  }
+  if (answer.code == Code::expired) return {ExitStatus::unavailable, "the session expired; run it again"};
   return {ExitStatus::internal, fmt::format("unexpected answer from ZooKeeper: {}", name_of_code(answer.number))};
 }
 

@@ -12,18 +12,18 @@
 
 namespace zklock::zk {
 
+// What a caller decides on; the rest is `unexpected`, and failure_of() says what it was.
 enum class Code {
   ok,
   no_node,
   node_exists,
   not_empty,
   bad_version,
-  childless,    // an ephemeral node cannot have children
   no_auth,      // the ACL forbids it, or it needs credentials that we did not give
   unsupported,  // by this server
   unknown,      // the connection was lost before the answer: done or not done
   expired,      // the session is over, and with it our ephemeral nodes
-  other,        // see `number`
+  unexpected,   // see `number`
 };
 
 struct Stat {
@@ -40,7 +40,7 @@ struct Stat {
 
 struct Answer {
   Code code = Code::ok;
-  int number = 0;                  // the C client's number of the code
+  int number = 0;                  // the C client's, of the code
   std::string path;                // create: of the node; transact: of its last sequential one
   std::string data;                // read
   std::vector<std::string> names;  // children

@@ -36,8 +36,6 @@ Code code_of(int number) {
       return Code::not_empty;
     case ZBADVERSION:
       return Code::bad_version;
-    case ZNOCHILDRENFOREPHEMERALS:
-      return Code::childless;
     case ZNOAUTH:
     case ZINVALIDACL:
       return Code::no_auth;
@@ -56,7 +54,7 @@ Code code_of(int number) {
     case ZTHROTTLEDOP:   // not executed, but reading is the same way on
       return Code::unknown;
   }
-  return Code::other;
+  return Code::unexpected;
 }
 
 }  // namespace

@@ -159,74 +159,65 @@ bool Session::settle(const Call& call, Deadline until) {
   return call->done;
 }
 
-Answer Session::read(const std::string& path, Deadline until, const Watch& watch) {
+Answer Session::ask(const Send& send, Deadline until) {
   for (;;) {
     ready(until);
-    const Answer answer = await(client_->read(path, watch), until);
+    const Answer answer = await(send(*client_), until);
     if (answer.code != Code::unknown) return answer;
   }
 }
 
-Answer Session::exists(const std::string& path, Deadline until) {
+// Both at once.
+Answer Session::ask_behind(const Send& first, const Send& send, Deadline until) {
   for (;;) {
     ready(until);
-    const Answer answer = await(client_->exists(path), until);
-    if (answer.code != Code::unknown) return answer;
-  }
-}
-
-Answer Session::children(const std::string& path, Deadline until) {
-  for (;;) {
-    ready(until);
-    const Answer answer = await(client_->children(path), until);
-    if (answer.code != Code::unknown) return answer;
-  }
-}
-
-template <typename Send>
-Answer Session::children_behind(Send send, const std::string& path, Deadline until) {
-  for (;;) {
-    ready(until);
-    const Call before = send();
-    const Call listed = client_->children(path);
+    const Call before = first(*client_);
+    const Call asked = send(*client_);
     const Code passed = await(before, until).code;
-    const Answer answer = await(listed, until);
-    // A list without it may come through another connection.
+    const Answer answer = await(asked, until);
+    // An answer without it may come through another connection.
     if (passed != Code::unknown && answer.code != Code::unknown) return answer;
   }
 }
 
-Answer Session::synced_children(const std::string& path, Deadline until) {
-  return children_behind([&] { return client_->sync(path); }, path, until);
+Answer Session::read(const std::string& path, Deadline until, const Watch& watch) {
+  return ask([&](Client& client) { return client.read(path, watch); }, until);
+}
+
+Answer Session::exists(const std::string& path, Deadline until, const Watch& watch) {
+  return ask([&](Client& client) { return client.exists(path, watch); }, until);
+}
+
+Answer Session::children(const std::string& path, Deadline until, const Watch& watch) {
+  return ask([&](Client& client) { return client.children(path, watch); }, until);
+}
+
+Answer Session::synced_read(const std::string& path, Deadline until) {
+  return ask_behind([&](Client& client) { return client.sync(path); },
+                    [&](Client& client) { return client.read(path); }, until);
+}
+
+Answer Session::synced_children(const std::string& path, Deadline until, const Watch& watch) {
+  return ask_behind([&](Client& client) { return client.sync(path); },
+                    [&](Client& client) { return client.children(path, watch); }, until);
 }
 
 Answer Session::settled_children(const std::string& path, Deadline until) {
-  return children_behind([&] { return client_->barrier(); }, path, until);
+  return ask_behind([](Client& client) { return client.barrier(); },
+                    [&](Client& client) { return client.children(path); }, until);
 }
 
 void Session::make_node(const std::string& path, CreateMode mode, Deadline until) {
   for (;;) {
     ready(until);
     const Answer made = await(client_->create(path, "", mode), until);
-    switch (made.code) {
-      case Code::ok:
-      case Code::node_exists:
-      case Code::expired:
-        return;
-      case Code::unknown:
-        continue;
-      case Code::no_node:
-        make_parents(path, until);
-        continue;
-      case Code::unsupported:
-        mode = CreateMode::persistent;
-        continue;
-      case Code::not_empty:
-      case Code::bad_version:
-      case Code::childless:
-      case Code::no_auth:
-      case Code::other:
-        throw failure_of(fmt::format("cannot make {}", path), made);
+    if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
+    if (made.code == Code::no_node) {
+      make_parents(path, until);
+    } else if (made.code == Code::unsupported) {
+      mode = CreateMode::persistent;
+    } else if (made.code != Code::unknown) {
+      throw failure_of(fmt::format("cannot make {}", path), made);
     }
   }
 }

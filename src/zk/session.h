@@ -17,6 +17,7 @@
 #include "zk/second_session.h"
 #include "zk/server_list.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -55,13 +56,18 @@ class Session {
   bool settle_connection(Deadline until);
   bool settle(const Call& call, Deadline until);
 
-  // Reads, sent again if the connection was lost.
+  using Send = std::function<Call(Client&)>;
+  // Sends, again if the connection was lost before the answer, which is never Code::unknown then: for what may be done
+  // twice.
+  Answer ask(const Send& send, Deadline until);
+  // Reads, likewise.
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
-  Answer exists(const std::string& path, Deadline until);
-  Answer children(const std::string& path, Deadline until);
+  Answer exists(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer children(const std::string& path, Deadline until, const Watch& watch = nullptr);
   // After a sync: nothing committed before is missing from it, whichever server we are on, unless that follows a leader
   // that has lost its quorum and does not know it yet. For what is only shown, or is proved by what we do next.
-  Answer synced_children(const std::string& path, Deadline until);
+  Answer synced_read(const std::string& path, Deadline until);
+  Answer synced_children(const std::string& path, Deadline until, const Watch& watch = nullptr);
   // Behind a barrier (Client::barrier): nothing committed before is missing from it. It alone tells what has become of
   // a write that was not answered.
   Answer settled_children(const std::string& path, Deadline until);
@@ -102,8 +108,7 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   void make_chroot(Deadline until);
-  template <typename Send>
-  Answer children_behind(Send send, const std::string& path, Deadline until);
+  Answer ask_behind(const Send& first, const Send& send, Deadline until);
   void drop();
 
   host::Loop& loop_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a lock's children, a line each.
 #include "fuzz/fuzz.h"
-#include "recipe/group/layout.h"
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 using namespace zklock;
 using fuzz::check;
@@ -16,8 +15,8 @@ bool is_in(const std::vector<recipe::Contender>& line, const std::string& name) 
 
 void check_place(const std::vector<recipe::Contender>& line, const std::string& mine, bool with_kazoo) {
   const Place place = find_place(line, mine, with_kazoo);
-  check((place.state == Place::State::gone) == !is_in(line, mine), "who stands there has a place", mine);
-  const bool named = place.state == Place::State::waiting || place.state == Place::State::strangers;
+  check((place.turn == Turn::gone) == !is_in(line, mine), "who stands there has a place", mine);
+  const bool named = place.turn == Turn::waiting || place.turn == Turn::strangers;
   check(!named || is_in(line, place.predecessor), "who is waited for stands in line", place.predecessor);
   check(!named || place.predecessor != mine, "nobody waits for himself", mine);
   check(place.before <= line.size(), "no more stand before it than there are", mine);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group's data on the first line, then the names of its members.
 #include "fuzz/fuzz.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 
 using namespace zklock;
@@ -13,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   names.erase(names.begin());
   zk::Stat stat;
   stat.data_length = static_cast<int32_t>(mark.size());
-  const recipe::GroupMark found = recipe::group_mark_of(mark);
-  const bool known = found == recipe::GroupMark::kept || found == recipe::GroupMark::passing;
+  const recipe::PathMark found = recipe::mark_of(mark);
+  const bool known = found == recipe::PathMark::kept_group || found == recipe::PathMark::passing_group;
   check(!known || recipe::may_be_group(stat), "a mark's length is one that is looked for", mark);
   for (const std::string& name : names) {
     if (!recipe::member_name_error("/g", name)) {

@@ -2,6 +2,7 @@
 // The names of a queue's nodes, a line each.
 #include "fuzz/fuzz.h"
 #include "recipe/queue/layout.h"
+#include "zk/path.h"
 
 using namespace zklock;
 using fuzz::check;
@@ -19,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       check(item->name == name && name.ends_with(fmt::format("-{:010}", item->number)), "an item's number", name);
       const std::string path = recipe::item_path(layout.items(), segment.value_or(recipe::Segment()), name);
       check(layout.dead_of(path).starts_with("/q/dead/"), "it has a place among the dead", path);
-      check(name.find('/') != std::string::npos || recipe::name_of(path) == name, "it keeps its name", path);
+      check(name.find('/') != std::string::npos || zk::name_of(path) == name, "it keeps its name", path);
     }
   }
   const auto segments = recipe::segments_of(names);

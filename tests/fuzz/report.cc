@@ -13,7 +13,7 @@ namespace {
 
 void check_lock(const std::string& text, const zk::Stat& stat) {
   recipe::Participant participant;
-  participant.contender = {text, recipe::Family::standard, recipe::Kind::exclusive, 1};
+  participant.contender = {text, recipe::Family::standard, recipe::LockMode::exclusive, 1};
   participant.node = "/l/" + text;
   participant.data = text;
   participant.stat = stat;

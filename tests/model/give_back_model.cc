@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a run under a lock, whose node somebody else may delete at any moment: src/command/lock/job.cc
-// (run_under), attendance.cc (hold_on), src/recipe/lock/own_node.cc (remove). The status is the command's only where
-// the node stood until the command had ended, as far as that can be told: the answer to a delete of ours may be lost,
-// and then nobody knows whose delete was first.
+// (run_under), attendance.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's only
+// where the node stood until the command had ended, as far as that can be told: the answer to a delete of ours may be
+// lost, and then nobody knows whose delete was first.
 #include "run.h"
 
 #include <array>
@@ -105,7 +105,7 @@ class GiveBack {
     out.move(s, 0, "is told that the node was deleted");
   }
 
-  // OwnNode::remove, and what Job::run_under makes of it.
+  // ProtectedNode::remove, and what Job::run_under makes of it.
   void remove(State s, Steps<State>& out) const {
     const bool first = !s.sent;
     const bool gone = !s.node;

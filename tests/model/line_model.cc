@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/own_node.cc and lock.cc.
+// Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/protected_node.cc and lock.cc.
 // Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and time
 // (lease_model.cc).
 #include "line_servers.h"
@@ -104,7 +104,7 @@ class Line : public Servers {
     out.move(next, who, "has no answer and cuts the connection");
   }
 
-  // OwnNode::make, with an id that was never used before.
+  // ProtectedNode::make, with an id that was never used before.
   void make(State s, size_t who, Steps<State>& out) const {
     each_own(s, who, [](uint8_t& node) { node &= static_cast<uint8_t>(~last_attempt); });
     State next = s;
@@ -130,7 +130,7 @@ class Line : public Servers {
     look(next, who, out, "lists");
   }
 
-  // OwnNode::find.
+  // ProtectedNode::find.
   void find(const State& s, size_t who, Steps<State>& out) const {
     if (mutant_ == Mutant::no_look) return next_phase(s, who, start, out, "takes the create for not done");
     lose(s, who, unknown, nothing, out, "the look for the node is lost");
@@ -146,7 +146,7 @@ class Line : public Servers {
     next_phase(next, who, there ? confirming : start, out, there ? "finds its node" : "finds that there is none");
   }
 
-  // OwnNode::confirm: a check of the node, and a list behind it.
+  // ProtectedNode::confirm: a check of the node, and a list behind it.
   void confirm(const State& s, size_t who, Steps<State>& out) const {
     lose(s, who, confirming, nothing, out, "check and list are lost");
     give_up_server(s, who, confirming, out);
@@ -156,7 +156,7 @@ class Line : public Servers {
     look(next, who, out, "checks its node and lists");
   }
 
-  // Lock::look with what the list says; recipe/lock/line.h.
+  // Lock::look with what the list says; recipe/line.h.
   void look(State next, size_t who, Steps<State>& out, const char* what) const {
     Contender& c = next.contenders[who];
     const uint8_t seen = seen_by(next, who);
@@ -203,7 +203,7 @@ class Line : public Servers {
     next_phase(next, who, confirming, out, "is woken");
   }
 
-  // OwnNode::remove, until it is answered; or withdraw() within its budget, and then the session's end.
+  // ProtectedNode::remove, until it is answered; or withdraw() within its budget, and then the session's end.
   void remove(const State& s, size_t who, Steps<State>& out) const {
     const Contender& c = s.contenders[who];
     lose(s, who, removing, a_delete, out, "deletes its node, the answer is lost");

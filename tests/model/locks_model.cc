@@ -170,7 +170,7 @@ class Locks {
     go(next, who, making, out, "has its first lock");
   }
 
-  // Patience::disturbed: a lock that it has already is to be given up. LockSet lets go of all, and starts again.
+  // WaitPolicy::disturbed: a lock that it has already is to be given up. LockSet lets go of all, and starts again.
   void disturb(State next, size_t who, Steps<State>& out) const {
     if (next.disturbances == 0) return;
     --next.disturbances;

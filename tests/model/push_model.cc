@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pusher with several batches in flight, while others push too: src/recipe/queue/pusher.cc, queue_tail.cc, and
+// A pusher with several batches in flight, while others push too: src/recipe/queue/pusher.cc, nodes.cc, and
 // src/command/queue/pushing.cc with its input. A batch is one item here, and fills its segment.
 //
 // When the connection breaks the server has done the first few of the batches that were sent, and the pusher knows of

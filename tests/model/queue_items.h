@@ -55,7 +55,7 @@ inline void work(State next, size_t who, Steps<State>& out) {
   go(next, who, removing, out, "does the item");
 }
 
-// Discharge::transact: the claim's delete fails if there is none; it cannot tell whose it is.
+// Acks::transact: the claim's delete fails if there is none; it cannot tell whose it is.
 inline void discharge(const State& s, size_t who, Steps<State>& out) {
   const bool removes = s.consumers[who].phase == removing;
   State done = s;
@@ -70,7 +70,7 @@ inline void discharge(const State& s, size_t who, Steps<State>& out) {
   lose(s, done, who, removes ? removal_lost : return_lost, out);
 }
 
-// Discharge::find_out.
+// Acks::find_out.
 inline void find_item(State s, size_t who, Steps<State>& out) {
   Consumer& c = s.consumers[who];
   const bool removes = c.phase == removal_lost;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, discharge.cc, idle_line.cc, and who calls them
-// in src/command/queue/working.cc. Each consumer has one item at a time. What is claimed in lots is not here, nor are
-// delays.
+// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, ack.cc, idle_line.cc, and who calls them
+// in src/command/queue/working.cc. Each consumer has one item at a time. What is claimed in batches is not here, nor
+// are delays.
 //
 // A look behind a check of a quorum is conclusive: line_model.cc shows that. No command runs when its session is over:
 // lease_model.cc does.
@@ -213,7 +213,7 @@ class Queue {
     go(next, who, some ? first_looks : sleeping, out, some ? "sees a change behind its watches" : "sleeps");
   }
 
-  // A kept item falls due, a command ends, the connection is new (IdleLine::stand_in_line): Patience::disturbed.
+  // A kept item falls due, a command ends, the connection is new (IdleLine::stand_in_line): WaitPolicy::disturbed.
   static void disturb(State next, size_t who, Steps<State>& out) {
     if (next.disturbances == 0) return;
     --next.disturbances;

@@ -14,11 +14,11 @@ enum Phase : uint8_t {
   claiming,      // Consumer::send
   claim_lost,    // Consumer::find_out
   working,       // the command runs, or the item is being written
-  removing,      // Discharge, Fate::done
-  removal_lost,  // Discharge::find_out
+  removing,      // Acks, Ack::done
+  removal_lost,  // Acks::find_out
   returning,     // Fate::failed
   return_lost,
-  entering,  // the idle line: IdleLine::wait, OwnNode::make
+  entering,  // the idle line: IdleLine::wait, ProtectedNode::make
   entry_lost,
   in_line,      // listed
   standing,     // behind another, with a watch on him

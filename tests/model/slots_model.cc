@@ -160,7 +160,7 @@ class Slots {
   }
   Phase after_lease() const { return mutant_ == Mutant::early_gate ? holding : counting; }
 
-  // OwnNode::make and find.
+  // ProtectedNode::make and find.
   static void make(const State& s, size_t who, Nodes<5> State::*line, Phase made, Phase lost, Steps<State>& out) {
     State done = s;
     done.overflow = (done.*line).add(who) ? 0 : 1;

@@ -3,7 +3,7 @@
 // of the failure scenarios.
 #include "recipe/queue/consumer.h"
 
-#include "recipe/queue/discharge.h"
+#include "recipe/queue/ack.h"
 #include "support/proxied.h"
 
 #include <set>
@@ -29,27 +29,27 @@ struct Worker {
   explicit Worker(const std::string& servers, Duration session_timeout = 4s)
       : session(loop, test::options_for(servers, session_timeout)),
         consumer(session, kLayout, "note"),
-        discharge(session, kLayout, consumer) {
+        acks(session, kLayout, consumer) {
     session.open(deadline_in(20s));
   }
   std::vector<Item> take(size_t most) {
     return consumer.begin(most, deadline_in(20s)) ? consumer.collect(deadline_in(20s)) : std::vector<Item>();
   }
   void remove(const std::vector<Item>& items) {
-    discharge.remove(items, deadline_in(20s));
-    discharge.finish(deadline_in(20s));
+    acks.remove(items, deadline_in(20s));
+    acks.finish(deadline_in(20s));
   }
-  void discharge_one(Fate fate, const Item& item, const std::string& why = "") {
-    discharge.discharge(fate, item, why, deadline_in(20s));
-    discharge.finish(deadline_in(20s));
+  void ack_one(Ack ack, const Item& item, const std::string& why = "") {
+    acks.send(ack, item, why, deadline_in(20s));
+    acks.finish(deadline_in(20s));
     consumer.forget_all();  // what was listed before is not used any more
   }
-  void give_back(const std::vector<Item>& items) { discharge.give_back(items, deadline_in(20s)); }
+  void give_back(const std::vector<Item>& items) { acks.release(items, deadline_in(20s)); }
 
   host::Loop loop;
   zk::Session session;
   Consumer consumer;
-  Discharge discharge;
+  Acks acks;
 };
 
 std::vector<std::string> texts(const std::vector<Item>& items) {
@@ -79,16 +79,16 @@ TEST_F(ConsumerTest, TakesItemsInOrderAndRemovesThem) {
   EXPECT_EQ(items.front().attempts, 1);
   worker.remove(items);
   EXPECT_EQ(left(), 6u);
-  EXPECT_TRUE(worker.discharge.lost().empty());
+  EXPECT_TRUE(worker.acks.lost().empty());
 }
 
 TEST_F(ConsumerTest, TwoNeverHaveTheSameItem) {
   Worker a(server_ + chroot_), b(server_ + chroot_);
   EXPECT_EQ(texts(b.take(1)), (Texts{"0"}));
-  // The lot of four fails whole, and its first item is not to be had.
+  // The batch of four fails whole, and its first item is not to be had.
   EXPECT_EQ(texts(a.take(4)), (Texts{"1", "2", "3"}));
   EXPECT_EQ(texts(a.take(4)), (Texts{"4", "5", "6", "7"}));
-  // Of what b looked at before nothing may be left: then a lot comes out empty.
+  // Of what b looked at before nothing may be left: then a batch comes out empty.
   auto items = b.take(4);
   while (items.empty()) items = b.take(4);
   EXPECT_EQ(std::set<std::string>({"8", "9"}), std::set<std::string>({items[0].data, items[1].data}));
@@ -172,7 +172,7 @@ TEST_F(ConsumerTest, ARemovalWhoseAnswerIsLostIsFoundDone) {
   }
   EXPECT_EQ(proxy_.lost(), 2);
   EXPECT_EQ(left(), 6u);
-  EXPECT_TRUE(worker.discharge.lost().empty());
+  EXPECT_TRUE(worker.acks.lost().empty());
 }
 
 TEST_F(ConsumerTest, AnItemWhoseClaimWasDeletedIsNotRemoved) {
@@ -180,8 +180,8 @@ TEST_F(ConsumerTest, AnItemWhoseClaimWasDeletedIsNotRemoved) {
   const auto items = worker.take(2);
   observer_.remove(claim_of(item(0)));
   worker.remove(items);
-  ASSERT_EQ(worker.discharge.lost().size(), 1u);
-  EXPECT_EQ(worker.discharge.lost().front().path, item(0));
+  ASSERT_EQ(worker.acks.lost().size(), 1u);
+  EXPECT_EQ(worker.acks.lost().front().path, item(0));
   EXPECT_EQ(left(), 9u);
 }
 
@@ -189,7 +189,7 @@ TEST_F(ConsumerTest, ConfirmDropsWhatIsNotOursAnyMore) {
   Worker worker(server_ + chroot_);
   const auto items = worker.take(3);
   observer_.remove(claim_of(item(1)));
-  const auto kept = worker.discharge.confirm(items, deadline_in(20s));
+  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
   EXPECT_EQ(texts(kept), (Texts{"0", "2"}));
   EXPECT_GT(kept.front().proved, items.front().proved);
 }
@@ -202,16 +202,16 @@ TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   ASSERT_TRUE(test::eventually(worker.loop, [&] { return observer_.children(item(0)).empty(); }));
   proxy_.set(FaultProxy::Mode::pass);
   worker.remove(items);
-  EXPECT_EQ(worker.discharge.doubtful().size(), 2u);
+  EXPECT_EQ(worker.acks.doubtful().size(), 2u);
   EXPECT_TRUE(worker.session.expired());
   worker.session.open(deadline_in(20s));
   // Somebody else has had it meanwhile.
   observer_.remove(item(0));
-  worker.discharge.look_again(deadline_in(20s));
-  ASSERT_EQ(worker.discharge.lost().size(), 1u);
-  EXPECT_EQ(worker.discharge.lost().front().path, item(1));
-  ASSERT_EQ(worker.discharge.doubtful().size(), 1u);
-  EXPECT_EQ(worker.discharge.doubtful().front().path, item(0));
+  worker.acks.look_again(deadline_in(20s));
+  ASSERT_EQ(worker.acks.lost().size(), 1u);
+  EXPECT_EQ(worker.acks.lost().front().path, item(1));
+  ASSERT_EQ(worker.acks.doubtful().size(), 1u);
+  EXPECT_EQ(worker.acks.doubtful().front().path, item(0));
 }
 
 TEST_F(ConsumerTest, ARemovalThatIsNotAnsweredInTimeIsDoubtful) {
@@ -219,9 +219,8 @@ TEST_F(ConsumerTest, ARemovalThatIsNotAnsweredInTimeIsDoubtful) {
     Worker worker(through_proxy_);
     const auto items = worker.take(most);
     proxy_.set(FaultProxy::Mode::lose_answers);
-    worker.discharge.send(items, deadline_in(20s));
-    worker.discharge.settle(deadline_in(300ms));
-    EXPECT_EQ(worker.discharge.doubtful().size(), most);
+    worker.acks.settle(items, deadline_in(300ms));
+    EXPECT_EQ(worker.acks.doubtful().size(), most);
     proxy_.set(FaultProxy::Mode::pass);
   }
 }
@@ -230,11 +229,10 @@ TEST_F(ConsumerTest, OfSeveralTheOnesWithAClaimAreRemovedInTheEndAndTheOthersDou
   Worker worker(server_ + chroot_);
   const auto items = worker.take(3);
   observer_.remove(claim_of(item(1)));
-  worker.discharge.send(items, deadline_in(20s));
-  worker.discharge.settle(deadline_in(20s));
+  worker.acks.settle(items, deadline_in(20s));
   EXPECT_EQ(left(), 8u);
-  ASSERT_EQ(worker.discharge.doubtful().size(), 1u);
-  EXPECT_EQ(worker.discharge.doubtful().front().path, item(1));
+  ASSERT_EQ(worker.acks.doubtful().size(), 1u);
+  EXPECT_EQ(worker.acks.doubtful().front().path, item(1));
 }
 
 TEST_F(ConsumerTest, ASegmentThatIsSealedAndEmptyIsDeleted) {
@@ -253,10 +251,10 @@ TEST_F(ConsumerTest, AFailedAttemptCountsAndAnUntouchedOneDoesNot) {
     const auto items = worker.take(1);
     ASSERT_EQ(texts(items), (Texts{"0"}));
     EXPECT_EQ(items.front().attempts, attempts);
-    worker.discharge_one(Fate::untouched, items.front());
+    worker.ack_one(Ack::release, items.front());
     const auto again = worker.take(1);
     EXPECT_EQ(again.front().attempts, attempts);
-    worker.discharge_one(Fate::failed, again.front());
+    worker.ack_one(Ack::retry, again.front());
   }
 }
 
@@ -265,25 +263,25 @@ TEST_F(ConsumerTest, AnItemIsBuriedWithItsTextAndTheReason) {
   observer_.create("/q/dead");
   Worker worker(server_ + chroot_);
   for (const int number : {0, 1})
-    worker.discharge_one(Fate::dead, worker.take(1).front(), fmt::format("why {}", number));
+    worker.ack_one(Ack::dead_letter, worker.take(1).front(), fmt::format("why {}", number));
   EXPECT_EQ(left(), 8u);
   const std::string dead = "/q/dead/100-0000000000/token-0000000001";
   EXPECT_EQ(observer_.read(dead).data, "1");
   EXPECT_EQ(observer_.read(why_of(dead)).data, "why 1");
-  EXPECT_TRUE(worker.discharge.lost().empty());
+  EXPECT_TRUE(worker.acks.lost().empty());
 }
 
-TEST_F(ConsumerTest, AFateWhoseAnswerIsLostIsFoundOut) {
+TEST_F(ConsumerTest, AnAckWhoseAnswerIsLostIsFoundOut) {
   observer_.create("/q/dead");
   observer_.create("/q/dead/100-0000000000");
   Worker worker(through_proxy_);
   int lost = 0;
-  for (const Fate fate : {Fate::dead, Fate::failed, Fate::untouched}) {
+  for (const Ack ack : {Ack::dead_letter, Ack::retry, Ack::release}) {
     const auto items = worker.take(1);
     proxy_.lose_next_answer();
-    worker.discharge_one(fate, items.front());
+    worker.ack_one(ack, items.front());
     EXPECT_EQ(proxy_.lost(), ++lost);
-    EXPECT_TRUE(worker.discharge.lost().empty());
+    EXPECT_TRUE(worker.acks.lost().empty());
   }
   EXPECT_EQ(left(), 9u);
   // One failure counts; the one that was untouched does not.
@@ -295,7 +293,7 @@ TEST_F(ConsumerTest, TheTokenOfAClaimIsItsCreation) {
   Worker worker(server_ + chroot_);
   const Item first = worker.take(1).front();
   EXPECT_EQ(first.token, observer_.read(claim_of(first.path)).stat.created);
-  worker.discharge_one(Fate::failed, first);
+  worker.ack_one(Ack::retry, first);
   EXPECT_GT(worker.take(1).front().token, first.token);
 }
 

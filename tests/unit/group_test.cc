@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/group/layout, recipe/group/roster and command/group as far as they are pure.
-#include "command/group/group.h"
+// recipe/use, recipe/group/group, roster and command/group/group as far as they are pure.
+#include "recipe/group/group.h"
 
-#include "recipe/group/layout.h"
+#include "command/group/group.h"
 #include "recipe/group/roster.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
 
 #include <limits>
 
@@ -23,12 +25,12 @@ Members members(const std::vector<std::string>& names) {
 }
 
 TEST(Group, TheMarkSaysWhatAPathIs) {
-  EXPECT_EQ(group_mark_of(kKeptGroup), GroupMark::kept);
-  EXPECT_EQ(group_mark_of(kPassingGroup), GroupMark::passing);
-  EXPECT_EQ(group_mark_of("zklock group 2"), GroupMark::newer);
-  EXPECT_EQ(group_mark_of("zklock queue 1"), GroupMark::queue);
-  EXPECT_EQ(group_mark_of(""), GroupMark::none);
-  EXPECT_EQ(group_mark_of("10.0.0.1"), GroupMark::none);
+  EXPECT_EQ(mark_of(kKeptGroup), PathMark::kept_group);
+  EXPECT_EQ(mark_of(kPassingGroup), PathMark::passing_group);
+  EXPECT_EQ(mark_of("zklock group 2"), PathMark::newer_group);
+  EXPECT_EQ(mark_of("zklock queue 1"), PathMark::queue);
+  EXPECT_EQ(mark_of(""), PathMark::none);
+  EXPECT_EQ(mark_of("10.0.0.1"), PathMark::none);
 }
 
 TEST(Group, TheLengthOfItsMarkIsEnoughToSeeThatItMayBeOne) {

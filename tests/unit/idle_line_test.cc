@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::Script;
-using End = IdleLine::End;
+using End = IdleEnd;
 
 struct Waiter {
   Waiter(const std::string& servers, const std::string& queue)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/line: all lines of up to four contenders, of all kinds and families, beside what exclusion means: two of whom
 // one is exclusive never hold the lock together, whoever came first goes first, and nobody waits who need not.
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 #include <array>
@@ -14,19 +14,17 @@
 namespace zklock::recipe {
 namespace {
 
-using State = Place::State;
-
 constexpr int kMost = 4;
 constexpr std::array kFamilies = {Family::standard, Family::curator_rw, Family::kazoo};
-constexpr std::array kKinds = {Kind::exclusive, Kind::shared};
+constexpr std::array kModes = {LockMode::exclusive, LockMode::shared};
 
-std::string name_of(Family family, Kind kind, int number, int id) {
+std::string name_of(Family family, LockMode mode, int number, int id) {
   const std::string uuid = fmt::format("0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f6{}", id);
-  return fmt::format("{}{:010}", name_of_contender(family, kind, uuid), number);
+  return fmt::format("{}{:010}", name_of_contender(family, mode, uuid), number);
 }
 
 bool exclude(const Contender& one, const Contender& other) {
-  return one.kind == Kind::exclusive || other.kind == Kind::exclusive;
+  return one.mode == LockMode::exclusive || other.mode == LockMode::exclusive;
 }
 
 // Calls `check` with each line of `length` contenders, first come first.
@@ -34,9 +32,9 @@ template <class Check>
 void each_line(int length, std::vector<Contender>& line, const Check& check) {
   if (length == 0) return check(line);
   for (const Family family : kFamilies) {
-    for (const Kind kind : kKinds) {
+    for (const LockMode mode : kModes) {
       const int at = static_cast<int>(line.size());
-      line.push_back({name_of(family, kind, at, at), family, kind, at});
+      line.push_back({name_of(family, mode, at, at), family, mode, at});
       each_line(length - 1, line, check);
       line.pop_back();
     }
@@ -70,7 +68,7 @@ TEST(LineExhaustive, NoTwoHoldWhoExcludeEachOther) {
     for (const bool with_kazoo : {false, true}) {
       std::vector<Contender> holders;
       for (const Contender& c : line) {
-        if (find_place(line, c.name, with_kazoo).state == State::my_turn) holders.push_back(c);
+        if (find_place(line, c.name, with_kazoo).turn == Turn::mine) holders.push_back(c);
       }
       for (size_t i = 0; i < holders.size(); ++i) {
         for (size_t j = 0; j < i; ++j) ASSERT_FALSE(exclude(holders[i], holders[j])) << text_of(line);
@@ -84,9 +82,9 @@ TEST(LineExhaustive, InOneFamilyWhoMayHoldDoes) {
     if (line.empty() || !of_one_family(line)) return;
     size_t holders = 0;
     for (size_t me = 0; me < line.size(); ++me) {
-      const State state = find_place(line, line[me].name).state;
-      ASSERT_EQ(state, may_hold(line, me) ? State::my_turn : State::waiting) << text_of(line) << me;
-      holders += state == State::my_turn ? 1 : 0;
+      const Turn turn = find_place(line, line[me].name).turn;
+      ASSERT_EQ(turn, may_hold(line, me) ? Turn::mine : Turn::waiting) << text_of(line) << me;
+      holders += state == Turn::mine ? 1 : 0;
     }
     ASSERT_GT(holders, 0u) << text_of(line);
     ASSERT_EQ(count_holders(line), holders) << text_of(line);
@@ -100,8 +98,8 @@ TEST(LineExhaustive, StrangersAreSeenByAll) {
         const bool strangers = std::any_of(line.begin(), line.end(), [&](const Contender& other) {
           return other.family != me.family && !(with_kazoo && other.family == Family::kazoo);
         });
-        const State state = find_place(line, me.name, with_kazoo).state;
-        ASSERT_EQ(state == State::strangers, strangers) << text_of(line) << me.name;
+        const Turn turn = find_place(line, me.name, with_kazoo).turn;
+        ASSERT_EQ(turn == Turn::strangers, strangers) << text_of(line) << me.name;
       }
     }
   });
@@ -110,7 +108,7 @@ TEST(LineExhaustive, StrangersAreSeenByAll) {
 // Whoever else goes, it is not our turn before the one that we watch has gone.
 void check_watch(const std::vector<Contender>& line, const Contender& me) {
   const Place place = find_place(line, me.name);
-  if (place.state != State::waiting) return;
+  if (place.turn != Turn::waiting) return;
   ASSERT_EQ(place.holder, line.front().name);
   ASSERT_EQ(line[place.before].name, me.name);
   for (unsigned left = 0; left < 1u << line.size(); ++left) {
@@ -119,7 +117,7 @@ void check_watch(const std::vector<Contender>& line, const Contender& me) {
       const bool stays = line[i].name == me.name || line[i].name == place.predecessor;
       if (stays || (left >> i & 1) != 0) rest.push_back(line[i]);
     }
-    ASSERT_EQ(find_place(rest, me.name).state, State::waiting) << text_of(line) << me.name;
+    ASSERT_EQ(find_place(rest, me.name).turn, Turn::waiting) << text_of(line) << me.name;
   }
 }
 
@@ -135,7 +133,7 @@ TEST(LineExhaustive, AllSeeTheSameLineWhateverTheOrderAndTheNumbers) {
     for (int kinds = 0; kinds < 8; ++kinds) {
       std::vector<std::string> names{"items"};
       for (int i = 0, rest = numbers; i < 3; ++i, rest /= 3) {
-        names.push_back(name_of(Family::standard, kKinds[static_cast<size_t>(kinds >> i & 1)], rest % 3, i));
+        names.push_back(name_of(Family::standard, kModes[static_cast<size_t>(kinds >> i & 1)], rest % 3, i));
       }
       std::sort(names.begin(), names.end());
       const std::string expected = text_of(line_of(names));

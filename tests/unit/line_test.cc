@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/line: who stands in line, read from names alone.
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 #include <random>
@@ -11,8 +11,6 @@
 
 namespace zklock::recipe {
 namespace {
-
-using State = Place::State;
 
 constexpr const char* kUuid = "_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60";
 
@@ -38,28 +36,28 @@ TEST(Line, KnowsTheNamesOfAllFamilies) {
   const struct {
     const char* name;
     Family family;
-    Kind kind;
+    LockMode mode;
     int64_t number;
   } cases[] = {
-      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000007", Family::standard, Kind::exclusive, 7},
-      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-shared-lock-0000000008", Family::standard, Kind::shared, 8},
-      {"lock-0000000000", Family::standard, Kind::exclusive, 0},                   // Curator, unprotected
-      {"x-72057594037927936-0000000012", Family::standard, Kind::exclusive, 12},   // WriteLock
-      {"x--72057594037927936-0000000012", Family::standard, Kind::exclusive, 12},  // of a negative session id
-      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__WRIT__0000000001", Family::curator_rw, Kind::exclusive, 1},
-      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__READ__0000000002", Family::curator_rw, Kind::shared, 2},
-      {"3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__0000000003", Family::kazoo, Kind::exclusive, 3},
-      {"3f1c2d4e5f600f6b1b1e9d0c4b368a5e__rlock__0000000004", Family::kazoo, Kind::shared, 4},
-      {"anything__0000000005", Family::standard, Kind::exclusive, 5},
-      {"-0000000006", Family::standard, Kind::exclusive, 6},
-      {"grün-2147483646", Family::standard, Kind::exclusive, 2147483646},
+      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000007", Family::standard, LockMode::exclusive, 7},
+      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-shared-lock-0000000008", Family::standard, LockMode::shared, 8},
+      {"lock-0000000000", Family::standard, LockMode::exclusive, 0},                   // Curator, unprotected
+      {"x-72057594037927936-0000000012", Family::standard, LockMode::exclusive, 12},   // WriteLock
+      {"x--72057594037927936-0000000012", Family::standard, LockMode::exclusive, 12},  // of a negative session id
+      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__WRIT__0000000001", Family::curator_rw, LockMode::exclusive, 1},
+      {"_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__READ__0000000002", Family::curator_rw, LockMode::shared, 2},
+      {"3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__0000000003", Family::kazoo, LockMode::exclusive, 3},
+      {"3f1c2d4e5f600f6b1b1e9d0c4b368a5e__rlock__0000000004", Family::kazoo, LockMode::shared, 4},
+      {"anything__0000000005", Family::standard, LockMode::exclusive, 5},
+      {"-0000000006", Family::standard, LockMode::exclusive, 6},
+      {"grün-2147483646", Family::standard, LockMode::exclusive, 2147483646},
   };
   for (const auto& c : cases) {
     const auto contender = parse_contender(c.name);
     ASSERT_TRUE(contender) << c.name;
     EXPECT_EQ(contender->name, c.name);
     EXPECT_EQ(contender->family, c.family) << c.name;
-    EXPECT_EQ(contender->kind, c.kind) << c.name;
+    EXPECT_EQ(contender->mode, c.mode) << c.name;
     EXPECT_EQ(contender->number, c.number) << c.name;
   }
 }
@@ -98,14 +96,14 @@ TEST(Line, Scenario23IgnoresForeignChildren) {
 TEST(Line, Scenario23ForeignChildrenDoNotStandInLine) {
   const std::vector<std::string> names = {"items", "lock-000000001", exclusive(9), "lock-00000000001", "notes"};
   EXPECT_EQ(names_of(line_of(names)), std::vector<std::string>{exclusive(9)});
-  EXPECT_EQ(place_in(names, exclusive(9)).state, State::my_turn);
+  EXPECT_EQ(place_in(names, exclusive(9)).turn, Turn::mine);
 }
 
 TEST(Line, Scenario22SortsByNumberOnly) {
   const std::vector<std::string> names = {"a-0000000030", "z-0000000001", "_c_x-lock-0000000002", "x-9-0000000010"};
   const std::vector<std::string> sorted = {"z-0000000001", "_c_x-lock-0000000002", "x-9-0000000010", "a-0000000030"};
   EXPECT_EQ(names_of(line_of(names)), sorted);
-  EXPECT_EQ(place_in(names, "z-0000000001").state, State::my_turn);
+  EXPECT_EQ(place_in(names, "z-0000000001").turn, Turn::mine);
   EXPECT_EQ(place_in(names, "a-0000000030").predecessor, "x-9-0000000010");
 }
 
@@ -117,7 +115,7 @@ TEST(Line, Scenario21ReadsNegativeNumbersAsTheServerWritesThem) {
       EXPECT_EQ(contender->number, number) << stem;
     }
   }
-  EXPECT_EQ(parse_contender("a-shared-lock--000000007")->kind, Kind::shared);
+  EXPECT_EQ(parse_contender("a-shared-lock--000000007")->mode, LockMode::shared);
   EXPECT_EQ(parse_contender("a__rlock__-000000007")->family, Family::kazoo);
 }
 
@@ -147,15 +145,15 @@ TEST(Line, Scenario21TiesHaveOneOrderForEverybody) {
 }
 
 TEST(Line, MyNodeIsGoneWhenItIsNotListed) {
-  EXPECT_EQ(place_in({}, exclusive(1)).state, State::gone);
-  EXPECT_EQ(place_in({exclusive(2), "items"}, exclusive(1)).state, State::gone);
-  EXPECT_EQ(place_in({"items"}, "items").state, State::gone);
+  EXPECT_EQ(place_in({}, exclusive(1)).turn, Turn::gone);
+  EXPECT_EQ(place_in({exclusive(2), "items"}, exclusive(1)).turn, Turn::gone);
+  EXPECT_EQ(place_in({"items"}, "items").turn, Turn::gone);
 }
 
 TEST(Line, FirstHasItsTurnAndNobodyBeforeIt) {
   for (const std::string& mine : {exclusive(1), shared(1)}) {
     const Place place = place_in({exclusive(3), shared(2), mine}, mine);
-    EXPECT_EQ(place.state, State::my_turn);
+    EXPECT_EQ(place.turn, Turn::mine);
     EXPECT_EQ(place.before, 0u);
     EXPECT_EQ(place.predecessor, "");
   }
@@ -164,7 +162,7 @@ TEST(Line, FirstHasItsTurnAndNobodyBeforeIt) {
 TEST(Line, ExclusiveContenderWaitsForItsDirectPredecessor) {
   const std::vector<std::string> names = {exclusive(4), exclusive(1), shared(3), exclusive(2)};
   const Place place = place_in(names, exclusive(4));
-  EXPECT_EQ(place.state, State::waiting);
+  EXPECT_EQ(place.turn, Turn::waiting);
   EXPECT_EQ(place.predecessor, shared(3));
   EXPECT_EQ(place.holder, exclusive(1));
   EXPECT_EQ(place.before, 3u);
@@ -173,7 +171,7 @@ TEST(Line, ExclusiveContenderWaitsForItsDirectPredecessor) {
 TEST(Line, SharedContenderWaitsForNearestExclusiveBeforeIt) {
   const std::vector<std::string> names = {exclusive(1), exclusive(2), shared(3), shared(4), exclusive(5)};
   const Place place = place_in(names, shared(4));
-  EXPECT_EQ(place.state, State::waiting);
+  EXPECT_EQ(place.turn, Turn::waiting);
   EXPECT_EQ(place.predecessor, exclusive(2));
   EXPECT_EQ(place.holder, exclusive(1));
   EXPECT_EQ(place.before, 3u);
@@ -181,7 +179,7 @@ TEST(Line, SharedContenderWaitsForNearestExclusiveBeforeIt) {
 
 TEST(Line, SharedContendersShare) {
   const std::vector<std::string> names = {shared(1), shared(2), shared(3), exclusive(4), shared(5)};
-  EXPECT_EQ(place_in(names, shared(3)).state, State::my_turn);
+  EXPECT_EQ(place_in(names, shared(3)).turn, Turn::mine);
   EXPECT_EQ(place_in(names, shared(3)).before, 2u);
   EXPECT_EQ(place_in(names, exclusive(4)).predecessor, shared(3));
   EXPECT_EQ(place_in(names, shared(5)).predecessor, exclusive(4));
@@ -190,15 +188,15 @@ TEST(Line, SharedContendersShare) {
 TEST(Line, Scenario26ReaderBetweenTwoWritersRunsWhenTheFirstLetsGo) {
   EXPECT_EQ(place_in({exclusive(1), shared(2), exclusive(3)}, shared(2)).predecessor, exclusive(1));
   EXPECT_EQ(place_in({exclusive(1), shared(2), exclusive(3)}, exclusive(3)).predecessor, shared(2));
-  EXPECT_EQ(place_in({shared(2), exclusive(3)}, shared(2)).state, State::my_turn);
-  EXPECT_EQ(place_in({shared(2), exclusive(3)}, exclusive(3)).state, State::waiting);
-  EXPECT_EQ(place_in({exclusive(3)}, exclusive(3)).state, State::my_turn);
+  EXPECT_EQ(place_in({shared(2), exclusive(3)}, shared(2)).turn, Turn::mine);
+  EXPECT_EQ(place_in({shared(2), exclusive(3)}, exclusive(3)).turn, Turn::waiting);
+  EXPECT_EQ(place_in({exclusive(3)}, exclusive(3)).turn, Turn::mine);
 }
 
 TEST(Line, Scenario17WaiterWhoseUselessPredecessorLeftStillWaits) {
   EXPECT_EQ(place_in({exclusive(1), exclusive(2), exclusive(3)}, exclusive(3)).predecessor, exclusive(2));
   const Place place = place_in({exclusive(1), exclusive(3)}, exclusive(3));
-  EXPECT_EQ(place.state, State::waiting);
+  EXPECT_EQ(place.turn, Turn::waiting);
   EXPECT_EQ(place.predecessor, exclusive(1));
 }
 
@@ -213,19 +211,19 @@ TEST(Line, Scenario20EveryWaiterWatchesAnother) {
 TEST(Line, StrangersOfAnotherFamilyAreNamedWhereverTheyStand) {
   const std::string rw = "_c_x-__READ__0000000005";
   const std::string kazoo = "abc__lock__0000000001";
-  EXPECT_EQ(place_in({exclusive(3), rw}, exclusive(3)).state, State::strangers);
+  EXPECT_EQ(place_in({exclusive(3), rw}, exclusive(3)).turn, Turn::strangers);
   EXPECT_EQ(place_in({exclusive(3), rw}, exclusive(3)).predecessor, rw);
   EXPECT_EQ(place_in({kazoo, exclusive(3)}, exclusive(3)).predecessor, kazoo);
   EXPECT_EQ(place_in({kazoo, exclusive(3)}, kazoo).predecessor, exclusive(3));
-  EXPECT_EQ(place_in({"x-1-0000000001", "lock-0000000002", exclusive(3)}, exclusive(3)).state, State::waiting);
+  EXPECT_EQ(place_in({"x-1-0000000001", "lock-0000000002", exclusive(3)}, exclusive(3)).turn, Turn::waiting);
 }
 
 TEST(Line, EachFamilyKeepsItsOwnRules) {
   const std::vector<std::string> curator = {"a-__READ__0000000001", "b-__READ__0000000002", "c-__WRIT__0000000003"};
-  EXPECT_EQ(place_in(curator, curator[1]).state, State::my_turn);
+  EXPECT_EQ(place_in(curator, curator[1]).turn, Turn::mine);
   EXPECT_EQ(place_in(curator, curator[2]).predecessor, curator[1]);
   const std::vector<std::string> kazoo = {"a__lock__0000000001", "b__rlock__0000000002", "c__rlock__0000000003"};
-  EXPECT_EQ(place_in(kazoo, kazoo[0]).state, State::my_turn);
+  EXPECT_EQ(place_in(kazoo, kazoo[0]).turn, Turn::mine);
   EXPECT_EQ(place_in(kazoo, kazoo[2]).predecessor, kazoo[0]);
 }
 
@@ -252,7 +250,7 @@ class RandomLine {
 std::vector<Contender> holders_of(const std::vector<Contender>& line) {
   std::vector<Contender> holders;
   for (const Contender& c : line) {
-    if (find_place(line, c.name).state == State::my_turn) holders.push_back(c);
+    if (find_place(line, c.name).turn == Turn::mine) holders.push_back(c);
   }
   return holders;
 }
@@ -261,7 +259,7 @@ TEST(Line, OneExclusiveHolderOrAllLeadingSharedOnesHaveTheirTurn) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     const auto line = line_of(RandomLine(seed).names());
     const auto first_exclusive =
-        std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.kind == Kind::exclusive; });
+        std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.mode == LockMode::exclusive; });
     const size_t expected = std::max<size_t>(1, static_cast<size_t>(first_exclusive - line.begin()));
     const auto holders = holders_of(line);
     ASSERT_EQ(holders.size(), expected) << "seed " << seed;
@@ -286,11 +284,11 @@ TEST(Line, EveryWaiterWatchesSomebodyBeforeItWhomItMustWaitFor) {
     for (size_t i = 0; i < line.size(); ++i) {
       const Place place = find_place(line, line[i].name);
       EXPECT_EQ(place.before, i);
-      if (place.state != State::waiting) continue;
+      if (place.turn != Turn::waiting) continue;
       const auto watched = parse_contender(place.predecessor);
       ASSERT_TRUE(watched) << "seed " << seed;
       EXPECT_LT(watched->number, line[i].number) << "seed " << seed;
-      EXPECT_TRUE(watched->kind == Kind::exclusive || line[i].kind == Kind::exclusive) << "seed " << seed;
+      EXPECT_TRUE(watched->mode == LockMode::exclusive || line[i].mode == LockMode::exclusive) << "seed " << seed;
       EXPECT_EQ(place.holder, line.front().name);
     }
   }
@@ -305,7 +303,7 @@ TEST(Line, EveryLineEmptiesWhoeverLeavesNext) {
     while (!line.empty()) {
       const auto holders = holders_of(line);
       ASSERT_FALSE(holders.empty()) << "seed " << seed;
-      const bool alone = holders.front().kind == Kind::shared || holders.size() == 1;
+      const bool alone = holders.front().mode == LockMode::shared || holders.size() == 1;
       EXPECT_TRUE(alone) << "seed " << seed;
       line.erase(line.begin() + static_cast<ptrdiff_t>(random() % line.size()));
     }

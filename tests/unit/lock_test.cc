@@ -274,12 +274,12 @@ TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
 
 class Families : public LockTest, public testing::WithParamInterface<Family> {
  protected:
-  LockType type(Kind kind) const { return {kind, GetParam()}; }
-  Party party(Kind kind) const { return Party(server_ + chroot_, 20s, type(kind)); }
+  LockType type(LockMode kind) const { return {kind, GetParam()}; }
+  Party party(LockMode kind) const { return Party(server_ + chroot_, 20s, type(kind)); }
 };
 
 TEST_P(Families, SharedHoldersAreTogetherAndKeepAnExclusiveOneOut) {
-  Party reader1 = party(Kind::shared), reader2 = party(Kind::shared), writer = party(Kind::exclusive);
+  Party reader1 = party(LockMode::shared), reader2 = party(LockMode::shared), writer = party(LockMode::exclusive);
   EXPECT_EQ(reader1.acquire(0s), Outcome::held);
   EXPECT_EQ(reader2.acquire(0s), Outcome::held);
   EXPECT_EQ(writer.acquire(0s), Outcome::busy);
@@ -290,7 +290,7 @@ TEST_P(Families, SharedHoldersAreTogetherAndKeepAnExclusiveOneOut) {
 }
 
 TEST_P(Families, AnExclusiveHolderKeepsAllOut) {
-  Party writer = party(Kind::exclusive), reader = party(Kind::shared), other = party(Kind::exclusive);
+  Party writer = party(LockMode::exclusive), reader = party(LockMode::shared), other = party(LockMode::exclusive);
   EXPECT_EQ(writer.acquire(0s), Outcome::held);
   EXPECT_EQ(reader.acquire(0s), Outcome::busy);
   EXPECT_EQ(other.acquire(0s), Outcome::busy);
@@ -298,7 +298,7 @@ TEST_P(Families, AnExclusiveHolderKeepsAllOut) {
 
 // A writer that waits is not overtaken by readers that come later.
 TEST_P(Families, AReaderBehindAWaitingWriterWaits) {
-  Party reader = party(Kind::shared), writer = party(Kind::exclusive), late = party(Kind::shared);
+  Party reader = party(LockMode::shared), writer = party(LockMode::exclusive), late = party(LockMode::shared);
   reader.acquire();
   bool looked = false;
   const Script script(writer.loop, [&] {
@@ -312,10 +312,10 @@ TEST_P(Families, AReaderBehindAWaitingWriterWaits) {
 }
 
 TEST_P(Families, AnotherFamilyInTheLineIsRefusedWithThePeerToUse) {
-  Party holder = party(Kind::exclusive);
+  Party holder = party(LockMode::exclusive);
   holder.acquire();
   const Family other = GetParam() == Family::kazoo ? Family::curator_rw : Family::kazoo;
-  Party stranger(server_ + chroot_, 20s, {Kind::exclusive, other});
+  Party stranger(server_ + chroot_, 20s, {LockMode::exclusive, other});
   try {
     stranger.acquire();
     ADD_FAILURE() << "taken";

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using host::CommandPhase;
-using recipe::Lease;
+using recipe::LeaseState;
 
 constexpr Duration kDying = 150ms;   // what the kernel may take to end what was killed in time
 constexpr Duration kToStop = 100ms;  // after Ctrl-Z
@@ -135,8 +135,8 @@ bool AttendedCommand::holding_is_over() {
     console_.detail(fmt::format("the command has ended; the lock is held on for {}",
                                 format_duration(left_until(terms_.hold_until))));
   }
-  if (terms_.lease->state() == Lease::State::held) return false;
-  const bool deleted = terms_.lease->state() == Lease::State::node_deleted;
+  if (terms_.lease->state() == LeaseState::held) return false;
+  const bool deleted = terms_.lease->state() == LeaseState::node_deleted;
   if (is_held_on() || !deleted) say("lost the lock before --min-hold was over");
   return true;
 }
@@ -145,17 +145,17 @@ void AttendedCommand::look_for_loss() {
   if (lost()) return;
   if (guard_.killed()) return lose("the guard was killed");
   if (!terms_.lease) return;
-  unproved_ = guard_.fenced() || terms_.lease->state() == Lease::State::unproved;
+  unproved_ = guard_.fenced() || terms_.lease->state() == LeaseState::unproved;
   if (unproved_) return finish();
   switch (terms_.lease->state()) {
-    case Lease::State::node_deleted:
+    case LeaseState::node_deleted:
       return lose("its node was deleted");
-    case Lease::State::revoked:
+    case LeaseState::revoked:
       return lose("somebody asked for it (zklock break)");
-    case Lease::State::expired:
+    case LeaseState::expired:
       return lose("the session expired");
-    case Lease::State::held:
-    case Lease::State::unproved:
+    case LeaseState::held:
+    case LeaseState::unproved:
       return;
   }
 }

@@ -71,7 +71,7 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
     if (!host::is_ancestor(pid) || !host::is_open_for_nesting(pid, outer.token)) continue;
     // The usual way finds out what is wrong with another family or another number of slots.
     if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
-    if (slots == 0 && type.kind == recipe::Kind::exclusive && contender->kind == recipe::Kind::shared) {
+    if (slots == 0 && type.mode == recipe::LockMode::exclusive && contender->mode == recipe::LockMode::shared) {
       throw usage_error(
           fmt::format("cannot take {}: the zklock that runs us (pid {}) holds it shared, and we would "
                       "wait for ourselves: give --exclusive there",

@@ -2,7 +2,7 @@
 // zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
 #include "command/cli/output.h"
 #include "command/group/group.h"
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 
 #include <memory>
 
@@ -15,6 +15,7 @@ namespace {
 using recipe::GroupRemoval;
 using recipe::GroupRoster;
 using recipe::GroupState;
+using recipe::RemovalEnd;
 
 constexpr const char* kListFooter =
     "Exit status: 0; 1 fewer than --at-least says; 64 usage, 65 the path is used for\n"
@@ -92,7 +93,7 @@ int list(const Call& call, const GroupListOptions& options) {
   group.session.open(kNever);
   GroupRoster roster(group.session, path, form != GroupForm::names && !quiet);
   const bool absent = recipe::look_at_group(group.session, path, group.tried, kNever) == GroupState::absent ||
-                      roster.look(kNever) == GroupRoster::State::absent;
+                      roster.look(kNever) == GroupState::absent;
   if (group.session.expired()) throw zk::expired(group.tried);
   group.session.close();
   if (absent) throw no_such_group(group);
@@ -125,7 +126,7 @@ int wait(const Call& call, const GroupWaitOptions& options) {
   GroupRoster roster(session, path, false);
   for (;;) {
     if (session.expired()) session.open(until);
-    if (roster.look(until) == GroupRoster::State::expired) continue;
+    if (roster.look(until) == GroupState::expired) continue;
     const size_t members = roster.members().size();
     if (least ? members >= *least : members <= *most) break;
     while (waits && !roster.is_stale() && left_until(until) > Duration::zero()) session.turn(until);
@@ -163,9 +164,9 @@ int remove(const Call& call, bool force) {
   group.session.open(kNever);
   const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried, kNever);
   group.session.close();
-  if (removal.end == GroupRemoval::End::expired) throw zk::expired(group.tried);
-  if (removal.end == GroupRemoval::End::absent) throw no_such_group(group);
-  if (removal.end == GroupRemoval::End::not_empty) throw not_empty(removal, group.tried, force);
+  if (removal.end == RemovalEnd::expired) throw zk::expired(group.tried);
+  if (removal.end == RemovalEnd::absent) throw no_such_group(group);
+  if (removal.end == RemovalEnd::not_empty) throw not_empty(removal, group.tried, force);
   return 0;
 }
 

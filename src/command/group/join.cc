@@ -7,9 +7,9 @@
 #include "command/child/nesting.h"
 #include "command/child/note.h"
 #include "command/group/group.h"
-#include "recipe/group/layout.h"
+#include "recipe/group/group.h"
 #include "recipe/group/member.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 
@@ -29,6 +29,7 @@ namespace zklock::command {
 namespace {
 
 using recipe::GroupMember;
+using recipe::MemberState;
 
 constexpr const char* kFooter =
     "Exit status: the command's; 64 usage, 65 path used for something else, 69 no\n"
@@ -176,18 +177,18 @@ class JoinJob {
   void enter(Deadline until, bool waits) {
     for (;;) {
       switch (member_.join(until)) {
-        case GroupMember::State::in:
+        case MemberState::in:
           return console_.detail(fmt::format("joined {} as {}", group_, name()));
-        case GroupMember::State::taken:
+        case MemberState::taken:
           if (!waits) fail_taken();
           console_.detail(
               fmt::format("waiting until nobody else in {} is {}", group_, printable(plan_.membership.name)));
           if (!member_.wait_for_name(until)) fail_taken();
           break;
-        case GroupMember::State::removed:
+        case MemberState::removed:
           check_member();
           break;
-        case GroupMember::State::expired:
+        case MemberState::expired:
           member_.forget();
           session_.open(until);
           break;
@@ -236,7 +237,7 @@ class JoinJob {
   }
 
   void check_member() {
-    if (member_.look(kNever) != GroupMember::State::removed) return;
+    if (member_.look(kNever) != MemberState::removed) return;
     const std::string removed = name();
     member_.forget();
     throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group_, removed));
@@ -253,7 +254,7 @@ class JoinJob {
     if (const auto trouble = read_data(*plan_.data_file, plan_.membership.data))
       return say(*trouble + "; the data stays as it is");
     const auto state = member_.set_data(plan_.membership.data, kNever);
-    if (state == GroupMember::State::in) console_.detail("the data was read again");
+    if (state == MemberState::in) console_.detail("the data was read again");
   }
 
   std::string name() const { return printable(zk::name_of(member_.path())); }

@@ -8,7 +8,7 @@
 #include "host/outlet.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 
 #include <memory>
 #include <sys/wait.h>
@@ -73,7 +73,7 @@ class WatchJob {
   void look() {
     // The whole list shall say what is so now; a line is about one that is new.
     if (guard_ && form_ == GroupForm::json) roster_.forget();
-    while (roster_.look(kNever) == GroupRoster::State::expired) {
+    while (roster_.look(kNever) == GroupState::expired) {
       console_.detail("the session expired; looking again");
       session_.open(kNever);
     }

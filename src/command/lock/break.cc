@@ -92,7 +92,7 @@ class BreakJob {
     const recipe::Survey survey = recipe::survey_paths(session_, {path_}, until_).front();
     const std::string tried = "cannot break " + path_;
     check_is_lock(survey, tried);
-    if (survey.state == recipe::Survey::State::absent) {
+    if (survey.absent) {
       session_.close();
       throw Failure(ExitStatus::busy, tried + ": there is no such lock");
     }

@@ -7,7 +7,6 @@
 #include "host/terminal.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"
-#include "recipe/lock/outer_lock.h"
 #include "recipe/lock/slots.h"
 #include "zk/timing.h"
 
@@ -84,12 +83,12 @@ class Job {
   int run() {
     WaitReport report(console_);
     session_.set_purpose("cannot take " + names_);
-    session_.open(options_.patience.until);
+    session_.open(options_.wait.until);
     course_.connected = true;
     check_grace();
     LockSet locks(
         loop_, session_, [&] { return make_locks(report); }, report);
-    const Outcome outcome = locks.acquire(options_.patience);
+    const Outcome outcome = locks.acquire(options_.wait);
     report.end(names_, outcome == Outcome::held);
     if (outcome == Outcome::held) return run_under(locks);
     session_.close();
@@ -107,7 +106,7 @@ class Job {
     const std::string data = to_json(options_.note);
     const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
     for (const std::string& path : options_.paths) {
-      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.patience.until);
+      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.wait.until);
       if (outer) {
         outers.push_back(*outer);
         locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
@@ -176,7 +175,7 @@ class Job {
 
   // By the fence the lock may be somebody else's.
   void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {
-    const auto age = last.age(std::min(options_.patience.until, fence));
+    const auto age = last.age(std::min(options_.wait.until, fence));
     if (session_.expired()) throw zk::expired("cannot take " + names_);
     if (last.ahead() > Duration::zero()) {
       console_.detail(

@@ -22,7 +22,7 @@ struct JobOptions {
   recipe::LockType type;
   int64_t slots = 0;  // how many may hold one; 0: it is no lock with slots
   Note note;          // for our nodes
-  recipe::Patience patience;
+  recipe::WaitPolicy wait;
   std::optional<Duration> grace;  // nothing: a part of the session timeout
   bool wait_all = false;
   Duration min_hold{};

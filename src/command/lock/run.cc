@@ -80,7 +80,7 @@ int busy_status_of(const RunOptions& options) {
                                 printable(*options.conflict_status)));
 }
 
-recipe::Patience patience_of(const RunOptions& options) {
+recipe::WaitPolicy wait_policy_of(const RunOptions& options) {
   if (!options.timeout) return {!options.nonblock, kNever};
   const Duration span = duration_of(*options.timeout, "--timeout");
   // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
@@ -92,8 +92,8 @@ recipe::LockType lock_type_of(const CLI::App& app, const RunOptions& options) {
   recipe::LockType type;
   // As in flock, the last of -s and -x counts.
   for (const CLI::Option* option : app.parse_order()) {
-    if (option == options.shared) type.kind = recipe::Kind::shared;
-    if (option == options.exclusive) type.kind = recipe::Kind::exclusive;
+    if (option == options.shared) type.mode = recipe::LockMode::shared;
+    if (option == options.exclusive) type.mode = recipe::LockMode::exclusive;
   }
   const std::string peer = options.peer.value_or("standard");
   type.with_kazoo = peer == "kazoo-extra";
@@ -117,7 +117,7 @@ std::optional<Duration> grace_of(const RunOptions& options) {
 void check_job(const JobOptions& job, const RunOptions& options) {
   if (!is_utf8(options.label.value_or("")))
     throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*options.label)));
-  const bool shared = job.type.kind == recipe::Kind::shared;
+  const bool shared = job.type.mode == recipe::LockMode::shared;
   if (job.slots > 0 && (shared || options.peer)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
   }
@@ -189,7 +189,7 @@ int run(const Call& call, const RunOptions& options) {
   const auto attempt = [&](Course& course) {
     JobOptions fresh = job;
     fresh.note = own_note(zk::name_of(program.arguments[0]), options.label.value_or(""));
-    fresh.patience = patience_of(options);
+    fresh.wait = wait_policy_of(options);
     return run_job(program, call.inherited, session, std::move(fresh), course);
   };
   Course course;

@@ -22,8 +22,8 @@ namespace zklock::command {
 namespace {
 
 using recipe::Participant;
+using recipe::PathUse;
 using recipe::Survey;
-using recipe::Use;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
@@ -50,12 +50,12 @@ struct Words {
   std::string text;  // of another program
 };
 
-Words words_of(const Participant& participant, Use use) {
+Words words_of(const Participant& participant, PathUse use) {
   const auto note = parse_note(participant.data);
   const int64_t session = participant.stat.ephemeral_owner;
-  const char* kind = participant.contender.kind == recipe::Kind::shared ? "shared" : "exclusive";
+  const char* kind = participant.contender.mode == recipe::LockMode::shared ? "shared" : "exclusive";
   return {participant.holding ? "holding" : "waiting",
-          use == Use::slots ? "slot" : kind,
+          use == PathUse::slots ? "slot" : kind,
           note && !note->since.empty() ? note->since : format_utc(participant.stat.created_ms),
           session == 0 ? "" : zk::session_name(session),
           note.value_or(Note()),
@@ -86,7 +86,7 @@ host::Colour colour_of(const std::string& state) {
 
 std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
   if (survey.participants.empty()) {
-    return {{survey.path, "", "free", survey.use == Use::slots ? "slot" : "", "", "", "", "", "", "", ""}};
+    return {{survey.path, "", "free", survey.use == PathUse::slots ? "slot" : "", "", "", "", "", "", "", ""}};
   }
   std::vector<std::vector<std::string>> rows;
   for (const Participant& participant : survey.participants) {
@@ -98,7 +98,7 @@ std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
   return rows;
 }
 
-Json contender_of(const Participant& participant, Use use, size_t position) {
+Json contender_of(const Participant& participant, PathUse use, size_t position) {
   const Words words = words_of(participant, use);
   Json json;
   json["position"] = position;
@@ -216,7 +216,7 @@ std::string json_of(const Survey& survey) {
 std::string table_of_holders(const std::vector<Participant>& holders) {
   Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
   for (const Participant& holder : holders) {
-    const Words words = words_of(holder, Use::lock);
+    const Words words = words_of(holder, PathUse::lock);
     table.add(
         {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
   }

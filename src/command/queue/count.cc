@@ -29,7 +29,7 @@ QueueCount::QueueCount(CLI::App& queue) : app_(add_command(queue, "count", "Coun
 int QueueCount::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
                         ExitPolicy&) const {
   QueueVisit visit(queue_path(*app_, arguments), "count", global);
-  recipe::QueueCount count;
+  recipe::QueueCounts count;
   if (visit.look()) {
     count = recipe::count_queue(visit.session(), visit.layout(), exact_, kNever);
   } else {

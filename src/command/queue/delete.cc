@@ -4,8 +4,7 @@
 #include "command/cli/confirmation.h"
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
-#include "recipe/queue/survey.h"
-#include "recipe/queue/upkeep.h"
+#include "recipe/queue/admin.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +37,7 @@ int QueueDelete::execute(const Arguments& arguments, const GlobalOptions& global
   visit.open();
   if (!yes_) visit.confirm(fmt::format("delete {}?", path));
   const bool deleted = recipe::delete_queue(visit.session(), visit.layout(), kNever);
-  recipe::QueueCount count;
+  recipe::QueueCounts count;
   if (!deleted) count = recipe::count_queue(visit.session(), visit.layout(), false, kNever);
   visit.session().close();
   if (deleted) return 0;

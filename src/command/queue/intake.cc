@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/intake.h"
 
-#include "recipe/lock/own_node.h"
-#include "recipe/queue/node.h"
+#include "recipe/lock/protected_node.h"
+#include "recipe/queue/nodes.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ Intake::Intake(host::Loop& loop, zk::SessionOptions session, const PullOptions& 
       use_(std::move(use)),
       session_(loop, std::move(session)),
       consumer_(session_, layout_, options.note),
-      discharge_(session_, layout_, consumer_),
+      acks_(session_, layout_, consumer_),
       idle_line_(loop, session_, layout_, options.note, consumer_) {
   session_.set_purpose(tried_);
   if (options_.waits()) consumer_.remember_work();
@@ -44,7 +44,7 @@ void Intake::open_again() {
   consumer_.forget_all();
   idle_line_.forget();
   open();
-  discharge_.look_again(kNever);
+  acks_.look_again(kNever);
   check_lost();
 }
 
@@ -65,8 +65,8 @@ void Intake::rethrow() const {
 
 // What is to be said of items that are not known to be removed; empty: there are none.
 std::string Intake::loss() const {
-  const size_t lost = discharge_.lost().size();
-  const size_t doubtful = discharge_.doubtful().size();
+  const size_t lost = acks_.lost().size();
+  const size_t doubtful = acks_.doubtful().size();
   const auto items = [this](size_t count) {
     return count == 1 ? fmt::format("an item that was {}", use_) : fmt::format("{} items that were {}", count, use_);
   };
@@ -90,11 +90,10 @@ void Intake::check_lack(size_t taken) const {
 void Intake::clean_up(const std::vector<recipe::Item>& done, std::vector<recipe::Item> unused) {
   if (!open_) return;
   const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
-  discharge_.send(done, until);
-  discharge_.settle(until);
-  const std::vector<recipe::Item> claimed = consumer_.settle_lots(until);
+  acks_.settle(done, until);
+  const std::vector<recipe::Item> claimed = consumer_.settle(until);
   unused.insert(unused.end(), claimed.begin(), claimed.end());
-  discharge_.give_back(unused, until);
+  acks_.release(unused, until);
   session_.close();
   idle_line_.forget();
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "command/queue/pull_options.h"
+#include "recipe/queue/ack.h"
 #include "recipe/queue/consumer.h"
-#include "recipe/queue/discharge.h"
 #include "recipe/queue/idle_line.h"
 #include "recipe/queue/layout.h"
 #include "zk/session.h"
@@ -47,7 +47,7 @@ class Intake {
   const std::string& tried() const { return tried_; }
   zk::Session& session() { return session_; }
   recipe::Consumer& consumer() { return consumer_; }
-  recipe::Discharge& discharge() { return discharge_; }
+  recipe::Acks& acks() { return acks_; }
   recipe::IdleLine& idle_line() { return idle_line_; }
 
  private:
@@ -59,7 +59,7 @@ class Intake {
   std::string use_;
   zk::Session session_;
   recipe::Consumer consumer_;
-  recipe::Discharge discharge_;
+  recipe::Acks acks_;
   recipe::IdleLine idle_line_;
   bool open_ = false;
   std::optional<Deadline> idle_until_;

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "recipe/queue/layout.h"
+#include "zk/path.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ std::vector<std::string> ItemCommand::variables(const recipe::Item& item) const 
           "ZKLOCK_NODE=" + recipe::claim_of(item.path),
           fmt::format("ZKLOCK_TOKEN={}", item.token),
           "ZKLOCK_SERVERS=" + servers_,
-          "ZKLOCK_ITEM_ID=" + recipe::name_of(item.path),
+          "ZKLOCK_ITEM_ID=" + zk::name_of(item.path),
           fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
           fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
           "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/process/guard.h"
-#include "recipe/queue/item.h"
+#include "recipe/queue/layout.h"
 
 #include <optional>
 #include <string>

@@ -13,12 +13,12 @@ bool is_sooner(const KeptItems::Kept& a, const KeptItems::Kept& b) {
 
 }  // namespace
 
-void KeptItems::add(recipe::Item item, recipe::Fate fate) {
+void KeptItems::add(recipe::Item item, recipe::Ack ack) {
   Duration delay = first_;
-  if (fate == recipe::Fate::failed) {
+  if (ack == recipe::Ack::retry) {
     for (int64_t attempt = 1; attempt < item.attempts && delay < kLongest; ++attempt) delay *= 2;
   }
-  kept_.push_back({std::move(item), fate, deadline_in(std::min(delay, kLongest))});
+  kept_.push_back({std::move(item), ack, deadline_in(std::min(delay, kLongest))});
 }
 
 std::optional<KeptItems::Kept> KeptItems::take(bool early) {

@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 #include "host/loop.h"
-#include "recipe/queue/discharge.h"
+#include "recipe/queue/ack.h"
 
 #include <optional>
 #include <vector>
@@ -19,12 +19,12 @@ class KeptItems : public host::Source {
 
   struct Kept {
     recipe::Item item;
-    recipe::Fate fate;  // what then becomes of it
+    recipe::Ack ack;  // what then becomes of it
     Deadline due;
   };
 
   // An item that was `failed` waits the longer the more attempts it has behind it; another one the first delay.
-  void add(recipe::Item item, recipe::Fate fate);
+  void add(recipe::Item item, recipe::Ack ack);
   // One whose time has come, or, with `early`, any.
   std::optional<Kept> take(bool early = false);
 

@@ -8,6 +8,7 @@
 
 namespace zklock::command {
 
+using recipe::IdleEnd;
 using recipe::IdleLine;
 using recipe::Item;
 
@@ -37,14 +38,14 @@ void Pulling::pull() {
   for (;;) {
     if (session_.expired()) start_again();
     claim_ahead();
-    if (consumer_.lots() > 0) {
+    if (consumer_.batches() > 0) {
       collect();
     } else if (items_.empty() && (wanted() == 0 || (!session_.expired() && !wait_for_items()))) {
       break;
     }
     write_items();
   }
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   if (session_.expired()) start_again();
   intake_.check_lost();
 }
@@ -56,7 +57,7 @@ size_t Pulling::wanted() const {
 }
 
 void Pulling::claim_ahead() {
-  while (consumer_.lots() < kLots && wanted() > 0) {
+  while (consumer_.batches() < kLots && wanted() > 0) {
     if (!consumer_.begin(std::min(lot_, wanted()), kNever)) return;
   }
 }
@@ -78,7 +79,7 @@ void Pulling::write_items() {
     if (items_.empty()) break;
     if (ends_.empty()) fill_chunk();
     write_chunk();
-    discharge_.take_answers(kNever);
+    acks_.take_answers(kNever);
   }
   remove_written();
 }
@@ -88,7 +89,7 @@ void Pulling::write_items() {
 void Pulling::check_claims() {
   while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
-    const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
+    const std::vector<Item> confirmed = consumer_.confirm({items_.begin(), items_.end()}, kNever);
     if (is_torn() && (confirmed.empty() || confirmed.front().path != first)) fail_torn();
     if (confirmed.size() != items_.size()) cut_chunk();
     items_.assign(confirmed.begin(), confirmed.end());
@@ -154,30 +155,30 @@ void Pulling::wait_for_reader() {
 }
 
 void Pulling::remove_written() {
-  discharge_.remove(written_, kNever);
+  acks_.remove(written_, kNever);
   written_.clear();
 }
 
 // False where there is nothing to wait for, or not any longer.
 bool Pulling::wait_for_items() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   if (options_.waits() && left_until(intake_.idle_until()) > Duration::zero()) {
     IdleLine& line = intake_.idle_line();
     switch (line.wait({true, intake_.idle_until()}, options_.all)) {
-      case IdleLine::End::taken:
+      case IdleEnd::taken:
         intake_.note_items();
         for (Item& item : line.items()) items_.push_back(std::move(item));
         return true;
-      case IdleLine::End::expired:
-      case IdleLine::End::disturbed:
+      case IdleEnd::expired:
+      case IdleEnd::disturbed:
         return true;
-      case IdleLine::End::nothing:
+      case IdleEnd::nothing:
         return false;
-      case IdleLine::End::removed:
+      case IdleEnd::removed:
         throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
-      case IdleLine::End::timeout:
+      case IdleEnd::timeout:
         break;
     }
   }
@@ -187,7 +188,7 @@ bool Pulling::wait_for_items() {
 
 // What was not written is somebody else's now; what was written may be removed already.
 void Pulling::start_again() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   const bool torn = is_torn();
   items_.clear();
   chunk_.clear();

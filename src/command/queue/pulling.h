@@ -52,7 +52,7 @@ class Pulling {
   Intake intake_;
   zk::Session& session_{intake_.session()};
   recipe::Consumer& consumer_{intake_.consumer()};
-  recipe::Discharge& discharge_{intake_.discharge()};
+  recipe::Acks& acks_{intake_.acks()};
   std::deque<recipe::Item> items_;     // ours, not written yet
   std::string chunk_;                  // of the first of them, whole ones
   std::deque<size_t> ends_;            // where each ends in the chunk that is not written to its end

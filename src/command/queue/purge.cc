@@ -5,8 +5,7 @@
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
 #include "host/terminal.h"
-#include "recipe/queue/survey.h"
-#include "recipe/queue/upkeep.h"
+#include "recipe/queue/admin.h"
 
 #include <fmt/format.h>
 
@@ -39,12 +38,11 @@ int QueuePurge::execute(const Arguments& arguments, const GlobalOptions& global,
   QueueVisit visit(path, "purge", global);
   visit.open();
   if (!yes_) {
-    const recipe::QueueCount count = recipe::count_queue(visit.session(), visit.layout(), false, kNever);
+    const recipe::QueueCounts count = recipe::count_queue(visit.session(), visit.layout(), false, kNever);
     const int64_t there = dead_ ? count.dead : count.items;
     visit.confirm(fmt::format("throw away {} {} of {}?", there, dead_ ? "dead items" : "items", path));
   }
-  const recipe::Purged purged = dead_ ? recipe::purge_dead(visit.session(), visit.layout(), kNever)
-                                      : recipe::purge_items(visit.session(), visit.layout(), kNever);
+  const recipe::Purged purged = recipe::purge_queue(visit.session(), visit.layout(), dead_, kNever);
   visit.session().close();
   const std::string text = fmt::format("{} thrown away", items_are(purged.removed));
   if (purged.in_work == 0) {

@@ -14,7 +14,7 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::QueueCount;
+using recipe::QueueCounts;
 using recipe::QueueItem;
 using Json = nlohmann::ordered_json;
 
@@ -52,12 +52,12 @@ void put_text(Json& json, const char* key, const std::string& text) {
 
 }  // namespace
 
-std::string text_of(const QueueCount& count, bool exact) {
+std::string text_of(const QueueCounts& count, bool exact) {
   std::string text = fmt::format("items {}\ndead {}\n", count.items, count.dead);
   return exact ? text + fmt::format("in_work {}\n", count.in_work) : text;
 }
 
-std::string json_of(const QueueCount& count, bool exact) {
+std::string json_of(const QueueCounts& count, bool exact) {
   Json json;
   json["items"] = count.items;
   json["dead"] = count.dead;

@@ -2,7 +2,7 @@
 // What is in a queue, as text: for people and awk in columns, with --json an object on a line of its own for each item.
 #pragma once
 
-#include "recipe/queue/survey.h"
+#include "recipe/queue/admin.h"
 
 #include <cstddef>
 #include <string>
@@ -11,8 +11,8 @@
 namespace zklock::command {
 
 // "items 3", "dead 0", and with `exact` "in_work 1", a line each.
-std::string text_of(const recipe::QueueCount& count, bool exact);
-std::string json_of(const recipe::QueueCount& count, bool exact);
+std::string text_of(const recipe::QueueCounts& count, bool exact);
+std::string json_of(const recipe::QueueCounts& count, bool exact);
 
 // Takes the items in pieces, so that no more than one has to be kept.
 class QueueReport {

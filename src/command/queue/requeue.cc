@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
-#include "recipe/queue/requeue.h"
+#include "recipe/queue/admin.h"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,13 @@
 #include "command/queue/settlement.h"
 
 #include "host/terminal.h"
+#include "zk/path.h"
 
 #include <fmt/format.h>
 
 namespace zklock::command {
 
-using recipe::Fate;
+using recipe::Ack;
 using recipe::Item;
 
 Stage Settlement::settle(Item item, const CommandEnd& end) {
@@ -21,10 +22,10 @@ Stage Settlement::settle(Item item, const CommandEnd& end) {
     case Verdict::dead:
       return bury(item, describe(end));
     case Verdict::failed:
-      keep(std::move(item), Fate::failed, end);
+      keep(std::move(item), Ack::retry, end);
       break;
     case Verdict::later:
-      keep(std::move(item), Fate::untouched, end);
+      keep(std::move(item), Ack::release, end);
       break;
     case Verdict::left:
       tally_.left();
@@ -37,25 +38,25 @@ Stage Settlement::settle(Item item, const CommandEnd& end) {
   return options_.halt ? Stage::finishing : Stage::taking;
 }
 
-void Settlement::keep(Item item, Fate fate, const CommandEnd& end) {
+void Settlement::keep(Item item, Ack ack, const CommandEnd& end) {
   if (intake_.session().options().verbose) {
-    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
+    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", zk::name_of(item.path),
                              options_.pull.path, describe(end), item.attempts, options_.most_attempts));
   }
-  kept_.add(std::move(item), fate);
+  kept_.add(std::move(item), ack);
 }
 
 Stage Settlement::bury(const Item& item, const std::string& reason) {
   tally_.buried();
-  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
-                           recipe::name_of(item.path), options_.pull.path, reason, item.attempts));
-  part_with(Fate::dead, item, why_dead(reason, item.attempts));
+  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n", zk::name_of(item.path),
+                           options_.pull.path, reason, item.attempts));
+  part_with(Ack::dead_letter, item, why_dead(reason, item.attempts));
   return options_.halt ? Stage::finishing : Stage::taking;
 }
 
 void Settlement::remove_done() {
   if (done_.empty()) return;
-  intake_.discharge().remove(done_, kNever);
+  intake_.acks().remove(done_, kNever);
   done_.clear();
 }
 
@@ -69,7 +70,7 @@ void Settlement::give_back_kept(Stage stage) {
 
 void Settlement::return_kept(const KeptItems::Kept& kept, Stage stage) {
   count_kept(kept, stage);
-  part_with(kept.fate, kept.item);
+  part_with(kept.ack, kept.item);
 }
 
 void Settlement::count_kept(const KeptItems::Kept& kept, Stage stage) {
@@ -88,14 +89,14 @@ void Settlement::forget(Stage stage) {
 std::vector<Item> Settlement::take_uncounted() {
   std::vector<Item> uncounted;
   while (auto kept = kept_.take(true)) {
-    if (kept->fate == Fate::untouched) uncounted.push_back(std::move(kept->item));
+    if (kept->ack == Ack::release) uncounted.push_back(std::move(kept->item));
   }
   return uncounted;
 }
 
-void Settlement::part_with(Fate fate, const Item& item, const std::string& why) {
+void Settlement::part_with(Ack ack, const Item& item, const std::string& why) {
   lease_->drop(recipe::claim_of(item.path));
-  intake_.discharge().discharge(fate, item, why, kNever);
+  intake_.acks().send(ack, item, why, kNever);
 }
 
 }  // namespace zklock::command

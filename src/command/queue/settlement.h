@@ -36,7 +36,7 @@ class Settlement {
   void remove_done();
 
   // The attempt that the claim of `item` stands for is taken back.
-  void give_back(const recipe::Item& item) { part_with(recipe::Fate::untouched, item); }
+  void give_back(const recipe::Item& item) { part_with(recipe::Ack::release, item); }
   // Kept ones, those that are due or all. Of a consumer that takes more they may come again: they count as failed only
   // if it takes a number of items, and that has been reached before they did.
   void give_back_due(Stage stage);
@@ -56,10 +56,10 @@ class Settlement {
   std::vector<recipe::Item> take_uncounted();
 
  private:
-  void keep(recipe::Item item, recipe::Fate fate, const CommandEnd& end);
+  void keep(recipe::Item item, recipe::Ack ack, const CommandEnd& end);
   void return_kept(const KeptItems::Kept& kept, Stage stage);
   void count_kept(const KeptItems::Kept& kept, Stage stage);
-  void part_with(recipe::Fate fate, const recipe::Item& item, const std::string& why = "");
+  void part_with(recipe::Ack ack, const recipe::Item& item, const std::string& why = "");
 
   const WorkOptions& options_;
   Intake& intake_;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "recipe/queue/item.h"
+#include "recipe/queue/layout.h"
 
 #include <deque>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include "command/cli/confirmation.h"
 #include "host/terminal.h"
-#include "recipe/queue/node.h"
+#include "recipe/queue/nodes.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "command/child/attended_command.h"
 #include "command/queue/verdict.h"
 #include "host/process/guard.h"
-#include "recipe/queue/item.h"
+#include "recipe/queue/layout.h"
 
 #include <optional>
 

@@ -10,6 +10,7 @@
 
 namespace zklock::command {
 
+using recipe::IdleEnd;
 using recipe::IdleLine;
 using recipe::Item;
 using recipe::Lease;
@@ -51,7 +52,7 @@ void Working::work() {
   const host::Attached keeping(loop_, settlement_.kept());
   while (stage_ == Stage::taking || crew_.is_busy()) {
     settle_ended();
-    discharge_.take_answers(kNever);
+    acks_.take_answers(kNever);
     look_after_session();
     settlement_.give_back_due(stage_);
     give_back_stock();
@@ -94,7 +95,7 @@ void Working::look_after_session() {
 
 // What was claimed is somebody else's now; what was done may be removed already.
 void Working::start_again() {
-  discharge_.finish(kNever);
+  acks_.finish(kNever);
   taken_ -= stock_.take_all().size();
   settlement_.forget(stage_);
   intake_.open_again();
@@ -106,7 +107,7 @@ void Working::prove_anew() {
   settlement_.give_back_kept(stage_);
   const std::vector<Item> unproved = stock_.take_all();
   taken_ -= unproved.size();
-  take_in(discharge_.confirm(unproved, kNever));
+  take_in(consumer_.confirm(unproved, kNever));
 }
 
 void Working::go_on() {
@@ -174,9 +175,9 @@ bool Working::needs_attention() const {
 }
 
 void Working::wait_for_items() {
-  if (!discharge_.finished()) {
+  if (!acks_.finished()) {
     // The look that found nothing has left out what was still on its way back.
-    return discharge_.finish(kNever);
+    return acks_.finish(kNever);
   }
   if (session_.expired()) return;
   if (!has_own() && options_.pull.all && !consumer_.some_in_work()) {
@@ -195,18 +196,18 @@ void Working::stand_in_line() {
   if (left_until(until) == Duration::zero()) return end_for_lack();
   IdleLine& line = intake_.idle_line();
   switch (line.wait({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own)) {
-    case IdleLine::End::taken:
+    case IdleEnd::taken:
       return take_in(std::move(line.items()));
-    case IdleLine::End::nothing:
+    case IdleEnd::nothing:
       stage_ = Stage::finishing;
       return;
-    case IdleLine::End::removed:
+    case IdleEnd::removed:
       throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
-    case IdleLine::End::timeout:
+    case IdleEnd::timeout:
       if (!own) end_for_lack();
       return;
-    case IdleLine::End::expired:
-    case IdleLine::End::disturbed:
+    case IdleEnd::expired:
+    case IdleEnd::disturbed:
       return;
   }
 }
@@ -219,8 +220,8 @@ void Working::end_for_lack() {
 void Working::wind_up() {
   settlement_.give_back_kept(stage_);
   give_back_stock();
-  discharge_.finish(kNever);
-  if (session_.expired() && !discharge_.doubtful().empty()) intake_.open_again();
+  acks_.finish(kNever);
+  if (session_.expired() && !acks_.doubtful().empty()) intake_.open_again();
   intake_.check_lost();
 }
 

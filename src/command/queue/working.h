@@ -64,7 +64,7 @@ class Working {
   Intake intake_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
   zk::Session& session_{intake_.session()};
   recipe::Consumer& consumer_{intake_.consumer()};
-  recipe::Discharge& discharge_{intake_.discharge()};
+  recipe::Acks& acks_{intake_.acks()};
   Crew crew_;
   Supervision supervision_;
   std::optional<recipe::Lease> lease_;

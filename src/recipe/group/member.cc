@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/member.h"
 
-#include "recipe/group/layout.h"
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 
@@ -31,37 +30,20 @@ GroupMember::State GroupMember::join(Deadline until) {
     session_.ready(until);
     entering_ = session_.client().create(stem(), membership_.data, mode);
     const Answer made = session_.await(entering_, until);
-    switch (made.code) {
-      case Code::ok:
-        path_ = made.path;
-        return look(until);
-      case Code::unknown: {
-        const State found = find(until);
-        if (found == State::removed) continue;
-        return found;
-      }
-      case Code::node_exists: {
-        const State found = look_at_name(until);
-        if (found == State::removed) continue;
-        return found;
-      }
-      case Code::no_node:
-        continue;
-      case Code::expired:
-        return State::expired;
-      case Code::not_empty:
-      case Code::bad_version:
-      case Code::childless:
-      case Code::no_auth:
-      case Code::unsupported:
-      case Code::other:
-        throw zk::failure_of(tried_, made);
+    if (made.code == Code::expired) return State::expired;
+    if (made.code == Code::no_node) continue;
+    if (made.code == Code::ok) {
+      path_ = made.path;
+      return look(until);
     }
+    if (made.code != Code::unknown && made.code != Code::node_exists) throw zk::failure_of(tried_, made);
+    const State found = find(until);
+    if (found != State::removed) return found;
   }
 }
 
-// The create's answer was lost. Only a list behind a barrier tells whether there is a node of our session. `removed`:
-// none.
+// The create's answer was lost, or there is one of that name. Only a list behind a barrier tells whether there is a
+// node of our session. `removed`: none.
 GroupMember::State GroupMember::find(Deadline until) {
   if (membership_.unique) return look_at_name(until);
   const Answer list = session_.settled_children(membership_.group, until);
@@ -97,18 +79,13 @@ GroupMember::State GroupMember::look_at_name(Deadline until) {
 }
 
 bool GroupMember::wait_for_name(Deadline until) {
-  for (;;) {
-    session_.ready(until);
-    const auto watch = std::make_shared<zk::WatchState>();
-    const Answer answer = session_.await(session_.client().exists(stem(), watch), until);
-    if (answer.code == Code::unknown) continue;
-    if (answer.code != Code::ok) return true;
-    while (!watch->fired && !session_.expired()) {
-      if (left_until(until) == Duration::zero()) return false;
-      session_.turn(until);
-    }
-    return true;
+  const auto watch = std::make_shared<zk::WatchState>();
+  if (session_.exists(stem(), until, watch).code != Code::ok) return true;
+  while (!watch->fired && !session_.expired()) {
+    if (left_until(until) == Duration::zero()) return false;
+    session_.turn(until);
   }
+  return true;
 }
 
 // The check is a transaction: where the session was ended by the servers but we have not heard of it, the answer is
@@ -131,13 +108,10 @@ GroupMember::State GroupMember::look(Deadline until) {
 
 GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
   membership_.data = std::move(data);
-  for (;;) {
-    session_.ready(until);
-    const Answer written = session_.await(session_.client().write(path_, membership_.data), until);
-    if (written.code == Code::unknown) continue;
-    if (written.code == Code::no_auth) throw zk::failure_of("cannot write " + path_, written);
-    return written.code == Code::ok ? State::in : look(until);
-  }
+  const auto write = [this](zk::Client& client) { return client.write(path_, membership_.data); };
+  const Answer written = session_.ask(write, until);
+  if (written.code == Code::no_auth) throw zk::failure_of("cannot write " + path_, written);
+  return written.code == Code::ok ? State::in : look(until);
 }
 
 void GroupMember::leave(Duration budget) {

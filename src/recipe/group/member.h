@@ -17,16 +17,18 @@ struct Membership {
   std::string data;
 };
 
+enum class MemberState {
+  in,
+  taken,    // somebody else has the name; see taken_by()
+  removed,  // somebody has deleted our node while our session lives
+  expired,  // the session is over, and with it our node: forget(), open another and join again
+};
+
 class GroupMember {
  public:
   GroupMember(zk::Session& session, Membership membership);
 
-  enum class State {
-    in,
-    taken,    // somebody else has the name; see taken_by()
-    removed,  // somebody has deleted our node while our session lives
-    expired,  // the session is over, and with it our node: forget(), open another and join again
-  };
+  using State = MemberState;
 
   // Makes the group where it is absent, and joins it. Not `removed`, as long as nobody is that fast.
   State join(Deadline until);

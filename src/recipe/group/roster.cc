@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/roster.h"
 
-#include "recipe/group/layout.h"
+#include "recipe/line.h"
 #include "zk/batch.h"
 #include "zk/path.h"
 
@@ -25,42 +25,25 @@ std::vector<MemberChange> changes_between(const Members& before, const Members& 
 
 GroupRoster::State GroupRoster::look(Deadline until) {
   const Answer answer = list(until);
-  switch (answer.code) {
-    case Code::ok:
-      take_in(answer.names, until);
-      return session_.expired() ? State::expired : State::there;
-    case Code::no_node:
-      members_.clear();
-      others_.clear();
-      return State::absent;
-    case Code::expired:
-      return State::expired;
-    case Code::node_exists:
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::no_auth:
-    case Code::unsupported:
-    case Code::unknown:
-    case Code::other:
-      break;
+  if (answer.code == Code::expired) return State::expired;
+  if (answer.code == Code::no_node) {
+    members_.clear();
+    others_.clear();
+    return State::absent;
   }
-  throw zk::failure_of(fmt::format("cannot list {}", group_), answer);
+  if (answer.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", group_), answer);
+  take_in(answer.names, until);
+  return session_.expired() ? State::expired : State::there;
 }
 
 // With a watch on what it has found. A session never sees an older state than it has seen before, whichever server it
 // moves to; a new one may, and what was printed must not be taken back: hence its sync.
 Answer GroupRoster::list(Deadline until) {
   for (;;) {
-    session_.ready(until);
     watch_ = std::make_shared<zk::WatchState>();
-    const int64_t session = session_.id();
-    const zk::Call synced = synced_ == session ? nullptr : session_.client().sync(group_);
-    const zk::Call listed = session_.client().children(group_, watch_);
-    const Code sync = synced ? session_.await(synced, until).code : Code::ok;
-    Answer answer = session_.await(listed, until);
-    if (sync == Code::unknown || answer.code == Code::unknown) continue;
-    if (sync == Code::ok) synced_ = session;
+    const bool again = synced_ == session_.id();
+    Answer answer = again ? session_.children(group_, until, watch_) : session_.synced_children(group_, until, watch_);
+    if (answer.code != Code::expired) synced_ = session_.id();
     if (answer.code != Code::no_node) return answer;
     answer = session_.await(session_.client().exists(group_, watch_), until);
     if (answer.code == Code::no_node || answer.code == Code::expired) return answer;

@@ -2,6 +2,7 @@
 // Who is in a group: looked at, and watched until that changes.
 #pragma once
 
+#include "recipe/group/group.h"
 #include "zk/session.h"
 
 #include <map>
@@ -18,8 +19,10 @@ struct Member {
 
 using Members = std::map<std::string, Member>;  // by name
 
+enum class MemberEvent { left, joined };
+
 struct MemberChange {
-  enum class Kind { left, joined };
+  using Kind = MemberEvent;
   Kind kind;
   std::string name;
 
@@ -35,14 +38,10 @@ class GroupRoster {
   GroupRoster(zk::Session& session, std::string group, bool with_data)
       : session_(session), group_(std::move(group)), with_data_(with_data) {}
 
-  enum class State {
-    there,
-    absent,   // there is no such group, and so nobody in it
-    expired,  // members() is as before: open another session and look again
-  };
+  using State = GroupState;
 
-  // From when it returns on, no change is missed. Throws what the session throws, and a Failure (77) for a group that
-  // may not be listed.
+  // From when it returns on, no change is missed. When the session has expired, members() is as before: open another
+  // one and look again. Throws what the session throws, and a Failure (77) for a group that may not be listed.
   State look(Deadline until);
   // The next look() reads the data of all members anew.
   void forget() { members_.clear(); }

@@ -13,21 +13,21 @@ using zk::Step;
 
 LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
     : session_(session), data_(std::move(data)) {
-  for (const Held& one : held) entries_.push_back({one, one.path + std::string(kLastSuccess)});
+  for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
 // A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {
   std::optional<Duration> youngest;
   ahead_ = Duration::zero();
-  for (Entry& entry : entries_) {
-    const Answer last = session_.read(entry.node, until);
-    entry.exists = last.code == Code::ok;
+  for (Success& success : successes_) {
+    const Answer last = session_.read(success.node, until);
+    success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
-    if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", entry.node), last);
-    Duration age = span_between(last.stat.modified_ms, entry.held.created_ms);
+    if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
+    Duration age = span_between(last.stat.modified_ms, success.held.created_ms);
     // A zklock that runs us has had the lock for longer: the success may be since then.
-    if (entry.held.owner != session_.id()) age = std::max(age, Duration::zero());
+    if (success.held.owner != session_.id()) age = std::max(age, Duration::zero());
     ahead_ = std::max(ahead_, -age);
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }
@@ -36,11 +36,11 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
 
 std::vector<Step> LastSuccess::steps() const {
   std::vector<Step> steps;
-  for (const Entry& entry : entries_) {
-    steps.push_back({entry.exists ? Step::Kind::write : Step::Kind::create, entry.node, data_});
+  for (const Success& success : successes_) {
+    steps.push_back({success.exists ? Step::Kind::write : Step::Kind::create, success.node, data_});
     // A lock of a zklock that runs us is not ours to give back.
-    const bool ours = entry.held.owner == session_.id();
-    steps.push_back({ours ? Step::Kind::remove : Step::Kind::check, entry.held.node, ""});
+    const bool ours = success.held.owner == session_.id();
+    steps.push_back({ours ? Step::Kind::remove : Step::Kind::check, success.held.node, ""});
   }
   return steps;
 }
@@ -50,25 +50,13 @@ bool LastSuccess::record(Duration budget) {
   while (!recorded_ && session_.settle_connection(until)) {
     const zk::Call recording = session_.client().transact(steps());
     if (!session_.settle(recording, until)) break;
-    switch (recording->answer.code) {
-      case Code::ok:
-        recorded_ = true;
-        break;
-      case Code::unknown:
-      case Code::no_node:
-      case Code::node_exists:
-        if (!look_again(until)) return recorded_;
-        break;
-      case Code::expired:
-        return false;
-      case Code::not_empty:
-      case Code::bad_version:
-      case Code::childless:
-      case Code::no_auth:
-      case Code::unsupported:
-      case Code::other:
-        throw zk::failure_of("cannot record the success", recording->answer);
+    const Code code = recording->answer.code;
+    recorded_ = code == Code::ok;
+    if (recorded_ || code == Code::expired) break;
+    if (code != Code::unknown && code != Code::no_node && code != Code::node_exists) {
+      throw zk::failure_of("cannot record the success", recording->answer);
     }
+    if (!look_again(until)) break;
   }
   return recorded_;
 }
@@ -76,17 +64,17 @@ bool LastSuccess::record(Duration budget) {
 // Whether it is worth another try. The transaction was whole or nothing, so one of the nodes tells about all: with our
 // text on it, it was done before its answer was lost.
 bool LastSuccess::look_again(Deadline until) {
-  for (Entry& entry : entries_) {
+  for (Success& success : successes_) {
     if (!session_.settle_connection(until)) return false;
     const zk::Call barrier = session_.client().barrier();
-    const zk::Call last = session_.client().read(entry.node);
-    const zk::Call own = session_.client().read(entry.held.node);
+    const zk::Call last = session_.client().read(success.node);
+    const zk::Call own = session_.client().read(success.held.node);
     if (!session_.settle(own, until)) return false;
     if (session_.expired()) return false;
     if (barrier->answer.code == Code::unknown || own->answer.code == Code::unknown) return true;
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
     if (recorded_ || own->answer.code == Code::no_node) return false;
-    entry.exists = last->answer.code == Code::ok;
+    success.exists = last->answer.code == Code::ok;
   }
   return true;
 }

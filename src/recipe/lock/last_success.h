@@ -3,7 +3,7 @@
 // transaction in which it lets go, so that one who has lost the lock never writes. All times are the server's.
 #pragma once
 
-#include "recipe/lock/lockable.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/session.h"
 
 #include <optional>
@@ -32,7 +32,7 @@ class LastSuccess {
   bool record(Duration budget);
 
  private:
-  struct Entry {
+  struct Success {
     Held held;
     std::string node;  // <path>.last
     bool exists = false;
@@ -43,7 +43,7 @@ class LastSuccess {
 
   zk::Session& session_;
   std::string data_;
-  std::vector<Entry> entries_;
+  std::vector<Success> successes_;
   Duration ahead_{};
   bool recorded_ = false;
 };

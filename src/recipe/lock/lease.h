@@ -7,7 +7,7 @@
 #pragma once
 
 #include "host/loop.h"
-#include "recipe/lock/lockable.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -16,13 +16,24 @@
 
 namespace zklock::recipe {
 
+enum class LeaseState {
+  held,
+  node_deleted,  // by somebody, while our session lived
+  revoked,       // somebody asks us to let go; it is ours until we do
+  expired,       // the session is over
+  unproved,      // no quorum has confirmed the lock in time; it may be another's from the fence on
+};
+
+// What else of a node counts.
+enum class LeaseWatch {
+  nodes,    // that it goes, and what is written into it: seen at once
+  nothing,  // that it goes is seen by the next heartbeat
+};
+
 class Lease : public host::Source {
  public:
-  // What else of a node counts.
-  enum class Watched {
-    nodes,    // that it goes, and what is written into it: seen at once
-    nothing,  // that it goes is seen by the next heartbeat
-  };
+  using State = LeaseState;
+  using Watched = LeaseWatch;
 
   // On what was acquired in the session as it is now. `grace`: what the command gets between SIGTERM and SIGKILL; the
   // lease ends so long before the fence.
@@ -37,13 +48,6 @@ class Lease : public host::Source {
   // On nothing, whatever was lost: for what is acquired from now on.
   void clear();
 
-  enum class State {
-    held,
-    node_deleted,  // by somebody, while our session lived
-    revoked,       // somebody asks us to let go; it is ours until we do
-    expired,       // the session is over
-    unproved,      // no quorum has confirmed the lock in time; it may be another's from the fence on
-  };
   State state() const { return state_; }
   Deadline fence() const { return fence_; }
   Deadline proved() const { return proved_; }
@@ -55,7 +59,7 @@ class Lease : public host::Source {
   void decide() override;
 
  private:
-  struct Look {
+  struct HeldNode {
     Held held;
     zk::Watch watch;  // on the node; nothing: look again
     zk::Call call;    // the read that sets it, if under way
@@ -63,8 +67,8 @@ class Lease : public host::Source {
 
   void take_heartbeat();
   void send_heartbeat();
-  void take(Look& look);
-  void send(Look& look);
+  void take(HeldNode& node);
+  void send(HeldNode& node);
   void end(State state, const Held& held);
   void move_fence();
 
@@ -72,7 +76,7 @@ class Lease : public host::Source {
   Duration grace_;
   Watched watched_;
   State state_ = State::held;
-  std::vector<Look> looks_;
+  std::vector<HeldNode> nodes_;
   Deadline proved_ = kNever;
   Deadline fence_ = kNever;
   uint64_t connections_;  // as of the last decision

@@ -2,11 +2,10 @@
 #include "recipe/lock/lock.h"
 
 #include "base/text.h"
-#include "recipe/group/layout.h"
-#include "recipe/lock/wait.h"
-#include "recipe/queue/node.h"
-#include "zk/path.h"
+#include "recipe/use.h"
 #include "zk/timing.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -52,14 +51,10 @@ Lock::Lock(zk::Session& session, std::string path, WaitObserver& observer, std::
   holder_.path = path_;
 }
 
-Held Lock::held() const {
-  return {path_, own_.path(), session_.id(), own_.token(), own_.created_ms(), own_.proved()};
-}
-
-Lock::Outcome Lock::acquire(const Patience& patience) {
+Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
   session_.set_purpose(tried_);
   try {
-    const Outcome outcome = stand_in_line(patience);
+    const Outcome outcome = stand_in_line(policy);
     // Not forgotten: without an answer it may still stand, and whoever goes on in this session has to know.
     if (outcome != Outcome::held) own_.remove(withdrawal_budget(session_));
     return outcome;
@@ -69,64 +64,47 @@ Lock::Outcome Lock::acquire(const Patience& patience) {
   }
 }
 
-Lock::Outcome Lock::stand_in_line(const Patience& patience) {
+Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
   watch_.reset();
   watch_before_.reset();
-  auto state = OwnNode::State::missing;
-  while (state == OwnNode::State::missing) {
-    state = own_.make(name_of_contender(type_.family, type_.kind, make_uuid()), data_, patience.until);
+  auto state = NodeState::missing;
+  while (state == NodeState::missing) {
+    state = own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_, policy.until);
   }
-  while (state == OwnNode::State::there) {
-    if (const auto outcome = look(patience)) return *outcome;
-    state = own_.confirm(patience.until);
+  while (state == NodeState::there) {
+    if (const auto outcome = look(policy)) return *outcome;
+    state = own_.confirm(policy.until);
   }
-  return state == OwnNode::State::expired ? Outcome::expired : Outcome::removed;
-}
-
-// A path for slots keeps the node for the leases when nobody has one; see Slots::check_use for the other side.
-void Lock::check_use(Deadline until) {
-  if (may_be_group(own_.parent_stat()) && is_group(group_mark_of(session_.read(line_path_, until).data))) {
-    throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: the path is in use as a group, not as a lock; choose another", path_));
-  }
-  for (const std::string& name : own_.siblings()) {
-    const bool slots = name == "leases";
-    if (name != "items" && !slots) continue;
-    if (!slots && !is_mark_of_queue(session_.read(path_, until))) continue;
-    if (slots && session_.children(child(name), until).names.empty()) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("{}: the path is in use {}, not as a lock; {}", tried_,
-                                                    slots ? "for slots" : "as a queue",
-                                                    slots ? "use --slots or another path" : "choose another"));
-  }
+  return state == NodeState::expired ? Outcome::expired : Outcome::removed;
 }
 
 // Nothing: what stands in the way has changed, look again.
-std::optional<Lock::Outcome> Lock::look(const Patience& patience) {
-  check_use(patience.until);
-  std::vector<Contender> line = line_of(own_.siblings());
+std::optional<Lock::Outcome> Lock::look(const WaitPolicy& policy) {
+  check_use(session_, line_path_, own_.siblings(), Use::lock, tried_, policy.until);
+  std::vector<Contender> line = line_of(own_.siblings().names);
   std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
   own_.check_number();
   const Place place = find_place(line, own_.name(), type_.with_kazoo);
-  switch (place.state) {
-    case Place::State::my_turn:
+  switch (place.turn) {
+    case Turn::mine:
       return Outcome::held;
-    case Place::State::gone:
+    case Turn::gone:
       return Outcome::removed;
-    case Place::State::strangers:
+    case Turn::strangers:
       throw Failure(
           ExitStatus::bad_data,
           fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
                       tried_, printable(place.predecessor), peer_to_use(parse_contender(place.predecessor)->family)));
-    case Place::State::waiting:
-      if (may_wait(patience, line)) return is_watched(place) ? sleep(place, patience) : wait_for(place, patience);
+    case Turn::waiting:
+      if (may_wait(policy, line)) return is_watched(place) ? sleep(place, policy) : wait_for(place, policy);
       holder_ = find_holder(place);
       return Outcome::busy;
   }
   return std::nullopt;
 }
 
-bool Lock::may_wait(const Patience& patience, const std::vector<Contender>&) {
-  return patience.in_line;
+bool Lock::may_wait(const WaitPolicy& policy, const std::vector<Contender>&) {
+  return policy.in_line;
 }
 
 // As after a look that nothing had woken us for.
@@ -135,8 +113,8 @@ bool Lock::is_watched(const Place& place) const {
   return stands(watch_) && stands(watch_before_) && watched_ == place.predecessor;
 }
 
-std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& patience) {
-  session_.ready(patience.until);
+std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const WaitPolicy& policy) {
+  session_.ready(policy.until);
   const auto watch = std::make_shared<zk::WatchState>();
   const zk::Call watching = session_.client().read(child(place.predecessor), watch);
   zk::Call own;
@@ -144,12 +122,12 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& 
     watch_ = std::make_shared<zk::WatchState>();
     own = session_.client().read(own_.path(), watch_);
   }
-  Answer predecessor = session_.await(watching, patience.until);
+  Answer predecessor = session_.await(watching, policy.until);
   if (predecessor.code == Code::no_auth) {
     // Not ours to read. Its existence may be watched; that leaves a watch behind if it is gone, so it is not the rule.
-    predecessor = session_.await(session_.client().exists(child(place.predecessor), watch), patience.until);
+    predecessor = session_.await(session_.client().exists(child(place.predecessor), watch), policy.until);
   }
-  const Answer mine = own ? session_.await(own, patience.until) : Answer();
+  const Answer mine = own ? session_.await(own, policy.until) : Answer();
   if (mine.code != Code::ok) watch_.reset();
   if (mine.data == kRevoked) return Outcome::removed;
   if (session_.expired()) return Outcome::expired;
@@ -162,12 +140,12 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const Patience& 
   }
   watch_before_ = watch;
   watched_ = place.predecessor;
-  return sleep(place, patience);
+  return sleep(place, policy);
 }
 
-std::optional<Lock::Outcome> Lock::sleep(const Place& place, const Patience& patience) {
+std::optional<Lock::Outcome> Lock::sleep(const Place& place, const WaitPolicy& policy) {
   const auto look_around = [&]() -> const Holder& { return this->look_around(place); };
-  return wait_for_change(session_, {watch_before_, watch_}, patience, observer_, look_around,
+  return wait_for_change(session_, {watch_before_, watch_}, policy, observer_, look_around,
                          deadline_in(zk::longest_sleep_of(session_.timeout())));
 }
 
@@ -177,7 +155,7 @@ const Holder& Lock::look_around(Place place) {
   const zk::Call listed = session_.client().children(line_path_);
   if (!session_.settle(listed, deadline_in(kLastLook)) || listed->answer.code != Code::ok) return holder_;
   const Place now = find_place(line_of(listed->answer.names), own_.name(), type_.with_kazoo);
-  return holder_ = find_holder(now.state == Place::State::waiting ? now : place);
+  return holder_ = find_holder(now.turn == Turn::waiting ? now : place);
 }
 
 Holder Lock::find_holder(const Place& place) {
@@ -186,6 +164,34 @@ Holder Lock::find_holder(const Place& place) {
   holder.before = place.before;
   read_holder(session_, child(place.holder), holder);
   return holder;
+}
+
+void read_holder(zk::Session& session, const std::string& node, Holder& holder) {
+  if (!session.connected()) return;
+  const zk::Call read = session.client().read(node);
+  if (!session.settle(read, deadline_in(kLastLook)) || read->answer.code != zk::Code::ok) return;
+  holder.known = true;
+  holder.data = read->answer.data;
+  holder.since_ms = read->answer.stat.created_ms;
+}
+
+std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,
+                                       const WaitPolicy& policy, WaitObserver& observer,
+                                       const std::function<const Holder&()>& look_around, Deadline awake) {
+  const auto fired = [](const zk::Watch& watch) { return watch->fired; };
+  while (std::none_of(watches.begin(), watches.end(), fired)) {
+    if (session.expired()) return Outcome::expired;
+    if (policy.disturbed && policy.disturbed()) return Outcome::disturbed;
+    if (left_until(policy.until) == Duration::zero()) {
+      look_around();
+      return Outcome::busy;
+    }
+    if (left_until(awake) == Duration::zero()) return std::nullopt;
+    session.turn(std::min({policy.until, observer.next_look(), awake}));
+    if (BootClock::now() >= observer.next_look()) observer.on_holder(look_around());
+  }
+  if (session.expired()) return Outcome::expired;
+  return std::nullopt;
 }
 
 }  // namespace zklock::recipe

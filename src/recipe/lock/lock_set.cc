@@ -1,39 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/lock_set.h"
 
-#include "recipe/lock/own_node.h"
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace zklock::recipe {
 
-using Outcome = Lockable::Outcome;
+using zk::Code;
 
-Outcome LockSet::acquire(const Patience& patience) {
+// A node's czxid is its own for ever, so what it was found to be by name and czxid it still is if it is there.
+Outcome OuterLock::acquire(const WaitPolicy& policy) {
+  const auto check = [this](zk::Client& client) {
+    held_.proved = BootClock::now();
+    return client.check({held_.node});
+  };
+  const zk::Answer answer = session_.ask(check, policy.until);
+  acquired_ = answer.code == Code::ok;
+  if (acquired_) return Outcome::held;
+  if (answer.code == Code::no_node) return Outcome::disturbed;
+  if (answer.code == Code::expired) return Outcome::expired;
+  throw zk::failure_of(fmt::format("cannot take {}", held_.path), answer);
+}
+
+bool OuterLock::release(Duration budget) {
+  const Deadline until = deadline_in(budget);
+  while (acquired_ && session_.settle_connection(until)) {
+    const zk::Call check = session_.client().check({held_.node});
+    if (!session_.settle(check, until)) break;
+    if (check->answer.code == Code::unknown) continue;
+    was_deleted_ = check->answer.code == Code::no_node;
+    acquired_ = false;
+  }
+  return !acquired_ || session_.expired();
+}
+
+Outcome LockSet::acquire(const WaitPolicy& policy) {
   for (;;) {
-    const Outcome outcome = acquire_each(patience);
+    const Outcome outcome = acquire_each(policy);
     kept_.reset();
-    switch (outcome) {
-      case Outcome::held:
-      case Outcome::busy:
-      case Outcome::removed:
-        return outcome;
-      case Outcome::expired:
-      case Outcome::disturbed:
-        break;
-    }
+    if (outcome != Outcome::expired && outcome != Outcome::disturbed) return outcome;
     observer_.on_start_again(outcome);
     session_.close();
-    session_.open(patience.until);
+    session_.open(policy.until);
   }
 }
 
-Outcome LockSet::acquire_each(const Patience& patience) {
+Outcome LockSet::acquire_each(const WaitPolicy& policy) {
   held_.clear();
   try {
     locks_ = make_();
     for (const auto& lock : locks_) {
-      const Outcome outcome = acquire_next(*lock, patience);
+      const Outcome outcome = acquire_next(*lock, policy);
       if (outcome == Outcome::held) continue;
       blocked_ = lock.get();
       release(withdrawal_budget(session_));
@@ -46,16 +64,16 @@ Outcome LockSet::acquire_each(const Patience& patience) {
   return Outcome::held;
 }
 
-Outcome LockSet::acquire_next(Lockable& lock, Patience patience) {
+Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
   if (held_.empty()) {
-    const Outcome outcome = lock.acquire(patience);
+    const Outcome outcome = lock.acquire(policy);
     if (outcome == Outcome::held) held_.push_back(lock.held());
     return outcome;
   }
   if (!kept_) kept_.emplace(session_, held_, Duration::zero());
-  patience.disturbed = [this] { return kept_->state() != Lease::State::held; };
+  policy.disturbed = [this] { return kept_->state() != Lease::State::held; };
   const host::Attached keeping(loop_, *kept_);
-  const Outcome outcome = lock.acquire(patience);
+  const Outcome outcome = lock.acquire(policy);
   if (outcome != Outcome::held) return outcome;
   held_.push_back(lock.held());
   if (kept_->state() != Lease::State::held) return Outcome::disturbed;

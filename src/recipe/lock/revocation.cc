@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/revocation.h"
 
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include <algorithm>
 
@@ -20,60 +20,47 @@ void be_ready(zk::Session& session, Deadline until) {
   if (session.expired()) session.open(until);
 }
 
-enum class Fate { done, gone, unknown };
+// Of a request about a node.
+enum class Effect { done, gone, unknown };
 
-Fate fate_of(const Answer& answer, const std::string& tried) {
-  switch (answer.code) {
-    case Code::ok:
-      return Fate::done;
-    case Code::no_node:
-      return Fate::gone;
-    case Code::unknown:
-    case Code::expired:
-      return Fate::unknown;
-    case Code::node_exists:
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::no_auth:
-    case Code::unsupported:
-    case Code::other:
-      break;
-  }
+Effect effect_of(const Answer& answer, const std::string& tried) {
+  if (answer.code == Code::ok) return Effect::done;
+  if (answer.code == Code::no_node) return Effect::gone;
+  if (answer.code == Code::unknown || answer.code == Code::expired) return Effect::unknown;
   throw zk::failure_of(tried, answer);
 }
 
 // The write's answer was lost. Without the barrier, a server that we have moved to may not know of it yet.
-Fate look_for_request(zk::Session& session, const std::string& node, Deadline until) {
+Effect look_for_request(zk::Session& session, const std::string& node, Deadline until) {
   be_ready(session, until);
   const zk::Call barrier = session.client().barrier();
   const zk::Call read = session.client().read(node);
   const Code passed = session.await(barrier, until).code;
   const Answer answer = session.await(read, until);
-  if (answer.code == Code::no_node) return Fate::gone;
-  if (passed == Code::unknown || passed == Code::expired || answer.code != Code::ok) return Fate::unknown;
-  return answer.data == kRevoked ? Fate::done : Fate::unknown;
+  if (answer.code == Code::no_node) return Effect::gone;
+  if (passed == Code::unknown || passed == Code::expired || answer.code != Code::ok) return Effect::unknown;
+  return answer.data == kRevoked ? Effect::done : Effect::unknown;
 }
 
-struct Watched {
+struct WatchedHolder {
   std::string node;
   zk::Watch watch;   // nothing: to be set
   zk::Call setting;  // under way
   bool gone = false;
 };
 
-void watch(zk::Session& session, Watched& watched) {
-  if (!session.connected() || watched.setting || (watched.watch && !watched.watch->fired)) return;
-  watched.watch = std::make_shared<zk::WatchState>();
-  watched.setting = session.client().exists(watched.node, watched.watch);
+void watch(zk::Session& session, WatchedHolder& holder) {
+  if (!session.connected() || holder.setting || (holder.watch && !holder.watch->fired)) return;
+  holder.watch = std::make_shared<zk::WatchState>();
+  holder.setting = session.client().exists(holder.node, holder.watch);
 }
 
-void take_answer(Watched& watched) {
-  if (!watched.setting || !watched.setting->done) return;
-  const Code code = watched.setting->answer.code;
-  watched.gone = code == Code::no_node;
-  if (code != Code::ok) watched.watch.reset();
-  watched.setting.reset();
+void take_answer(WatchedHolder& holder) {
+  if (!holder.setting || !holder.setting->done) return;
+  const Code code = holder.setting->answer.code;
+  holder.gone = code == Code::no_node;
+  if (code != Code::ok) holder.watch.reset();
+  holder.setting.reset();
 }
 
 }  // namespace
@@ -86,10 +73,10 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes, Deadline until) {
     for (const std::string& node : open) writes.push_back(session.client().write(node, std::string(kRevoked)));
     Nodes again;
     for (size_t i = 0; i < open.size(); ++i) {
-      Fate fate = fate_of(session.await(writes[i], until), fmt::format("cannot write {}", open[i]));
-      if (fate == Fate::unknown) fate = look_for_request(session, open[i], until);
-      if (fate == Fate::done) asked.push_back(open[i]);
-      if (fate == Fate::unknown) again.push_back(open[i]);
+      Effect effect = effect_of(session.await(writes[i], until), fmt::format("cannot write {}", open[i]));
+      if (effect == Effect::unknown) effect = look_for_request(session, open[i], until);
+      if (effect == Effect::done) asked.push_back(open[i]);
+      if (effect == Effect::unknown) again.push_back(open[i]);
     }
     open = std::move(again);
   }
@@ -97,35 +84,35 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes, Deadline until) {
 }
 
 Nodes wait_until_gone(zk::Session& session, const Nodes& nodes, Deadline until) {
-  std::vector<Watched> left;
+  std::vector<WatchedHolder> left;
   for (const std::string& node : nodes) left.push_back({node, nullptr, nullptr, false});
   while (!left.empty() && left_until(until) > Duration::zero()) {
     if (session.expired()) {
-      for (Watched& watched : left) watched = {watched.node, nullptr, nullptr, false};
+      for (WatchedHolder& holder : left) holder = {holder.node, nullptr, nullptr, false};
       session.open(until);
     }
-    for (Watched& watched : left) watch(session, watched);
+    for (WatchedHolder& holder : left) watch(session, holder);
     session.turn(until);
-    for (Watched& watched : left) take_answer(watched);
-    std::erase_if(left, [](const Watched& watched) { return watched.gone; });
+    for (WatchedHolder& holder : left) take_answer(holder);
+    std::erase_if(left, [](const WatchedHolder& holder) { return holder.gone; });
   }
   Nodes names;
-  for (const Watched& watched : left) names.push_back(watched.node);
+  for (const WatchedHolder& holder : left) names.push_back(holder.node);
   return names;
 }
 
 Nodes take_away(zk::Session& session, const Nodes& nodes, Deadline until) {
   Nodes taken;
   for (const std::string& node : nodes) {
-    Fate fate = Fate::unknown;
+    Effect effect = Effect::unknown;
     bool perhaps = false;  // an earlier try may have done it
-    while (fate == Fate::unknown) {
+    while (effect == Effect::unknown) {
       be_ready(session, until);
       const Answer answer = session.await(session.client().remove(node), until);
-      fate = fate_of(answer, fmt::format("cannot delete {}", node));
-      perhaps |= fate == Fate::unknown;
+      effect = effect_of(answer, fmt::format("cannot delete {}", node));
+      perhaps |= effect == Effect::unknown;
     }
-    if (fate == Fate::done || perhaps) taken.push_back(node);
+    if (effect == Effect::done || perhaps) taken.push_back(node);
   }
   return taken;
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/slots.h"
 
-#include "recipe/group/layout.h"
-#include "recipe/lock/wait.h"
-#include "recipe/queue/node.h"
-#include "recipe/site.h"
-#include "zk/path.h"
+#include "recipe/use.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -33,16 +29,9 @@ std::optional<size_t> count_before(const std::vector<Contender>& line, const std
   return static_cast<size_t>(me - line.begin());
 }
 
-Outcome outcome_of(OwnNode::State state) {
-  switch (state) {
-    case OwnNode::State::there:
-      return Outcome::held;
-    case OwnNode::State::missing:
-      return Outcome::removed;
-    case OwnNode::State::expired:
-      break;
-  }
-  return Outcome::expired;
+Outcome outcome_of(NodeState slot) {
+  if (slot == NodeState::there) return Outcome::held;
+  return slot == NodeState::missing ? Outcome::removed : Outcome::expired;
 }
 
 }  // namespace
@@ -50,23 +39,12 @@ Outcome outcome_of(OwnNode::State state) {
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
     : Lock(session, slots.path_, {slots.path_, slots.path_ + "/locks"}, {}, std::move(data), observer), slots_(slots) {}
 
-void Slots::Gate::check_refusal() const {
-  if (own().refusal() == Code::ok) return;
-  zk::Answer answer;
-  answer.code = own().refusal();
-  throw zk::failure_of(fmt::format("cannot leave the gate of {}", slots_.path_), answer);
-}
-
-std::string Slots::Gate::uuid() const {
-  return uuid_in(own().name());
-}
-
-// Those before us may take a slot each. A zklock that has its lease already and is about to leave the gate is told by
-// its id, which both its nodes carry, and counts once.
-bool Slots::Gate::may_wait(const Patience& patience, const std::vector<Contender>& line) {
-  if (patience.in_line) return true;
-  const std::vector<std::string> taken = session().children(slots_.leases(), patience.until).names;
-  const auto has_lease = [&](const Contender& contender) {
+// Those before us may take a slot each. A zklock that has one already and is about to leave the gate is told by its id,
+// which both its nodes carry, and counts once.
+bool Slots::Gate::may_wait(const WaitPolicy& policy, const std::vector<Contender>& line) {
+  if (policy.in_line) return true;
+  const std::vector<std::string> taken = session().children(slots_.folder(), policy.until).names;
+  const auto has_slot = [&](const Contender& contender) {
     const std::string id = uuid_in(contender.name);
     return !id.empty() &&
            std::any_of(taken.begin(), taken.end(), [&](const auto& name) { return uuid_in(name) == id; });
@@ -74,7 +52,7 @@ bool Slots::Gate::may_wait(const Patience& patience, const std::vector<Contender
   size_t claims = taken.size();
   for (const Contender& contender : line) {
     if (contender.name == own().name()) break;
-    if (!has_lease(contender)) ++claims;
+    if (!has_slot(contender)) ++claims;
   }
   return claims < static_cast<size_t>(slots_.count_);
 }
@@ -83,31 +61,28 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
              WaitObserver& observer)
     : session_(session),
       path_(std::move(path)),
+      tried_(fmt::format("cannot take {}", path_)),
       count_(count),
       slots_in_(std::move(slots_in)),
       data_(std::move(data)),
       observer_(observer),
       gate_(*this, session, data_, observer),
-      slot_(session, {path_, leases()}, zk::CreateMode::container, fmt::format("cannot take {}", path_)) {
+      slot_(session, {path_, folder()}, zk::CreateMode::container, tried_) {
   holder_.path = path_;
 }
 
-Held Slots::held() const {
-  return {path_, slot_.path(), session_.id(), slot_.token(), slot_.created_ms(), slot_.proved()};
-}
-
-Slots::Outcome Slots::acquire(const Patience& patience) {
+Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
   try {
-    check_names(session_, path_, fmt::format("cannot take {}", path_), patience.until);
+    check_site_by_name(session_, path_, tried_, policy.until);
     // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
-    check_use(patience.until);
-    Outcome outcome = gate_.acquire(patience);
+    check_use(session_, path_, session_.children(path_, policy.until), Use::slots, tried_, policy.until);
+    Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
-    if (outcome == Outcome::held) outcome = acquire_slot(patience);
-    if (outcome == Outcome::held) outcome = open_gate(patience);
+    if (outcome == Outcome::held) outcome = take_slot(policy);
+    if (outcome == Outcome::held) outcome = open_gate(policy);
     // The gate may have taken its time.
     const bool old = BootClock::now() - slot_.proved() >= zk::beat_of(session_.timeout());
-    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(patience.until));
+    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(policy.until));
     if (outcome != Outcome::held) withdraw();
     return outcome;
   } catch (...) {
@@ -116,73 +91,57 @@ Slots::Outcome Slots::acquire(const Patience& patience) {
   }
 }
 
-Slots::Outcome Slots::acquire_slot(const Patience& patience) {
-  auto state = OwnNode::State::missing;
-  for (std::string uuid = gate_.uuid(); state == OwnNode::State::missing; uuid = make_uuid()) {
-    state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, patience.until);
+Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
+  auto state = NodeState::missing;
+  for (std::string uuid = uuid_in(gate_.node().name()); state == NodeState::missing; uuid = make_uuid()) {
+    state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, policy.until);
   }
-  if (state == OwnNode::State::there) {
+  if (state == NodeState::there) {
     // Again: who makes his node before he looks around cannot be missed by another who does the same.
-    check_use(patience.until);
+    check_use(session_, path_, session_.children(path_, policy.until), Use::slots, tried_, policy.until);
     slot_.check_number();
-    check_count(line_of(slot_.siblings()), patience.until);
+    check_count(line_of(slot_.siblings().names), policy.until);
   }
   zk::Watch watch;
-  while (state == OwnNode::State::there) {
-    const auto before = count_before(line_of(slot_.siblings()), slot_.name());
+  while (state == NodeState::there) {
+    const auto before = count_before(line_of(slot_.siblings().names), slot_.name());
     if (!before) return Outcome::removed;
     if (*before < static_cast<size_t>(count_)) return Outcome::held;
-    if (!patience.in_line) {
+    if (!policy.in_line) {
       holder_ = find_holder();
       return Outcome::busy;
     }
     if (watch) {
       const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
-      const auto outcome = wait_for_change(session_, {watch}, patience, observer_, look_around,
+      const auto outcome = wait_for_change(session_, {watch}, policy, observer_, look_around,
                                            deadline_in(zk::longest_sleep_of(session_.timeout())));
       if (outcome) return *outcome;
     }
     const bool watched = watch && !watch->fired;
     if (!watched) watch = std::make_shared<zk::WatchState>();
-    state = slot_.confirm(patience.until, watched ? nullptr : watch);
+    state = slot_.confirm(policy.until, watched ? nullptr : watch);
   }
   return outcome_of(state);
 }
 
-// The path is nobody's plain lock, nor a queue, nor a group.
-void Slots::check_use(Deadline until) {
-  const zk::Answer list = session_.children(path_, until);
-  if (may_be_group(list.stat) && is_group(group_mark_of(session_.read(path_, until).data))) {
-    throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: the path is in use as a group, not for slots; choose another", path_));
-  }
-  for (const std::string& name : list.names) {
-    const bool queue = name == "items" && is_mark_of_queue(session_.read(path_, until));
-    if (!queue && !parse_contender(name)) continue;
-    throw Failure(ExitStatus::bad_data, fmt::format("cannot take {}: the path is in use as {}, not for slots; {}",
-                                                    path_, queue ? "a queue" : "a lock of one",
-                                                    queue ? "choose another" : "leave out --slots or choose another"));
-  }
-}
-
 // The latest one that says how many there are stands for all before it: its owner has looked too.
-void Slots::check_count(const std::vector<Contender>& leases, Deadline until) {
-  for (auto lease = leases.rbegin(); lease != leases.rend(); ++lease) {
-    if (lease->name == slot_.name()) continue;
-    const int64_t theirs = slots_in_(session_.read(this->leases() + "/" + lease->name, until).data);
+void Slots::check_count(const std::vector<Contender>& slots, Deadline until) {
+  for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+    if (slot->name == slot_.name()) continue;
+    const int64_t theirs = slots_in_(session_.read(folder() + "/" + slot->name, until).data);
     if (theirs == count_) return;
     if (theirs == 0) continue;
     throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot take {}: it is in use with --slots {}, not {}; all who use it must give the same",
-                              path_, theirs, count_));
+                  fmt::format("{}: it is in use with --slots {}, not {}; all who use it must give the same", tried_,
+                              theirs, count_));
   }
 }
 
 // Until the answer is seen nobody else comes through.
-Slots::Outcome Slots::open_gate(const Patience& patience) {
+Slots::Outcome Slots::open_gate(const WaitPolicy& policy) {
   while (!gate_.release(zk::beat_of(session_.timeout()))) {
-    gate_.check_refusal();
-    session_.ready(patience.until);
+    gate_.node().check_refusal(fmt::format("cannot leave the gate of {}", path_));
+    session_.ready(policy.until);
   }
   return session_.expired() ? Outcome::expired : Outcome::held;
 }
@@ -192,10 +151,10 @@ Holder Slots::find_holder() {
   holder.path = path_;
   holder.slots = count_;
   if (!session_.connected()) return holder;
-  const zk::Call listed = session_.client().children(leases());
+  const zk::Call listed = session_.client().children(folder());
   if (!session_.settle(listed, deadline_in(kLastLook)) || listed->answer.code != Code::ok) return holder;
   const std::vector<Contender> line = line_of(listed->answer.names);
-  if (!line.empty()) read_holder(session_, leases() + "/" + line.front().name, holder);
+  if (!line.empty()) read_holder(session_, folder() + "/" + line.front().name, holder);
   return holder;
 }
 

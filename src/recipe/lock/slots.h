@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock that N may hold at a time, in the layout of Curator's InterProcessSemaphoreV2: go through a gate, an exclusive
-// lock on <path>/locks; make a lease, <path>/leases/_c_<uuid>-lease-N; wait until fewer than N leases stand before it;
-// open the gate for the next one. Only who is in the gate watches the leases, so whoever lets go wakes one waiter.
+// lock on <path>/locks; make a node for a slot, <path>/leases/_c_<uuid>-lease-N; wait until fewer than N such nodes
+// stand before it; open the gate for the next one. Only who is in the gate watches the slots, so whoever lets go wakes
+// one waiter. (Curator calls the node a lease. Here it is a slot: the lease is our proof that we have one.)
 #pragma once
 
 #include "recipe/lock/lock.h"
-#include "recipe/lock/lockable.h"
-#include "recipe/lock/own_node.h"
 
 #include <cstdint>
 #include <functional>
@@ -14,17 +13,17 @@
 
 namespace zklock::recipe {
 
-// How many slots the text on a lease says there are; 0: it does not say.
+// How many slots the text on one of them says there are; 0: it does not say.
 using SlotsIn = std::function<int64_t(const std::string& data)>;
 
 class Slots : public Lockable {
  public:
-  // `data` is put on our node in the gate and on our lease; `slots_in` finds `count` in it.
+  // `data` is put on our node in the gate and on our slot; `slots_in` finds `count` in it.
   Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slots_in, std::string data,
         WaitObserver& observer);
 
-  Outcome acquire(const Patience& patience) override;
-  Held held() const override;
+  Outcome acquire(const WaitPolicy& policy) override;
+  Held held() const override { return slot_.held(path_); }
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override;
   bool was_deleted() const override { return slot_.was_deleted(); }
@@ -34,32 +33,30 @@ class Slots : public Lockable {
   class Gate : public Lock {
    public:
     Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer);
-    std::string uuid() const;
-    // Throws a Failure (77) if we may not delete our node.
-    void check_refusal() const;
+    const ProtectedNode& node() const { return own(); }
 
    private:
-    bool may_wait(const Patience& patience, const std::vector<Contender>& line) override;
+    bool may_wait(const WaitPolicy& policy, const std::vector<Contender>& line) override;
     Holder find_holder(const Place&) override { return slots_.find_holder(); }
     Slots& slots_;
   };
 
-  Outcome acquire_slot(const Patience& patience);
-  Outcome open_gate(const Patience& patience);
-  void check_use(Deadline until);
-  void check_count(const std::vector<Contender>& leases, Deadline until);
+  Outcome take_slot(const WaitPolicy& policy);
+  Outcome open_gate(const WaitPolicy& policy);
+  void check_count(const std::vector<Contender>& slots, Deadline until);
   Holder find_holder();
   void withdraw();
-  std::string leases() const { return path_ + "/leases"; }
+  std::string folder() const { return path_ + "/leases"; }
 
   zk::Session& session_;
   std::string path_;
+  std::string tried_;
   int64_t count_;
   SlotsIn slots_in_;
   std::string data_;
   WaitObserver& observer_;
   Gate gate_;
-  OwnNode slot_;
+  ProtectedNode slot_;
   Holder holder_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "recipe/lock/last_success.h"
 #include "zk/batch.h"
+#include "zk/path.h"
 
 #include <algorithm>
 #include <iterator>
@@ -20,10 +21,100 @@ using Paths = std::vector<std::string>;
 
 constexpr size_t kNodesAtOnce = 500;  // of a tree
 
+// What the names below a path say: who stands there, and where to look next.
+struct Listing {
+  std::string path;
+  Use use = Use::lock;
+  Answer answer;        // the list of its children
+  Answer slots_answer;  // the list of what may be slots
+  Participants slots;   // in the order of their numbers
+  Participants line;    // of a lock, or of the gate to slots: first come first
+  Paths below;          // where other locks may be; nothing of a queue, nor /zookeeper
+};
+
+Participants line_below(const std::string& path, const Paths& names) {
+  Participants line;
+  for (const Contender& contender : line_of(names)) {
+    line.push_back({contender, zk::child_of(path, contender.name), {}, {}, false});
+  }
+  return line;
+}
+
+// Members' names look like contenders' of a lock.
+Listing listing_of(const std::string& path, const Answer& answer, Use use) {
+  Listing listing{path, use, answer, {}, {}, {}, {}};
+  if (use == Use::queue) return listing;
+  if (use != Use::group) listing.line = line_below(path, answer.names);
+  for (const std::string& name : answer.names) {
+    const std::string child = zk::child_of(path, name);
+    if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
+  }
+  return listing;
+}
+
+bool may_have_slots(const Listing& listing) {
+  return listing.use == Use::lock && std::ranges::any_of(listing.answer.names, [](const std::string& name) {
+           return name == "leases" || name == "locks";
+         });
+}
+
+// A folder that is merely called "locks" or "leases" has no line in it.
+void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
+  const std::string slots_path = zk::child_of(listing.path, "leases");
+  const std::string gate_path = zk::child_of(listing.path, "locks");
+  listing.slots_answer = slots;
+  listing.slots = line_below(slots_path, slots.names);
+  Participants line = line_below(gate_path, gate.names);
+  const bool unused = slots.code == Code::ok && slots.names.empty();
+  if (listing.slots.empty() && line.empty() && !unused) return;
+  listing.use = Use::slots;
+  listing.line = std::move(line);
+  std::erase(listing.below, slots_path);
+  std::erase(listing.below, gate_path);
+}
+
+void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+  Paths paths;
+  for (const Listing& listing : listings) {
+    if (!may_have_slots(listing)) continue;
+    paths.push_back(zk::child_of(listing.path, "leases"));
+    paths.push_back(zk::child_of(listing.path, "locks"));
+  }
+  const std::vector<Answer> answers = children_all(session, paths, until);
+  auto answer = answers.begin();
+  for (Listing& listing : listings) {
+    if (!may_have_slots(listing)) continue;
+    take_for_slots(listing, answer[0], answer[1]);
+    answer += 2;
+  }
+}
+
+std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline until) {
+  const std::vector<Answer> answers = children_all(session, paths, until);
+  const std::vector<Use> uses = uses_of(session, paths, answers, until);
+  std::vector<Listing> listings;
+  for (size_t i = 0; i < paths.size(); ++i) listings.push_back(listing_of(paths[i], answers[i], uses[i]));
+  look_for_slots(session, listings, until);
+  return listings;
+}
+
+// A path that does not exist is fine.
+void check_listed(const Listing& listing) {
+  const Code code = listing.answer.code;
+  if (code == Code::ok || code == Code::no_node) return;
+  throw zk::failure_of(fmt::format("cannot list {}", listing.path), listing.answer);
+}
+
+// There may be slots that we may not see.
+void check_slots_listed(const Listing& listing) {
+  if (listing.slots_answer.code != Code::no_auth) return;
+  throw zk::failure_of(fmt::format("cannot list {}", zk::child_of(listing.path, "leases")), listing.slots_answer);
+}
+
 std::vector<Participant*> all_in(std::vector<Listing>& listings) {
   std::vector<Participant*> all;
   for (Listing& listing : listings) {
-    for (Participant& participant : listing.leases) all.push_back(&participant);
+    for (Participant& participant : listing.slots) all.push_back(&participant);
     for (Participant& participant : listing.line) all.push_back(&participant);
   }
   return all;
@@ -53,7 +144,7 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings, Dea
     for (const Participant& participant : listing.line) {
       if (!is_gone(participant) && is_no_contender(participant)) listing.below.push_back(participant.node);
     }
-    std::erase_if(listing.leases, is_no_contender);
+    std::erase_if(listing.slots, is_no_contender);
     std::erase_if(listing.line, is_no_contender);
   }
   all = all_in(listings);
@@ -63,7 +154,7 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings, Dea
     if (contents[i].code == Code::no_node) all[i]->stat = {};
   }
   for (Listing& listing : listings) {
-    std::erase_if(listing.leases, is_gone);
+    std::erase_if(listing.slots, is_gone);
     std::erase_if(listing.line, is_gone);
   }
 }
@@ -82,22 +173,21 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
   const std::vector<Answer> successes = stat_all(session, marks, until);
   // Then the answers were none, and nothing of it is known.
-  if (session.expired())
-    throw Failure(ExitStatus::unavailable, "cannot read the locks: the session expired; run it again");
+  if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
     Participants participants = listing.use == Use::slots
-                                    ? line_up_for_slots(std::move(listing.leases), std::move(listing.line))
+                                    ? line_up_for_slots(std::move(listing.slots), std::move(listing.line))
                                     : line_up(std::move(listing.line));
     const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
-    const auto state = listing.answer.code == Code::no_node ? Survey::State::absent : Survey::State::there;
-    surveys.push_back({listing.path, listing.use, std::move(participants), last_success_ms, state});
+    const bool absent = listing.answer.code == Code::no_node;
+    surveys.push_back({listing.path, listing.use, std::move(participants), last_success_ms, absent});
   }
   return surveys;
 }
 
 bool is_lock(const Listing& listing) {
-  if (listing.use == Use::slots) return listing.leases_answer.code != Code::no_auth;
+  if (listing.use == Use::slots) return listing.slots_answer.code != Code::no_auth;
   return !listing.line.empty();
 }
 
@@ -113,12 +203,13 @@ Paths take_some(Paths& ahead) {
   return some;
 }
 
-// Else the server that we are on may not know yet of a lock that was taken or given back through another one.
-void catch_up(zk::Session& session, Deadline until) {
-  for (auto code = Code::unknown; code == Code::unknown;) {
-    session.ready(until);
-    code = session.await(session.client().sync("/"), until).code;
-  }
+// The first listings. After a sync, or the server that we are on may not know yet of a lock that was taken or given
+// back through another one.
+std::vector<Listing> list_anew(zk::Session& session, const Paths& paths, Deadline until) {
+  session.ask([](zk::Client& client) { return client.sync("/"); }, until);
+  std::vector<Listing> listings = list(session, paths, until);
+  std::ranges::for_each(listings, check_listed);
+  return listings;
 }
 
 }  // namespace
@@ -132,39 +223,35 @@ Participants Survey::holders() const {
 
 void check_is_lock(const Survey& survey, std::string_view tried) {
   if (survey.use == Use::lock || survey.use == Use::slots) return;
-  throw Failure(ExitStatus::bad_data, survey.use == Use::queue
-                                          ? fmt::format("{}: it is a queue, not a lock; see zklock queue list", tried)
-                                          : fmt::format("{}: it is a group, not a lock; see zklock group list", tried));
+  throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried,
+                                                  survey.use == Use::queue ? "queue" : "group",
+                                                  survey.use == Use::queue ? "queue" : "group"));
 }
 
-Participants line_up_for_slots(Participants leases, Participants gate) {
-  for (Participant& lease : leases) lease.holding = true;
+Participants line_up_for_slots(Participants slots, Participants gate) {
+  for (Participant& slot : slots) slot.holding = true;
   if (!gate.empty()) {
     const auto& first = gate.front().stat;
-    const auto pending = std::find_if(leases.rbegin(), leases.rend(), [&](const Participant& lease) {
-      return lease.stat.ephemeral_owner == first.ephemeral_owner;
+    const auto pending = std::find_if(slots.rbegin(), slots.rend(), [&](const Participant& slot) {
+      return slot.stat.ephemeral_owner == first.ephemeral_owner;
     });
-    if (pending != leases.rend() && pending->stat.created > first.created) {
+    if (pending != slots.rend() && pending->stat.created > first.created) {
       pending->holding = false;
       gate.erase(gate.begin());
     }
   }
-  std::move(gate.begin(), gate.end(), std::back_inserter(leases));
-  return leases;
+  std::ranges::move(gate, std::back_inserter(slots));
+  return slots;
 }
 
 std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, Deadline until) {
-  catch_up(session, until);
-  std::vector<Listing> listings = list(session, paths, until);
-  std::for_each(listings.begin(), listings.end(), check_listed);
-  std::for_each(listings.begin(), listings.end(), check_leases);
+  std::vector<Listing> listings = list_anew(session, paths, until);
+  std::ranges::for_each(listings, check_slots_listed);
   return survey_of(session, listings, until);
 }
 
 std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadline until) {
-  catch_up(session, until);
-  std::vector<Listing> listings = list(session, roots, until);
-  std::for_each(listings.begin(), listings.end(), check_listed);
+  std::vector<Listing> listings = list_anew(session, roots, until);
   std::vector<Survey> found;
   for (Paths ahead;;) {
     const auto others = std::partition(listings.begin(), listings.end(), is_lock);

@@ -3,22 +3,31 @@
 // meanwhile; one that is gone when its turn to be read comes is left out.
 #pragma once
 
-#include "recipe/lock/listing.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
+#include "zk/session.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zklock::recipe {
 
-struct Survey {
-  enum class State { there, absent };  // the path
+struct Participant {
+  Contender contender;
+  std::string node;      // its path
+  std::string data;      // empty where it may not be read
+  zk::Stat stat;         // all 0 while the node is not read
+  bool holding = false;  // else it waits
+};
 
+struct Survey {
   std::string path;
   Use use = Use::lock;
-  std::vector<Participant> participants;  // first come first; of slots the leases, then who waits at the gate
+  std::vector<Participant> participants;  // first come first; of slots who has one, then who waits at the gate
   int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: nobody keeps it
-  State state = State::there;
+  bool absent = false;                    // the path
 
   std::vector<Participant> holders() const;
 };
@@ -26,12 +35,12 @@ struct Survey {
 // Throws a Failure (65) that says what was `tried` if it is not.
 void check_is_lock(const Survey& survey, std::string_view tried);
 
-// Whoever has a lease holds a slot, except for the one who stands first at the gate: he goes on through it when his
-// lease is granted. He is listed with that lease, not twice. Both are in the order of their numbers. Pure.
-std::vector<Participant> line_up_for_slots(std::vector<Participant> leases, std::vector<Participant> gate);
+// Whoever has a node for a slot holds it, except for the one who stands first at the gate: he goes on through it when
+// his is granted. He is listed with that, not twice. Both are in the order of their numbers. Pure.
+std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::vector<Participant> gate);
 
 // What is at each of `paths`, in that order; where nothing is, a lock that nobody holds. Throws a Failure (77) for a
-// path whose children or leases we may not list, and what the session throws.
+// path whose children or slots we may not list, and what the session throws.
 std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, Deadline until);
 
 // The locks at and below `roots`, in the order of their paths: nodes with participants, and slots. What we may not list

@@ -19,31 +19,12 @@ constexpr size_t kLooksAgain = 500;
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
-constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each lot that was had at once
+constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each batch that was had at once
 
-// What an answer says of a claim that was to be made.
-enum class Word { ours, taken, unknown, expired };
-
-Word word_of(const Answer& answer, const std::string& item) {
-  switch (answer.code) {
-    case Code::ok:
-      return Word::ours;
-    case Code::node_exists:
-    case Code::no_node:  // done with since it was listed
-      return Word::taken;
-    case Code::unknown:
-      return Word::unknown;
-    case Code::expired:
-      return Word::expired;
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::no_auth:
-    case Code::unsupported:
-    case Code::other:
-      break;
-  }
-  throw zk::failure_of("cannot take " + item, answer);
+std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> claims;
+  for (const std::string& path : paths) claims.push_back(claim_of(path));
+  return claims;
 }
 
 }  // namespace
@@ -56,24 +37,18 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
     const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until);
     if (session_.expired()) return false;
     if (!paths.empty()) {
-      for (const std::string& path : paths) finder_.leave_out(path);
-      session_.ready(until);
-      lots_.push_back(send(paths, with));
-      lots_.back().looked = looks;
+      send(paths, with, looks, until);
       return true;
     }
     // Only a pass behind a sync tells that there is nothing.
-    if (finder_.synced() || !lots_.empty()) return false;
+    if (finder_.synced() || !batches_.empty()) return false;
   }
 }
 
 bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<Step>& with) {
   const std::vector<std::string> free = those_free(paths, until);
   if (free.empty() || session_.expired()) return false;
-  finder_.leave_out(free.front());
-  session_.ready(until);
-  lots_.push_back(send({free.front()}, with));
-  lots_.back().looked = true;
+  send({free.front()}, with, true, until);
   return true;
 }
 
@@ -123,134 +98,155 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
   std::vector<std::string> free;
   for (size_t i = 0; i < paths.size(); ++i) {
     const bool there = looks[i].code == Code::ok;
-    if (there && !is_claimed(looks[i].stat)) free.push_back(paths[i]);
-    there&& is_claimed(looks[i].stat) && remembers_ ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
+    const bool claimed = there && is_claimed(looks[i].stat);
+    if (there && !claimed) free.push_back(paths[i]);
+    claimed&& remembers_ ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
 }
 
-Consumer::Lot Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with) {
-  Lot lot;
-  lot.with_more = !with.empty();
-  lot.together = lot.with_more || paths.size() > 1;
-  lot.sent = session_.proof_now();
-  if (!lot.together) {
-    for (const std::string& path : paths) lot.attempts.push_back(attempt(path));
-    return lot;
+void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked, Deadline until) {
+  for (const std::string& path : paths) finder_.leave_out(path);
+  session_.ready(until);
+  ClaimBatch batch{{}, !with.empty() || paths.size() > 1, !with.empty(), looked, session_.proof_now()};
+  if (batch.together) {
+    std::vector<Step> steps = with;
+    for (const std::string& path : paths) {
+      steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
+    }
+    const zk::Call made = session_.client().transact(steps);
+    for (const std::string& path : paths) batch.claims.push_back({path, made, session_.client().read(path)});
+  } else {
+    for (const std::string& path : paths) batch.claims.push_back(claim(path));
   }
-  std::vector<Step> steps = with;
-  for (const std::string& path : paths) {
-    steps.push_back({Step::Kind::create, claim_of(path), note_, -1, zk::CreateMode::ephemeral});
-  }
-  const zk::Call all = session_.client().transact(steps);
-  for (const std::string& path : paths) lot.attempts.push_back({path, all, session_.client().read(path)});
-  return lot;
+  batches_.push_back(std::move(batch));
 }
 
-Consumer::Attempt Consumer::attempt(const std::string& path) {
-  zk::Client& client = session_.client();
-  const zk::Call claim = client.create(claim_of(path), note_, zk::CreateMode::ephemeral);
-  return {path, claim, client.read(path)};
+Consumer::Claim Consumer::claim(const std::string& path) {
+  const zk::Call made = session_.client().create(claim_of(path), note_, zk::CreateMode::ephemeral);
+  return {path, made, session_.client().read(path)};
 }
 
 std::vector<Item> Consumer::collect(Deadline until) {
-  Lot& lot = lots_.front();
-  await_claims(lot, until);
-  std::vector<Item> items = read_items(lot, until);
-  for (const Attempt& attempt : lot.attempts) {
-    if (!attempt.ours) finder_.forget(attempt.path);
+  ClaimBatch& batch = batches_.front();
+  await_claims(batch, until);
+  std::vector<Item> items = read_items(batch, until);
+  for (const Claim& claim : batch.claims) {
+    if (!claim.ours) finder_.forget(claim.path);
   }
-  lots_.pop_front();
+  batches_.pop_front();
   return items;
 }
 
-void Consumer::await_claims(Lot& lot, Deadline until) {
-  bool taken = false;
-  bool unknown = false;
-  for (Attempt& attempt : lot.attempts) {
-    if (attempt.ours) continue;
-    switch (word_of(session_.await(attempt.claim, until), attempt.path)) {
-      case Word::ours:
-        attempt.ours = true;
-        break;
-      case Word::taken:
-        taken = true;
-        break;
-      case Word::unknown:
-        unknown = true;
-        break;
-      case Word::expired:
-        return;
-    }
+void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
+  bool any_taken = false;
+  bool any_unknown = false;
+  for (Claim& claim : batch.claims) {
+    if (claim.ours) continue;
+    const Answer answer = session_.await(claim.made, until);
+    if (answer.code == Code::expired) return;
+    claim.ours = answer.code == Code::ok;
+    const bool taken = answer.code == Code::node_exists || answer.code == Code::no_node;  // done with since the list
+    const bool unknown = answer.code == Code::unknown;
+    if (!claim.ours && !taken && !unknown) throw zk::failure_of("cannot take " + claim.path, answer);
+    any_taken |= taken;
+    any_unknown |= unknown;
   }
-  if (unknown) find_out(lot, until);
-  if (taken) {
-    note_others(lot.looked);
-  } else if (!unknown && !lot.attempts.empty()) {
+  if (any_unknown) find_out(batch, until);
+  if (any_taken) {
+    note_others(batch.looked);
+  } else if (!any_unknown && !batch.claims.empty()) {
     crowd_ -= (crowd_ + kPatience - 1) / kPatience;
   }
   // Before anything that follows them, for the sake of the order.
-  if (unknown || (taken && lot.together && !lot.with_more)) try_again(lot, until);
+  if (any_unknown || (any_taken && batch.together && !batch.with_more)) try_again(batch, until);
 }
 
-// The answers were lost with the connection. Only a look behind a barrier tells whose claims there are.
-void Consumer::find_out(Lot& lot, Deadline until) {
-  std::vector<std::string> claims;
-  for (const Attempt& attempt : lot.attempts) claims.push_back(claim_of(attempt.path));
-  const std::vector<Answer> looks = zk::synced_stat_all(session_, claims, until);
-  for (size_t i = 0; i < looks.size(); ++i) {
-    lot.attempts[i].ours = looks[i].code == Code::ok && looks[i].stat.ephemeral_owner == session_.id();
-  }
+// The answers were lost with the connection.
+void Consumer::find_out(ClaimBatch& batch, Deadline until) {
+  std::vector<std::string> paths;
+  for (const Claim& claim : batch.claims) paths.push_back(claim.path);
+  const std::vector<bool> held = holds(paths, until);
+  for (size_t i = 0; i < held.size(); ++i) batch.claims[i].ours = held[i];
 }
 
 // What is not ours and still free, each by itself.
-void Consumer::try_again(Lot& lot, Deadline until) {
+void Consumer::try_again(ClaimBatch& batch, Deadline until) {
   std::vector<std::string> missing;
-  for (const Attempt& attempt : lot.attempts) {
-    if (!attempt.ours) missing.push_back(attempt.path);
+  for (const Claim& claim : batch.claims) {
+    if (!claim.ours) missing.push_back(claim.path);
   }
   if (missing.empty()) return;
   // Alone it would be half of what was to be done; so from the start.
-  if (lot.with_more) return look_afresh(false);
+  if (batch.with_more) return look_afresh(false);
   const std::vector<std::string> free = those_free(missing, until);
   session_.ready(until);
-  std::vector<Attempt> attempts;
-  for (Attempt& old : lot.attempts) {
+  std::vector<Claim> claims;
+  for (Claim& old : batch.claims) {
     const bool again = !old.ours && std::ranges::find(free, old.path) != free.end();
-    if (old.ours || again) attempts.push_back(again ? attempt(old.path) : std::move(old));
     if (!old.ours && !again) finder_.forget(old.path);
+    if (old.ours || again) claims.push_back(again ? claim(old.path) : std::move(old));
   }
-  lot.attempts = std::move(attempts);
-  lot.together = false;
-  lot.looked = true;
-  await_claims(lot, until);
+  batch.claims = std::move(claims);
+  batch.together = false;
+  batch.looked = true;
+  await_claims(batch, until);
 }
 
-std::vector<Item> Consumer::read_items(Lot& lot, Deadline until) {
+std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
   std::vector<Item> items;
-  for (Attempt& attempt : lot.attempts) {
-    if (!attempt.ours) continue;
-    Answer answer = session_.await(attempt.read, until);
-    if (answer.code == Code::unknown) answer = session_.read(attempt.path, until);
+  for (const Claim& claim : batch.claims) {
+    if (!claim.ours) continue;
+    Answer answer = session_.await(claim.read, until);
+    if (answer.code == Code::unknown) answer = session_.read(claim.path, until);
     if (answer.code == Code::expired) return {};
-    if (answer.code != Code::ok) throw zk::failure_of("cannot read " + attempt.path, answer);
-    items.push_back(item_of(attempt, answer, lot.sent));
+    if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
+    items.push_back(item_of(claim, std::move(answer), batch.sent));
   }
   return items;
 }
 
-Item Consumer::item_of(const Attempt& attempt, const Answer& answer, Deadline sent) const {
+Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
   const zk::Stat& stat = answer.stat;
-  return {attempt.path, answer.data, stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
+  return {claim.path, std::move(answer.data), stat.created_ms, attempts_of(stat), session_.id(), stat.child_changed, sent};
 }
 
-std::vector<Item> Consumer::settle_lots(Deadline until) {
+std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {
+  while (!items.empty()) {
+    session_.ready(until);
+    const Deadline sent = session_.proof_now();
+    const Answer answer = session_.await(session_.client().check(claims_of(paths_of(items))), until);
+    if (answer.code == Code::expired) return {};
+    if (answer.code == Code::unknown) continue;
+    for (Item& item : items) item.proved = sent;
+    if (answer.code == Code::ok) break;
+    if (answer.code != Code::no_node) throw zk::failure_of("cannot keep " + items.front().path, answer);
+    const std::vector<bool> held = holds(paths_of(items), until);
+    std::vector<Item> ours;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!held[i]) forget(items[i].path);
+      if (held[i]) ours.push_back(std::move(items[i]));
+    }
+    items = std::move(ours);
+  }
+  return items;
+}
+
+std::vector<bool> Consumer::holds(const std::vector<std::string>& paths, Deadline until) {
+  std::vector<bool> held;
+  for (const Answer& look : zk::synced_stat_all(session_, claims_of(paths), until)) {
+    held.push_back(look.code == Code::ok && look.stat.ephemeral_owner == session_.id());
+  }
+  return held;
+}
+
+std::vector<Item> Consumer::settle(Deadline until) {
   std::vector<Item> items;
-  for (; !lots_.empty(); lots_.pop_front()) {
-    for (const Attempt& attempt : lots_.front().attempts) {
-      const bool claimed = session_.settle(attempt.claim, until) && attempt.claim->answer.code == Code::ok;
-      if (!claimed || !session_.settle(attempt.read, until) || attempt.read->answer.code != Code::ok) continue;
-      items.push_back(item_of(attempt, attempt.read->answer, lots_.front().sent));
+  for (; !batches_.empty(); batches_.pop_front()) {
+    for (const Claim& claim : batches_.front().claims) {
+      const bool claimed = session_.settle(claim.made, until) && claim.made->answer.code == Code::ok;
+      if (!claimed || !session_.settle(claim.read, until) || claim.read->answer.code != Code::ok) continue;
+      items.push_back(item_of(claim, claim.read->answer, batches_.front().sent));
     }
   }
   return items;
@@ -258,12 +254,12 @@ std::vector<Item> Consumer::settle_lots(Deadline until) {
 
 size_t Consumer::underway() const {
   size_t items = 0;
-  for (const Lot& lot : lots_) items += lot.attempts.size();
+  for (const ClaimBatch& batch : batches_) items += batch.claims.size();
   return items;
 }
 
 void Consumer::forget_all() {
-  lots_.clear();
+  batches_.clear();
   free_.clear();
   finder_.forget_all();
   finder_.restart(false);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes items out of a queue under claims: looks whether the next ones are free, makes an ephemeral child `claim` of
-// each, and reads it in the same breath. A second lot can be on its way while the first is being worked on. Lots are
-// taken by one transaction as long as nobody else takes items, and else, because that would fail whole, one by one.
+// each, and reads it in the same breath. A second batch of claims can be on its way while the first is being worked on.
+// A batch is one transaction as long as nobody else takes items; else, because that would fail whole, it is made one by
+// one. All functions throw what the session throws, and a Failure where the queue may not be read or written.
 #pragma once
 
-#include "recipe/queue/in_work.h"
-#include "recipe/queue/item.h"
-#include "recipe/queue/item_finder.h"
+#include "recipe/queue/finder.h"
+#include "recipe/queue/layout.h"
+#include "zk/session.h"
 
 #include <deque>
 #include <random>
@@ -27,41 +28,48 @@ class Consumer {
   InWork& in_work() { return in_work_; }
   // The item is ours, or is known to be somebody else's.
   bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
+  // Looks at each; those with a claim are in work now.
+  std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
 
-  // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no lot is on
+  // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no batch is on
   // its way and nothing of ours is left in the queue. `with`: what is done with the claim on the first item, in one
   // transaction. Also false when the session is expired.
   bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
   // The same, for one of these items.
   bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
-  // What became of the lot sent first. May be empty: others were faster, or the session is expired.
+  // What became of the batch sent first. May be empty: others were faster, or the session is expired.
   std::vector<Item> collect(Deadline until);
-  size_t lots() const { return lots_.size(); }
+  size_t batches() const { return batches_.size(); }
   // Items in them.
   size_t underway() const;
-
   // Of the last begin() that was false: somebody works on items.
   bool some_in_work() const { return finder_.found_any(); }
 
-  // For cleaning up, within `until`: what was claimed in the lots on their way. Throws nothing but what other sources
-  // of the loop throw.
-  std::vector<Item> settle_lots(Deadline until);
+  // Of the items, those whose claims a quorum knows of now, proved anew.
+  std::vector<Item> confirm(std::vector<Item> items, Deadline until);
+  // Which of these items are under claims of this session, behind a barrier: a claim whose answer was lost is known
+  // then.
+  std::vector<bool> holds(const std::vector<std::string>& paths, Deadline until);
 
-  // It is no longer ours.
-  void forget(const Item& item) { finder_.forget(item.path); }
+  // For cleaning up, within `until`: what was claimed in the batches on their way. Throws nothing but what other
+  // sources of the loop throw.
+  std::vector<Item> settle(Deadline until);
+
+  // The item is no longer ours.
+  void forget(const std::string& path) { finder_.forget(path); }
   // Nothing is ours any more: the session is over.
   void forget_all();
 
  private:
-  // A claim and a read on their way.
-  struct Attempt {
+  // On its way, with a read of the item.
+  struct Claim {
     std::string path;
-    zk::Call claim;
+    zk::Call made;
     zk::Call read;
     bool ours = false;  // for certain
   };
-  struct Lot {
-    std::vector<Attempt> attempts;
+  struct ClaimBatch {
+    std::vector<Claim> claims;
     bool together = false;   // in one transaction
     bool with_more = false;  // and something else with them
     bool looked = false;     // at the items, which were free
@@ -74,14 +82,13 @@ class Consumer {
   void give_way();
   std::vector<std::string> find_free(size_t most, Deadline until);
   bool is_worth_a_look(const std::string& path);
-  std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
-  Lot send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
-  void await_claims(Lot& lot, Deadline until);
-  Attempt attempt(const std::string& path);
-  void find_out(Lot& lot, Deadline until);
-  void try_again(Lot& lot, Deadline until);
-  std::vector<Item> read_items(Lot& lot, Deadline until);
-  Item item_of(const Attempt& attempt, const zk::Answer& answer, Deadline sent) const;
+  void send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with, bool looked, Deadline until);
+  Claim claim(const std::string& path);
+  void await_claims(ClaimBatch& batch, Deadline until);
+  void find_out(ClaimBatch& batch, Deadline until);
+  void try_again(ClaimBatch& batch, Deadline until);
+  std::vector<Item> read_items(ClaimBatch& batch, Deadline until);
+  Item item_of(const Claim& claim, zk::Answer answer, Deadline sent) const;
 
   zk::Session& session_;
   ItemFinder finder_;
@@ -90,7 +97,7 @@ class Consumer {
   InWork in_work_;
   size_t looks_left_ = 0;         // in this pass, at items that were in work when we looked last
   std::deque<std::string> free_;  // seen to be free in this pass, in order
-  std::deque<Lot> lots_;
+  std::deque<ClaimBatch> batches_;
   // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items
   // and claim few at a time; else all would look at, and claim, the same ones. Who is alone always keeps the order.
   size_t crowd_ = 0;

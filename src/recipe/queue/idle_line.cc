@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/idle_line.h"
 
-#include "recipe/lock/wait.h"
+#include "recipe/queue/finder.h"
 #include "zk/batch.h"
 
 #include <algorithm>
@@ -22,19 +22,10 @@ constexpr Duration kBlindPause = 1s;             // where lists of segments are 
 constexpr size_t kMostAtOnce = 500;              // items
 constexpr int kLooksInDoubt = 6;
 
-IdleLine::End end_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::removed:
-      return IdleLine::End::removed;
-    case Outcome::expired:
-      return IdleLine::End::expired;
-    case Outcome::disturbed:
-      return IdleLine::End::disturbed;
-    case Outcome::held:
-    case Outcome::busy:
-      break;
-  }
-  return IdleLine::End::timeout;
+IdleEnd end_of(Outcome outcome) {
+  if (outcome == Outcome::removed) return IdleEnd::removed;
+  if (outcome == Outcome::expired) return IdleEnd::expired;
+  return outcome == Outcome::disturbed ? IdleEnd::disturbed : IdleEnd::timeout;
 }
 
 }  // namespace
@@ -46,14 +37,14 @@ IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, s
       place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue),
       leaving_behind_(loop, *this) {}
 
-IdleLine::End IdleLine::wait(const Patience& patience, bool end_if_empty) {
+IdleEnd IdleLine::wait(const Patience& patience, bool end_if_empty) {
   if (const auto end = wait_until_left(patience)) return *end;
   try {
     place_watch_.reset();
     const Outcome outcome = stand_in_line(patience);
-    const End end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
+    const IdleEnd end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
     // It went with the transaction that took the item, or with the session.
-    if (end == End::taken || end == End::expired) place_.forget();
+    if (end == IdleEnd::taken || end == IdleEnd::expired) place_.forget();
     leave();
     return end;
   } catch (...) {
@@ -102,16 +93,16 @@ void IdleLine::decide() {
 }
 
 // Nothing: no place of ours is left.
-std::optional<IdleLine::End> IdleLine::wait_until_left(const Patience& patience) {
+std::optional<IdleEnd> IdleLine::wait_until_left(const Patience& patience) {
   while (!left_.empty()) {
     if (leaving_ && leaving_->done && leaving_->answer.code != Code::unknown) {
       throw zk::failure_of("cannot leave the line at " + layout_.queue, leaving_->answer);
     }
-    if (patience.disturbed && patience.disturbed()) return End::disturbed;
-    if (left_until(patience.until) == Duration::zero()) return End::timeout;
+    if (patience.disturbed && patience.disturbed()) return IdleEnd::disturbed;
+    if (left_until(patience.until) == Duration::zero()) return IdleEnd::timeout;
     session_.turn(patience.until);
   }
-  if (session_.expired()) return End::expired;
+  if (session_.expired()) return IdleEnd::expired;
   return std::nullopt;
 }
 
@@ -127,7 +118,7 @@ void IdleLine::forget() {
 }
 
 // We are the first.
-IdleLine::End IdleLine::wait_in_line(const Patience& patience, bool end_if_empty) {
+IdleEnd IdleLine::wait_in_line(const Patience& patience, bool end_if_empty) {
   consumer_.remember_work();
   for (;;) {
     if (const auto end = look(end_if_empty)) return *end;
@@ -137,20 +128,20 @@ IdleLine::End IdleLine::wait_in_line(const Patience& patience, bool end_if_empty
 }
 
 // Nothing: there was nothing to take.
-std::optional<IdleLine::End> IdleLine::look(bool end_if_empty) {
+std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
-  if (session_.read(place, kNever).code == Code::no_node) return End::removed;
+  if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
   const std::vector<zk::Step> leaving{{zk::Step::Kind::remove, place}};
   bool begun = consumer_.begin_among(std::exchange(found_, {}), kNever, leaving);
   while (begun || consumer_.begin(1, kNever, leaving)) {
     items_ = consumer_.collect(kNever);
-    if (!items_.empty()) return End::taken;
+    if (!items_.empty()) return IdleEnd::taken;
     // Somebody was faster, or our place is gone.
-    if (session_.read(place, kNever).code == Code::no_node) return End::removed;
+    if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
     begun = false;
   }
-  if (session_.expired()) return End::expired;
-  if (end_if_empty && !consumer_.some_in_work()) return End::nothing;
+  if (session_.expired()) return IdleEnd::expired;
+  if (end_if_empty && !consumer_.some_in_work()) return IdleEnd::nothing;
   return std::nullopt;
 }
 
@@ -253,7 +244,7 @@ bool IdleLine::take_room(const std::string& path, size_t limit) {
 }
 
 // Nothing: it is worth looking again.
-std::optional<IdleLine::End> IdleLine::sleep(const Patience& patience, bool end_if_empty) {
+std::optional<IdleEnd> IdleLine::sleep(const Patience& patience, bool end_if_empty) {
   const Holder nobody;
   do {
     std::vector<zk::Watch> watches = consumer_.in_work().watches();
@@ -279,14 +270,7 @@ Deadline IdleLine::next_poll() const {
 // False if one of those that were in work is free, if there is something new, or if `end_if_empty` and nothing is left.
 bool IdleLine::look_at_known(bool end_if_empty) {
   InWork& in_work = consumer_.in_work();
-  const std::vector<std::string> paths = in_work.due(kMostAtOnce);
-  const std::vector<Answer> looks = zk::stat_all(session_, paths, kNever);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const bool there = looks[i].code == Code::ok;
-    const bool claimed = there && is_claimed(looks[i].stat);
-    claimed ? in_work.note(paths[i]) : in_work.forget(paths[i]);
-    if (there && !claimed) found_.push_back(paths[i]);
-  }
+  for (std::string& path : consumer_.those_free(in_work.due(kMostAtOnce), kNever)) found_.push_back(std::move(path));
   if (!found_.empty() || (end_if_empty && in_work.empty())) return false;
   return watch();
 }

@@ -23,6 +23,16 @@
 
 namespace zklock::recipe {
 
+// How the waiting ended.
+enum class IdleEnd {
+  taken,    // items() are ours
+  nothing,  // there is no item in the queue, nor in work; only if asked for
+  timeout,
+  removed,  // our place was deleted by somebody while our session lived
+  expired,
+  disturbed,  // look again, and come back
+};
+
 // It lives as long as whoever stands in it goes on. A place whose delete was not answered may still stand, and whoever
 // stands behind it would sleep for ever; so the delete is sent again, whatever the loop turns for, until it is answered
 // or the session is over.
@@ -31,19 +41,10 @@ class IdleLine : private WaitObserver, private host::Source {
   // `note` is put on our place in line.
   IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
-  enum class End {
-    taken,    // items() are ours
-    nothing,  // there is no item in the queue, nor in work; only if asked for
-    timeout,
-    removed,  // our place was deleted by somebody while our session lived
-    expired,
-    disturbed,  // look again, and come back
-  };
-
   // Waits for an item and takes it, but not before the last place is known to be gone. `end_if_empty`: not for items
   // that are not in the queue yet. Nothing of ours stays in the line, as long as a server can be reached. Throws what a
   // lock and a consumer throw, and a Failure (77) where our last place may not be deleted.
-  End wait(const Patience& patience, bool end_if_empty);
+  IdleEnd wait(const Patience& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
   // The session is over.
@@ -61,15 +62,15 @@ class IdleLine : private WaitObserver, private host::Source {
   bool in_doubt();
   Outcome stand_in_line(const Patience& patience);
   void leave();
-  std::optional<End> wait_until_left(const Patience& patience);
-  End wait_in_line(const Patience& patience, bool end_if_empty);
-  std::optional<End> look(bool end_if_empty);
+  std::optional<IdleEnd> wait_until_left(const Patience& patience);
+  IdleEnd wait_in_line(const Patience& patience, bool end_if_empty);
+  std::optional<IdleEnd> look(bool end_if_empty);
   bool watch();
   void list_segments();
   bool watch_open(bool check_all);
   bool watch_items();
   bool take_note(const std::string& segment, const std::vector<std::string>& names);
-  std::optional<End> sleep(const Patience& patience, bool end_if_empty);
+  std::optional<IdleEnd> sleep(const Patience& patience, bool end_if_empty);
   bool look_at_known(bool end_if_empty);
   Deadline next_poll() const;
   size_t overhead() const;

@@ -2,7 +2,7 @@
 #include "recipe/queue/layout.h"
 
 #include "base/text.h"
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -84,13 +84,14 @@ std::string why_of(const std::string& dead_path) {
   return dead_path + "/why";
 }
 
-std::string name_of(const std::string& item_path) {
-  return item_path.substr(item_path.rfind('/') + 1);
+Segment segment_of(const std::string& item_path) {
+  return parse_segment(zk::name_of(zk::parent_of(item_path))).value_or(Segment());
 }
 
-Segment segment_of(const std::string& item_path) {
-  const std::string path = zk::parent_of(item_path);
-  return parse_segment(path.substr(path.rfind('/') + 1)).value_or(Segment());
+std::vector<std::string> paths_of(const std::vector<Item>& items) {
+  std::vector<std::string> paths;
+  for (const Item& item : items) paths.push_back(item.path);
+  return paths;
 }
 
 std::vector<Step> steps_to_make(const QueueLayout& layout) {

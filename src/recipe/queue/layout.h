@@ -15,6 +15,8 @@
 // No two items of a queue have the same name: a pusher takes a new token for each segment that it fills.
 #pragma once
 
+#include "base/time.h"
+#include "recipe/use.h"
 #include "zk/client.h"
 
 #include <compare>
@@ -26,8 +28,6 @@
 
 namespace zklock::recipe {
 
-inline constexpr std::string_view kQueueFormat = "zklock queue 1";
-inline constexpr std::string_view kAnyQueueFormat = "zklock queue ";  // it begins so whatever the version
 inline constexpr int kUsualPriority = 100;
 inline constexpr int kLastPriority = 999;
 inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left
@@ -82,8 +82,7 @@ std::string item_path(const std::string& folder, const Segment& segment, const s
 std::string claim_of(const std::string& item_path);
 std::string why_of(const std::string& dead_path);
 
-// Of the path of an item or a dead one: its name, and the segment that it is in.
-std::string name_of(const std::string& item_path);
+// The one that the item of this path, or the dead one, is in.
 Segment segment_of(const std::string& item_path);
 
 // Of a segment.
@@ -105,6 +104,20 @@ inline int64_t attempts_of(const zk::Stat& item) {
 inline bool is_claimed(const zk::Stat& item) {
   return item.children > 0;
 }
+
+// An item that we work on. Its claim is ours as long as the session `owner` lives, and nobody can remove an item with a
+// claim on it.
+struct Item {
+  std::string path;
+  std::string data;
+  int64_t created_ms = 0;  // when it was pushed, the server's clock, ms since 1970
+  int64_t attempts = 0;    // claims that count, this one included
+  int64_t owner = 0;       // the session that made the claim
+  int64_t token = 0;       // the claim's czxid: grows from one claim on it to the next
+  Deadline proved{};       // a moment since which a quorum has known of our claim
+};
+
+std::vector<std::string> paths_of(const std::vector<Item>& items);
 
 // The steps that make a queue where there is nothing yet; those that end a segment below `folder` and begin the next.
 std::vector<zk::Step> steps_to_make(const QueueLayout& layout);

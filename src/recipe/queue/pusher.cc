@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/pusher.h"
 
-#include "recipe/queue/node.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -81,15 +80,11 @@ void Pusher::send(Batch& batch) {
   batch.steps[0] = {Step::Kind::check, tail_.path(), "", 0};
   batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_, "", -1, CreateMode::ephemeral}
                                      : Step{Step::Kind::write, marker_, "", batch.marker - 1};
-  const std::string stem = tail_.path() + "/" + tail_.token() + "-";
+  const std::string stem = tail_.stem();
   for (size_t i = 0; i < batch.items; ++i) batch.steps[kHead + i].path = stem;
   const auto items = static_cast<int64_t>(batch.items);
-  if (tail_.is_filled_by(items)) {
-    for (Step& step : steps_to_seal(layout_.items(), batch.segment)) batch.steps.push_back(std::move(step));
-    tail_.advance();
-  } else {
-    tail_.count(items);
-  }
+  tail_.put_seal(items, batch.steps);
+  tail_.count(items);
   batch.call = session_.client().transact(batch.steps);
 }
 
@@ -121,21 +116,8 @@ void Pusher::take_in(const Batch& batch) {
 void Pusher::recover() {
   for (const Batch& batch : in_flight_) {
     if (!batch.call) break;
-    switch (session_.await(batch.call, kNever).code) {
-      case Code::ok:
-      case Code::unknown:
-      case Code::expired:
-      case Code::bad_version:
-      case Code::no_node:
-      case Code::node_exists:
-        continue;
-      case Code::not_empty:
-      case Code::childless:
-      case Code::no_auth:
-      case Code::unsupported:
-      case Code::other:
-        throw zk::failure_of(tried_, batch.call->answer);
-    }
+    const Answer answer = session_.await(batch.call, kNever);
+    if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
   }
   if (is_doubtful(in_flight_.front().call) && ++vain_ > kMostVain) {
     throw Failure(ExitStatus::unavailable,

@@ -8,7 +8,7 @@
 // session lives.
 #pragma once
 
-#include "recipe/queue/tail.h"
+#include "recipe/queue/nodes.h"
 
 #include <deque>
 #include <string>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/group/node.h"
+#include "recipe/group/group.h"
 
-#include "recipe/group/layout.h"
-#include "recipe/site.h"
+#include "base/text.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
 #include "zk/batch.h"
 #include "zk/path.h"
+
+#include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,101 +21,58 @@ using zk::Step;
 
 namespace {
 
+constexpr size_t kNumberDigits = 10;
 constexpr size_t kMostInOneStep = 1000;  // members; the rest is deleted before
 constexpr int kMostRounds = 20;          // while others come
 
-// Data and Stat of the path's node; one that was made through another server is not missed.
-Answer read_synced(zk::Session& session, const std::string& path, Deadline until) {
-  for (;;) {
-    session.ready(until);
-    const zk::Call synced = session.client().sync(path);
-    const zk::Call read = session.client().read(path);
-    const Code sync = session.await(synced, until).code;
-    const Answer answer = session.await(read, until);
-    if (sync != Code::unknown && answer.code != Code::unknown) return answer;
-  }
-}
-
-Failure in_use(std::string_view tried, std::string_view how) {
-  return {ExitStatus::bad_data, fmt::format("{}: the path is in use {}, not as a group; choose another", tried, how)};
-}
-
-void check_mark(GroupMark mark, std::string_view tried) {
-  switch (mark) {
-    case GroupMark::newer:
-      throw Failure(
-          ExitStatus::bad_data,
-          fmt::format("{}: the group was made by another version of zklock, which keeps it differently", tried));
-    case GroupMark::queue:
-      throw in_use(tried, "as a queue (zklock queue)");
-    case GroupMark::none:
-    case GroupMark::kept:
-    case GroupMark::passing:
-      break;
-  }
-}
-
-struct Look {
+struct FoundGroup {
   GroupState state;
-  GroupMark mark = GroupMark::none;
+  PathMark mark = PathMark::none;
   zk::Stat stat = {};
 };
 
-Look look(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
-  const Answer node = read_synced(session, group, until);
+FoundGroup look(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+  const Answer node = session.synced_read(group, until);
   if (node.code == Code::expired) return {GroupState::expired};
   if (node.code == Code::no_node) return {GroupState::absent};
   if (node.code != Code::ok) throw zk::failure_of(tried, node);
-  const GroupMark mark = group_mark_of(node.data);
-  check_mark(mark, tried);
-  if (mark != GroupMark::none) return {GroupState::there, mark, node.stat};
+  const PathMark mark = mark_of(node.data);
+  check_mark(mark, Use::group, tried);
+  if (mark != PathMark::none) return {GroupState::there, mark, node.stat};
   const Answer list = session.children(group, until);
   if (list.code == Code::expired) return {GroupState::expired};
   if (list.code == Code::no_node) return {GroupState::absent};
   if (list.code != Code::ok) throw zk::failure_of(tried, list);
-  if (const auto use = other_use(list.names)) throw in_use(tried, *use);
+  check_names_of_group(list.names, tried);
   return {GroupState::there, mark, node.stat};
 }
 
-// `unknown` where it has to be looked at again.
-Code make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried, Deadline until) {
+// Nothing where it has to be looked at again.
+std::optional<GroupState> make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
+                               Deadline until) {
   session.ready(until);
   const bool passing = mode == CreateMode::container;
   const std::string mark(passing ? kPassingGroup : kKeptGroup);
   const Answer made = session.await(session.client().create(group, mark, mode), until);
-  switch (made.code) {
-    case Code::ok:
-    case Code::expired:
-      return made.code;
-    case Code::unknown:
-    case Code::node_exists:
-      return Code::unknown;
-    case Code::no_node:
-      session.make_parents(group, until);
-      return Code::unknown;
-    case Code::unsupported:
-      if (passing) return make(session, group, CreateMode::persistent, tried, until);
-      [[fallthrough]];
-    case Code::not_empty:
-    case Code::bad_version:
-    case Code::childless:
-    case Code::no_auth:
-    case Code::other:
-      break;
+  if (made.code == Code::ok) return GroupState::there;
+  if (made.code == Code::expired) return GroupState::expired;
+  if (made.code == Code::unsupported && passing) return make(session, group, CreateMode::persistent, tried, until);
+  if (made.code == Code::no_node) {
+    session.make_parents(group, until);
+  } else if (made.code != Code::unknown && made.code != Code::node_exists) {
+    throw zk::failure_of(tried, made);
   }
-  throw zk::failure_of(tried, made);
+  return std::nullopt;
 }
 
-Look look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
-                  Deadline until) {
-  check_names(session, group, tried, until);
+FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
+                        Deadline until) {
+  check_site_by_name(session, group, tried, until);
   for (;;) {
-    const Look found = look(session, group, tried, until);
+    const FoundGroup found = look(session, group, tried, until);
     if (found.state != GroupState::absent) return found;
     check_site(session, group, tried, until);
-    const Code made = make(session, group, mode, tried, until);
-    if (made == Code::expired) return {GroupState::expired};
-    if (made == Code::ok) return {GroupState::there, GroupMark::kept};
+    if (const auto made = make(session, group, mode, tried, until)) return {*made, PathMark::kept_group};
   }
 }
 
@@ -149,6 +110,23 @@ void remove_surplus(zk::Session& session, std::vector<Step>& members, Deadline u
 
 }  // namespace
 
+std::optional<std::string> member_name_error(std::string_view group, std::string_view name) {
+  if (name.empty()) return "it is empty";
+  if (name.find('/') != std::string_view::npos) return "it has a slash";
+  if (is_lock_name(name)) return "locks use names of that form";
+  return zk::path_error(zk::child_of(group, name));
+}
+
+bool is_numbered(std::string_view name, std::string_view stem) {
+  if (!name.starts_with(stem)) return false;
+  return name.size() == stem.size() + kNumberDigits && parse_number(name.substr(stem.size()));
+}
+
+// To some servers a container has an owner: this one.
+bool is_ephemeral(const zk::Stat& stat) {
+  return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
+}
+
 GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
   return look(session, group, tried, until).state;
 }
@@ -159,9 +137,9 @@ GroupState make_passing_group(zk::Session& session, const std::string& group, st
 
 GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
   for (;;) {
-    const Look found = look_or_make(session, group, CreateMode::persistent, tried, until);
-    if (found.state == GroupState::expired || found.mark == GroupMark::kept) return found.state;
-    if (found.mark == GroupMark::passing) {
+    const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried, until);
+    if (found.state == GroupState::expired || found.mark == PathMark::kept_group) return found.state;
+    if (found.mark == PathMark::passing_group) {
       throw Failure(ExitStatus::busy, fmt::format("{}: it is there already, made by its first member, and goes with "
                                                   "its last; create it when nobody is in it",
                                                   tried));
@@ -179,10 +157,10 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
                           Deadline until) {
   using End = GroupRemoval::End;
   for (int round = 0;; ++round) {
-    const Look found = look(session, group, tried, until);
+    const FoundGroup found = look(session, group, tried, until);
     if (found.state == GroupState::expired) return {End::expired};
     if (found.state == GroupState::absent) return {round == 0 ? End::absent : End::done};
-    if (found.mark == GroupMark::none && found.stat.data_length > 0) {
+    if (found.mark == PathMark::none && found.stat.data_length > 0) {
       throw Failure(ExitStatus::bad_data,
                     fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
     }

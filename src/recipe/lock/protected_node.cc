@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/lock/own_node.h"
+#include "recipe/lock/protected_node.h"
 
-#include "recipe/lock/line.h"
-#include "recipe/site.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -41,12 +41,16 @@ Duration withdrawal_budget(const zk::Session& session) {
   return std::min(session.timeout() / 3, kLongestWithdrawal);
 }
 
-std::string OwnNode::name() const {
+std::string ProtectedNode::name() const {
   return zk::name_of(path_);
 }
 
-OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, Deadline until) {
-  if (parent_mode_) check_names(session_, parents_.front(), tried_, until);
+Held ProtectedNode::held(const std::string& path) const {
+  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_};
+}
+
+NodeState ProtectedNode::make(const std::string& stem, const std::string& data, Deadline until) {
+  if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_, until);
   for (;;) {
     session_.ready(until);
     stem_ = parent() + "/" + stem;
@@ -57,33 +61,21 @@ OwnNode::State OwnNode::make(const std::string& stem, const std::string& data, D
     const zk::Call listed = session_.client().children(parent());
     const Answer made = session_.await(entering_, until);
     const Answer list = session_.await(listed, until);
-    switch (made.code) {
-      case Code::ok:
-        path_ = made.path;
-        created_ = made.stat;
-        siblings_ = list.names;
-        parent_stat_ = list.stat;
-        return list.code == Code::ok ? State::there : confirm(until);
-      case Code::unknown:
-        return find(until);
-      case Code::no_node:
-        make_parents(until);
-        continue;
-      case Code::expired:
-        return State::expired;
-      case Code::node_exists:
-      case Code::not_empty:
-      case Code::bad_version:
-      case Code::childless:
-      case Code::no_auth:
-      case Code::unsupported:
-      case Code::other:
-        throw zk::failure_of(tried_, made);
+    if (made.code == Code::unknown) return find(until);
+    if (made.code == Code::expired) return NodeState::expired;
+    if (made.code == Code::no_node) {
+      make_parents(until);
+      continue;
     }
+    if (made.code != Code::ok) throw zk::failure_of(tried_, made);
+    path_ = made.path;
+    created_ = made.stat;
+    siblings_ = list;
+    return list.code == Code::ok ? NodeState::there : confirm(until);
   }
 }
 
-void OwnNode::make_parents(Deadline until) {
+void ProtectedNode::make_parents(Deadline until) {
   if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
   check_site(session_, parents_.front(), tried_, until);
   for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
@@ -91,28 +83,28 @@ void OwnNode::make_parents(Deadline until) {
 
 // The create's answer was lost. Only a list behind a barrier tells whether there is a node, and only its owner whether
 // it is worth anything: one of an earlier session dies with that.
-OwnNode::State OwnNode::find(Deadline until) {
+NodeState ProtectedNode::find(Deadline until) {
   const Answer list = session_.settled_children(parent(), until);
-  if (list.code == Code::expired) return State::expired;
-  if (list.code == Code::no_node) return State::missing;
+  if (list.code == Code::expired) return NodeState::expired;
+  if (list.code == Code::no_node) return NodeState::missing;
   if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
   for (const std::string& name : list.names) {
     const std::string path = parent() + "/" + name;
     if (!path.starts_with(stem_)) continue;
     const Answer own = session_.read(path, until);
-    if (own.code == Code::expired) return State::expired;
+    if (own.code == Code::expired) return NodeState::expired;
     if (own.code != Code::ok && own.code != Code::no_node) throw zk::failure_of("cannot read " + path, own);
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
     created_ = own.stat;
     return confirm(until);
   }
-  return State::missing;
+  return NodeState::missing;
 }
 
 // The check is a transaction, so the list, which our server gives after it, lacks nothing that was committed before.
 // (A sync would give the list, but no quorum's word: a leader that has lost its quorum answers it too.)
-OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
+NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
   for (;;) {
     session_.ready(until);
     proved_ = session_.proof_now();
@@ -120,18 +112,17 @@ OwnNode::State OwnNode::confirm(Deadline until, const zk::Watch& watch) {
     const zk::Call listed = session_.client().children(parent(), watch);
     const Answer check = session_.await(checked, until);
     const Answer list = session_.await(listed, until);
-    if (check.code == Code::expired || list.code == Code::expired) return State::expired;
-    if (check.code == Code::no_node) return State::missing;
+    if (check.code == Code::expired || list.code == Code::expired) return NodeState::expired;
+    if (check.code == Code::no_node) return NodeState::missing;
     if (check.code == Code::unknown || list.code == Code::unknown) continue;
     if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
-    siblings_ = list.names;
-    parent_stat_ = list.stat;
-    return State::there;
+    siblings_ = list;
+    return NodeState::there;
   }
 }
 
-void OwnNode::check_number() const {
+void ProtectedNode::check_number() const {
   const auto own = parse_contender(name());
   if (own && !is_used_up(*own)) return;
   throw Failure(
@@ -139,12 +130,12 @@ void OwnNode::check_number() const {
       fmt::format("{}: the counter of {} is used up; delete that node when nobody uses it", tried_, parent()));
 }
 
-bool OwnNode::remove(Duration budget) {
+bool ProtectedNode::remove(Duration budget) {
   if (stem_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   bool removed = false;
-  refusal_ = Code::ok;
-  while (!removed && refusal_ == Code::ok && left_until(until) > Duration::zero() &&
+  refusal_ = {};
+  while (!removed && refusal_.code == Code::ok && left_until(until) > Duration::zero() &&
          session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
@@ -153,20 +144,24 @@ bool OwnNode::remove(Duration budget) {
     const bool first = !std::exchange(leaving_, true);
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) continue;
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
-    if (!removed) refusal_ = removing->answer.code;
+    if (!removed) refusal_ = removing->answer;
     was_deleted_ = first && removing->answer.code == Code::no_node;
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();
 }
 
+void ProtectedNode::check_refusal(std::string_view tried) const {
+  if (refusal_.code != Code::ok) throw zk::failure_of(tried, refusal_);
+}
+
 // Without an answer the session's end takes the node anyway.
-void OwnNode::withdraw() {
+void ProtectedNode::withdraw() {
   remove(withdrawal_budget(session_));
   forget();
 }
 
-void OwnNode::forget() {
+void ProtectedNode::forget() {
   stem_.clear();
   path_.clear();
   entering_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stands in line for a lock, read from the names of its children alone. Pure: names in, place out.
+// Who stands in line for a lock, read from the names of its children alone, and whose turn it is. Pure: names in,
+// place out.
 //
 // A contender is a child whose name ends in "-" or "__" and a sequence number: ours
 // (_c_<uuid>-lock-0000000007, Curator's form), ZooKeeper's WriteLock (x-<session>-0000000007), Curator's read-write
@@ -14,7 +15,7 @@
 
 namespace zklock::recipe {
 
-enum class Kind { exclusive, shared };
+enum class LockMode { exclusive, shared };
 
 // What Curator's Revoker, and zklock break, write on a holder's node: let go.
 constexpr std::string_view kRevoked = "__REVOKE__";
@@ -28,7 +29,7 @@ enum class Family {
 
 // The name, up to its number, of a contender with the unique id `uuid` (36 characters, with hyphens). Where Curator's
 // programs look for their own nodes by id, it is in their form.
-std::string name_of_contender(Family family, Kind kind, const std::string& uuid);
+std::string name_of_contender(Family family, LockMode mode, const std::string& uuid);
 
 // What --peer calls it.
 std::string_view peer_name(Family family);
@@ -39,12 +40,16 @@ std::string peer_to_use(Family family);
 struct Contender {
   std::string name;
   Family family;
-  Kind kind;
+  LockMode mode;
   int64_t number;  // negative once the server's counter has wrapped
 };
 
 // The contender that a child's name stands for; nothing for other children.
 std::optional<Contender> parse_contender(std::string_view name);
+
+// Whether a member of a group cannot be called so: names of ours and Curator's, read-write locks' and Kazoo's. (One of
+// WriteLock's form, "my-lock-0000000007", can be anybody's.)
+bool is_lock_name(std::string_view name);
 
 // All contenders, first come first.
 std::vector<Contender> line_of(const std::vector<std::string>& names);
@@ -56,14 +61,15 @@ size_t count_holders(const std::vector<Contender>& line);
 // The server's counter sticks at the largest int32 and hands out ties, or has wrapped: such a place is none.
 bool is_used_up(const Contender& contender);
 
+enum class Turn {
+  mine,      // nobody stands before me whom I must wait for
+  waiting,   // watch `predecessor`
+  gone,      // my node is not there
+  strangers  // `predecessor` belongs to another family, whose programs would not wait for me
+};
+
 struct Place {
-  enum class State {
-    my_turn,   // nobody stands before me whom I must wait for
-    waiting,   // watch `predecessor`
-    gone,      // my node is not there
-    strangers  // `predecessor` belongs to another family, whose programs would not wait for me
-  };
-  State state;
+  Turn turn;
   std::string predecessor;  // the nearest contender that I must wait for; see `strangers`
   std::string holder;       // the first in line, while waiting
   size_t before = 0;        // how many stand before me, whether I must wait for them or not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/lock/line.h"
+#include "recipe/line.h"
 
 #include "base/text.h"
 
@@ -14,20 +14,20 @@ namespace {
 
 constexpr size_t kSequenceDigits = 10;  // the server's "%010d"
 
-struct Form {
+struct NameForm {
   std::string_view ending;  // of the name before its number
   Family family;
-  Kind kind;
+  LockMode mode;
 };
 
 // The first that fits. "__" and "-" alone are anybody's.
-constexpr std::array<Form, 7> kForms{{{"-shared-lock-", Family::standard, Kind::shared},
-                                      {"__WRIT__", Family::curator_rw, Kind::exclusive},
-                                      {"__READ__", Family::curator_rw, Kind::shared},
-                                      {"__lock__", Family::kazoo, Kind::exclusive},
-                                      {"__rlock__", Family::kazoo, Kind::shared},
-                                      {"-", Family::standard, Kind::exclusive},
-                                      {"__", Family::standard, Kind::exclusive}}};
+constexpr std::array<NameForm, 7> kForms{{{"-shared-lock-", Family::standard, LockMode::shared},
+                                          {"__WRIT__", Family::curator_rw, LockMode::exclusive},
+                                          {"__READ__", Family::curator_rw, LockMode::shared},
+                                          {"__lock__", Family::kazoo, LockMode::exclusive},
+                                          {"__rlock__", Family::kazoo, LockMode::shared},
+                                          {"-", Family::standard, LockMode::exclusive},
+                                          {"__", Family::standard, LockMode::exclusive}}};
 
 // "%010d" of a negative number is a minus sign and at least nine digits, ten of them from -1000000000 on.
 bool is_negative(std::string_view stem, size_t digits, int64_t number) {
@@ -52,8 +52,8 @@ std::optional<int64_t> take_number(std::string_view& name) {
 
 }  // namespace
 
-std::string name_of_contender(Family family, Kind kind, const std::string& uuid) {
-  const bool exclusive = kind == Kind::exclusive;
+std::string name_of_contender(Family family, LockMode mode, const std::string& uuid) {
+  const bool exclusive = mode == LockMode::exclusive;
   switch (family) {
     case Family::standard:
       return "_c_" + uuid + (exclusive ? "-lock-" : "-shared-lock-");
@@ -97,10 +97,19 @@ std::optional<Contender> parse_contender(std::string_view name) {
   std::string_view stem = name;
   const auto number = take_number(stem);
   if (!number) return std::nullopt;
-  for (const Form& form : kForms) {
-    if (stem.ends_with(form.ending)) return Contender{std::string(name), form.family, form.kind, *number};
+  for (const NameForm& form : kForms) {
+    if (stem.ends_with(form.ending)) return Contender{std::string(name), form.family, form.mode, *number};
   }
   return std::nullopt;
+}
+
+bool is_lock_name(std::string_view name) {
+  const auto contender = parse_contender(name);
+  if (!contender || contender->number < 0) return false;
+  const std::string_view stem = name.substr(0, name.size() - kSequenceDigits);
+  // A member may be called "my-lock"; Curator's names, and ours, begin like this.
+  const bool protected_name = stem.starts_with("_c_") && (stem.ends_with("-lock-") || stem.ends_with("-lease-"));
+  return protected_name || contender->family != Family::standard;
 }
 
 std::vector<Contender> line_of(const std::vector<std::string>& names) {
@@ -117,7 +126,7 @@ std::vector<Contender> line_of(const std::vector<std::string>& names) {
 
 size_t count_holders(const std::vector<Contender>& line) {
   const auto exclusive =
-      std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.kind == Kind::exclusive; });
+      std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.mode == LockMode::exclusive; });
   const auto shared = static_cast<size_t>(exclusive - line.begin());
   return shared == 0 && !line.empty() ? 1 : shared;
 }
@@ -128,18 +137,18 @@ bool is_used_up(const Contender& contender) {
 
 Place find_place(const std::vector<Contender>& line, std::string_view mine, bool with_kazoo) {
   const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
-  if (me == line.end()) return {Place::State::gone, {}, {}, 0};
+  if (me == line.end()) return {Turn::gone, {}, {}, 0};
   for (const Contender& other : line) {
     const bool welcome = other.family == me->family || (with_kazoo && other.family == Family::kazoo);
-    if (!welcome) return {Place::State::strangers, other.name, {}, 0};
+    if (!welcome) return {Turn::strangers, other.name, {}, 0};
   }
   const auto before = static_cast<size_t>(me - line.begin());
   for (auto other = me; other != line.begin();) {
     --other;
-    const bool excludes = me->kind == Kind::exclusive || other->kind == Kind::exclusive;
-    if (excludes) return {Place::State::waiting, other->name, line.front().name, before};
+    const bool excludes = me->mode == LockMode::exclusive || other->mode == LockMode::exclusive;
+    if (excludes) return {Turn::waiting, other->name, line.front().name, before};
   }
-  return {Place::State::my_turn, {}, {}, before};
+  return {Turn::mine, {}, {}, before};
 }
 
 }  // namespace zklock::recipe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ephemeral sequential node of ours, made under Curator's protection: its name carries a unique id, so that one
 // whose create was not answered is found again. It counts only while it belongs to the session that we have now. The
-// place of a contender in its line, and a lease on a slot.
+// place of a contender in its line, and a slot.
 #pragma once
 
 #include "zk/session.h"
@@ -9,9 +9,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock::recipe {
+
+// What is ours: as long as `node` is there and belongs to the session `owner`.
+struct Held {
+  std::string path;  // of the lock, as the user named it
+  std::string node;
+  int64_t owner = 0;
+  int64_t token = 0;       // the node's czxid: grows from one holder to the next
+  int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
+  Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
+};
 
 // Random (version 4), 36 characters.
 std::string make_uuid();
@@ -19,27 +30,27 @@ std::string make_uuid();
 // How long somebody who waits for our end can be kept waiting for nodes to be deleted.
 Duration withdrawal_budget(const zk::Session& session);
 
-class OwnNode {
+enum class NodeState {
+  there,    // its path and what follows that are known, its siblings are listed
+  missing,  // there is none (any more)
+  expired,  // nor is there a session
+};
+
+class ProtectedNode {
  public:
   // Below the last of `parents`, which are made in this order and in this mode when it is missing; those above them
   // persistent. Without a mode it has to be there. `tried` is for messages: "cannot take /l".
-  OwnNode(zk::Session& session, std::vector<std::string> parents, std::optional<zk::CreateMode> parent_mode,
-          std::string tried)
+  ProtectedNode(zk::Session& session, std::vector<std::string> parents, std::optional<zk::CreateMode> parent_mode,
+                std::string tried)
       : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
-
-  enum class State {
-    there,    // path() and what follows it are known, siblings() are listed
-    missing,  // there is none (any more)
-    expired,  // nor is there a session
-  };
 
   // Makes it, `stem` and the server's number its name, and lists its siblings in the same breath. `stem` carries an id
   // that was never used before. Throws a Failure for what has no way round, 65 for a path that is part of a queue or of
   // a line among it, and what the session throws.
-  State make(const std::string& stem, const std::string& data, Deadline until);
+  NodeState make(const std::string& stem, const std::string& data, Deadline until);
 
   // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.
-  State confirm(Deadline until, const zk::Watch& watch = nullptr);
+  NodeState confirm(Deadline until, const zk::Watch& watch = nullptr);
 
   // The server's counter sticks at its end and hands out ties: throws a Failure (70) for a number from there.
   void check_number() const;
@@ -48,8 +59,8 @@ class OwnNode {
   // not be deleted, goes with the session. Throws nothing but what other sources of the loop throw. Harmless without a
   // node.
   bool remove(Duration budget);
-  // The server's word, after remove() has failed: ok if it was just not to be had in time.
-  zk::Code refusal() const { return refusal_; }
+  // Throws a Failure (77) if remove() has failed because we may not; not if it was just not to be had in time.
+  void check_refusal(std::string_view tried) const;
   // After it: somebody else had deleted it before, while the session lived.
   bool was_deleted() const { return was_deleted_; }
 
@@ -59,19 +70,18 @@ class OwnNode {
   // It went with its session.
   void forget();
 
-  explicit operator bool() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
   std::string name() const;
-  int64_t token() const { return created_.created; }  // its czxid: grows from one node to the next
-  int64_t created_ms() const { return created_.created_ms; }
+  // While it is there, of the lock at `path`.
+  Held held(const std::string& path) const;
   // A moment at which a quorum has known of it, for the lease to count from: just before the create was sent, or the
   // question whose answer showed that the node is there. A wait before that takes nothing off, see zk/session.h.
   Deadline proved() const { return proved_; }
-  const std::vector<std::string>& siblings() const { return siblings_; }  // names, ours among them, as last seen
-  const zk::Stat& parent_stat() const { return parent_stat_; }            // likewise
+  // The children of its parent, ours among them, and that one's Stat, as last seen.
+  const zk::Answer& siblings() const { return siblings_; }
 
  private:
-  State find(Deadline until);
+  NodeState find(Deadline until);
   void make_parents(Deadline until);
   const std::string& parent() const { return parents_.back(); }
 
@@ -84,11 +94,10 @@ class OwnNode {
   std::string path_;   // once known
   zk::Stat created_;
   Deadline proved_{};
-  zk::Code refusal_ = zk::Code::ok;
+  zk::Answer refusal_;    // the server's word, if remove() was refused
   bool leaving_ = false;  // a delete was sent; it may be done though its answer was lost
   bool was_deleted_ = false;
-  std::vector<std::string> siblings_;
-  zk::Stat parent_stat_;
+  zk::Answer siblings_;
 };
 
 }  // namespace zklock::recipe

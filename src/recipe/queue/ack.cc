@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/ack.h"
+
+#include "zk/batch.h"
+#include "zk/path.h"
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+
+namespace {
+
+constexpr size_t kMostOutstanding = 4;  // transactions
+
+bool removes(Ack ack) {
+  return ack == Ack::done || ack == Ack::dead_letter;
+}
+
+}  // namespace
+
+void Acks::remove(const std::vector<Item>& items, Deadline until) {
+  if (items.empty()) return;
+  while (sent_.size() >= kMostOutstanding) take_oldest(until);
+  begin({Ack::done, items, ""}, until);
+}
+
+void Acks::send(Ack ack, const Item& item, const std::string& why, Deadline until) {
+  while (sent_.size() >= kMostOutstanding) take_oldest(until);
+  begin({ack, {item}, why}, until);
+}
+
+void Acks::begin(Sent sent, Deadline until) {
+  session_.ready(until);
+  if (session_.expired()) return doubt(sent.ack, sent.items);
+  sent.call = transact(sent);
+  sent_.push_back(std::move(sent));
+}
+
+void Acks::begin_each(const Sent& sent, const std::vector<Item>& items, Deadline until) {
+  for (const Item& item : items) begin({sent.ack, {item}, sent.why}, until);
+}
+
+// In a session other than the one of the claims it would hit those of others.
+zk::Call Acks::transact(const Sent& sent) {
+  std::vector<Step> steps;
+  for (const Item& item : sent.items) {
+    if (item.owner != session_.id()) throw Failure(ExitStatus::internal, "a claim of another session");
+    put_steps(sent, item, steps);
+  }
+  return session_.client().transact(steps);
+}
+
+void Acks::put_steps(const Sent& sent, const Item& item, std::vector<Step>& steps) const {
+  steps.push_back({Step::Kind::remove, claim_of(item.path)});
+  // The write is what does not let it count.
+  if (sent.ack == Ack::release) steps.push_back({Step::Kind::write, item.path, item.data});
+  if (removes(sent.ack)) steps.push_back({Step::Kind::remove, item.path});
+  if (sent.ack != Ack::dead_letter) return;
+  const std::string dead = layout_.dead_of(item.path);
+  steps.push_back({Step::Kind::create, dead, item.data});
+  steps.push_back({Step::Kind::create, why_of(dead), sent.why});
+}
+
+void Acks::take_answers(Deadline until) {
+  while (!sent_.empty() && sent_.front().call->done) take_oldest(until);
+}
+
+void Acks::finish(Deadline until) {
+  while (!sent_.empty()) take_oldest(until);
+}
+
+// Kept until it is settled, for whoever cleans up if that is interrupted.
+void Acks::take_oldest(Deadline until) {
+  const Sent& oldest = sent_.front();
+  const Answer answer = session_.await(oldest.call, until);
+  if (answer.code == Code::ok) {
+    drop(oldest.items);
+  } else if (answer.code == Code::expired) {
+    doubt(oldest.ack, oldest.items);
+  } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
+    begin_each(oldest, oldest.items, until);
+  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
+    if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front(), until);
+    find_out(oldest, until);
+  } else {
+    throw zk::failure_of("cannot give up the claim on " + oldest.items.front().path, answer);
+  }
+  sent_.pop_front();
+}
+
+// Nobody of its segment may have been given up on so far.
+void Acks::make_dead_segment(const Item& item, Deadline until) {
+  session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent, until);
+}
+
+// A claim that is still ours: not done yet. No item: removed, or among the dead, by us, as the look at the claims found
+// the session alive. Else it is somebody else's by now.
+void Acks::find_out(const Sent& sent, Deadline until) {
+  const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items), until);
+  const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items), until);
+  std::vector<Item> ours;
+  for (size_t i = 0; i < sent.items.size(); ++i) {
+    const Item& item = sent.items[i];
+    if (claimed[i]) {
+      ours.push_back(item);
+    } else if (looks[i].code == Code::no_node && !session_.expired()) {
+      drop({item});
+    } else {
+      doubt(sent.ack, {item});
+    }
+  }
+  // In a session that lives on there is no doubt.
+  look_again(until);
+  begin_each(sent, ours, until);
+}
+
+void Acks::settle(const std::vector<Item>& done, Deadline until) {
+  begin_last(done, until);
+  while (!sent_.empty()) {
+    Sent oldest = std::move(sent_.front());
+    sent_.pop_front();
+    if (settle_one(oldest, until)) {
+      drop(oldest.items);
+    } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
+      // One of them is missing; the others shall go all the same.
+      for (const Item& item : oldest.items) begin_last({item}, until);
+    } else {
+      doubt(oldest.ack, oldest.items);
+    }
+  }
+}
+
+void Acks::begin_last(const std::vector<Item>& done, Deadline until) {
+  if (done.empty()) return;
+  const bool ours = session_.settle_connection(until) && done.front().owner == session_.id();
+  ours ? begin({Ack::done, done, ""}, until) : doubt(Ack::done, done);
+}
+
+bool Acks::settle_one(Sent& sent, Deadline until) {
+  for (bool again = false;; again = true) {
+    if (!session_.settle(sent.call, until)) return false;
+    const Code code = sent.call->answer.code;
+    if (code == Code::ok) return true;
+    // Done before its answer was lost; but a dead one's segment may be missing.
+    if (code == Code::no_node) return again && sent.ack != Ack::dead_letter;
+    // Not known to be done: once more is no harm, in the same session. But one that has gone back may be under
+    // another's claim already.
+    if (code != Code::unknown || !removes(sent.ack) || !session_.settle_connection(until)) return false;
+    if (sent.items.front().owner != session_.id()) return false;
+    sent.call = transact(sent);
+  }
+}
+
+void Acks::release(const std::vector<Item>& items, Deadline until) {
+  std::deque<zk::Call> calls;
+  for (const Item& item : items) {
+    if (!session_.settle_connection(until) || item.owner != session_.id()) return;
+    calls.push_back(transact({Ack::release, {item}, ""}));
+    if (calls.size() < kMostOutstanding) continue;
+    session_.settle(calls.front(), until);
+    calls.pop_front();
+  }
+  for (const zk::Call& call : calls) session_.settle(call, until);
+  drop(items);
+}
+
+void Acks::look_again(Deadline until) {
+  const std::vector<Answer> looks = zk::synced_stat_all(session_, paths_of(doubtful_), until);
+  std::vector<Item> gone;
+  for (size_t i = 0; i < looks.size(); ++i) {
+    (looks[i].code == Code::ok ? lost_ : gone).push_back(doubtful_[i]);
+  }
+  doubtful_ = std::move(gone);
+}
+
+void Acks::drop(const std::vector<Item>& items) {
+  for (const Item& item : items) consumer_.forget(item.path);
+}
+
+// One that was to go back has gone back.
+void Acks::doubt(Ack ack, const std::vector<Item>& items) {
+  drop(items);
+  if (removes(ack)) doubtful_.insert(doubtful_.end(), items.begin(), items.end());
+}
+
+}  // namespace zklock::recipe

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/admin.h"
+
+#include "base/text.h"
+#include "recipe/queue/nodes.h"
+#include "zk/batch.h"
+#include "zk/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+using Paths = std::vector<std::string>;
+
+namespace {
+
+constexpr size_t kShownBytes = 200;
+constexpr int kSmall = 8 * 1024;  // read many at once; larger ones one by one
+
+constexpr const char* kReading = "cannot read the queue";
+constexpr const char* kChanging = "cannot do all of it";
+
+void check_alive(const zk::Session& session, const char* tried = kReading) {
+  if (session.expired()) throw zk::expired(tried);
+}
+
+// None where there is nothing at `path`.
+Paths children_of(zk::Session& session, const std::string& path, const Answer& list, const char* tried = kReading) {
+  check_alive(session, tried);
+  if (list.code == Code::ok || list.code == Code::no_node) return list.names;
+  throw zk::failure_of(fmt::format("cannot list {}", path), list);
+}
+
+// Below the items or the dead of a queue, after a sync.
+std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until) {
+  return segments_of(children_of(session, folder, session.synced_children(folder, until)));
+}
+
+std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
+                                 Deadline until) {
+  const std::string path = segment_path(folder, segment);
+  return items_of(children_of(session, path, session.children(path, until)));
+}
+
+Paths item_paths(zk::Session& session, const std::string& folder, const Segment& segment, Deadline until) {
+  Paths paths;
+  for (const ItemName& item : list_items(session, folder, segment, until)) {
+    paths.push_back(item_path(folder, segment, item.name));
+  }
+  return paths;
+}
+
+int64_t count_items(zk::Session& session, const std::string& folder, Deadline until) {
+  Paths paths;
+  for (const Segment& segment : list_segments(session, folder, until)) paths.push_back(segment_path(folder, segment));
+  int64_t count = 0;
+  for (const Answer& answer : stat_all(session, paths, until)) count += answer.stat.children;
+  check_alive(session);
+  return count;
+}
+
+int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline until) {
+  int64_t count = 0;
+  for (const Segment& segment : list_segments(session, folder, until)) {
+    const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment, until), until);
+    count += std::ranges::count_if(stats, [](const Answer& answer) { return is_claimed(answer.stat); });
+  }
+  check_alive(session);
+  return count;
+}
+
+}  // namespace
+
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until) {
+  QueueCounts counts;
+  counts.items = count_items(session, layout.items(), until);
+  counts.dead = count_items(session, layout.dead(), until);
+  if (exact) counts.in_work = count_in_work(session, layout.items(), until);
+  return counts;
+}
+
+std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {
+  if (!begun_) ahead_ = list_segments(session_, folder_, until);
+  if (!begun_) std::ranges::reverse(ahead_);
+  begun_ = true;
+  while (!ahead_.empty() && most > 0) {
+    const Segment segment = ahead_.back();
+    ahead_.pop_back();
+    std::vector<QueueItem> items = read(segment, most, until);
+    if (!items.empty()) return items;
+  }
+  return {};
+}
+
+std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Deadline until) {
+  Paths paths;
+  std::vector<QueueItem> listed;
+  for (ItemName& item : list_items(session_, folder_, segment, until)) {
+    listed.push_back({segment, std::move(item.name), {}, "", "", 0, ""});
+    paths.push_back(path_of(listed.back()));
+  }
+  const std::vector<Answer> stats = stat_all(session_, paths, until);
+  for (size_t i = 0; i < listed.size(); ++i) listed[i].stat = stats[i].stat;
+  std::erase_if(listed, [](const QueueItem& item) { return item.stat.created == 0; });
+  // Dead ones have the numbers of the segments that they came from.
+  std::ranges::stable_sort(listed, {}, [](const QueueItem& item) { return item.stat.created; });
+  if (listed.size() > most) listed.erase(listed.begin() + static_cast<ptrdiff_t>(most), listed.end());
+  read_data(listed, until);
+  read_children(listed, until);
+  check_alive(session_);
+  return listed;
+}
+
+void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {
+  Paths paths;
+  std::vector<QueueItem*> small;
+  for (QueueItem& item : items) {
+    if (item.stat.data_length > kSmall) {
+      item.data = session_.read(path_of(item), until).data.substr(0, kShownBytes);
+    } else if (item.stat.data_length > 0) {
+      small.push_back(&item);
+      paths.push_back(path_of(item));
+    }
+  }
+  const std::vector<Answer> answers = read_all(session_, paths, until);
+  for (size_t i = 0; i < small.size(); ++i) small[i]->data = answers[i].data.substr(0, kShownBytes);
+}
+
+// An item has a claim or none, a dead one says why.
+void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
+  Paths paths;
+  std::vector<QueueItem*> owners;
+  for (QueueItem& item : items) {
+    if (item.stat.children == 0) continue;
+    for (const std::string& child : {claim_of(path_of(item)), why_of(path_of(item))}) paths.push_back(child);
+    owners.push_back(&item);
+  }
+  const std::vector<Answer> answers = read_all(session_, paths, until);
+  for (size_t i = 0; i < owners.size(); ++i) {
+    owners[i]->claim = answers[2 * i].data;
+    owners[i]->claim_ms = answers[2 * i].stat.created_ms;
+    owners[i]->why = answers[2 * i + 1].data;
+  }
+}
+
+namespace {
+
+void remove_reasons(zk::Session& session, const Paths& dead, Deadline until) {
+  Paths reasons;
+  for (const std::string& path : dead) reasons.push_back(why_of(path));
+  remove_all(session, reasons, until);
+}
+
+}  // namespace
+
+Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until) {
+  const std::string folder = dead ? layout.dead() : layout.items();
+  Purged purged;
+  for (const Segment& segment : list_segments(session, folder, until)) {
+    const Paths paths = item_paths(session, folder, segment, until);
+    if (dead) remove_reasons(session, paths, until);
+    for (const Answer& answer : remove_all(session, paths, until)) {
+      if (answer.code == Code::ok) ++purged.removed;
+      if (answer.code == Code::not_empty) ++purged.in_work;
+      if (answer.code == Code::expired) throw zk::expired(kChanging);
+      if (answer.code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answer);
+    }
+    // Whoever finds a sealed segment without items removes it.
+    const Answer rest = session.exists(segment_path(folder, segment), until);
+    if (rest.code == Code::ok) remove_if_done(session, segment_path(folder, segment), rest.stat, until);
+  }
+  return purged;
+}
+
+namespace {
+
+std::vector<Step> steps_to_move(const std::string& dead, const Answer& item, const QueueTail& tail) {
+  std::vector<Step> steps = {{Step::Kind::check, tail.path(), "", 0},
+                             {Step::Kind::create, tail.stem(), item.data, -1, zk::CreateMode::persistent_sequential}};
+  if (item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(dead)});
+  steps.push_back({Step::Kind::remove, dead});
+  tail.put_seal(1, steps);
+  return steps;
+}
+
+// Else it could never be moved.
+void check_children(zk::Session& session, const std::string& dead, const std::string& tried, Deadline until) {
+  for (const std::string& name : session.children(dead, until).names) {
+    const std::string child = dead + "/" + name;
+    if (child == why_of(dead)) continue;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: {} is not zklock's; remove that first", tried, printable(child)));
+  }
+  session.ready(until);
+}
+
+// To the end of the items of its priority. False if somebody else has moved or removed it.
+bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, const std::string& tried,
+               Deadline until) {
+  for (bool doubtful = false;;) {
+    const Answer item = session.read(dead, until);
+    // The answer that was lost was that it is done.
+    if (item.code == Code::no_node) return doubtful;
+    if (item.code == Code::ok && !tail.found()) tail.find(until);
+    session.ready(until);
+    if (session.expired()) throw zk::expired(tried);
+    if (item.code != Code::ok) throw zk::failure_of(tried, item);
+    if (item.stat.children > 0) check_children(session, dead, tried, until);
+    const Answer moved = session.await(session.client().transact(steps_to_move(dead, item, tail)), until);
+    if (moved.code == Code::ok) {
+      tail.count(1);
+      return true;
+    }
+    if (!is_overtaken(moved.code)) throw zk::failure_of(tried, moved);
+    doubtful |= moved.code == Code::unknown;
+    // Behind a sync, so that what is read next is not older than what was done.
+    tail.find(until);
+  }
+}
+
+}  // namespace
+
+int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, Deadline until) {
+  int64_t moved = 0;
+  const bool all = ids.empty();
+  const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
+  for (const Segment& segment : list_segments(session, layout.dead(), until)) {
+    QueueTail tail(session, layout.items(), segment.priority, tried);
+    for (const std::string& path : item_paths(session, layout.dead(), segment, until)) {
+      if (!all && ids.erase(zk::name_of(path)) == 0) continue;
+      if (move_back(session, path, tail, tried, until)) ++moved;
+    }
+  }
+  return moved;
+}
+
+namespace {
+
+// None where there is no queue. What is not ours is not deleted, nor what it is in.
+std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  std::vector<Step> steps;
+  const auto take = [&](const std::string& path, bool ours) {
+    if (!ours) {
+      throw Failure(ExitStatus::bad_data, fmt::format("cannot delete {}: {} is not zklock's; remove that first",
+                                                      layout.queue, printable(path)));
+    }
+    steps.push_back({Step::Kind::remove, path});
+  };
+  const auto list = [&](const std::string& path) {
+    return children_of(session, path, session.synced_children(path, until), kChanging);
+  };
+  for (const std::string& name : list(layout.queue)) {
+    const std::string folder = layout.queue + "/" + name;
+    const bool has_segments = folder == layout.items() || folder == layout.dead();
+    if (has_segments) {
+      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
+    }
+    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
+  }
+  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
+  return steps;
+}
+
+}  // namespace
+
+bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  for (;;) {
+    const std::vector<Step> steps = steps_to_delete(session, layout, until);
+    if (steps.empty()) return true;
+    session.ready(until);
+    const Answer removed = session.await(session.client().transact(steps), until);
+    if (removed.code == Code::ok) return true;
+    if (removed.code == Code::not_empty) return false;
+    if (removed.code == Code::expired) throw zk::expired(kChanging);
+    // Done before the answer was lost, or by somebody else, or some of it is gone.
+    if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
+  }
+}
+
+}  // namespace zklock::recipe

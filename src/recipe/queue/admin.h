@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people look at in a queue and change of it as a whole: count, list, purge, requeue, delete. Items come and go
+// meanwhile; one that is gone when its turn comes is left out. A failure leaves what was done before it. All functions
+// throw what the session throws, a Failure (69) when it has expired, and one (77) for what is not allowed.
+#pragma once
+
+#include "recipe/queue/layout.h"
+#include "zk/session.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+struct QueueCounts {
+  int64_t items = 0;  // those in work among them
+  int64_t dead = 0;
+  int64_t in_work = 0;  // only where it was asked for
+};
+
+// `exact`: in_work too, which takes a look at every item.
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until);
+
+struct QueueItem {
+  Segment segment;
+  std::string name;
+  zk::Stat stat;
+  std::string data;      // its first bytes
+  std::string claim;     // the text on its claim, of one in work
+  int64_t claim_ms = 0;  // when that was made, the server's clock
+  std::string why;       // of a dead one
+};
+
+// Walks through the items or the dead, segment by segment.
+class QueueWalk {
+ public:
+  QueueWalk(zk::Session& session, std::string folder) : session_(session), folder_(std::move(folder)) {}
+
+  // At most `most` of the next segment that has any; none at the end.
+  std::vector<QueueItem> next(size_t most, Deadline until);
+
+ private:
+  std::vector<QueueItem> read(const Segment& segment, size_t most, Deadline until);
+  void read_data(std::vector<QueueItem>& items, Deadline until);
+  void read_children(std::vector<QueueItem>& items, Deadline until);
+  std::string path_of(const QueueItem& item) const { return item_path(folder_, item.segment, item.name); }
+
+  zk::Session& session_;
+  std::string folder_;
+  bool begun_ = false;
+  std::vector<Segment> ahead_;  // the next one last
+};
+
+struct Purged {
+  int64_t removed = 0;
+  int64_t in_work = 0;  // left, for there is a claim on them
+};
+
+// Removes the items that are there now and have no claim, or the dead ones. What ends it may leave a dead one that does
+// not say why.
+Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until);
+
+// Puts dead items back at the end of their priority, as if they were pushed now: those of `ids`, their names, or all if
+// there are none. Each goes in a transaction of its own, so that none is lost or there twice. Returns how many; takes
+// out of `ids` those it has found.
+int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, Deadline until);
+
+// Removes a queue without items and dead ones, in one transaction. False if there is something in it, somebody pushes
+// to it, or waits for items. Throws a Failure (65) for a node in it that is not ours.
+bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until);
+
+}  // namespace zklock::recipe

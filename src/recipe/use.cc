@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/use.h"
+
+#include "base/text.h"
+#include "recipe/line.h"
+#include "zk/batch.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using zk::Code;
+using Paths = std::vector<std::string>;
+
+// They begin so whatever the version.
+constexpr std::string_view kAnyQueue = "zklock queue ";
+constexpr std::string_view kAnyGroup = "zklock group ";
+
+constexpr std::array<std::string_view, 4> kFoldersOfQueue{"items", "dead", "pushing", "waiting"};
+
+bool has(const Paths& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Others may have a child called "items", too. One that may not be read may be a queue.
+bool may_have_mark(const Answer& list) {
+  return has(list.names, "items") || may_be_group(list.stat);
+}
+
+Use use_of(const Answer& list, const Answer& read) {
+  const PathMark mark = mark_of(read.data);
+  if (has(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return Use::queue;
+  return is_group(mark) ? Use::group : Use::lock;
+}
+
+std::string_view words_of(Use use) {
+  switch (use) {
+    case Use::lock:
+      return "as a lock";
+    case Use::slots:
+      return "for slots";
+    case Use::queue:
+      return "as a queue";
+    case Use::group:
+      return "as a group";
+  }
+  return "";
+}
+
+// The sentence for each misuse.
+Failure in_use(std::string_view tried, std::string_view how, Use wanted, std::string_view advice = "choose another") {
+  return {ExitStatus::bad_data,
+          fmt::format("{}: the path is in use {}, not {}; {}", tried, how, words_of(wanted), advice)};
+}
+
+// The root first: of a chroot, that may be a queue too.
+Paths above(const std::string& path) {
+  Paths paths;
+  for (std::string parent = zk::parent_of(path); !parent.empty(); parent = zk::parent_of(parent)) {
+    paths.push_back(parent);
+  }
+  paths.emplace_back("/");
+  std::ranges::reverse(paths);
+  return paths;
+}
+
+void check_contenders(const std::string& path, std::string_view tried) {
+  for (std::string node = path; !node.empty(); node = zk::parent_of(node)) {
+    const std::string name = zk::name_of(node);
+    if (!is_lock_name(name)) continue;
+    throw Failure(
+        ExitStatus::bad_data,
+        fmt::format("{}: '{}' is the name of a contender for a lock; choose another path", tried, printable(name)));
+  }
+}
+
+}  // namespace
+
+PathMark mark_of(std::string_view data) {
+  if (data == kQueueFormat) return PathMark::queue;
+  if (data.starts_with(kAnyQueue)) return PathMark::newer_queue;
+  if (data == kKeptGroup) return PathMark::kept_group;
+  if (data == kPassingGroup) return PathMark::passing_group;
+  return data.starts_with(kAnyGroup) ? PathMark::newer_group : PathMark::none;
+}
+
+bool is_queue(PathMark mark) {
+  return mark == PathMark::queue || mark == PathMark::newer_queue;
+}
+
+bool is_group(PathMark mark) {
+  return mark != PathMark::none && !is_queue(mark);
+}
+
+bool may_be_group(const zk::Stat& stat) {
+  const auto length = static_cast<size_t>(stat.data_length);
+  return length == kKeptGroup.size() || length == kPassingGroup.size();
+}
+
+std::optional<std::string> other_use(const Paths& names) {
+  for (const std::string& name : names) {
+    if (name == "leases") return "for slots (zklock run --slots)";
+    if (is_lock_name(name)) return "as a lock (zklock run)";
+  }
+  return std::nullopt;
+}
+
+std::vector<Use> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists, Deadline until) {
+  Paths likely;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (may_have_mark(lists[i])) likely.push_back(paths[i]);
+  }
+  const std::vector<Answer> marks = zk::read_all(session, likely, until);
+  std::vector<Use> uses;
+  auto mark = marks.begin();
+  for (const Answer& list : lists) uses.push_back(may_have_mark(list) ? use_of(list, *mark++) : Use::lock);
+  return uses;
+}
+
+// A path for slots keeps the node for them when nobody has one.
+void check_use(zk::Session& session, const std::string& path, const Answer& list, Use wanted, std::string_view tried,
+               Deadline until) {
+  const Use use = may_have_mark(list) ? use_of(list, session.read(path, until)) : Use::lock;
+  if (use != Use::lock) throw in_use(tried, words_of(use), wanted);
+  if (wanted == Use::slots && !line_of(list.names).empty()) {
+    throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
+  }
+  if (wanted != Use::lock || !has(list.names, "leases")) return;
+  if (!session.children(zk::child_of(path, "leases"), until).names.empty()) {
+    throw in_use(tried, "for slots", wanted, "use --slots or another path");
+  }
+}
+
+void check_mark(PathMark mark, Use wanted, std::string_view tried) {
+  const bool queue = wanted == Use::queue;
+  if (mark == (queue ? PathMark::newer_queue : PathMark::newer_group)) {
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: the {} was made by another version of zklock, which keeps it differently", tried,
+                              queue ? "queue" : "group"));
+  }
+  if (!queue && is_queue(mark)) throw in_use(tried, "as a queue (zklock queue)", wanted);
+  if (queue && mark != PathMark::queue) {
+    throw Failure(
+        ExitStatus::bad_data,
+        fmt::format("{}: the path is in use, but not as a queue; choose another, or delete it if nobody needs it",
+                    tried));
+  }
+}
+
+void check_names_of_group(const Paths& names, std::string_view tried) {
+  if (const auto use = other_use(names)) throw in_use(tried, *use, Use::group);
+}
+
+void check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
+  check_contenders(path, tried);
+  const Paths paths = above(path);
+  const std::vector<Answer> nodes = zk::read_all(session, paths, until);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (nodes[i].code != Code::ok || !is_queue(mark_of(nodes[i].data))) continue;
+    throw Failure(
+        ExitStatus::bad_data,
+        fmt::format("{}: {} is a queue (zklock queue), and what lies below it is its own; choose another path", tried,
+                    printable(paths[i])));
+  }
+}
+
+void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
+  check_contenders(path, tried);
+  const auto of_queue = [](std::string_view part) {
+    return std::ranges::find(kFoldersOfQueue, part) != kFoldersOfQueue.end();
+  };
+  if (std::ranges::any_of(split(path, '/'), of_queue)) check_site(session, path, tried, until);
+}
+
+}  // namespace zklock::recipe

@@ -29,6 +29,17 @@ constexpr std::array<NameForm, 7> kForms{{{"-shared-lock-", Family::standard, Lo
                                           {"-", Family::standard, LockMode::exclusive},
                                           {"__", Family::standard, LockMode::exclusive}}};
 
+struct Peer {
+  std::string_view name;
+  std::string_view to_use;
+};
+
+// By the family. From its names alone, a Kazoo that was given the patterns cannot be told from one that was not.
+constexpr std::array<Peer, 3> kPeers{
+    {{"standard", "leave out --peer"},
+     {"curator-rw", "use --peer curator-rw"},
+     {"kazoo", "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]"}}};
+
 // "%010d" of a negative number is a minus sign and at least nine digits, ten of them from -1000000000 on.
 bool is_negative(std::string_view stem, size_t digits, int64_t number) {
   const bool sign = stem.ends_with("--") || stem.ends_with("__-");
@@ -69,28 +80,11 @@ std::string name_of_contender(Family family, LockMode mode, const std::string& u
 }
 
 std::string_view peer_name(Family family) {
-  switch (family) {
-    case Family::standard:
-      return "standard";
-    case Family::curator_rw:
-      return "curator-rw";
-    case Family::kazoo:
-      return "kazoo";
-  }
-  return "";
+  return kPeers[static_cast<size_t>(family)].name;
 }
 
 std::string peer_to_use(Family family) {
-  switch (family) {
-    case Family::standard:
-      return "leave out --peer";
-    case Family::curator_rw:
-      return "use --peer curator-rw";
-    case Family::kazoo:
-      // From its names alone, a Kazoo that was given the patterns cannot be told from one that was not.
-      return "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]";
-  }
-  return "";
+  return std::string(kPeers[static_cast<size_t>(family)].to_use);
 }
 
 std::optional<Contender> parse_contender(std::string_view name) {

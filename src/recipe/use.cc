@@ -34,28 +34,29 @@ bool may_have_mark(const Answer& list) {
   return has(list.names, "items") || may_be_group(list.stat);
 }
 
-Use use_of(const Answer& list, const Answer& read) {
+PathUse use_of(const Answer& list, const Answer& read) {
   const PathMark mark = mark_of(read.data);
-  if (has(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return Use::queue;
-  return is_group(mark) ? Use::group : Use::lock;
+  if (has(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
+  return is_group(mark) ? PathUse::group : PathUse::lock;
 }
 
-std::string_view words_of(Use use) {
+std::string_view words_of(PathUse use) {
   switch (use) {
-    case Use::lock:
+    case PathUse::lock:
       return "as a lock";
-    case Use::slots:
+    case PathUse::slots:
       return "for slots";
-    case Use::queue:
+    case PathUse::queue:
       return "as a queue";
-    case Use::group:
+    case PathUse::group:
       return "as a group";
   }
   return "";
 }
 
 // The sentence for each misuse.
-Failure in_use(std::string_view tried, std::string_view how, Use wanted, std::string_view advice = "choose another") {
+Failure in_use(std::string_view tried, std::string_view how, PathUse wanted,
+               std::string_view advice = "choose another") {
   return {ExitStatus::bad_data,
           fmt::format("{}: the path is in use {}, not {}; {}", tried, how, words_of(wanted), advice)};
 }
@@ -112,34 +113,35 @@ std::optional<std::string> other_use(const Paths& names) {
   return std::nullopt;
 }
 
-std::vector<Use> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists, Deadline until) {
+std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists,
+                             Deadline until) {
   Paths likely;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (may_have_mark(lists[i])) likely.push_back(paths[i]);
   }
   const std::vector<Answer> marks = zk::read_all(session, likely, until);
-  std::vector<Use> uses;
+  std::vector<PathUse> uses;
   auto mark = marks.begin();
-  for (const Answer& list : lists) uses.push_back(may_have_mark(list) ? use_of(list, *mark++) : Use::lock);
+  for (const Answer& list : lists) uses.push_back(may_have_mark(list) ? use_of(list, *mark++) : PathUse::lock);
   return uses;
 }
 
 // A path for slots keeps the node for them when nobody has one.
-void check_use(zk::Session& session, const std::string& path, const Answer& list, Use wanted, std::string_view tried,
-               Deadline until) {
-  const Use use = may_have_mark(list) ? use_of(list, session.read(path, until)) : Use::lock;
-  if (use != Use::lock) throw in_use(tried, words_of(use), wanted);
-  if (wanted == Use::slots && !line_of(list.names).empty()) {
+void check_use(zk::Session& session, const std::string& path, const Answer& list, PathUse wanted,
+               std::string_view tried, Deadline until) {
+  const PathUse use = may_have_mark(list) ? use_of(list, session.read(path, until)) : PathUse::lock;
+  if (use != PathUse::lock) throw in_use(tried, words_of(use), wanted);
+  if (wanted == PathUse::slots && !line_of(list.names).empty()) {
     throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
   }
-  if (wanted != Use::lock || !has(list.names, "leases")) return;
+  if (wanted != PathUse::lock || !has(list.names, "leases")) return;
   if (!session.children(zk::child_of(path, "leases"), until).names.empty()) {
     throw in_use(tried, "for slots", wanted, "use --slots or another path");
   }
 }
 
-void check_mark(PathMark mark, Use wanted, std::string_view tried) {
-  const bool queue = wanted == Use::queue;
+void check_mark(PathMark mark, PathUse wanted, std::string_view tried) {
+  const bool queue = wanted == PathUse::queue;
   if (mark == (queue ? PathMark::newer_queue : PathMark::newer_group)) {
     throw Failure(ExitStatus::bad_data,
                   fmt::format("{}: the {} was made by another version of zklock, which keeps it differently", tried,
@@ -155,7 +157,7 @@ void check_mark(PathMark mark, Use wanted, std::string_view tried) {
 }
 
 void check_names_of_group(const Paths& names, std::string_view tried) {
-  if (const auto use = other_use(names)) throw in_use(tried, *use, Use::group);
+  if (const auto use = other_use(names)) throw in_use(tried, *use, PathUse::group);
 }
 
 void check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {

@@ -15,7 +15,7 @@
 
 namespace zklock::recipe {
 
-enum class Use {
+enum class PathUse {
   lock,   // or nothing
   slots,  // Curator's InterProcessSemaphoreV2
   queue,
@@ -50,16 +50,16 @@ bool may_be_group(const zk::Stat& stat);
 std::optional<std::string> other_use(const std::vector<std::string>& names);
 
 // Queues, groups and the rest, from the lists of the paths' children: reads the data of those that may be either.
-std::vector<Use> uses_of(zk::Session& session, const std::vector<std::string>& paths,
-                         const std::vector<zk::Answer>& lists, Deadline until);
+std::vector<PathUse> uses_of(zk::Session& session, const std::vector<std::string>& paths,
+                             const std::vector<zk::Answer>& lists, Deadline until);
 
 // Throws where a path with that list of children is no lock, or not for slots, as `wanted`. It reads what the list
 // leaves open.
-void check_use(zk::Session& session, const std::string& path, const zk::Answer& list, Use wanted,
+void check_use(zk::Session& session, const std::string& path, const zk::Answer& list, PathUse wanted,
                std::string_view tried, Deadline until);
 
 // Throws where what stands on a path's node says that it is no queue, or no group, as `wanted`.
-void check_mark(PathMark mark, Use wanted, std::string_view tried);
+void check_mark(PathMark mark, PathUse wanted, std::string_view tried);
 // The same from the names below one without a mark, that may be a group of another program.
 void check_names_of_group(const std::vector<std::string>& names, std::string_view tried);
 

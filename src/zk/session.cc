@@ -167,16 +167,14 @@ Answer Session::ask(const Send& send, Deadline until) {
   }
 }
 
-// Both at once.
-Answer Session::ask_behind(const Send& first, const Send& send, Deadline until) {
+// An answer to one alone may have come through another connection.
+std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& second, Deadline until) {
   for (;;) {
     ready(until);
-    const Call before = first(*client_);
-    const Call asked = send(*client_);
-    const Code passed = await(before, until).code;
-    const Answer answer = await(asked, until);
-    // An answer without it may come through another connection.
-    if (passed != Code::unknown && answer.code != Code::unknown) return answer;
+    const Call one = first(*client_);
+    const Call other = second(*client_);
+    std::pair<Answer, Answer> answers{await(one, until), await(other, until)};
+    if (answers.first.code != Code::unknown && answers.second.code != Code::unknown) return answers;
   }
 }
 
@@ -193,18 +191,24 @@ Answer Session::children(const std::string& path, Deadline until, const Watch& w
 }
 
 Answer Session::synced_read(const std::string& path, Deadline until) {
-  return ask_behind([&](Client& client) { return client.sync(path); },
-                    [&](Client& client) { return client.read(path); }, until);
+  const auto sync = [&](Client& client) { return client.sync(path); };
+  return ask_both(
+             sync, [&](Client& client) { return client.read(path); }, until)
+      .second;
 }
 
 Answer Session::synced_children(const std::string& path, Deadline until, const Watch& watch) {
-  return ask_behind([&](Client& client) { return client.sync(path); },
-                    [&](Client& client) { return client.children(path, watch); }, until);
+  const auto sync = [&](Client& client) { return client.sync(path); };
+  return ask_both(
+             sync, [&](Client& client) { return client.children(path, watch); }, until)
+      .second;
 }
 
 Answer Session::settled_children(const std::string& path, Deadline until) {
-  return ask_behind([](Client& client) { return client.barrier(); },
-                    [&](Client& client) { return client.children(path); }, until);
+  const auto barrier = [](Client& client) { return client.barrier(); };
+  return ask_both(
+             barrier, [&](Client& client) { return client.children(path); }, until)
+      .second;
 }
 
 void Session::make_node(const std::string& path, CreateMode mode, Deadline until) {

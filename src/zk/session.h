@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace zklock::zk {
 
@@ -60,6 +61,8 @@ class Session {
   // Sends, again if the connection was lost before the answer, which is never Code::unknown then: for what may be done
   // twice.
   Answer ask(const Send& send, Deadline until);
+  // Two that go out together, both of them again if either had no answer; so the second is answered behind the first.
+  std::pair<Answer, Answer> ask_both(const Send& first, const Send& second, Deadline until);
   // Reads, likewise.
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
   Answer exists(const std::string& path, Deadline until, const Watch& watch = nullptr);
@@ -108,7 +111,6 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   void make_chroot(Deadline until);
-  Answer ask_behind(const Send& first, const Send& send, Deadline until);
   void drop();
 
   host::Loop& loop_;

@@ -18,7 +18,7 @@ void check_lock(const std::string& text, const zk::Stat& stat) {
   participant.data = text;
   participant.stat = stat;
   participant.holding = true;
-  const recipe::Survey survey{"/l", recipe::Use::lock, {participant}, stat.created_ms};
+  const recipe::Survey survey{"/l", recipe::PathUse::lock, {participant}, stat.created_ms};
   check(fuzz::is_safe_text(command::table_of({survey})), "the table is safe", text);
   check(fuzz::is_safe_text(command::json_of(survey)), "as JSON it is safe", text);
   check(fuzz::is_safe_text(command::table_of_holders(survey.holders())), "the holders' table is safe", text);

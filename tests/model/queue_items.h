@@ -56,7 +56,7 @@ inline void work(State next, size_t who, Steps<State>& out) {
 }
 
 // Acks::transact: the claim's delete fails if there is none; it cannot tell whose it is.
-inline void discharge(const State& s, size_t who, Steps<State>& out) {
+inline void ack(const State& s, size_t who, Steps<State>& out) {
   const bool removes = s.consumers[who].phase == removing;
   State done = s;
   Item& item = done.items[s.consumers[who].item];

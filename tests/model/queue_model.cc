@@ -141,7 +141,7 @@ class Queue {
         return work(s, who, out);
       case removing:
       case returning:
-        return discharge(s, who, out);
+        return ack(s, who, out);
       case removal_lost:
       case return_lost:
         return find_item(s, who, out);

@@ -16,7 +16,7 @@ enum Phase : uint8_t {
   working,       // the command runs, or the item is being written
   removing,      // Acks, Ack::done
   removal_lost,  // Acks::find_out
-  returning,     // Fate::failed
+  returning,     // Ack::retry
   return_lost,
   entering,  // the idle line: IdleLine::wait, ProtectedNode::make
   entry_lost,

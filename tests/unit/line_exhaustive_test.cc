@@ -84,7 +84,7 @@ TEST(LineExhaustive, InOneFamilyWhoMayHoldDoes) {
     for (size_t me = 0; me < line.size(); ++me) {
       const Turn turn = find_place(line, line[me].name).turn;
       ASSERT_EQ(turn, may_hold(line, me) ? Turn::mine : Turn::waiting) << text_of(line) << me;
-      holders += state == Turn::mine ? 1 : 0;
+      holders += turn == Turn::mine ? 1 : 0;
     }
     ASSERT_GT(holders, 0u) << text_of(line);
     ASSERT_EQ(count_holders(line), holders) << text_of(line);

@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 using recipe::Participant;
+using recipe::PathUse;
 using recipe::Survey;
-using recipe::Use;
 
 constexpr const char* kNote =
     R"({"host":"web1","pid":4121,"user":"job","command":"backup","label":"nightly run","since":"2026-11-20T08:30:00Z"})";
@@ -29,7 +29,7 @@ Participant holder(const std::string& data) {
 }
 
 Survey held_by(const std::string& data) {
-  return {"/l", Use::lock, {holder(data)}, 0};
+  return {"/l", PathUse::lock, {holder(data)}, 0};
 }
 
 json parsed(const Survey& survey) {
@@ -157,10 +157,10 @@ TEST(Report, FitsATerminal) {
 }
 
 TEST(Report, AFreeLockIsOneLine) {
-  EXPECT_EQ(table_of({{"/l", Use::lock, {}, 0}}),
+  EXPECT_EQ(table_of({{"/l", PathUse::lock, {}, 0}}),
             "LOCK  POS  STATE  KIND  SINCE  HOST  PID  USER  COMMAND  SESSION  LABEL\n"
             "/l    -    free   -     -      -     -    -     -        -        -\n");
-  EXPECT_EQ(parsed({"/l", Use::lock, {}, 0}), json::parse(R"({"path":"/l","state":"free","contenders":[]})"));
+  EXPECT_EQ(parsed({"/l", PathUse::lock, {}, 0}), json::parse(R"({"path":"/l","state":"free","contenders":[]})"));
 }
 
 TEST(Report, NoLockIsNothing) {
@@ -168,7 +168,7 @@ TEST(Report, NoLockIsNothing) {
 }
 
 TEST(Report, LastSuccessHasAColumnWhereThereIsOne) {
-  const Survey kept{"/k", Use::lock, {}, 1'795'206'600'000};
+  const Survey kept{"/k", PathUse::lock, {}, 1'795'206'600'000};
   const std::string table = table_of({kept, held_by("x")});
   EXPECT_NE(table.find("LAST-SUCCESS"), std::string::npos);
   EXPECT_NE(table.find("2026-11-20T20:30:00Z"), std::string::npos);
@@ -179,10 +179,10 @@ TEST(Report, LastSuccessHasAColumnWhereThereIsOne) {
 }
 
 TEST(Report, SlotsAreSaidAsFarAsTheyAreKnown) {
-  const Survey ours{"/s", Use::slots, {holder(R"({"host":"a","slots":3})")}, 0};
+  const Survey ours{"/s", PathUse::slots, {holder(R"({"host":"a","slots":3})")}, 0};
   EXPECT_EQ(parsed(ours)["slots"], 3);
   EXPECT_EQ(parsed(ours)["contenders"][0]["kind"], "slot");
-  EXPECT_FALSE(parsed({"/s", Use::slots, {holder("10.0.0.1")}, 0}).contains("slots"));
+  EXPECT_FALSE(parsed({"/s", PathUse::slots, {holder("10.0.0.1")}, 0}).contains("slots"));
 }
 
 TEST(Report, ALockThatNobodyHoldsYetIsFree) {

@@ -52,10 +52,10 @@ TEST(SurveyOfSlots, AnOlderLeaseOfTheFirstAtTheGateIsNotThePendingOne) {
 }
 
 TEST(Survey, OnlyOfAQueueItIsSaidThatItIsNoLock) {
-  check_is_lock({"/l", Use::lock, {}, 0}, "cannot show /l");
-  check_is_lock({"/l", Use::slots, {}, 0}, "cannot show /l");
+  check_is_lock({"/l", PathUse::lock, {}, 0}, "cannot show /l");
+  check_is_lock({"/l", PathUse::slots, {}, 0}, "cannot show /l");
   try {
-    check_is_lock({"/l", Use::queue, {}, 0}, "cannot show /l");
+    check_is_lock({"/l", PathUse::queue, {}, 0}, "cannot show /l");
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), ExitStatus::bad_data);

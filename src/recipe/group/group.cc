@@ -37,7 +37,7 @@ FoundGroup look(zk::Session& session, const std::string& group, std::string_view
   if (node.code == Code::no_node) return {GroupState::absent};
   if (node.code != Code::ok) throw zk::failure_of(tried, node);
   const PathMark mark = mark_of(node.data);
-  check_mark(mark, Use::group, tried);
+  check_mark(mark, PathUse::group, tried);
   if (mark != PathMark::none) return {GroupState::there, mark, node.stat};
   const Answer list = session.children(group, until);
   if (list.code == Code::expired) return {GroupState::expired};

@@ -91,19 +91,12 @@ bool GroupMember::wait_for_name(Deadline until) {
 // The check is a transaction: where the session was ended by the servers but we have not heard of it, the answer is
 // that, and not that there is no node.
 GroupMember::State GroupMember::look(Deadline until) {
-  for (;;) {
-    session_.ready(until);
-    const auto watch = std::make_shared<zk::WatchState>();
-    const zk::Call checked = session_.client().check({path_});
-    const zk::Call watched = session_.client().exists(path_, watch);
-    const Answer check = session_.await(checked, until);
-    const Answer node = session_.await(watched, until);
-    if (check.code == Code::expired || node.code == Code::expired) return State::expired;
-    if (check.code == Code::unknown || node.code == Code::unknown) continue;
-    watch_ = watch;
-    if (node.code == Code::ok && node.stat.ephemeral_owner == session_.id()) return State::in;
-    return State::removed;
-  }
+  const auto watch = std::make_shared<zk::WatchState>();
+  const auto [check, node] = session_.ask_both([this](zk::Client& client) { return client.check({path_}); },
+                                               [&](zk::Client& client) { return client.exists(path_, watch); }, until);
+  if (check.code == Code::expired || node.code == Code::expired) return State::expired;
+  watch_ = watch;
+  return node.code == Code::ok && node.stat.ephemeral_owner == session_.id() ? State::in : State::removed;
 }
 
 GroupMember::State GroupMember::set_data(std::string data, Deadline until) {

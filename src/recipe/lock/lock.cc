@@ -16,6 +16,9 @@ using zk::Code;
 
 namespace {
 
+// To learn the holder's name for a message.
+constexpr Duration kLastLook = std::chrono::seconds(1);
+
 // Kazoo's Lock objects live long and break when an unused container goes.
 zk::CreateMode parent_mode(const LockType& type) {
   const bool kazoo = type.family == Family::kazoo || type.with_kazoo;
@@ -24,30 +27,22 @@ zk::CreateMode parent_mode(const LockType& type) {
 
 }  // namespace
 
-Lock::Lock(zk::Session& session, std::string path, LockType type, std::string data, WaitObserver& observer)
-    : Lock(session, path, {path}, type, std::move(data), observer) {}
+Lock::Lock(zk::Session& session, const std::string& path, LockType type, std::string data, WaitObserver& observer)
+    : Lock(session, path, {path}, type, std::move(data), observer, "cannot take " + path) {}
 
-Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents, LockType type,
-           std::string data, WaitObserver& observer)
+Lock::Lock(zk::Session& session, const std::string& path, WaitObserver& observer, std::string data, std::string tried)
+    : Lock(session, path, {path}, std::nullopt, std::move(data), observer, std::move(tried)) {}
+
+Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents,
+           std::optional<LockType> type, std::string data, WaitObserver& observer, std::string tried)
     : session_(session),
       path_(std::move(path)),
       line_path_(parents.back()),
-      tried_(fmt::format("cannot take {}", path_)),
-      type_(type),
-      data_(std::move(data)),
-      observer_(observer),
-      own_(session, parents, parent_mode(type), tried_) {
-  holder_.path = path_;
-}
-
-Lock::Lock(zk::Session& session, std::string path, WaitObserver& observer, std::string data, std::string tried)
-    : session_(session),
-      path_(std::move(path)),
-      line_path_(path_),
       tried_(std::move(tried)),
+      type_(type.value_or(LockType())),
       data_(std::move(data)),
       observer_(observer),
-      own_(session, {path_}, std::nullopt, tried_) {
+      own_(session, parents, type ? std::optional(parent_mode(*type)) : std::nullopt, tried_) {
   holder_.path = path_;
 }
 
@@ -80,7 +75,7 @@ Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
 
 // Nothing: what stands in the way has changed, look again.
 std::optional<Lock::Outcome> Lock::look(const WaitPolicy& policy) {
-  check_use(session_, line_path_, own_.siblings(), Use::lock, tried_, policy.until);
+  check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_, policy.until);
   std::vector<Contender> line = line_of(own_.siblings().names);
   std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
   own_.check_number();
@@ -151,10 +146,9 @@ std::optional<Lock::Outcome> Lock::sleep(const Place& place, const WaitPolicy& p
 
 // Those before us may have changed without waking us. Not worth a sync, nor a failure.
 const Holder& Lock::look_around(Place place) {
-  if (!session_.connected()) return holder_;
-  const zk::Call listed = session_.client().children(line_path_);
-  if (!session_.settle(listed, deadline_in(kLastLook)) || listed->answer.code != Code::ok) return holder_;
-  const Place now = find_place(line_of(listed->answer.names), own_.name(), type_.with_kazoo);
+  const Answer listed = glance(session_, [this](zk::Client& client) { return client.children(line_path_); });
+  if (listed.names.empty()) return holder_;
+  const Place now = find_place(line_of(listed.names), own_.name(), type_.with_kazoo);
   return holder_ = find_holder(now.turn == Turn::waiting ? now : place);
 }
 
@@ -166,13 +160,20 @@ Holder Lock::find_holder(const Place& place) {
   return holder;
 }
 
+Answer glance(zk::Session& session, const zk::Session::Send& send) {
+  Answer nothing;
+  nothing.code = Code::unknown;
+  if (!session.connected()) return nothing;
+  const zk::Call call = send(session.client());
+  return session.settle(call, deadline_in(kLastLook)) ? call->answer : nothing;
+}
+
 void read_holder(zk::Session& session, const std::string& node, Holder& holder) {
-  if (!session.connected()) return;
-  const zk::Call read = session.client().read(node);
-  if (!session.settle(read, deadline_in(kLastLook)) || read->answer.code != zk::Code::ok) return;
+  const Answer read = glance(session, [&](zk::Client& client) { return client.read(node); });
+  if (read.code != Code::ok) return;
   holder.known = true;
-  holder.data = read->answer.data;
-  holder.since_ms = read->answer.stat.created_ms;
+  holder.data = read.data;
+  holder.since_ms = read.stat.created_ms;
 }
 
 std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,

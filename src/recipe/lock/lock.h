@@ -53,7 +53,6 @@ struct WaitPolicy {
   Deadline until = kNever;                    // for all of it, connecting included
   std::function<bool()> disturbed = nullptr;  // true: something else is to be looked after first
 };
-using Patience = WaitPolicy;
 
 // What a command can run under: a lock, one of several slots, the lock of a zklock that runs us.
 class Lockable {
@@ -94,9 +93,9 @@ struct LockType {
 class Lock : public Lockable {
  public:
   // `data` is put on our node as it is. `path` is checked already.
-  Lock(zk::Session& session, std::string path, LockType type, std::string data, WaitObserver& observer);
+  Lock(zk::Session& session, const std::string& path, LockType type, std::string data, WaitObserver& observer);
   // A line that is part of something else: its node has to be there. `tried` is for messages: "cannot wait at /q".
-  Lock(zk::Session& session, std::string path, WaitObserver& observer, std::string data, std::string tried);
+  Lock(zk::Session& session, const std::string& path, WaitObserver& observer, std::string data, std::string tried);
 
   Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override { return own_.held(path_); }
@@ -106,9 +105,9 @@ class Lock : public Lockable {
   void forget() override { own_.forget(); }
 
  protected:
-  // Of a line below `path`, at `parents.back()`.
-  Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents, LockType type, std::string data,
-       WaitObserver& observer);
+  // Of a line below `path`, at `parents.back()`; without a type its node has to be there.
+  Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents, std::optional<LockType> type,
+       std::string data, WaitObserver& observer, std::string tried);
 
   // Not our turn: is it worth waiting?
   virtual bool may_wait(const WaitPolicy& policy, const std::vector<Contender>& line);
@@ -141,9 +140,8 @@ class Lock : public Lockable {
   Holder holder_;
 };
 
-// What whoever waits for nodes before his own needs, here and for slots. At most, to learn the holder's name for a
-// message:
-constexpr Duration kLastLook = std::chrono::seconds(1);
+// What a request says that is answered within a second, for a message; else nothing, with Code::unknown.
+zk::Answer glance(zk::Session& session, const zk::Session::Send& send);
 
 // Completes `holder` with what stands on his node, if that is to be had at once.
 void read_holder(zk::Session& session, const std::string& node, Holder& holder);

@@ -155,12 +155,6 @@ void ProtectedNode::check_refusal(std::string_view tried) const {
   if (refusal_.code != Code::ok) throw zk::failure_of(tried, refusal_);
 }
 
-// Without an answer the session's end takes the node anyway.
-void ProtectedNode::withdraw() {
-  remove(withdrawal_budget(session_));
-  forget();
-}
-
 void ProtectedNode::forget() {
   stem_.clear();
   path_.clear();

@@ -64,9 +64,6 @@ class ProtectedNode {
   // After it: somebody else had deleted it before, while the session lived.
   bool was_deleted() const { return was_deleted_; }
 
-  // remove() within withdrawal_budget(), and then forget().
-  void withdraw();
-
   // It went with its session.
   void forget();
 

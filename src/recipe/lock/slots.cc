@@ -37,7 +37,9 @@ Outcome outcome_of(NodeState slot) {
 }  // namespace
 
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
-    : Lock(session, slots.path_, {slots.path_, slots.path_ + "/locks"}, {}, std::move(data), observer), slots_(slots) {}
+    : Lock(session, slots.path_, {slots.path_, slots.path_ + "/locks"}, LockType(), std::move(data), observer,
+           slots.tried_),
+      slots_(slots) {}
 
 // Those before us may take a slot each. A zklock that has one already and is about to leave the gate is told by its id,
 // which both its nodes carry, and counts once.
@@ -75,7 +77,7 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
   try {
     check_site_by_name(session_, path_, tried_, policy.until);
     // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
-    check_use(session_, path_, session_.children(path_, policy.until), Use::slots, tried_, policy.until);
+    check_use(session_, path_, session_.children(path_, policy.until), PathUse::slots, tried_, policy.until);
     Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
@@ -98,7 +100,7 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   }
   if (state == NodeState::there) {
     // Again: who makes his node before he looks around cannot be missed by another who does the same.
-    check_use(session_, path_, session_.children(path_, policy.until), Use::slots, tried_, policy.until);
+    check_use(session_, path_, session_.children(path_, policy.until), PathUse::slots, tried_, policy.until);
     slot_.check_number();
     check_count(line_of(slot_.siblings().names), policy.until);
   }
@@ -150,10 +152,8 @@ Holder Slots::find_holder() {
   Holder holder;
   holder.path = path_;
   holder.slots = count_;
-  if (!session_.connected()) return holder;
-  const zk::Call listed = session_.client().children(folder());
-  if (!session_.settle(listed, deadline_in(kLastLook)) || listed->answer.code != Code::ok) return holder;
-  const std::vector<Contender> line = line_of(listed->answer.names);
+  const zk::Answer slots = glance(session_, [this](zk::Client& client) { return client.children(folder()); });
+  const std::vector<Contender> line = line_of(slots.names);
   if (!line.empty()) read_holder(session_, folder() + "/" + line.front().name, holder);
   return holder;
 }
@@ -164,10 +164,11 @@ bool Slots::release(Duration budget) {
   return gate_.release(left_until(until)) && free;
 }
 
+// Without an answer the session's end takes the nodes anyway.
 void Slots::withdraw() {
-  slot_.withdraw();
+  slot_.remove(withdrawal_budget(session_));
   gate_.release(zk::beat_of(session_.timeout()));
-  gate_.forget();
+  forget();
 }
 
 void Slots::forget() {

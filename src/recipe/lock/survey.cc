@@ -24,7 +24,7 @@ constexpr size_t kNodesAtOnce = 500;  // of a tree
 // What the names below a path say: who stands there, and where to look next.
 struct Listing {
   std::string path;
-  Use use = Use::lock;
+  PathUse use = PathUse::lock;
   Answer answer;        // the list of its children
   Answer slots_answer;  // the list of what may be slots
   Participants slots;   // in the order of their numbers
@@ -41,10 +41,10 @@ Participants line_below(const std::string& path, const Paths& names) {
 }
 
 // Members' names look like contenders' of a lock.
-Listing listing_of(const std::string& path, const Answer& answer, Use use) {
+Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
   Listing listing{path, use, answer, {}, {}, {}, {}};
-  if (use == Use::queue) return listing;
-  if (use != Use::group) listing.line = line_below(path, answer.names);
+  if (use == PathUse::queue) return listing;
+  if (use != PathUse::group) listing.line = line_below(path, answer.names);
   for (const std::string& name : answer.names) {
     const std::string child = zk::child_of(path, name);
     if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
@@ -53,7 +53,7 @@ Listing listing_of(const std::string& path, const Answer& answer, Use use) {
 }
 
 bool may_have_slots(const Listing& listing) {
-  return listing.use == Use::lock && std::ranges::any_of(listing.answer.names, [](const std::string& name) {
+  return listing.use == PathUse::lock && std::ranges::any_of(listing.answer.names, [](const std::string& name) {
            return name == "leases" || name == "locks";
          });
 }
@@ -67,7 +67,7 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   Participants line = line_below(gate_path, gate.names);
   const bool unused = slots.code == Code::ok && slots.names.empty();
   if (listing.slots.empty() && line.empty() && !unused) return;
-  listing.use = Use::slots;
+  listing.use = PathUse::slots;
   listing.line = std::move(line);
   std::erase(listing.below, slots_path);
   std::erase(listing.below, gate_path);
@@ -91,7 +91,7 @@ void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadli
 
 std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline until) {
   const std::vector<Answer> answers = children_all(session, paths, until);
-  const std::vector<Use> uses = uses_of(session, paths, answers, until);
+  const std::vector<PathUse> uses = uses_of(session, paths, answers, until);
   std::vector<Listing> listings;
   for (size_t i = 0; i < paths.size(); ++i) listings.push_back(listing_of(paths[i], answers[i], uses[i]));
   look_for_slots(session, listings, until);
@@ -176,7 +176,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
-    Participants participants = listing.use == Use::slots
+    Participants participants = listing.use == PathUse::slots
                                     ? line_up_for_slots(std::move(listing.slots), std::move(listing.line))
                                     : line_up(std::move(listing.line));
     const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
@@ -187,7 +187,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
 }
 
 bool is_lock(const Listing& listing) {
-  if (listing.use == Use::slots) return listing.slots_answer.code != Code::no_auth;
+  if (listing.use == PathUse::slots) return listing.slots_answer.code != Code::no_auth;
   return !listing.line.empty();
 }
 
@@ -222,10 +222,10 @@ Participants Survey::holders() const {
 }
 
 void check_is_lock(const Survey& survey, std::string_view tried) {
-  if (survey.use == Use::lock || survey.use == Use::slots) return;
+  if (survey.use == PathUse::lock || survey.use == PathUse::slots) return;
   throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried,
-                                                  survey.use == Use::queue ? "queue" : "group",
-                                                  survey.use == Use::queue ? "queue" : "group"));
+                                                  survey.use == PathUse::queue ? "queue" : "group",
+                                                  survey.use == PathUse::queue ? "queue" : "group"));
 }
 
 Participants line_up_for_slots(Participants slots, Participants gate) {
@@ -266,7 +266,7 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadl
       if (listing.answer.code != Code::no_auth) check_listed(listing);
     }
   }
-  std::erase_if(found, [](const Survey& survey) { return survey.use == Use::lock && survey.participants.empty(); });
+  std::erase_if(found, [](const Survey& survey) { return survey.use == PathUse::lock && survey.participants.empty(); });
   std::ranges::sort(found, {}, &Survey::path);
   const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());

@@ -24,7 +24,7 @@ struct Participant {
 
 struct Survey {
   std::string path;
-  Use use = Use::lock;
+  PathUse use = PathUse::lock;
   std::vector<Participant> participants;  // first come first; of slots who has one, then who waits at the gate
   int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: nobody keeps it
   bool absent = false;                    // the path

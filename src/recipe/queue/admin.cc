@@ -7,6 +7,7 @@
 #include "zk/path.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,75 @@ int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline 
   }
   check_alive(session);
   return count;
+}
+
+std::vector<Step> steps_to_move(const std::string& dead, const Answer& item, const QueueTail& tail) {
+  std::vector<Step> steps = {{Step::Kind::check, tail.path(), "", 0},
+                             {Step::Kind::create, tail.stem(), item.data, -1, zk::CreateMode::persistent_sequential}};
+  if (item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(dead)});
+  steps.push_back({Step::Kind::remove, dead});
+  tail.put_seal(1, steps);
+  return steps;
+}
+
+// Else it could never be moved.
+void check_children(zk::Session& session, const std::string& dead, const std::string& tried, Deadline until) {
+  for (const std::string& name : session.children(dead, until).names) {
+    const std::string child = dead + "/" + name;
+    if (child == why_of(dead)) continue;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: {} is not zklock's; remove that first", tried, printable(child)));
+  }
+  session.ready(until);
+}
+
+// To the end of the items of its priority. False if somebody else has moved or removed it.
+bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, const std::string& tried,
+               Deadline until) {
+  for (bool doubtful = false;;) {
+    const Answer item = session.read(dead, until);
+    // The answer that was lost was that it is done.
+    if (item.code == Code::no_node) return doubtful;
+    if (item.code == Code::ok && !tail.found()) tail.find(until);
+    session.ready(until);
+    if (session.expired()) throw zk::expired(tried);
+    if (item.code != Code::ok) throw zk::failure_of(tried, item);
+    if (item.stat.children > 0) check_children(session, dead, tried, until);
+    const Answer moved = session.await(session.client().transact(steps_to_move(dead, item, tail)), until);
+    if (moved.code == Code::ok) {
+      tail.count(1);
+      return true;
+    }
+    if (!is_overtaken(moved.code)) throw zk::failure_of(tried, moved);
+    doubtful |= moved.code == Code::unknown;
+    // Behind a sync, so that what is read next is not older than what was done.
+    tail.find(until);
+  }
+}
+
+// None where there is no queue. What is not ours is not deleted, nor what it is in.
+std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  std::vector<Step> steps;
+  const auto take = [&](const std::string& path, bool ours) {
+    if (!ours) {
+      throw Failure(ExitStatus::bad_data, fmt::format("cannot delete {}: {} is not zklock's; remove that first",
+                                                      layout.queue, printable(path)));
+    }
+    steps.push_back({Step::Kind::remove, path});
+  };
+  const auto list = [&](const std::string& path) {
+    return children_of(session, path, session.synced_children(path, until), kChanging);
+  };
+  for (const std::string& name : list(layout.queue)) {
+    const std::string folder = layout.queue + "/" + name;
+    const bool has_segments = folder == layout.items() || folder == layout.dead();
+    if (has_segments) {
+      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
+    }
+    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
+  }
+  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
+  return steps;
 }
 
 }  // namespace
@@ -148,22 +218,14 @@ void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
   }
 }
 
-namespace {
-
-void remove_reasons(zk::Session& session, const Paths& dead, Deadline until) {
-  Paths reasons;
-  for (const std::string& path : dead) reasons.push_back(why_of(path));
-  remove_all(session, reasons, until);
-}
-
-}  // namespace
-
 Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until) {
   const std::string folder = dead ? layout.dead() : layout.items();
   Purged purged;
   for (const Segment& segment : list_segments(session, folder, until)) {
     const Paths paths = item_paths(session, folder, segment, until);
-    if (dead) remove_reasons(session, paths, until);
+    Paths reasons;
+    if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
+    remove_all(session, reasons, until);
     for (const Answer& answer : remove_all(session, paths, until)) {
       if (answer.code == Code::ok) ++purged.removed;
       if (answer.code == Code::not_empty) ++purged.in_work;
@@ -176,54 +238,6 @@ Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, D
   }
   return purged;
 }
-
-namespace {
-
-std::vector<Step> steps_to_move(const std::string& dead, const Answer& item, const QueueTail& tail) {
-  std::vector<Step> steps = {{Step::Kind::check, tail.path(), "", 0},
-                             {Step::Kind::create, tail.stem(), item.data, -1, zk::CreateMode::persistent_sequential}};
-  if (item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(dead)});
-  steps.push_back({Step::Kind::remove, dead});
-  tail.put_seal(1, steps);
-  return steps;
-}
-
-// Else it could never be moved.
-void check_children(zk::Session& session, const std::string& dead, const std::string& tried, Deadline until) {
-  for (const std::string& name : session.children(dead, until).names) {
-    const std::string child = dead + "/" + name;
-    if (child == why_of(dead)) continue;
-    throw Failure(ExitStatus::bad_data,
-                  fmt::format("{}: {} is not zklock's; remove that first", tried, printable(child)));
-  }
-  session.ready(until);
-}
-
-// To the end of the items of its priority. False if somebody else has moved or removed it.
-bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, const std::string& tried,
-               Deadline until) {
-  for (bool doubtful = false;;) {
-    const Answer item = session.read(dead, until);
-    // The answer that was lost was that it is done.
-    if (item.code == Code::no_node) return doubtful;
-    if (item.code == Code::ok && !tail.found()) tail.find(until);
-    session.ready(until);
-    if (session.expired()) throw zk::expired(tried);
-    if (item.code != Code::ok) throw zk::failure_of(tried, item);
-    if (item.stat.children > 0) check_children(session, dead, tried, until);
-    const Answer moved = session.await(session.client().transact(steps_to_move(dead, item, tail)), until);
-    if (moved.code == Code::ok) {
-      tail.count(1);
-      return true;
-    }
-    if (!is_overtaken(moved.code)) throw zk::failure_of(tried, moved);
-    doubtful |= moved.code == Code::unknown;
-    // Behind a sync, so that what is read next is not older than what was done.
-    tail.find(until);
-  }
-}
-
-}  // namespace
 
 int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, Deadline until) {
   int64_t moved = 0;
@@ -238,35 +252,6 @@ int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::s
   }
   return moved;
 }
-
-namespace {
-
-// None where there is no queue. What is not ours is not deleted, nor what it is in.
-std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
-  std::vector<Step> steps;
-  const auto take = [&](const std::string& path, bool ours) {
-    if (!ours) {
-      throw Failure(ExitStatus::bad_data, fmt::format("cannot delete {}: {} is not zklock's; remove that first",
-                                                      layout.queue, printable(path)));
-    }
-    steps.push_back({Step::Kind::remove, path});
-  };
-  const auto list = [&](const std::string& path) {
-    return children_of(session, path, session.synced_children(path, until), kChanging);
-  };
-  for (const std::string& name : list(layout.queue)) {
-    const std::string folder = layout.queue + "/" + name;
-    const bool has_segments = folder == layout.items() || folder == layout.dead();
-    if (has_segments) {
-      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
-    }
-    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
-  }
-  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
-  return steps;
-}
-
-}  // namespace
 
 bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
   for (;;) {

@@ -37,7 +37,7 @@ IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, s
       place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue),
       leaving_behind_(loop, *this) {}
 
-IdleEnd IdleLine::wait(const Patience& patience, bool end_if_empty) {
+IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
   if (const auto end = wait_until_left(patience)) return *end;
   try {
     place_watch_.reset();
@@ -61,10 +61,10 @@ bool IdleLine::in_doubt() {
   return left_until(settled_at_) > Duration::zero();
 }
 
-Outcome IdleLine::stand_in_line(const Patience& patience) {
+Outcome IdleLine::stand_in_line(const WaitPolicy& patience) {
   const bool naps = in_doubt();
   nap_until_ = naps ? deadline_in(session_.timeout() / kLooksInDoubt) : kNever;
-  Patience nap = patience;
+  WaitPolicy nap = patience;
   nap.disturbed = [&, naps] {
     const bool over = (naps && nap_until_ == kNever) || session_.client().connections() != connections_;
     return (over && session_.connected()) || (patience.disturbed && patience.disturbed());
@@ -93,7 +93,7 @@ void IdleLine::decide() {
 }
 
 // Nothing: no place of ours is left.
-std::optional<IdleEnd> IdleLine::wait_until_left(const Patience& patience) {
+std::optional<IdleEnd> IdleLine::wait_until_left(const WaitPolicy& patience) {
   while (!left_.empty()) {
     if (leaving_ && leaving_->done && leaving_->answer.code != Code::unknown) {
       throw zk::failure_of("cannot leave the line at " + layout_.queue, leaving_->answer);
@@ -118,7 +118,7 @@ void IdleLine::forget() {
 }
 
 // We are the first.
-IdleEnd IdleLine::wait_in_line(const Patience& patience, bool end_if_empty) {
+IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
   consumer_.remember_work();
   for (;;) {
     if (const auto end = look(end_if_empty)) return *end;
@@ -244,14 +244,14 @@ bool IdleLine::take_room(const std::string& path, size_t limit) {
 }
 
 // Nothing: it is worth looking again.
-std::optional<IdleEnd> IdleLine::sleep(const Patience& patience, bool end_if_empty) {
+std::optional<IdleEnd> IdleLine::sleep(const WaitPolicy& patience, bool end_if_empty) {
   const Holder nobody;
   do {
     std::vector<zk::Watch> watches = consumer_.in_work().watches();
     watches.push_back(place_watch_);
     watches.push_back(items_watch_);
     for (const auto& [path, watch] : segment_watches_) watches.push_back(watch);
-    Patience nap = patience;
+    WaitPolicy nap = patience;
     nap.until = std::min(patience.until, next_poll());
     const auto outcome = wait_for_change(session_, watches, nap, *this, [&]() -> const Holder& { return nobody; });
     const bool polls = outcome == Outcome::busy && left_until(patience.until) > Duration::zero();

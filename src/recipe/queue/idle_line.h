@@ -44,7 +44,7 @@ class IdleLine : private WaitObserver, private host::Source {
   // Waits for an item and takes it, but not before the last place is known to be gone. `end_if_empty`: not for items
   // that are not in the queue yet. Nothing of ours stays in the line, as long as a server can be reached. Throws what a
   // lock and a consumer throw, and a Failure (77) where our last place may not be deleted.
-  IdleEnd wait(const Patience& patience, bool end_if_empty);
+  IdleEnd wait(const WaitPolicy& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
   // The session is over.
@@ -60,17 +60,17 @@ class IdleLine : private WaitObserver, private host::Source {
   void decide() override;
 
   bool in_doubt();
-  Outcome stand_in_line(const Patience& patience);
+  Outcome stand_in_line(const WaitPolicy& patience);
   void leave();
-  std::optional<IdleEnd> wait_until_left(const Patience& patience);
-  IdleEnd wait_in_line(const Patience& patience, bool end_if_empty);
+  std::optional<IdleEnd> wait_until_left(const WaitPolicy& patience);
+  IdleEnd wait_in_line(const WaitPolicy& patience, bool end_if_empty);
   std::optional<IdleEnd> look(bool end_if_empty);
   bool watch();
   void list_segments();
   bool watch_open(bool check_all);
   bool watch_items();
   bool take_note(const std::string& segment, const std::vector<std::string>& names);
-  std::optional<IdleEnd> sleep(const Patience& patience, bool end_if_empty);
+  std::optional<IdleEnd> sleep(const WaitPolicy& patience, bool end_if_empty);
   bool look_at_known(bool end_if_empty);
   Deadline next_poll() const;
   size_t overhead() const;

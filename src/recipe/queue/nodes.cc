@@ -32,7 +32,7 @@ QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::s
   if (answer.code == Code::expired) return QueueState::expired;
   if (answer.code == Code::no_node) return QueueState::absent;
   if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
-  check_mark(mark_of(answer.data), Use::queue, tried);
+  check_mark(mark_of(answer.data), PathUse::queue, tried);
   return QueueState::there;
 }
 

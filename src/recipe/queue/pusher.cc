@@ -17,7 +17,7 @@ using zk::Step;
 
 namespace {
 
-constexpr size_t kMostItems = 500;         // in a batch
+constexpr int64_t kMostItems = 500;        // in a batch
 constexpr size_t kMostBytes = 512 * 1024;  // likewise; more only for a single item
 constexpr size_t kMostBatches = 8;         // in flight
 constexpr size_t kMostBytesInFlight = 4 * kMostBytes;
@@ -76,15 +76,14 @@ void Pusher::flush() {
 void Pusher::send(Batch& batch) {
   batch.segment = tail_.segment();
   batch.marker = next_marker_++;
-  batch.steps.resize(kHead + batch.items);
+  batch.steps.resize(kHead + static_cast<size_t>(batch.items));
   batch.steps[0] = {Step::Kind::check, tail_.path(), "", 0};
   batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_, "", -1, CreateMode::ephemeral}
                                      : Step{Step::Kind::write, marker_, "", batch.marker - 1};
   const std::string stem = tail_.stem();
-  for (size_t i = 0; i < batch.items; ++i) batch.steps[kHead + i].path = stem;
-  const auto items = static_cast<int64_t>(batch.items);
-  tail_.put_seal(items, batch.steps);
-  tail_.count(items);
+  for (size_t i = kHead; i < batch.steps.size(); ++i) batch.steps[i].path = stem;
+  tail_.put_seal(batch.items, batch.steps);
+  tail_.count(batch.items);
   batch.call = session_.client().transact(batch.steps);
 }
 
@@ -100,14 +99,14 @@ void Pusher::settle() {
 
 // Others push too: the server's number says how many are in the segment.
 void Pusher::take_in(const Batch& batch) {
-  in_ += static_cast<int64_t>(batch.items);
+  in_ += batch.items;
   marked_ = batch.marker + 1;
   vain_ = 0;
   const auto last = parse_item(zk::name_of(batch.call->answer.path));
   if (!last || batch.segment != tail_.segment()) return;
   int64_t made = last->number + 1;
   for (const Batch& other : in_flight_) {
-    if (&other != &batch && other.call && other.segment == batch.segment) made += static_cast<int64_t>(other.items);
+    if (&other != &batch && other.call && other.segment == batch.segment) made += other.items;
   }
   tail_.note_made(made);
 }
@@ -153,7 +152,7 @@ bool Pusher::read_marker() {
 
 void Pusher::take_in_up_to(int done) {
   while (!in_flight_.empty() && in_flight_.front().call && in_flight_.front().marker < done) {
-    in_ += static_cast<int64_t>(in_flight_.front().items);
+    in_ += in_flight_.front().items;
     vain_ = 0;
     in_flight_.pop_front();
   }
@@ -184,7 +183,7 @@ ItemSpan Pusher::unanswered() const {
   for (const Batch& batch : in_flight_) {
     if (!is_doubtful(batch.call)) continue;
     if (span.first == 0) span.first = batch.first;
-    span.last = batch.first + static_cast<int64_t>(batch.items) - 1;
+    span.last = batch.first + batch.items - 1;
   }
   return span;
 }

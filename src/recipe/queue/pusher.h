@@ -52,7 +52,7 @@ class Pusher {
  private:
   struct Batch {
     std::vector<zk::Step> steps;  // check, marker, items, and what seals the segment
-    size_t items = 0;
+    int64_t items = 0;
     size_t bytes = 0;
     int64_t first = 0;  // its first item's number
     int marker = 0;     // the version that it gives the marker

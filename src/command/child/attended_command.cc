@@ -47,7 +47,7 @@ int status_of_command(int wait_status) {
 void AttendedCommand::start(const std::vector<std::string>& variables) {
   if (terms_.lease) guard_.set_fence(fence());
   guard_.start({variables});
-  stage_ = Stage::running;
+  stage_ = CommandStage::running;
 }
 
 void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& variables) {
@@ -60,13 +60,13 @@ void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& v
 }
 
 void AttendedCommand::decide() {
-  if (stage_ != Stage::idle && !over_ && look()) throw Failure(ExitStatus::done, "");
+  if (stage_ != CommandStage::idle && !over_ && look()) throw Failure(ExitStatus::done, "");
 }
 
 // True once it is over.
 bool AttendedCommand::look() {
   pass_on_signals();
-  over_ = stage_ == Stage::holding ? holding_is_over() : running_is_over();
+  over_ = stage_ == CommandStage::holding ? holding_is_over() : running_is_over();
   // What may be left runs on without the lock.
   if (over_) guard_.let_go();
   return over_;
@@ -76,14 +76,14 @@ bool AttendedCommand::running_is_over() {
   if (terms_.lease) guard_.set_fence(fence());
   continue_stopped();
   trouble_.report();
-  if (stage_ == Stage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
+  if (stage_ == CommandStage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
   // What has ended by itself before anything was lost keeps its own status.
-  if (stage_ == Stage::running && has_ended()) return hold_on();
+  if (stage_ == CommandStage::running && has_ended()) return hold_on();
   look_for_loss();
   if (terms_.lease && console_.verbose()) {
     console_.report_connection(fmt::format("; {} of the lease left", format_duration(left_until(fence()))));
   }
-  return stage_ == Stage::finishing && guard_.gone();
+  return stage_ == CommandStage::finishing && guard_.gone();
 }
 
 void AttendedCommand::pass_on_signals() {
@@ -123,7 +123,7 @@ bool AttendedCommand::has_ended() {
 bool AttendedCommand::hold_on() {
   ended_ = BootClock::now();
   if (!terms_.lease) return true;
-  stage_ = Stage::holding;
+  stage_ = CommandStage::holding;
   guard_.let_go();
   terms_.lease->ask();
   return holding_is_over();
@@ -166,7 +166,7 @@ void AttendedCommand::lose(const char* reason) {
 }
 
 void AttendedCommand::finish() {
-  stage_ = Stage::finishing;
+  stage_ = CommandStage::finishing;
   guard_.finish(std::min(terms_.grace, left_until(fence())));
 }
 

@@ -84,14 +84,14 @@ class AttendedCommand : public host::Source {
   void decide() override;
 
  private:
-  enum class Stage {
+  enum class CommandStage {
     idle,
     running,
     holding,    // the command has ended, the lock is held on
     finishing,  // the command is being ended
   };
 
-  Deadline next() const { return stage_ == Stage::holding ? terms_.hold_until : nudge_at_; }
+  Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : nudge_at_; }
   Deadline fence() const { return terms_.lease ? terms_.lease->fence() : kNever; }
   bool look();
   bool running_is_over();
@@ -111,7 +111,7 @@ class AttendedCommand : public host::Source {
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
   host::Nest* nest_ = nullptr;  // while attend() is under way
-  Stage stage_ = Stage::idle;
+  CommandStage stage_ = CommandStage::idle;
   bool over_ = false;
   std::string reason_;     // of the loss
   bool unproved_ = false;  // that was it

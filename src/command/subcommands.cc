@@ -3,19 +3,18 @@
 
 #include "command/cli/help.h"
 #include "command/complete_path.h"
-#include "command/group/create.h"
-#include "command/group/delete.h"
 #include "command/group/group.h"
-#include "command/group/join.h"
-#include "command/group/list.h"
-#include "command/group/wait.h"
-#include "command/group/watch.h"
 #include "command/health/health.h"
 #include "command/health/word.h"
-#include "command/lock/break.h"
 #include "command/lock/locks.h"
-#include "command/lock/run.h"
+#include "command/queue/count.h"
+#include "command/queue/delete.h"
+#include "command/queue/list.h"
+#include "command/queue/pull.h"
+#include "command/queue/purge.h"
+#include "command/queue/push.h"
 #include "command/queue/queue.h"
+#include "command/queue/requeue.h"
 
 #include <algorithm>
 #include <memory>
@@ -67,26 +66,26 @@ void add_function(CLI::App& parent, Starts& starts, const Entry& entry) {
 }
 
 constexpr Entry kQueue[] = {
-    {"push", add_function, "Put items into a queue", add_queue_push},
-    {"pull", add_function, "Take items out of a queue", add_queue_pull},
-    {"list", add_function, "Show what is in a queue", add_queue_list},
-    {"count", add_function, "Count the items of a queue", add_queue_count},
-    {"requeue", add_function, "Put back what was given up on", add_queue_requeue},
-    {"purge", add_function, "Throw away what is in a queue", add_queue_purge},
-    {"delete", add_function, "Remove a queue that is empty", add_queue_delete},
+    {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
+    {"count", add_entry<QueueCount>},   {"requeue", add_entry<QueueRequeue>}, {"purge", add_entry<QueuePurge>},
+    {"delete", add_entry<QueueDelete>},
 };
 
 constexpr Entry kGroup[] = {
-    {"join", add_entry<GroupJoin>}, {"list", add_entry<GroupList>},     {"watch", add_entry<GroupWatch>},
-    {"wait", add_entry<GroupWait>}, {"create", add_entry<GroupCreate>}, {"delete", add_entry<GroupDelete>},
+    {"join", add_function, "Be a member while a command runs, or until a signal", add_group_join},
+    {"list", add_function, "Show who is in a group", add_group_list},
+    {"watch", add_function, "Tell who comes and who goes", add_group_watch},
+    {"wait", add_function, "Wait until enough have come, or gone", add_group_wait},
+    {"create", add_function, "Make a group that stays when nobody is in it", add_group_create},
+    {"delete", add_function, "Remove a group that is empty", add_group_delete},
 };
 
 constexpr Entry kRoot[] = {
-    {"run", add_entry<Run>, nullptr, nullptr, "Locks"},
+    {"run", add_function, "Run a command under a lock", add_run, "Locks"},
     {"show", add_function, "Show who holds a lock and who waits for it", add_show, "Locks"},
-    {"break", add_entry<Break>, nullptr, nullptr, "Locks"},
-    {"queue", add_function, "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
-    {"group", add_parent<add_group>, nullptr, nullptr, "Groups", kGroup},
+    {"break", add_function, "Have the holders of a lock let go of it", add_break, "Locks"},
+    {"queue", add_parent<add_queue>, nullptr, nullptr, "Queues", kQueue},
+    {"group", add_function, "Groups: be a member, see who is", add_group, "Groups", kGroup},
     {"health", add_entry<Health>, nullptr, nullptr, "Health"},
     {"ruok", add_word, nullptr, nullptr, "Health"},
     {"stat", add_word, nullptr, nullptr, "Health"},

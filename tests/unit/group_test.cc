@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/use, recipe/group/group, roster and command/group/report as far as they are pure.
+// recipe/use, recipe/group/group, roster and command/group/group as far as they are pure.
 #include "recipe/group/group.h"
 
-#include "command/group/report.h"
+#include "command/group/group.h"
 #include "recipe/group/roster.h"
 #include "recipe/line.h"
 #include "recipe/use.h"

@@ -4,7 +4,7 @@
 
 #include "command/cli/json_line.h"
 #include "command/health/word_json.h"
-#include "command/health/word_report.h"
+#include "command/health/words.h"
 #include "fuzz/fuzz.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 #include "command/health/server_health.h"
 
 #include "base/text.h"
-#include "command/health/word_report.h"
+#include "command/health/words.h"
 
 #include <fmt/format.h>
 

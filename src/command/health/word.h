@@ -5,7 +5,7 @@
 #include "command/cli/arguments.h"
 #include "command/cli/options.h"
 #include "command/command_line.h"
-#include "command/health/word_report.h"
+#include "command/health/words.h"
 
 #include <string>
 #include <vector>

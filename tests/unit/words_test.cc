@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/word_report, command/word_json: what is shown of replies to four-letter words.
-#include "command/health/word_report.h"
+// command/health/words, word_json: what is shown of replies to four-letter words.
+#include "command/health/words.h"
 
 #include "command/health/word_json.h"
 #include "support/replies.h"

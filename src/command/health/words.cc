@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/health/word_report.h"
+#include "command/health/words.h"
 
 #include "base/text.h"
 #include "command/cli/json_line.h"

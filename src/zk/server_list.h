@@ -13,6 +13,8 @@ namespace zklock::zk {
 struct Server {
   std::string host;  // a name or a numeric address, without brackets
   uint16_t port;
+
+  bool operator==(const Server&) const = default;
 };
 
 struct ServerList {

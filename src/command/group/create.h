@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/cli/options.h"
-#include "command/command_line.h"
+#include "command/cli/subcommand.h"
 #include "command/group/group.h"
 
 namespace zklock::command {

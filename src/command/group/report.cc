@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "command/cli/json_line.h"
+#include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "zk/path.h"
 

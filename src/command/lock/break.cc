@@ -2,7 +2,7 @@
 #include "command/lock/break.h"
 
 #include "base/text.h"
-#include "command/cli/confirmation.h"
+#include "command/cli/output.h"
 #include "command/lock/breaking.h"
 #include "zk/path.h"
 

@@ -4,7 +4,7 @@
 
 #include "command/cli/arguments.h"
 #include "command/cli/options.h"
-#include "command/command_line.h"
+#include "command/cli/subcommand.h"
 #include "command/queue/pull_options.h"
 #include "command/queue/working.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/purge.h"
 
-#include "command/cli/confirmation.h"
+#include "command/cli/output.h"
 #include "command/queue/push_progress.h"
 #include "command/queue/visit.h"
 #include "host/terminal.h"

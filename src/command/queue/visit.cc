@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/visit.h"
 
-#include "command/cli/confirmation.h"
+#include "command/cli/output.h"
 #include "host/terminal.h"
 #include "recipe/queue/node.h"
 

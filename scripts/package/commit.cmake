@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # At each build: writes HEADER with the git commit of SOURCE, nothing where that is no checkout. A header that says so
 # already is left alone, so that nothing is built again.
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run by cpack between installing and packaging: what Debian wants otherwise than `cmake --install` does it.
 cmake_minimum_required(VERSION 3.25)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where things are installed (cmake --install), the Debian package (cpack -G DEB) and the tarball (cpack -G TGZ).
 include(GNUInstallDirs)
 

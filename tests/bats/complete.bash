@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the files of completions share: what the program's help says that there is, and what the shells then offer.
 #
 # shellcheck shell=bash

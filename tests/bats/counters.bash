@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the Bats files share that count what something costs, on a server of their own whose counters nobody else moves.
 #
 # shellcheck shell=bash

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the files group_*.bats share, after helpers: members.
 #
 # shellcheck shell=bash disable=SC2034

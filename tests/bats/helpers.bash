@@ -1,4 +1,5 @@
-# What the Bats files share: `load helpers`, then `setup_zk` in setup and `end_all` in teardown.
+# SPDX-License-Identifier: Apache-2.0
+# What the Bats files share: `load ../helpers`, then `setup_zk` in setup and `end_all` in teardown.
 #
 # A test has its own folder as working directory and its own chroot on the servers that
 # scripts/zk-sandbox gives; whatever it starts carries a mark in its environment, so that end_all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the files about locks of more than one holder share, after helpers: who was in together.
 #
 # Whoever comes in appends "in NAME" to the file history, and "out NAME" before he leaves. The order of

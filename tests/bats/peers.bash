@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the files peers_*.bats share, after helpers: locks of other programs, the peers.
 #
 # A driver (tests/peers) is such a program; it lasts for a whole file, see start_driver and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the Bats files of queues share, beside helpers.bash.
 #
 # shellcheck shell=bash

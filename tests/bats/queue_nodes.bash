@@ -1,4 +1,5 @@
-# Queues made node by node, for tests of those who take items out: `load queue_nodes` behind `load helpers`.
+# SPDX-License-Identifier: Apache-2.0
+# Queues made node by node, for tests of those who take items out: `load ../queue_nodes` behind `load ../helpers`.
 #
 # shellcheck shell=bash disable=SC2004,SC2034
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For recipes.bats: the examples of man/zklock-recipes.7 as they stand there, and what they are run with.
 #
 # An example is named by the title of its section and its number in there. `example` writes it to a file and notes that

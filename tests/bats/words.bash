@@ -1,4 +1,5 @@
-# What the tests of four-letter words and of health share: servers that are none. Needs `load helpers`.
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of four-letter words and of health share: servers that are none. Needs `load ../helpers`.
 #
 # shellcheck shell=bash
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash, fish or zsh on a terminal, which
 has loaded zklock's completion from the folder COMPLETIONS. Prints an object for each, a line each: `line`, what then
 stands on the command line, and `screen`, what the terminal has shown meanwhile. HOW is `insert`, or `list` for lines

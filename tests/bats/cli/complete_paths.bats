@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Live paths: what the server has, offered where a lock, a queue or a group is named.
+
+load ../helpers
+load ../complete
+load ../group
+
+setup() {
+  setup_zk
+  own_zklock
+}
+
+teardown() { end_all; }
+
+# completes TEXT ARG…: complete-path prints the words of TEXT. A busy machine may need longer than it waits.
+completes() { wait_until "complete-path ${*:2} prints '$1'" prints "$@"; }
+prints() { [[ $(zklock complete-path "${@:2}" | xargs) == "$1" ]]; }
+
+# soon_offers SHELL TEXT LINE
+soon_offers() { wait_until "$1 offers '$2' for '$3'" offers "$@"; }
+
+# soon_typed SHELL TEXT LINE: TEXT is what the command line is after the TAB.
+soon_typed() { wait_until "$1 makes '$2' of '$3'" is_typed "$@"; }
+is_typed() { [[ $(typed "$1" "$3") == "$2" ]]; }
+
+make_nodes() {
+  local path
+  for path in "$@"; do znode create "$path"; done
+}
+
+@test "the nodes one level below, in order, and nothing that nobody names" {
+  make_nodes /locks/b /locks/a /lots
+  completes "/locks /lots" /
+  completes "/locks /lots" /l
+  completes "/locks" /loc
+  completes "/locks/a /locks/b" /locks/
+  completes "/locks/b" /locks/b
+  expect_status 0 zklock complete-path /locks/c
+  assert_equal "$output$stderr" ""
+  local word
+  for word in "" relative // /locks//a /locks/../a --bogus; do
+    expect_status 0 zklock complete-path "$word"
+    assert_equal "$output$stderr" ""
+  done
+}
+
+@test "not who holds a lock and who waits, nor the insides of slots, queues and groups" {
+  make_nodes /locks/free /groups/other
+  hold h /locks/held
+  stand w /locks/held
+  hold s --slots 2 /locks/slots
+  zklock queue push /queues/q one two
+  zklock group create /groups/web
+  member web1 /groups/web --unique
+  wait_until "web1 is in" has_names /groups/web web1
+  completes "/locks/free /locks/held /locks/slots" /locks/
+  completes "/groups/other /groups/web" /groups/
+  completes "/queues/q" /queues/
+  local folder
+  for folder in /locks/held /locks/slots /queues/q /queues/q/items /groups/web; do
+    [[ $(count_nodes "$folder") -gt 0 ]] || fail "nothing in $folder to be left out"
+    expect_status 0 zklock complete-path "$folder/"
+    assert_equal "$output$stderr" ""
+  done
+  let_all_go h w s
+}
+
+@test "a lock of which --once-per keeps only the mark, once" {
+  make_nodes /locks/gone.last /locks/here.last /locks/here
+  completes "/locks/gone /locks/here" /locks/
+}
+
+@test "the servers and the chroot are those of the command line, in all its forms" {
+  make_nodes /a/b/c
+  local servers=$ZKLOCK_SERVERS
+  export ZKLOCK_SERVERS=127.0.0.1:1
+  completes /b / -- run -S "$servers/a" -n
+  completes /b / -- -nqS "$servers/a" run
+  completes /b / -- "-vS$servers/a" run
+  completes /b / -- run --servers "$servers/a"
+  completes /b / -- run "--servers=$servers/a"
+  completes /b / -- -S 127.0.0.1:1 run "--servers=$servers/a"
+  ZKLOCK_SERVERS=$servers/a completes /b/c /b/
+  local shell
+  for shell in bash fish; do
+    soon_offers "$shell" /b "zklock run -S $servers/a /"
+    soon_offers "$shell" /b/c "zklock --servers=$servers/a show /b/"
+  done
+  soon_typed zsh "zklock -S $servers/a run /b" "zklock -S $servers/a run /"
+  soon_typed bash "zklock -S $servers/a run /b" "zklock -S $servers/a run /"
+  # To go on with "/" or with a space is left to the user.
+  soon_typed fish "zklock -S $servers/a run /b" "zklock -S $servers/a run /"
+  # "/b/c/" would be refused: there is nothing below it.
+  soon_typed fish "zklock -S $servers/a run /b/c " "zklock -S $servers/a run /b/"
+}
+
+@test "with the credentials of the command line where the list needs them" {
+  echo digest:alice:secret >auth
+  chmod 600 auth
+  ZKLOCK_AUTH=digest:alice:secret zklock run --acl creator /private/job -- true
+  completes /private/job /private/ -- run --auth-file auth
+  completes /private/job /private/ -- "--auth-file=auth" run
+  expect_status 0 zklock complete-path /private/
+  assert_equal "$output$stderr" ""
+}
+
+@test "each shell offers them wherever a lock, a queue or a group is named, and nowhere else" {
+  make_nodes /locks/a /locks/b
+  local shell words
+  for shell in bash fish; do
+    while read -r words; do
+      case $words in
+        queue | group | help | health | ruok | stat | srvr | mntr | 4lw) soon_offers "$shell" "" "zklock $words /lo" ;;
+        *) soon_offers "$shell" "/locks/a /locks/b" "zklock $words -v /locks/" ;;
+      esac
+    done < <(subcommands)
+    soon_offers "$shell" /locks "zklock health --probe /lo"
+    soon_offers "$shell" /locks "zklock run "
+    soon_offers "$shell" /locks "zklock run /locks/a /lo"
+    soon_offers "$shell" /locks "zklock show /locks/a /lo"
+    soon_offers "$shell" "" "zklock break /locks/a /lo"
+    soon_offers "$shell" "" "zklock queue push /locks/a /lo"
+    soon_offers "$shell" "" "zklock run -- /lo_"
+  done
+  soon_offers bash /locks "zklock health --probe=/lo"
+  soon_offers fish --probe=/locks "zklock health --probe=/lo"
+}
+
+@test "zsh offers them wherever a lock, a queue or a group is named" {
+  make_nodes /locks/a
+  local words lines=() expected=()
+  while read -r words; do
+    case $words in
+      queue | group | help | health | ruok | stat | srvr | mntr | 4lw) ;;
+      *) lines+=("zklock $words -v /lo") ;;
+    esac
+  done < <(subcommands)
+  lines+=("zklock health --probe=/lo" "zklock run /locks/a /lo" "zklock show /locks/a /lo")
+  expected=("${lines[@]/%/cks}")
+  lines+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
+  expected+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
+  ((${#lines[@]} == 21)) || fail "not all subcommands: ${lines[*]}"
+  all_typed() { [[ $(tab zsh insert "${lines[@]}" | jq -r .line) == "$(printf '%s\n' "${expected[@]}")" ]]; }
+  wait_until "zsh completes all of ${lines[*]}" all_typed
+}
+
+# come_whole SHELL QUOTE: of every line that SHELL has completed, begun with QUOTE, a command would be given that path.
+come_whole() {
+  local name line lines=()
+  for name in "${names[@]}"; do lines+=("zklock run $2/odd/${name:0:1}"); done
+  tab "$1" insert "${lines[@]}" | jq -r .line >lines || return
+  for name in "${names[@]}"; do
+    read -r line
+    [[ $("$1" -c "printf '%s|' ${line#zklock run }") == "/odd/$name|" ]] || return
+  done <lines
+}
+
+@test "names with spaces, quotes, shell code and letters of all kinds come whole to a command, and do nothing else" {
+  # shellcheck disable=SC2016
+  local name names=("it's a" 'b"$(touch ran)`touch ran`' 'c:d=e' 'd;touch ran&?*[x]{y}#~^' 'e\f|<g>(h)' 'ä ö' 'x$HOME' '-- -x' '日本' 'n!x')
+  for name in "${names[@]}"; do znode create "/odd/$name"; done
+  wait_until "bash completes all" come_whole bash ""
+  wait_until "zsh completes all" come_whole zsh ""
+  wait_until "fish completes all" come_whole fish ""
+  unset "names[9]" # There is no way to write a "!" within double quotes.
+  wait_until "bash completes all in double quotes" come_whole bash '"'
+  names=("${names[@]:1}")
+  wait_until "bash completes all in single quotes" come_whole bash "'"
+  assert [ ! -e ran ]
+  # What was completed can be completed further.
+  soon_offers bash "/odd/c\\:d\\=e" 'zklock run /odd/c\:'
+}

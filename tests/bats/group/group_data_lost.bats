@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock group, run: the servers have lost their data. They refuse whoever has seen more than they have, for ever and
+# without a word. On a server of this file's own.
+
+load ../helpers
+load ../group
+
+setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=2s
+  local n
+  for n in {1..30}; do znode create "/seen$n" "$n"; done
+}
+
+teardown() { end_all; }
+
+lose_data() {
+  zk_sandbox kill 1
+  rm -rf -- "$ZKLOCK_SANDBOX/1/data/version-2"
+  zk_sandbox restart 1
+}
+
+told() { [[ $(sed 's/-[0-9]\{10\}$//' changes) == "$(printf '%s\n' "$@")" ]]; }
+
+@test "a member joins again, and a watch goes on" {
+  member a /g
+  background zklock group watch /g >changes
+  watcher=$!
+  wait_until "a was told" told +a
+  lose_data
+  wait_names /g a
+  member b /g
+  wait_for +b changes
+  kill -TERM "$watcher"
+  expect_end 143 "$watcher"
+}
+
+@test "who waits in line takes a new place" {
+  hold h /l
+  background zklock run /l -c 'echo turn >>turns'
+  waiter=$!
+  wait_until "it stands in line" has_nodes /l 2
+  lose_data
+  expect_end 0 "$waiter"
+  assert_equal "$(<turns)" turn
+  expect_end 76 "${pid[h]}"
+}

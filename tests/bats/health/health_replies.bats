@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock health against replies of other releases, and its options.
+
+load ../helpers
+load ../words
+
+setup() { setup_place; }
+
+teardown() { end_all; }
+
+@test "scenario 73: a leader and two followers of every release are well" {
+  local release
+  for release in 3.4.14 3.5.10 3.6.4 3.9.3 clickhouse; do
+    words_from "$(reply $release follower)" "$(reply $release leader)" "$(reply $release follower)"
+    expect_status 0 zklock health "${addresses[@]}"
+    assert_output --partial "ok: quorum: ${addresses[1]} leads, 2 follow, 2 in sync"
+    expect_status 0 zklock health --json "${addresses[@]}"
+    assert_equal "$(json '.status, .quorum, .leader, .following, .in_sync, .servers[1].nodes')" \
+      "ok true ${addresses[1]} 2 3 142"
+  done
+}
+
+@test "the table has a line for each server, also for one that is gone" {
+  words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)"
+  expect_status 1 zklock health "${addresses[@]}" 127.0.0.1:1
+  assert_line --regexp "^${addresses[0]} +serving +leader +3.9.3 +0.7561 +12 +3 +2 +0x500000012 +142$"
+  assert_line --regexp "^${addresses[1]} +serving +follower +3.9.3 +"
+  assert_line --regexp "^127.0.0.1:1 +refused +- +- +"
+  assert_line "warning: missing: 127.0.0.1:1 (connection refused)"
+}
+
+@test "a voter count that does not match the servers named is said" {
+  words_from "$(reply 3.5.10 leader)" "$(reply 3.5.10 follower)"
+  expect_status 1 zklock health "${addresses[@]}"
+  assert_line "warning: the ensemble has 3 voters, but 2 were asked"
+  expect_status 0 zklock health "${addresses[1]}"
+  assert_line "the ensemble has 3 voters, but 1 was asked"
+}
+
+@test "scenario 71: silent, cut short, closed and foreign servers are told apart, and a frozen one costs the time once" {
+  local start=$SECONDS
+  words_from silent silent silent close "cut:60:$repo/tests/replies/3.9.3/leader" random:10000000 "$(reply 3.9.3 leader)"
+  expect_status 2 zklock health --json -w 3s "${addresses[@]}" 127.0.0.1:1
+  ((SECONDS - start < 8))
+  assert_equal "$(json '[.servers[].state] | join(" ")')" "no-answer no-answer no-answer closed cut-short foreign serving refused"
+}
+
+@test "replies that tell nothing make it unknown, 3" {
+  words_from close random:1000
+  expect_status 3 zklock health "${addresses[@]}"
+  assert_output --partial "unknown: no server gave a reply that tells"
+  expect_status 3 zklock health --json "${addresses[@]}"
+  assert_equal "$(json '.status, .quorum')" "unknown null"
+}
+
+@test "scenario 70: up but not serving: an election is told from too few servers, in text, as JSON and by status" {
+  local up=$'text:This ZooKeeper instance is not currently serving requests\n'
+  words_from "$up" "$up"
+  expect_status 2 zklock health "${addresses[@]}" 127.0.0.1:1
+  assert_line "critical: not serving: 2 of 3 are up, but they are starting, electing a leader or do not reach each other"
+  assert_line "warning: not serving: ${addresses[0]}"
+  assert_line "warning: missing: 127.0.0.1:1 (connection refused)"
+  expect_status 2 zklock health "${addresses[0]}" 127.0.0.1:1 127.0.0.1:2
+  assert_line "critical: no quorum: only 1 of 3 up"
+  expect_status 2 zklock health --json "${addresses[@]}" 127.0.0.1:1
+  assert_equal "$(json '.status, .quorum, .servers[].state')" "critical false not-serving not-serving refused"
+  # alone it may be one that has no others
+  expect_status 2 zklock health "${addresses[0]}"
+  assert_line "critical: not serving: the server is up, but it is starting, electing a leader or does not reach the others"
+  expect_status 2 zklock health --json "${addresses[0]}"
+  assert_equal "$(json '.status, .quorum')" "critical null"
+}
+
+@test "thresholds: latency and outstanding requests warn, too few servers are critical" {
+  words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 0 zklock health --max-latency 1ms --max-outstanding 2 --min-servers 3 "${addresses[@]}"
+  expect_status 1 zklock health --max-latency 0.7ms "${addresses[@]}"
+  assert_output --partial "average latency 0.7561ms, more than "
+  expect_status 1 zklock health --max-outstanding 1 "${addresses[@]}"
+  assert_output --partial "${addresses[0]}: 2 requests wait, more than 1"
+  expect_status 2 zklock health --min-servers 3 "${addresses[@]:0:2}" 127.0.0.1:1
+  assert_line "critical: only 2 of 3 serve, 3 wanted"
+}
+
+@test "--format nagios: a line with performance data, by the grammar of monitoring plugins" {
+  local value='-?[0-9]+(\.[0-9]+)?'
+  words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 0 zklock health --format nagios --max-latency 50ms --min-servers 2 "${addresses[@]}"
+  assert_equal "${#lines[@]}" 1
+  assert_output --regexp "^ZOOKEEPER OK - quorum: [^|]+ \|( '[^'=|]+'=$value(ms|s|c)?(;[0-9.:]*){0,4})+$"
+  assert_output --partial " 'serving'=3;;2:;0;3 "
+  expect_status 1 zklock health --format nagios "${addresses[@]:0:2}" 127.0.0.1:1
+  assert_output --partial "ZOOKEEPER WARNING - quorum: "
+  assert_output --partial "missing: 127.0.0.1:1 (connection refused)"
+  expect_status 2 zklock health --format nagios 127.0.0.1:1
+  assert_output --regexp "^ZOOKEEPER CRITICAL - no quorum: none of 1 answers; .* \| 'serving'=0;;;0;1$"
+}
+
+@test "--format prometheus: every line by the grammar of the exposition, every family headed once" {
+  local name='[a-zA-Z_:][a-zA-Z0-9_:]*' label='[a-z]+="([^"\\]|\\[\\"n])*"'
+  words_from "$(reply 3.9.3 leader)"
+  expect_status 2 zklock health --format prometheus --min-servers 2 "${addresses[0]}" 127.0.0.1:1
+  assert_equal "$(grep -vcE "^(# HELP $name [^ ].*|# TYPE $name (gauge|counter)|$name(\{$label(,$label)*\})? [-0-9.e+]+)$" <<<"$output")" 0
+  assert_equal "$(grep '^# TYPE' <<<"$output" | sort | uniq -d)" ""
+  assert_line "zklock_health_status 2"
+  assert_line "zklock_server_serving{server=\"127.0.0.1:1\"} 0"
+  assert_line "zklock_server_latency_average_seconds{server=\"${addresses[0]}\"} 0.0007561"
+}
+
+@test "-q prints nothing, and one line if it is not well" {
+  words_from "$(reply 3.9.3 leader)"
+  expect_status 0 zklock health -q "${addresses[0]}"
+  assert_equal "$output$stderr" ""
+  expect_error 2 "critical: no quorum: none of 1 answers; missing: 127.0.0.1:1 (connection refused)" \
+    zklock health -q 127.0.0.1:1
+}
+
+@test "-v says how each server did" {
+  words_from "$(reply 3.9.3 leader)"
+  expect_status 0 zklock health -v "${addresses[0]}"
+  [[ $stderr == "zklock: ${addresses[0]}: serving in "* ]]
+}
+
+@test "bad usage is 3, wherever it stands" {
+  local bad
+  for bad in --bogus --format=x --min-servers=4 --min-servers=x --max-latency=x --max-outstanding=x --probe=x -w \
+    --interval=1ms "--json --format=text" "--interval=1s --format=nagios" "--interval=1s -q" zk1:0; do
+    # shellcheck disable=SC2086  # two words are two
+    expect_error 3 "" zklock health $bad
+  done
+  expect_error 3 "not a host name" zklock -S 'a b' health
+  expect_error 3 "unknown option '--frob'" zklock --frob health
+  expect_error 64 "unknown command 'healt'; did you mean 'health'?" zklock healt
+}
+
+@test "a standard output that takes nothing is 3 too" {
+  words_from "$(reply 3.9.3 leader)"
+  expect_error 3 "cannot write to standard output" sh -c '"$ZKLOCK_BIN" health "$1" >/dev/full' sh "${addresses[0]}"
+}
+
+@test "--interval looks again and again, with rates; to a file one look after the other, as JSON a line each" {
+  words_from "$(reply 3.9.3 leader)"
+  background zklock health --interval 100ms --json "${addresses[0]}" >looks
+  pid[watch]=$!
+  wait_until "three looks" eval '(($(wc -l <looks) >= 3))'
+  kill -TERM "${pid[watch]}"
+  expect_end 143 "${pid[watch]}"
+  assert_equal "$(sed -n 1p looks | jq '.servers[0].rates')" null
+  assert_equal "$(sed -n 2p looks | jq '.servers[0].rates.received')" 0
+  background zklock health --interval 100ms "${addresses[0]}" >looks
+  wait_until "rates in the second one" grep -q 'RECEIVED/S  SENT/S$' looks
+  refute grep -q $'\e' looks
+}
+
+@test "--interval repaints the table at a terminal" {
+  need_terminal
+  words_from "$(reply 3.9.3 leader)"
+  background pty screen "$ZKLOCK_BIN" health --interval 100ms "${addresses[0]}"
+  wait_until "it is painted three times" eval '(($(grep -c $'"'\e\\[H'"' screen) >= 3))'
+  assert_equal "$(grep -c $'\e\\[2J' screen)" 1
+  grep -q $'RECEIVED/S  SENT/S\e\\[K' screen
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A new user who has README.md alone: what it tells him to type is taken from it and run, and does what it says.
+# Numbers, times, ids and hosts are not compared; all else is.
+
+load ../helpers
+
+setup() {
+  setup_zk
+  mkdir bin
+  ln -s "$ZKLOCK_BIN" bin/zklock
+  export PATH=$PWD/bin:$PATH
+}
+
+teardown() {
+  end_all
+  if [[ -e own ]]; then stop_ensemble; fi
+}
+
+# block KIND TEXT: the block of that kind that has TEXT in its first line.
+block() {
+  awk -v kind="$1" -v text="$2" '
+    /^```$/ { inside = 0 }
+    first { inside = index($0, text); first = 0 }
+    inside
+    $0 == "```" kind { first = 1 }' "$repo/README.md"
+}
+
+# stand_in NAME: a program of that name, its text on standard input.
+stand_in() {
+  cat >"bin/$1"
+  chmod +x "bin/$1"
+}
+
+# The commands of a console block as a script that repeats each before its output. What runs in the background says
+# nothing, and is in place before the next one comes.
+script_of() {
+  cat <<'END'
+say() { local status=$?; printf '$ %s\n' "$1"; return "$status"; }
+settle() { local i; for i in {1..400}; do [[ $(znode ls "$1" 2>/dev/null) ]] && return; sleep 0.05; done; }
+END
+  while IFS= read -r line; do
+    [[ $line == '$ '* ]] || continue
+    line=${line#'$ '}
+    printf 'say %q\n' "$line"
+    if [[ $line == *' &' ]]; then
+      printf '%s >>background.out 2>&1 &\nsettle %s\n' "${line% &}" "$(grep -oE '/(locks|groups)/[a-z]+' <<<"$line")"
+    else
+      printf '%s\n' "${line//zk1,zk2,zk3/${servers:-}}"
+    fi
+  done
+}
+
+# What may differ from one run to the next.
+normalize() {
+  sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z +[^ ]+ +[0-9]+ +[^ ]+ /TIME HOST PID USER /' \
+    -e 's/(held by |host=)[^ ]+/\1HOST/; s/\(pid [0-9]+/(pid N/; s/time=[^ ]+/time=TIME/' \
+    -e 's/[0-9a-f]{12}-[0-9]{10}/ID/g; s/0x[0-9a-f]+/X/g; / serving /s/ [0-9.]+/ N/g' \
+    -e 's/(^| )([0-9]+(\.[0-9]+)?(ms|s|m|h))+/\1SPAN/g; s/ +/ /g'
+}
+
+# play TEXT: runs the console block that has TEXT in its first line.
+play() {
+  block console "$1" >promised
+  [[ -s promised ]] || fail "README.md has no console block that begins with: $1"
+  script_of <promised >script
+  timeout 60 bash script >shown 2>&1
+  local address number=0 list=${servers:-}
+  for address in ${list//,/ }; do sed -i "s/$address/zk$((++number)):2181/g" shown; done
+  diff <(normalize <promised) <(normalize <shown) || fail "README.md promises other things (-) than there were (+)"
+}
+
+# on_host LINE: does what cron does there for the line of the crontab that has LINE in it.
+on_host() {
+  local table job
+  table=$(block crontab ZKLOCK_SERVERS=zk1,zk2,zk3)
+  job=$(grep -F "$1" <<<"$table" | cut -d ' ' -f 6-)
+  [[ $job ]] || fail "README.md has no crontab with: $1"
+  /bin/sh -c "$job"
+}
+
+# begin_host LINE: the same in the background.
+begin_host() { on_host "$1" >"$2.out" 2>"$2.err" 3>&- & }
+
+items_are() { [[ $(zklock queue count /queues/urls) == "items $1"$'\n'"dead $2" ]]; }
+
+has_lines() { (($(wc -l <"$1") == $2)); }
+
+@test "README: every console block is run by a test here" {
+  sed -n "s/^  play '\(.*\)'/\1/p" "$BATS_TEST_FILENAME" >played
+  awk '/^```console$/ { getline; print }' "$repo/README.md" >blocks
+  assert [ -s blocks ]
+  assert_equal "$(grep -vFf played blocks)" ""
+}
+
+@test "README: first steps" {
+  play 'nightly backup'
+}
+
+@test "README: a cron job runs on one host; the others say nothing" {
+  stand_in fetch-feed <<<'#!/bin/sh
+echo begun >>feeds; until [ -e go ]; do sleep 0.02; done'
+  begin_host fetch-feed web1
+  local first=$!
+  wait_until "one host fetches" test -s feeds
+  for _ in web2 web3 web4; do
+    expect_status 0 on_host fetch-feed
+    assert_equal "$output$stderr" ""
+  done
+  touch go
+  expect_end 0 "$first"
+  assert has_lines feeds 1
+  assert_equal "$(cat web1.out web1.err)" ""
+}
+
+@test "README: a cron job on an ensemble that does not answer is a line for the mail" {
+  stand_in fetch-feed <<<'#!/bin/sh'
+  ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=500ms expect_status 69 on_host fetch-feed
+  assert_regex "$stderr" '^zklock: [^'$'\n'']+$'
+}
+
+@test "README: the backup is made once a night, and again if it failed" {
+  stand_in backup <<<'#!/bin/sh
+echo "$1" >>backups; [ -e works ]'
+  expect_status 1 on_host backup
+  touch works
+  expect_status 0 on_host backup
+  expect_status 0 on_host backup
+  assert_equal "$output$stderr" ""
+  assert_equal "$(cat backups)" $'/srv\n/srv'
+}
+
+@test "README: a crawler's queue with two workers, of which one is killed" {
+  local worker urls
+  stand_in fetch <<<'#!/bin/bash
+read -r url
+case $url in */gone) exit 65 ;; esac
+echo "$url" >>begun; until [ -e go ]; do sleep 0.02; done; echo "$url" >>fetched'
+  export ZKLOCK_SESSION_TIMEOUT=1s
+  play '>urls.txt'
+  block sh 'zklock queue pull' >worker
+  sed -i 's/^/exec /' worker
+  background sh worker 2>one.err
+  worker=$!
+  wait_until "all are begun, one is dead" eval 'items_are 3 1 && has_lines begun 3'
+  background sh worker 2>two.err
+  kill -KILL "$worker"
+  wait_until "the other worker has them" has_lines begun 6
+  touch go
+  wait_until "the queue is empty" items_are 0 1
+  mapfile -t urls < <(sort fetched)
+  assert_equal "${urls[*]}" "http://example.org/one http://example.org/three http://example.org/two"
+  play 'zklock queue count /queues/urls'
+}
+
+@test "README: a health check of an ensemble with a dead server" {
+  ensemble --tick 500
+  touch own
+  local leader dead other servers
+  leader=$(zk_sandbox leader)
+  dead=$((leader % 3 + 1)) other=$((dead % 3 + 1))
+  servers=$(zk_sandbox address "$other"),$(zk_sandbox address "$leader"),$(zk_sandbox address "$dead")
+  zk_sandbox kill "$dead"
+  wait_until "the leader knows" eval 'zklock health -S "$servers" | grep "1 in sync"'
+  play 'zklock -S zk1,zk2,zk3 health'
+}
+
+@test "README: who holds it, and how to get it back" {
+  play 'release 4.2'
+  wait_for "somebody asked for it" background.out
+}
+
+@test "README: groups" {
+  play 'zklock group join'
+}

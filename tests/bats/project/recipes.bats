@@ -1,0 +1,359 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The examples of zklock-recipes(7), taken out of the page and run, with what the page says they do.
+# What is not zklock's is a stand-in of the name that the page uses.
+
+load ../helpers
+load ../recipes
+
+setup() {
+  setup_zk
+  mkdir bin
+  ln -s "$ZKLOCK_BIN" bin/zklock
+  export PATH=$PWD/bin:$PATH BATS_TEST_TMPDIR
+}
+
+teardown() { end_all; }
+
+# --- cron ----------------------------------------------------------------------------------------
+
+@test "cron: one host runs the job, the others skip it silently, and a dead ensemble is reported" {
+  stand_in fetch-feed
+  crontab_line CRON 1 line
+  expect_status 0 sh line
+  assert_equal "$output$stderr" ""
+  assert_runs fetch-feed 1
+  hold other /locks/feed
+  expect_status 0 sh line
+  assert_equal "$output$stderr" ""
+  assert_runs fetch-feed 1
+  ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_error 69 127.0.0.1:1 sh line
+  let_all_go other
+}
+
+@test "cron: once a day, and again if it failed" {
+  stand_in report '[ -e works ]'
+  crontab_line CRON 2 line
+  expect_status 1 sh line
+  touch works
+  expect_status 0 sh line
+  assert_runs report 2
+  expect_status 0 sh line
+  assert_equal "$output$stderr" ""
+  assert_runs report 2
+}
+
+@test "cron: a quick job is not run again by a host whose clock is late" {
+  stand_in tick
+  crontab_line CRON 3 line
+  background sh line
+  wait_until "it was run" was_run tick 1
+  expect_status 0 sh line
+  assert_equal "$output$stderr" ""
+  assert_runs tick 1
+}
+
+# --- scripts -------------------------------------------------------------------------------------
+
+@test "a script that locks itself: it runs once at a time, with its arguments" {
+  # shellcheck disable=SC2016
+  stand_in job 'until [ -e go ]; do sleep 0.02; done; printf "<%s>" "$@"; exit 3'
+  script "A SCRIPT THAT LOCKS ITSELF" 1 myself
+  background ./myself "a b" c >out
+  local first=$!
+  wait_until "it runs" was_run job 1
+  expect_error 75 "cannot take /locks/job: held by " ./myself
+  touch go
+  expect_end 3 "$first"
+  assert_equal "$(<out)" "<a b><c>"
+  assert_runs job 1
+  assert_no_nodes /locks/job
+}
+
+@test "a part of a script that is locked: only that part, and its failure ends the script" {
+  local name
+  for name in fetch-release announce; do stand_in "$name" '! zklock show -q /locks/deploy || touch locked'; done
+  stand_in install-release 'zklock show -q /locks/deploy && [ ! -e broken ] || exit 4'
+  stand_in restart-service 'zklock show -q /locks/deploy'
+  script "A SCRIPT THAT LOCKS ITSELF" 2 deploy
+  expect_status 0 ./deploy "4 2"
+  assert [ ! -e locked ]
+  assert_equal "$(cat {fetch-release,install-release,restart-service,announce}.ran)" $'4 2\n4 2\n\n4 2'
+  touch broken
+  expect_status 4 ./deploy "4 3"
+  assert_runs restart-service 1
+  assert_runs announce 1
+}
+
+@test "set -e: busy, lost and failed are told apart" {
+  stand_in publish-report
+  # shellcheck disable=SC2016
+  stand_in make-report 'read -r how <how; case $how in lose) znode rm "$ZKLOCK_NODE"; sleep 60 ;; *) exit $how ;; esac'
+  script "SCRIPTS WITH SET -E OR WHILE READ" 1 it
+  echo 0 >how
+  expect_status 0 ./it
+  assert_runs publish-report 1
+  echo 7 >how
+  expect_status 7 ./it
+  echo lose >how
+  expect_status 76 ./it
+  assert_regex "$stderr" "lost the lock, the report is half$"
+  hold other /locks/report
+  expect_status 0 ./it
+  assert_equal "$output" "another host is at it"
+  let_all_go other
+  assert_runs publish-report 1
+  assert_runs make-report 3
+}
+
+@test "while read: a command that reads does not eat the list" {
+  stand_in update 'cat >>eaten'
+  example "SCRIPTS WITH SET -E OR WHILE READ" 2 loop
+  printf '%s\n' web1 web2 web3 >hosts.txt
+  expect_status 0 sh -e loop
+  assert_equal "$(<update.ran) $(cat eaten)" $'web1\nweb2\nweb3 '
+}
+
+@test "in a pipe the command reads what comes" {
+  stand_in dump-table 'seq 100000'
+  stand_in load-table 'cat >loaded'
+  example "SCRIPTS WITH SET -E OR WHILE READ" 3 pipe
+  expect_status 0 sh pipe
+  cmp loaded <(seq 100000)
+}
+
+# --- services ------------------------------------------------------------------------------------
+
+readonly standby="ONE HOST ACTIVE, THE OTHERS STANDING BY"
+
+# start_unit NAME: the unit's line, like a host of that name.
+start_unit() {
+  background env HOST="$1" sh line 2>"$1.err"
+  pid[$1]=$!
+}
+
+active() { [[ $(tail -n 1 active 2>/dev/null) == "$1" ]]; }
+
+setup_importer() {
+  # shellcheck disable=SC2016
+  stand_in importer 'echo "$HOST" >>active; exec sleep 600'
+  unit_line "$standby" 1 line
+  start_unit a
+  wait_until "a is active" active a
+  start_unit b
+  wait_until "b stands by" has_nodes /services/importer 2
+}
+
+@test "a service on one host: when it is stopped, or fails, the next one takes over" {
+  export ZKLOCK_SESSION_TIMEOUT=1s
+  setup_importer
+  kill -TERM "${pid[a]}"
+  wait_until "b is active" active b
+  wait_gone "${pid[a]}"
+  start_unit c
+  wait_until "c stands by" has_nodes /services/importer 2
+  kill -KILL "${pid[b]}"
+  wait_until "c is active" active c
+  assert_equal "$(xargs <active)" "a b c"
+}
+
+@test "a service on one host: who is active, and how to have the next one take over" {
+  setup_importer
+  example "$standby" 2 who
+  expect_status 0 sh who
+  assert_equal "$output" "$(hostname)"
+  example "$standby" 3 next
+  expect_status 0 sh next
+  wait_until "b is active" active b
+  wait_until "a stands in line again" has_nodes /services/importer 2
+  assert_equal "$(xargs <active)" "a b"
+}
+
+@test "systemd has nothing to say about the units" {
+  command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
+  example "$standby" 1 importer.service
+  example "ROLLING RESTART OF A FLEET" 1 web.service
+  # programs that are there
+  sed -Ei 's,/usr/(local/)?s?bin/(zklock|importer|httpd),/bin/true,' importer.service web.service
+  expect_status 0 systemd-analyze verify "$PWD/importer.service" "$PWD/web.service"
+  assert_equal "$(grep -F "$PWD" <<<"$stderr")" ""
+}
+
+# --- a fleet -------------------------------------------------------------------------------------
+
+readonly fleet="ROLLING RESTART OF A FLEET"
+
+members() { zklock group list -q --at-least "$1" /groups/web; }
+
+# Six members; `systemctl restart web` ends the one of its host, notes how many are left, and starts it again unless
+# the host is broken.
+setup_fleet() {
+  stand_in httpd 'exec sleep 600'
+  unit_line "$fleet" 1 unit_start
+  cat >start <<'END'
+    setsid sh unit_start >/dev/null 2>&1 3>&- &
+    echo $! >"$HOST.pid"
+END
+  # shellcheck disable=SC2016
+  stand_in systemctl 'pid=$(<"$HOST.pid"); kill "$pid"
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+    zklock group list /groups/web | wc -l >>left
+    [ -e "$HOST.broken" ] || . ./start'
+  local host
+  for host in {1..6}; do HOST=$host bash start; done
+  wait_until "all are in" members 6
+}
+
+# restart_all STATUS: on all hosts at once; each ends with that.
+restart_all() {
+  local host
+  for host in {1..6}; do
+    background env HOST="$host" sh rolling >"$host.out" 2>"$host.err"
+    pid[web$host]=$!
+  done
+  for host in {1..6}; do expect_end "$1" "${pid[web$host]}" || return; done
+}
+
+@test "a rolling restart: all are restarted, and four of six are always in" {
+  setup_fleet
+  example "$fleet" 2 rolling
+  restart_all 0
+  assert_runs systemctl 6
+  assert_equal "$(sort -u systemctl.ran)" "restart web"
+  assert [ "$(sort -n left | head -n 1)" -ge 4 ]
+  wait_until "all are in" members 6
+}
+
+@test "a rolling restart: when two do not come back it ends there" {
+  setup_fleet
+  example "$fleet" 2 rolling
+  sed -i 's/-w 10m/-w 1s/' rolling
+  touch {1..6}.broken
+  restart_all 75
+  assert_runs systemctl 2
+  members 4
+}
+
+# --- a crawler -----------------------------------------------------------------------------------
+
+readonly crawler="A CRAWLER AND ITS DEAD LETTERS"
+
+count_is() { [[ $(zklock queue count --exact --json /queues/urls) == "$1" ]]; }
+
+# The code for an address is in a file of its name, once where it is 503.
+setup_crawler() {
+  # shellcheck disable=SC2016
+  stand_in curl 'name=${!#}; name=${name##*/}; code=200; [ ! -e "$name" ] || code=$(<"$name")
+    [ "$code" != 503 ] || rm "$name"
+    echo "$ZKLOCK_ATTEMPT $name" >>attempts
+    [[ $1 == -sS && $2 == -o && $4 == -w && $5 == "%{http_code}" ]] && echo "${!#}" >"$3" && printf %s "$code"'
+  example "$crawler" 1 push
+  script "$crawler" 2 fetch
+  printf 'http://web/%s\n' a gone busy b >urls.txt
+  echo 404 >gone
+  echo 503 >busy
+  expect_status 0 sh push
+}
+
+pages() { cat ./*.html | sed 's,.*/,,' | sort | xargs; }
+
+@test "a crawler: each address is fetched, what is busy later, what is gone becomes a dead letter and comes back" {
+  setup_crawler
+  example "$crawler" 3 work
+  background sh -c "exec $(<work)" 2>worker.err
+  local worker=$!
+  wait_until "all is done" count_is '{"items":0,"dead":1,"in_work":0}'
+  assert_equal "$(sort attempts | xargs)" "1 a 1 b 1 busy 1 busy 1 gone"
+  assert_equal "$(pages)" "a b busy gone"
+  rm gone
+  example "$crawler" 5 again
+  expect_status 0 sh again
+  assert_regex "$output" "exit status 65.*http://web/gone"
+  wait_until "it is fetched" count_is '{"items":0,"dead":0,"in_work":0}'
+  assert_equal "$(tail -n 1 attempts)" "1 gone"
+  kill -TERM "$worker"
+  expect_end 0 "$worker"
+}
+
+@test "a crawler that ends: what follows is done if nothing has become a dead letter" {
+  stand_in publish
+  setup_crawler
+  example "$crawler" 4 all
+  expect_status 123 sh all
+  assert_runs publish 0
+  rm gone
+  expect_status 0 sh push
+  expect_status 0 sh all
+  assert_runs publish 1
+}
+
+# --- monitoring ----------------------------------------------------------------------------------
+
+# check SERVERS: as Nagios would run it.
+check() {
+  local line
+  line=$(sed -n 's/^ *command_line //p' command)
+  # shellcheck disable=SC2016
+  sh -c "${line//'$ARG1$'/$1}"
+}
+
+@test "Nagios: status, line and performance data" {
+  example MONITORING 1 command
+  expect_status 0 check "$ZKLOCK_SERVERS"
+  assert_regex "$output" "^ZOOKEEPER OK - .* \| 'serving'=1;"
+  expect_status 2 check 127.0.0.1:1
+  assert_regex "$output" "^ZOOKEEPER CRITICAL - .* \| 'serving'=0;"
+}
+
+@test "Prometheus: the file is whole, and there when the ensemble is down too" {
+  script MONITORING 2 metrics
+  mkdir folder
+  expect_status 0 ./metrics folder
+  assert_equal "$output$stderr$(ls folder)" zookeeper.prom
+  assert grep -qx "zklock_health_status 0" folder/zookeeper.prom
+  ZKLOCK_SERVERS=127.0.0.1:1 expect_status 0 ./metrics folder
+  assert_equal "$(ls folder)" zookeeper.prom
+  assert grep -qx "zklock_health_status 2" folder/zookeeper.prom
+  expect_status 2 ./metrics no-such-folder
+}
+
+# --- a database ----------------------------------------------------------------------------------
+
+readonly database="A FENCING TOKEN IN A DATABASE"
+
+saved() { sqlite3 state.db "SELECT value FROM state"; }
+
+@test "the fencing token: what an earlier holder writes late is refused" {
+  # shellcheck disable=SC2016
+  stand_in make-report 'date "+it'\''s %s%N" | tee report.txt >>reports; echo "$ZKLOCK_TOKEN" >>tokens'
+  example "$database" 1 create
+  script "$database" 2 save-report
+  example "$database" 3 run
+  expect_status 0 sh create
+  local n
+  for n in 1 2; do
+    expect_status 0 sh run
+    assert_equal "$(saved)" "$(sed -n "${n}p" reports)"
+  done
+  echo late >report.txt
+  expect_status 1 env ZKLOCK_TOKEN="$(head -n 1 tokens)" ./save-report
+  assert_equal "$stderr" "not saved: a later holder of the lock has written"
+  assert_equal "$(saved)" "$(tail -n 1 reports)"
+  # the last holder may write twice
+  expect_status 0 env ZKLOCK_TOKEN="$(tail -n 1 tokens)" ./save-report
+  assert_equal "$(saved)" late
+}
+
+# --- the page ------------------------------------------------------------------------------------
+
+@test "mandoc shows the examples as they were run" {
+  local line
+  mandoc -T utf8 -O width=200 "$page" >shown
+  while IFS= read -r line; do
+    grep -qF -e "$line" shown || fail "not in the page: $line"
+  done < <(example_lines | cut -f3-)
+}
+
+@test "every example of the page was run by one of the tests above" {
+  assert_equal "$(sort -u "$BATS_FILE_TMPDIR/used")" "$(example_lines | cut -f1,2 | sort -u)"
+}

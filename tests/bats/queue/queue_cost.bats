@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock queue: what it costs the server. On a server of this file's own, whose counters nobody else moves.
+
+load ../helpers
+load ../counters
+
+setup_file() { counted_server; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=60s
+  zklock queue push /q first
+}
+
+teardown() { end_all; }
+
+# push_costs REQUESTS WRITES LINES
+push_costs() {
+  seq 1 "$3" >lines
+  assert_equal "$(cost_of requests zklock queue push /q <lines)" "$1"
+  seq 1 "$3" >lines
+  assert_equal "$(cost_of writes zklock queue push /q <lines)" "$2"
+}
+
+@test "a push costs the same for 1 line and for 500, and one request more for the next 500" {
+  # connect, look at the queue, list the segments, look at the last, and at what it holds; the batch; close
+  # and three writes: the session's begin and end, the batch
+  push_costs 8 3 1
+  push_costs 8 3 500
+  zklock queue purge --yes /q
+  zklock queue delete --yes /q
+  zklock queue push /q first
+  push_costs 9 4 501
+}
+
+# pull_costs ARG…: of a pull that takes one item.
+pull_costs() {
+  assert_equal "$(cost_of requests zklock queue pull "$@")" 13
+  # with the session's begin and end
+  assert_equal "$(cost_of writes zklock queue pull "$@")" 4
+}
+
+@test "a pull of one item writes its claim and its removal, and no more; a command costs nothing" {
+  seq 1 9 | zklock queue push /q
+  pull_costs /q
+  pull_costs /q -- true
+}
+
+@test "a pull of 500 items costs little more than a read each" {
+  seq 1 1100 | zklock queue push /q
+  local asked written
+  asked=$(cost_of requests zklock queue pull -N 500 /q)
+  written=$(cost_of writes zklock queue pull -N 500 /q)
+  note "$asked requests, $written writes"
+  assert [ "$asked" -ge 500 ]
+  assert [ "$asked" -le 560 ]
+  assert [ "$written" -le 30 ]
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock queue push: input that comes slowly, while the server goes and comes back. On a server of this file's own.
+
+load ../helpers
+load ../queue
+
+setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=60s ZKLOCK_CONNECT_TIMEOUT=60s
+  mkfifo lines
+}
+
+teardown() { end_all; }
+
+# feed FIRST LAST SECONDS: lines of these numbers, one each so often, to whoever reads descriptor 4.
+feed() {
+  local n
+  for ((n = $1; n <= $2; ++n)); do
+    echo "line $n" >&4
+    sleep "$3"
+  done
+}
+
+# Pushes what comes through descriptor 4, and is past its start.
+begin_push() {
+  exec 4<>lines # else to open one end would wait for the other
+  background zklock queue push "$@" /q <lines 2>err 4>&-
+  pusher=$!
+  exec 4>lines
+  echo "line 0" >&4
+  wait_until "it pushes" eval '[[ $(listed /q) == "line 0" ]]'
+}
+
+# all_in LAST: all lines up to that are in, each once and in order, and nothing was said.
+all_in() {
+  exec 4>&-
+  expect_end 0 "$pusher" || return
+  assert_equal "$(<err)" ""
+  seq -f "line %.0f" 0 "$1" >expected
+  listed /q >there
+  cmp expected there || { diff expected there | head -3 && fail "not the lines that were fed, $(wc -l <there) of them"; }
+}
+
+@test "the server is killed and comes back twice while lines come slowly: each is in, once, in order" {
+  begin_push
+  feed 1 120 0.03 3>&- &
+  local feeder=$!
+  for _ in 1 2; do
+    sleep 0.5
+    zk_sandbox restart 1
+  done
+  wait_gone "$feeder"
+  all_in 120
+}
+
+@test "more comes while the server is away than is read at once" {
+  begin_push
+  zk_sandbox kill 1
+  seq -f "line %.0f" 1 30000 >&4 3>&- &
+  sleep 0.3
+  zk_sandbox restart 1
+  all_in 30000
+}
+
+@test "the input ends while the server is away: the last line is in, without its newline too" {
+  begin_push
+  feed 1 5 0
+  zk_sandbox kill 1
+  feed 6 20 0.02
+  printf "line 21" >&4
+  exec 4>&-
+  zk_sandbox restart 1
+  all_in 21
+}
+
+@test "the server is frozen for longer than a connection may be silent, while lines come" {
+  begin_push --session-timeout 12s
+  zk_sandbox pause 1
+  feed 1 6 0.5 # few, or no more is read before they are answered
+  feed 7 40 0.02
+  zk_sandbox continue 1
+  feed 41 50 0.02
+  all_in 50
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock queue pull: waiting for items. On a server of this file's own, whose counters nobody else moves.
+
+load ../helpers
+load ../queue_nodes
+load ../counters
+
+setup_file() { counted_server; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  # nobody pings within a test
+  export ZKLOCK_SESSION_TIMEOUT=60s
+}
+
+teardown() { end_all; }
+
+# expect_item NAME TEXT: the consumer NAME gets it, and ends well.
+expect_item() {
+  expect_end 0 "${pid[$1]}" || return
+  assert_equal "$(<"$1.out")" "$2"
+}
+
+@test "-w is the longest idle time: 75, and nobody stands in line any more" {
+  queue_of
+  local began
+  began=$(now_us)
+  expect_error 75 "no items" zklock queue pull -w 1s /q
+  (($(now_us) - began >= 1000000))
+  has_nodes /q/waiting 0
+}
+
+@test "-w 0 does not wait, and -w covers connecting: 69" {
+  queue_of
+  expect_error 75 "no items" zklock queue pull -w 0 /q
+  expect_error 69 "no server answered" zklock queue pull -S 127.0.0.1:1 -w 200ms /q
+}
+
+# expire_until MOMENT NAME: again and again its session expires while it waits.
+expire_until() {
+  until is_past "$1"; do
+    kill -STOP "${pid[$2]}"
+    wait_until "its session is over" has_nodes /q/waiting 0 || return
+    kill -CONT "${pid[$2]}"
+    wait_until "it stands in line again, or ends" stands_or_ends "$2" || return
+  done
+}
+
+stands_or_ends() { has_nodes /q/waiting 1 || is_gone "${pid[$1]}"; }
+
+@test "-w is one deadline, however often the session expires: 75" {
+  queue_of
+  local began command
+  for command in "" "-- cat"; do
+    began=$(now_us)
+    # shellcheck disable=SC2086
+    wait_in_line c --session-timeout 500ms -w 8s /q $command
+    expire_until $((began + 6000000)) c
+    expect_end 75 "${pid[c]}"
+    (($(now_us) - began < 14000000)) || fail "after $((($(now_us) - began) / 1000)) ms"
+    assert_equal "$(<c.err)" "zklock: cannot pull from /q: no items"
+  done
+}
+
+@test "-w is the deadline while no server answers too: 75" {
+  queue_of
+  local began ended=yes
+  began=$(now_us)
+  wait_in_line c --session-timeout 20s --connect-timeout 1m -w 3s /q
+  zk_sandbox pause 1
+  wait_gone "${pid[c]}" || ended=no
+  zk_sandbox continue 1
+  assert_equal "$ended" yes
+  expect_end 75 "${pid[c]}"
+  (($(now_us) - began < 20000000)) || fail "after $((($(now_us) - began) / 1000)) ms"
+}
+
+@test "who waits makes a queue that is not there yet" {
+  expect_status 75 zklock queue pull -w 1s /new/queue
+  assert_equal "$(znode get /new/queue)" "zklock queue 1"
+}
+
+@test "woken by an item in a segment that is there" {
+  queue_of
+  wait_in_line c -w 20s /q
+  put "$segment" 0 here
+  expect_item c here
+}
+
+@test "woken by an item in a new segment, and in one of a higher priority" {
+  queue_of
+  wait_in_line next -w 20s /q
+  put /q/items/100-0000000001 0 new
+  expect_item next new
+  wait_in_line higher -w 20s /q
+  put /q/items/007-0000000000 0 urgent
+  expect_item higher urgent
+}
+
+@test "woken by a claim that is given back" {
+  queue_of "$(long_text)"
+  pull_without_reader other /q
+  wait_until "it is claimed" is_claimed 0
+  wait_in_line c -w 20s /q
+  kill -TERM "${pid[other]}"
+  expect_item c "$(long_text)"
+}
+
+@test "woken by a claim whose owner died" {
+  queue_of "$(long_text)"
+  pull_without_reader other --session-timeout 500ms /q
+  wait_until "it is claimed" is_claimed 0
+  wait_in_line c -w 20s /q
+  kill -KILL "${pid[other]}"
+  expect_item c "$(long_text)"
+}
+
+@test "a place in line that somebody deletes ends the wait: 75" {
+  queue_of
+  wait_in_line c --follow /q
+  znode rm "/q/waiting/$(znode ls /q/waiting)"
+  expect_end 75 "${pid[c]}"
+  assert_equal "$(<c.err)" "zklock: cannot pull from /q: our place in line was removed"
+}
+
+@test "of 50 idle consumers one push wakes one, and 50 pushes give each one item (scenario 59)" {
+  queue_of
+  local n before one
+  for n in {1..50}; do wait_in_line "c$n" -w 60s /q; done
+  # the line moves up by one: the item's consumer, and the next one's look around
+  before=$(requests)
+  put "$segment" 1 item1
+  wait_until "the item is taken" has_nodes /q/waiting 49
+  wait_until "it is removed" has_nodes "$segment" 0
+  sleep 0.5
+  one=$(($(requests) - before))
+  note "requests for one push, the test's own among them: $one"
+  ((one < 60)) || fail "$one requests"
+  has_nodes /q/waiting 49
+  for n in {2..50}; do put "$segment" "$n" "item$n"; done
+  for n in {1..50}; do expect_end 0 "${pid[c$n]}"; done
+  assert_equal "$(cat c*.out | sort -V)" "$(printf 'item%d\n' {1..50})"
+  has_nodes /q/waiting 0
+}
+
+@test "a consumer under load asks a bounded number of times for each item" {
+  queue_of {1..200}
+  local before
+  before=$(requests)
+  zklock queue pull --all /q >got
+  assert_equal "$(<got)" "$(printf '%s\n' {1..200})"
+  (($(requests) - before < 300))
+}
+
+# pull_by N COUNT: N at a time take COUNT items one by one; prints the requests for each.
+pull_by() {
+  local before each=$(($2 / $1))
+  before=$(requests)
+  # shellcheck disable=SC2016
+  seq "$1" | xargs -P "$1" -I % sh -c 'for n in $(seq '"$each"'); do "$ZKLOCK_BIN" queue pull /q >>got% || exit; done'
+  echo $((($(requests) - before) / $2))
+}
+
+@test "a pull asks for about as much among a hundred others as alone (scenario 59)" {
+  local alone crowd
+  seq 700 | zklock queue push /q
+  alone=$(pull_by 1 20)
+  crowd=$(pull_by 100 300)
+  note "requests for one pull: $alone alone, $crowd among a hundred"
+  assert_equal "$(cat got* | sort -u | wc -l)" 320
+  ((alone <= 16)) || fail "$alone alone"
+  ((crowd <= 3 * alone)) || fail "$crowd among a hundred, $alone alone"
+}

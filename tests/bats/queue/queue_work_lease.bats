@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock queue pull -- COMMAND: the claims are lost, or can no longer be proved. No command works on an item that
+# may be somebody else's.
+#
+# shellcheck disable=SC2004
+
+load ../helpers
+load ../queue_nodes
+
+setup() {
+  setup_zk
+  export ZKLOCK_SESSION_TIMEOUT=2s
+}
+
+teardown() { end_all; }
+
+# work NAME ARG…: on /q; each command is `critical`, which writes its life to the file life.
+work() {
+  local name=$1
+  shift
+  background zklock queue pull "$@" /q -- critical -f life "$name" >"$name.out" 2>"$name.err"
+  pid[$name]=$!
+}
+
+expect_lost() {
+  expect_end 76 "${pid[a]}"
+  assert_regex "$(tail -1 a.err)" "^zklock: lost the claim on an item of /q: $1; what ran was stopped\$"
+}
+
+@test "a frozen worker: its commands are dead before another one starts, and it ends with 76 (scenario 57)" {
+  queue_of 1 2
+  work a --follow -j 2
+  wait_until "both run" lives a 8
+  kill -STOP "${pid[a]}"
+  local began
+  began=$(now_us)
+  work b -w 1m
+  wait_until "the item is taken over" lives b 4
+  assert_order "stop, end of a, begin of b" "$began" "$(last_of a)" "$(first_of b)"
+  kill -CONT "${pid[a]}"
+  expect_lost "no quorum confirmed it for [0-9.]+s"
+  # The first one's claims were its own; one item is still the second one's, whichever it heard of first.
+  local of_b=0
+  is_claimed 0 || of_b=1
+  is_claimed $of_b
+  touch b.go
+  expect_end 0 "${pid[b]}"
+  assert_equal "$(znode ls "$segment")" "token-000000000$((1 - of_b))"
+  assert_equal "$(attempts $((1 - of_b)))" 1
+}
+
+@test "a killed worker: its commands are gone at once, with all they have started, and the items come back counted (scenario 56)" {
+  queue_of 1 2 3 4
+  work a --follow -j 4
+  wait_until "all run" lives a 16
+  local pids
+  pids=$(pids_of a)
+  kill -KILL "${pid[a]}"
+  # shellcheck disable=SC2086
+  wait_gone $pids
+  for n in 0 1 2 3; do
+    wait_until "item $n is free" is_free $n
+    assert_equal "$(attempts $n)" 1
+  done
+}
+
+@test "a killed guard: the other commands are stopped too, and the items go back uncounted" {
+  queue_of 1 2
+  work a --follow -j 2
+  wait_until "both run" lives a 8
+  local pids
+  pids=$(pids_of a)
+  kill -KILL "$(guard_of "${pid[a]}" | head -1)"
+  expect_lost "a guard was killed"
+  # shellcheck disable=SC2086
+  wait_gone $pids
+  for n in 0 1; do
+    is_free $n
+    assert_equal "$(attempts $n)" 0
+  done
+}
+
+@test "a claim is deleted by somebody: the command is stopped within a heartbeat" {
+  queue_of 1
+  work a
+  wait_until "it runs" lives a 4
+  znode rm "$(item 0)/claim"
+  expect_lost "it was deleted"
+}
+
+@test "the connection is lost and is back before the fence: no command notices" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of 1 2
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} work a --all --connect-timeout 1s --session-timeout 6s
+  wait_until "it runs" lives a 4
+  kill -STOP "${pid[relay]}"
+  wait_until "a heartbeat is overdue" is_past $(($(now_us) + 1500000))
+  kill -CONT "${pid[relay]}"
+  touch a.go
+  expect_end 0 "${pid[a]}"
+  has_nodes "$segment" 0
+}
+
+@test "the session expires while items only wait for their retry: the worker goes on in a new one" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of 1
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --follow --retry-delay 1m /q -- \
+    sh -c 'echo >>tried; [ "$(wc -l <tried)" -ge 2 ]' 2>err
+  pid[a]=$!
+  wait_until "it waits" has_nodes /q/waiting 1
+  kill -STOP "${pid[relay]}"
+  wait_until "the claim is gone" is_free 0
+  kill -CONT "${pid[relay]}"
+  wait_until "it is done" has_nodes "$segment" 0
+  assert_equal "$(wc -l <tried)" 2
+  kill -TERM "${pid[a]}"
+  expect_end 0 "${pid[a]}"
+}
+
+@test "a heartbeat keeps claims for longer than the session timeout" {
+  queue_of 1
+  background zklock queue pull /q -- sh -c 'until [ -e go ]; do sleep 0.02; done'
+  pid[a]=$!
+  wait_until "it is claimed" is_claimed 0
+  wait_until "three session timeouts are over" is_past $(($(now_us) + 6000000))
+  is_claimed 0
+  touch go
+  expect_end 0 "${pid[a]}"
+  has_nodes "$segment" 0
+}

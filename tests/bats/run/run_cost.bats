@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock run: what it costs the server. On a server of this file's own, whose counters nobody else moves.
+
+load ../helpers
+load ../counters
+
+setup_file() { counted_server; }
+
+teardown_file() { stop_ensemble; }
+
+setup() {
+  setup_zk
+  # a hundred waiters are heard little within a test
+  export ZKLOCK_SESSION_TIMEOUT=600s
+}
+
+teardown() { end_all; }
+
+# watches PATH: the number of sessions that watch it.
+watches() {
+  word wchp | awk -v path="/${ZKLOCK_SERVERS#*/}$1" \
+    '/^\// { on = $0 == path; next } on && NF { ++n } END { print n + 0 }'
+}
+
+# waiters N: in line for /l, behind whoever is there.
+waiters() {
+  local n before
+  before=$(count_nodes /l)
+  for ((n = 0; n < $1; ++n)); do background zklock run /l -c 'echo turn >>turns; until [ -e go ]; do sleep 0.1; done'; done
+  wait_until "$1 waiters stand in line" has_nodes /l $((before + $1))
+}
+
+has_watches() { (($(count watch_count) == $1)); }
+
+@test "one uncontended run is one create and one delete, and no other write" {
+  expect_status 0 zklock run /l -- true # the parents
+  # with the session's begin and end
+  assert_equal "$(cost_of writes zklock run /l -- true)" 4
+}
+
+@test "one uncontended run asks for create, list and delete, and watches its node" {
+  expect_status 0 zklock run /l -- true
+  # connect, create, list, read with a watch, delete, close
+  assert_equal "$(cost_of requests zklock run /l -- true)" 6
+}
+
+@test "one uncontended run of two locks, and of slots, costs twice that" {
+  expect_status 0 zklock run /a /b -- true
+  expect_status 0 zklock run --slots 2 /s -- true
+  # a check of the first before the second is asked for, another of both before the start
+  assert_equal "$(cost_of requests zklock run /a /b -- true)" 12
+  # the gate and a lease: create, list, delete each; that no lock stands there
+  assert_equal "$(cost_of requests zklock run --slots 2 /s -- true)" 11
+}
+
+@test "a lock that is new costs its nodes, once" {
+  expect_status 0 zklock run /first -- true # the chroot
+  local before
+  before=$(writes)
+  expect_status 0 zklock run /a/b/l -- true
+  # /a, /a/b, /a/b/l and the four; a create that fails is a transaction too
+  assert [ "$(($(writes) - before))" -ge 7 ]
+  assert [ "$(($(writes) - before))" -le 14 ]
+}
+
+@test "a busy -n leaves after one create and one delete" {
+  hold h /l
+  local before
+  before=$(writes)
+  expect_status 75 zklock run -n /l -- true
+  assert_equal "$(($(writes) - before))" 4
+  let_all_go h
+}
+
+@test "a waiter watches the node before its own, and its own (scenario 20)" {
+  hold h /l
+  local holder
+  holder=/l/$(znode ls /l)
+  waiters 10
+  wait_until "all watch" has_watches 21 # each its own, and each waiter the one before it
+  assert_equal "$(watches "$holder")" 2
+  assert_equal "$(word wchp | grep -c '^/.*-lock-')" 11
+  touch go
+  let_all_go h
+}
+
+@test "a hundred waiters and one release: one of them wakes (scenario 20)" {
+  hold h /l
+  waiters 100
+  wait_until "all watch" has_watches 201
+  local sent received
+  sent=$(answers)
+  received=$(requests)
+  let_all_go h
+  wait_until "the first has its turn" test -s turns
+  wait_until "it watches its own node" has_watches 199
+  # two events; delete, close; check, list, the first heartbeat, read of the own node
+  assert [ "$(($(answers) - sent))" -le 11 ]
+  assert [ "$(($(requests) - received))" -le 9 ]
+  assert_equal "$(wc -l <turns)" 1
+}
+
+@test "twenty changes of the node before it cost a waiter a few requests each (scenario 18)" {
+  hold h /l
+  local n node received
+  node=/l/$(znode ls /l)
+  stand w /l
+  received=$(requests)
+  for n in {1..20}; do znode set "$node" "change $n"; done
+  # 3 are znode's own each; the waiter and the holder look again
+  assert [ "$(($(requests) - received))" -le $((20 * 10)) ]
+  received=$(requests)
+  expect_status 75 zklock run -w 300ms /l -- true
+  assert [ "$(($(requests) - received))" -le 9 ] # connect, create, list, two watches; list, read; delete, close
+  let_all_go h w
+}
+
+@test "a wait at no terminal costs nothing while nothing happens (scenario 18)" {
+  hold h /l
+  stand w /l
+  wait_until "both watch" has_watches 3
+  local received
+  received=$(requests)
+  expect_error 69 "127.0.0.1:1" zklock run -S 127.0.0.1:1 -w 2s /l -- true # two seconds go by
+  assert_equal "$(requests)" "$received"
+  let_all_go h w
+}
+
+# The number of watches that have fired, because a node or a list of children had changed.
+events() { word mntr | awk '/^zk_sum_node_.*_watch_count/ { n += $2 } END { print n }'; }
+
+# Asked so that it neither costs a request nor sets a watch.
+has_leases() { (($(word dump | grep -c "/${ZKLOCK_SERVERS#*/}/s/leases/") == $1)); }
+
+# full_slots N: three hold all slots of /s, N wait.
+full_slots() {
+  local n
+  for n in 1 2 3; do hold "h$n" --slots 3 /s; done
+  for ((n = 0; n < $1; ++n)); do
+    background zklock run --slots 3 /s -c 'echo turn >>turns; until [ -e go ]; do sleep 0.1; done'
+  done
+  wait_until "one waits in the gate, all others before it" has_nodes /s/locks "$1"
+  # a holder watches its lease, who is in the gate the list of leases, any other its node and the one before it
+  wait_until "all watch" has_watches $((3 + 1 + 2 * ($1 - 1)))
+}
+
+# one_slot_freed N: while N wait.
+one_slot_freed() {
+  full_slots "$1"
+  local fired received
+  fired=$(events)
+  received=$(requests)
+  let_all_go h1
+  wait_until "one has its turn" test -s turns
+  wait_until "the next one has a lease" has_leases 4
+  # it still watches its node at the gate
+  wait_until "it watches the leases" has_watches $((3 + 2 + 2 * ($1 - 2)))
+  # who is in the gate; when that leaves it, the next one; the holder's own; what the new holder watched in the gate
+  assert_equal "$(($(events) - fired))" 4
+  # delete, close; check, list, leave the gate, first heartbeat, read; check, list; a lease, list, look around, check, list
+  assert [ "$(($(requests) - received))" -le 16 ]
+  assert_equal "$(wc -l <turns)" 1
+}
+
+@test "a slot that is given back lets one in and one into the gate, while 5 wait (scenario 20)" { one_slot_freed 5; }
+
+@test "a slot that is given back costs the same while 30 wait (scenario 20)" { one_slot_freed 30; }

@@ -16,14 +16,7 @@
 #include "command/lock/break.h"
 #include "command/lock/locks.h"
 #include "command/lock/run.h"
-#include "command/queue/count.h"
-#include "command/queue/delete.h"
-#include "command/queue/list.h"
-#include "command/queue/pull.h"
-#include "command/queue/purge.h"
-#include "command/queue/push.h"
 #include "command/queue/queue.h"
-#include "command/queue/requeue.h"
 
 #include <algorithm>
 #include <map>
@@ -81,9 +74,13 @@ constexpr Subcommand of_class(const char* name, const char* purpose = nullptr) {
 }
 
 constexpr Subcommand kQueue[] = {
-    of_class<QueuePush>("push"),     of_class<QueuePull>("pull"),       of_class<QueueList>("list"),
-    of_class<QueueCount>("count"),   of_class<QueueRequeue>("requeue"), of_class<QueuePurge>("purge"),
-    of_class<QueueDelete>("delete"),
+    {"push", "Put items into a queue", add_queue_push},
+    {"pull", "Take items out of a queue", add_queue_pull},
+    {"list", "Show what is in a queue", add_queue_list},
+    {"count", "Count the items of a queue", add_queue_count},
+    {"requeue", "Put back what was given up on", add_queue_requeue},
+    {"purge", "Throw away what is in a queue", add_queue_purge},
+    {"delete", "Remove a queue that is empty", add_queue_delete},
 };
 
 constexpr Subcommand kGroup[] = {
@@ -95,7 +92,7 @@ constexpr Subcommand kRoot[] = {
     of_class<Run>("run", "Locks"),
     {"show", "Show who holds a lock and who waits for it", add_show, "Locks"},
     of_class<Break>("break", "Locks"),
-    {"queue", nullptr, nullptr, "Queues", kQueue, {}, adopt_parent<add_queue>},
+    {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
     {"group", nullptr, nullptr, "Groups", kGroup, {}, adopt_parent<add_group>},
     {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
     {"ruok", "Ask servers whether their process runs", add_word, "Health"},
@@ -151,6 +148,8 @@ CLI::App& add(CLI::App& parent, const Subcommand& subcommand, Starts& starts) {
     if (!start.execute) starts.erase(&app);
   }
   CLI::App& app = *parent.get_subcommands(nullptr).back();
+  // One: else CLI11 would take an item called "push" for a subcommand.
+  if (!subcommand.below.empty()) app.require_subcommand(0, 1);
   if (subcommand.purpose) app.group(subcommand.purpose);
   return app;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pusher with several batches in flight, while others push too: src/recipe/queue/pusher.cc, queue_tail.cc, and
-// src/command/queue/pushing.cc with its input. A batch is one item here, and fills its segment.
+// src/command/queue/push.cc with its input. A batch is one item here, and fills its segment.
 //
 // When the connection breaks the server has done the first few of the batches that were sent, and the pusher knows of
 // fewer still. None is done later: the marker is read behind a check, and line_model.cc shows what that is worth.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two consumers and two items of a queue: src/recipe/queue/consumer.cc, discharge.cc, idle_line.cc, and who calls them
-// in src/command/queue/working.cc. Each consumer has one item at a time. What is claimed in lots is not here, nor are
+// in src/command/queue/pull_work.cc. Each consumer has one item at a time. What is claimed in lots is not here, nor are
 // delays.
 //
 // A look behind a check of a quorum is conclusive: line_model.cc shows that. No command runs when its session is over:
@@ -113,7 +113,7 @@ class Queue {
     out.chance(next, who, "is killed");
   }
 
-  // Working::start_again. What was done and is not known to be removed may be done again.
+  // CommandConsumer::start_again. What was done and is not known to be removed may be done again.
   void learn_of_expiry(State next, size_t who, Steps<State>& out) const {
     Consumer& c = next.consumers[who];
     const bool ended = c.phase == removing || c.phase == removal_lost;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// The options of zklock queue pull, and what both ways of pulling share.
 #include "command/queue/pull.h"
 
 #include "base/text.h"
 #include "command/child/note.h"
-#include "command/queue/pulling.h"
 #include "command/queue/queue.h"
+#include "recipe/lock/own_node.h"
+#include "recipe/queue/node.h"
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -25,121 +28,224 @@ constexpr const char* kFooter =
 constexpr int64_t kMostJobs = 256;
 constexpr int64_t kMostAttempts = 1'000'000;
 
-}  // namespace
-
-QueuePull::QueuePull(CLI::App& queue) : app_(add_command(queue, "pull", "Take items out of a queue")) {
-  set_usage(*app_, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
-  add_value(*app_, "-N,--count", count_, "Take N items, or what is there (1)", "N");
-  add_flag(*app_, "--all", all_, "Until the queue has none, in work included");
-  add_flag(*app_, "--follow", follow_, "Wait for more, for ever");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait for an item at most so long", "DUR");
-  add_flag(*app_, "-0,--null", nul_, "NUL behind each item, not a newline");
-  add_flag(*app_, "--whole", whole_, "Items as they are, nothing behind them");
-  add_work_options();
-  add_global_options(*app_, global_);
-  set_footer(*app_, kFooter);
-}
-
-void QueuePull::add_work_options() {
-  add_value(*app_, "-I,--replace", placeholder_, "Item in place of STR, not on standard input", "STR");
-  add_value(*app_, "-j,--jobs", jobs_, "Run N commands at a time (1)", "N");
-  add_value(*app_, "--max-attempts", most_attempts_, "Then to the dead letters (5)", "N");
-  add_value(*app_, "--retry-delay", retry_delay_, "Before a second attempt, then doubling (1s)", "DUR");
-  add_flag(*app_, "--halt", halt_, "Stop at the first failure");
-}
-
-int QueuePull::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                       ExitPolicy&) const {
-  check_fit(arguments);
-  PullOptions options = pull_options(arguments);
-  zk::SessionOptions session = session_options(global);
-  options.note = to_json(own_note(arguments.separated ? arguments.command.front() : "queue pull", ""));
-  try {
-    return arguments.separated ? work(std::move(options), std::move(session), arguments, inherited)
-                               : write_items(std::move(options), std::move(session), inherited);
-  } catch (const Failure& failure) {
-    // Who follows for ever has no other good end.
-    const bool asked = failure.signal() == SIGTERM || failure.signal() == SIGINT;
-    if (!follow_ || !asked) throw;
-  }
-  return 0;
-}
-
-int QueuePull::write_items(PullOptions options, zk::SessionOptions session, const host::Inherited& inherited) const {
-  if (inherited.closed[1]) throw Failure(ExitStatus::input_output, "cannot write to standard output: it is closed");
-  Pulling(std::move(session), std::move(options)).run();
-  return 0;
-}
-
-int QueuePull::work(PullOptions options, zk::SessionOptions session, const Arguments& arguments,
-                    const host::Inherited& inherited) const {
-  check_placeholder(arguments.command);
-  const host::Program program = host::Program::find(arguments.command);
-  ItemCommand command(arguments.command, placeholder_, options.path, session.servers.text());
-  WorkOptions work{std::move(options), std::move(command)};
-  if (jobs_) work.jobs = static_cast<size_t>(number_of(*jobs_, "--jobs", 1, kMostJobs));
-  if (most_attempts_) work.most_attempts = number_of(*most_attempts_, "--max-attempts", 1, kMostAttempts);
-  work.retry_delay = retry_delay();
-  work.halt = halt_;
-  return Working(program, inherited, std::move(session), std::move(work)).run();
-}
+// As typed.
+struct PullValues {
+  Value count;
+  Value timeout;
+  bool all = false;
+  bool follow = false;
+  bool nul = false;
+  bool whole = false;
+  Value placeholder;
+  Value jobs;
+  Value most_attempts;
+  Value retry_delay;
+  bool halt = false;
+};
 
 // What only goes with a command, or only without one.
-void QueuePull::check_fit(const Arguments& arguments) const {
+void check_fit(const PullValues& values, const Arguments& arguments) {
   if (arguments.separated && arguments.command.empty()) throw usage_error("no command behind --");
-  if (arguments.separated && (nul_ || whole_)) {
+  if (arguments.separated && (values.nul || values.whole)) {
     throw usage_error(fmt::format("{} is for items on standard output: a command gets each item as it is",
-                                  nul_ ? "--null" : "--whole"));
+                                  values.nul ? "--null" : "--whole"));
   }
   if (arguments.separated) return;
-  const char* option = placeholder_     ? "--replace"
-                       : jobs_          ? "--jobs"
-                       : most_attempts_ ? "--max-attempts"
-                       : retry_delay_   ? "--retry-delay"
-                       : halt_          ? "--halt"
-                                        : nullptr;
+  const char* option = values.placeholder     ? "--replace"
+                       : values.jobs          ? "--jobs"
+                       : values.most_attempts ? "--max-attempts"
+                       : values.retry_delay   ? "--retry-delay"
+                       : values.halt          ? "--halt"
+                                              : nullptr;
   if (option) throw usage_error(fmt::format("{} needs a command: write zklock queue pull QUEUE -- COMMAND", option));
 }
 
-PullOptions QueuePull::pull_options(const Arguments& arguments) const {
-  if (all_ && follow_) throw usage_error("give either --all or --follow, not both");
-  if (count_ && (all_ || follow_))
-    throw usage_error(fmt::format("give either --count or {}, not both", all_ ? "--all" : "--follow"));
-  if (nul_ && whole_) throw usage_error("give either --null or --whole, not both");
+PullOptions pull_options(const PullValues& values, const Call& call) {
+  if (values.all && values.follow) throw usage_error("give either --all or --follow, not both");
+  const bool endless = values.all || values.follow;
+  if (values.count && endless) {
+    throw usage_error(fmt::format("give either --count or {}, not both", values.all ? "--all" : "--follow"));
+  }
+  if (values.nul && values.whole) throw usage_error("give either --null or --whole, not both");
   PullOptions options;
   // Behind the "--" stands the command.
-  const QueueWords words = queue_words(*app_, Arguments{arguments.options, {}, false});
-  if (!words.rest.empty()) throw unexpected_word(words.rest.front(), arguments);
+  const QueueWords words = queue_words(call.app, Arguments{call.arguments.options, {}, false});
+  if (!words.rest.empty()) throw unexpected_word(words.rest.front(), call.arguments);
   options.path = words.path;
-  options.end = nul_ ? std::string(1, '\0') : whole_ ? "" : "\n";
-  options.most = most();
-  options.all = all_;
-  options.follow = follow_;
-  if (timeout_) options.idle = duration_of(*timeout_, "--timeout");
+  options.end = values.nul ? std::string(1, '\0') : values.whole ? "" : "\n";
+  if (!endless) options.most = values.count ? static_cast<size_t>(number_of(*values.count, "--count", 1)) : 1;
+  options.all = values.all;
+  options.follow = values.follow;
+  if (values.timeout) options.idle = duration_of(*values.timeout, "--timeout");
   return options;
 }
 
-void QueuePull::check_placeholder(const std::vector<std::string>& words) const {
-  if (!placeholder_) return;
-  if (placeholder_->empty()) throw usage_error("bad value '' for --replace: write what is to be replaced, as in -I {}");
-  const auto has_it = [this](const std::string& word) { return word.find(*placeholder_) != std::string::npos; };
+void check_placeholder(const std::string& placeholder, const std::vector<std::string>& words) {
+  if (placeholder.empty()) throw usage_error("bad value '' for --replace: write what is to be replaced, as in -I {}");
+  const auto has_it = [&](const std::string& word) { return word.find(placeholder) != std::string::npos; };
   if (std::any_of(words.begin() + 1, words.end(), has_it)) return;
   throw usage_error(fmt::format("no '{0}' in the command's arguments: write -I {0} ... -- {1} {0}",
-                                printable(*placeholder_), printable(words.front())));
+                                printable(placeholder), printable(words.front())));
 }
 
-Duration QueuePull::retry_delay() const {
-  if (!retry_delay_) return WorkOptions::kUsualRetryDelay;
-  const Duration delay = duration_of(*retry_delay_, "--retry-delay");
-  if (delay <= KeptItems::kLongest) return delay;
-  throw usage_error(fmt::format("--retry-delay {} is more than the longest, 1m: others wait for the item too",
-                                printable(*retry_delay_)));
+WorkOptions work_options(const PullValues& values, PullOptions pull, const std::vector<std::string>& command) {
+  if (values.placeholder) check_placeholder(*values.placeholder, command);
+  WorkOptions work{std::move(pull), host::Program::find(command), values.placeholder};
+  if (values.jobs) work.jobs = static_cast<size_t>(number_of(*values.jobs, "--jobs", 1, kMostJobs));
+  if (values.most_attempts) {
+    work.most_attempts = number_of(*values.most_attempts, "--max-attempts", 1, kMostAttempts);
+  }
+  if (values.retry_delay) work.retry_delay = duration_of(*values.retry_delay, "--retry-delay");
+  if (work.retry_delay > WorkOptions::kLongestRetryDelay) {
+    throw usage_error(fmt::format("--retry-delay {} is more than the longest, 1m: others wait for the item too",
+                                  printable(*values.retry_delay)));
+  }
+  work.halt = values.halt;
+  return work;
 }
 
-std::optional<size_t> QueuePull::most() const {
-  if (all_ || follow_) return std::nullopt;
-  if (!count_) return 1;
-  return static_cast<size_t>(number_of(*count_, "--count", 1));
+int pull(const Call& call, const PullValues& values) {
+  const Arguments& arguments = call.arguments;
+  check_fit(values, arguments);
+  PullOptions options = pull_options(values, call);
+  zk::SessionOptions session = session_options(call.global);
+  options.note = to_json(own_note(arguments.separated ? arguments.command.front() : "queue pull", ""));
+  try {
+    if (arguments.separated) {
+      WorkOptions work = work_options(values, std::move(options), arguments.command);
+      return work_on_items(std::move(session), std::move(work), call.inherited);
+    }
+    if (call.inherited.closed[1]) {
+      throw Failure(ExitStatus::input_output, "cannot write to standard output: it is closed");
+    }
+    print_items(std::move(session), std::move(options));
+  } catch (const Failure& failure) {
+    // Who follows for ever has no other good end.
+    const bool asked = failure.signal() == SIGTERM || failure.signal() == SIGINT;
+    if (!values.follow || !asked) throw;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Execute add_queue_pull(CLI::App& app, GlobalOptions& global) {
+  const auto values = std::make_shared<PullValues>();
+  set_usage(app, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
+  add_value(app, "-N,--count", values->count, "Take N items, or what is there (1)", "N");
+  add_flag(app, "--all", values->all, "Until the queue has none, in work included");
+  add_flag(app, "--follow", values->follow, "Wait for more, for ever");
+  add_value(app, "-w,--timeout", values->timeout, "Wait for an item at most so long", "DUR");
+  add_flag(app, "-0,--null", values->nul, "NUL behind each item, not a newline");
+  add_flag(app, "--whole", values->whole, "Items as they are, nothing behind them");
+  add_value(app, "-I,--replace", values->placeholder, "Item in place of STR, not on standard input", "STR");
+  add_value(app, "-j,--jobs", values->jobs, "Run N commands at a time (1)", "N");
+  add_value(app, "--max-attempts", values->most_attempts, "Then to the dead letters (5)", "N");
+  add_value(app, "--retry-delay", values->retry_delay, "Before a second attempt, then doubling (1s)", "DUR");
+  add_flag(app, "--halt", values->halt, "Stop at the first failure");
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [values](const Call& call) { return pull(call, *values); };
+}
+
+ConsumerSession::ConsumerSession(host::Loop& loop, zk::SessionOptions session, const PullOptions& options,
+                                 std::string use)
+    : options_(options),
+      layout_{options.path},
+      tried_("cannot pull from " + options.path),
+      use_(std::move(use)),
+      session_(loop, std::move(session)),
+      consumer_(session_, layout_, options.note),
+      discharge_(session_, layout_, consumer_),
+      idle_line_(loop, session_, layout_, options.note, consumer_) {
+  session_.set_purpose(tried_);
+  if (options_.waits()) consumer_.remember_work();
+}
+
+void ConsumerSession::open() {
+  // The longest time to wait covers connecting too. Where it is over, something else is to be finished, or looked at
+  // once more.
+  const Deadline idle = options_.waits() ? idle_until() : kNever;
+  const Deadline until = left_until(idle) > Duration::zero() ? idle : kNever;
+  do {
+    session_.open(until);
+    open_ = true;
+    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
+    options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
+                                      : recipe::look_at_queue(session_, layout_, tried_, kNever);
+  } while (session_.expired());
+}
+
+Deadline ConsumerSession::idle_until() {
+  if (!idle_until_) idle_until_ = options_.idle ? deadline_in(*options_.idle) : kNever;
+  return *idle_until_;
+}
+
+void ConsumerSession::open_again() {
+  consumer_.forget_all();
+  idle_line_.forget();
+  open();
+  discharge_.look_again(kNever);
+  check_lost();
+}
+
+recipe::IdleLine::End ConsumerSession::wait_in_line(const recipe::Patience& patience, bool end_if_empty) {
+  const recipe::IdleLine::End end = idle_line_.wait(patience, end_if_empty);
+  if (end == recipe::IdleLine::End::removed) {
+    throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+  }
+  if (end == recipe::IdleLine::End::taken) note_items();
+  return end;
+}
+
+void ConsumerSession::check_lost() const {
+  const std::string loss = this->loss();
+  if (!loss.empty()) throw Failure(ExitStatus::lost, loss);
+}
+
+void ConsumerSession::rethrow() const {
+  try {
+    throw;
+  } catch (const Failure& failure) {
+    const std::string loss = this->loss();
+    if (loss.empty() || failure.status() == ExitStatus::lost) throw;
+    throw Failure(ExitStatus::lost, failure.text().empty() ? loss : fmt::format("{}; {}", loss, failure.text()));
+  }
+}
+
+// What is to be said of items that are not known to be removed; empty: there are none.
+std::string ConsumerSession::loss() const {
+  const size_t doubtful = discharge_.doubtful().size();
+  const size_t count = discharge_.lost().size() + doubtful;
+  if (count == 0) return "";
+  const bool one = count == 1;
+  const std::string items =
+      one ? fmt::format("an item that was {}", use_) : fmt::format("{} items that were {}", count, use_);
+  if (doubtful == 0) {
+    return fmt::format("{}: {} could not be removed: the claim was lost; {} will come again", tried_, items,
+                       one ? "it" : "they");
+  }
+  return fmt::format("{}: {} {} not known to be removed; {} may be {} twice", tried_, items, one ? "is" : "are",
+                     one ? "it" : "they", use_);
+}
+
+void ConsumerSession::check_lack(size_t taken) const {
+  if (options_.all) throw Failure(ExitStatus::busy, tried_ + ": what is left is in work, and was not done in time");
+  if (taken > 0) return;
+  throw Failure(ExitStatus::busy,
+                fmt::format("{}: {}", tried_, consumer_.some_in_work() ? "all items are in work" : "no items"));
+}
+
+void ConsumerSession::clean_up(const std::vector<recipe::Item>& done, std::vector<recipe::Item> unused) {
+  if (!open_) return;
+  const Deadline until = deadline_in(recipe::withdrawal_budget(session_));
+  discharge_.send(done, until);
+  discharge_.settle(until);
+  std::vector<recipe::Item> claimed = consumer_.settle_lots(until);
+  unused.insert(unused.end(), std::make_move_iterator(claimed.begin()), std::make_move_iterator(claimed.end()));
+  discharge_.give_back(unused, until);
+  session_.close();
+  idle_line_.forget();
 }
 
 }  // namespace zklock::command

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/push.h"
+// zklock queue push: puts items into a queue, from the command line or from standard input.
+#include "base/text.h"
+#include "command/queue/item_reader.h"
+#include "command/queue/queue.h"
+#include "host/input.h"
+#include "host/signals.h"
+#include "host/status_line.h"
+#include "host/terminal.h"
+#include "recipe/queue/pusher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 namespace zklock::command {
 
 namespace {
+
+using recipe::kLargestItem;
+using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
     "Exit status: 0 all are in; 64 usage, 65 an item too large or not a queue, 69 no\n"
@@ -15,53 +32,252 @@ constexpr const char* kFooter =
     "  zklock queue push -p 10 /queues/urls -- https://example.org/\n"
     "Manual: zklock-queue(1)";
 
+struct PushOptions {
+  Value priority;
+  bool nul = false;
+  bool whole = false;
+
+  Framing framing() const { return whole ? Framing::whole : nul ? Framing::nul : Framing::lines; }
+};
+
+// What is said while items are pushed: at a terminal one line that is kept up to date and wiped out at the end; with
+// --verbose a summary.
+class PushProgress {
+ public:
+  // `watched`: somebody looks at standard error, and does not type the items.
+  PushProgress(std::string path, bool watched, bool verbose) : path_(std::move(path)), verbose_(verbose) {
+    if (watched) next_look_ = began_ + kEveryLook;
+  }
+
+  // When it wants to be told again; kNever: not at all.
+  Deadline next_look() const { return next_look_; }
+  // `share` of the input that was read, 0 to 1, where its size is known.
+  void tell(int64_t in, std::optional<double> share);
+
+  void wipe();
+  void sum_up(int64_t in);
+
+ private:
+  static constexpr Duration kEveryLook = 500ms;
+
+  std::string rate(int64_t in) const;
+
+  std::string path_;
+  bool verbose_;
+  Deadline began_ = BootClock::now();
+  Deadline next_look_ = kNever;
+  host::StatusLine status_;
+};
+
+void PushProgress::tell(int64_t in, std::optional<double> share) {
+  next_look_ = deadline_in(kEveryLook);
+  const std::string percentage = share ? fmt::format(", {}%", static_cast<int>(*share * 100)) : "";
+  status_.show(fmt::format("zklock: {} in {}, {}{}", items_are(in), path_, rate(in), percentage));
+}
+
+void PushProgress::wipe() {
+  status_.wipe();
+  next_look_ = kNever;
+}
+
+void PushProgress::sum_up(int64_t in) {
+  wipe();
+  if (!verbose_) return;
+  host::remark(fmt::format("zklock: pushed {} to {} in {}, {}\n", counted(in, "item"), path_,
+                           format_duration(BootClock::now() - began_), rate(in)));
+}
+
+std::string PushProgress::rate(int64_t in) const {
+  const double seconds = std::chrono::duration<double>(BootClock::now() - began_).count();
+  return fmt::format("{:.0f}/s", static_cast<double>(in) / std::max(seconds, 0.001));
+}
+
+// From where the items come, until all are in or a signal stops it.
+class Pushing {
+ public:
+  // No `items`: from standard input.
+  Pushing(zk::SessionOptions session, const std::string& path, std::vector<std::string> items, int priority,
+          Framing framing);
+
+  // Returns when all items are in. Throws a Failure for all else, and says how many are in: 65 for an item that is too
+  // large, 74, a signal, and what the pusher throws. What was read from standard input and is not in then is lost.
+  void run();
+
+ private:
+  void push_all();
+  void take_items();
+  std::optional<std::string> next_item();
+  bool is_at_end() const;
+  Deadline next_turn() const;
+  void check_input() const;
+  void tell();
+  std::string count() const;
+
+  std::string path_;
+  std::vector<std::string> items_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::EndOnSecondSignal interruption_{signals_};
+  zk::Session session_;
+  recipe::Pusher pusher_;
+  host::Input input_{STDIN_FILENO};
+  ItemReader reader_;
+  PushProgress progress_;
+  size_t next_argument_ = 0;
+  size_t doubles_told_ = 0;
+};
+
+Pushing::Pushing(zk::SessionOptions session, const std::string& path, std::vector<std::string> items, int priority,
+                 Framing framing)
+    : path_(path),
+      items_(std::move(items)),
+      session_(loop_, std::move(session)),
+      pusher_(session_, {path}, priority, "cannot push to " + path),
+      reader_(framing, kLargestItem),
+      progress_(path, host::is_watched() && !host::can_ask(), session_.options().verbose) {
+  session_.set_purpose("cannot push to " + path);
+  loop_.add(signals_);
+}
+
+void Pushing::run() {
+  {
+    host::EndOnSignal end_on_signal(signals_);
+    const host::Attached ending(loop_, end_on_signal);
+    session_.open(kNever);
+    pusher_.open();
+  }
+  try {
+    push_all();
+  } catch (const Failure& failure) {
+    progress_.wipe();
+    if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), count()));
+    host::say_error(fmt::format("interrupted: {}", count()));
+    throw;
+  }
+  session_.close();
+  progress_.sum_up(pusher_.in());
+}
+
+void Pushing::push_all() {
+  const host::Attached interrupting(loop_, interruption_);
+  const host::Attached reading(loop_, input_);
+  for (;;) {
+    take_items();
+    if (is_at_end() && pusher_.is_done()) break;
+    session_.turn(next_turn());
+    pusher_.settle();
+    tell();
+  }
+  check_input();
+  if (interruption_.signal() != 0) throw Failure::by_signal(interruption_.signal());
+}
+
+// A batch goes as soon as no more is ready. After a signal what is not on its way stays here. The pusher turns the loop
+// too, so there may be input whoever turned it last.
+void Pushing::take_items() {
+  if (interruption_.signal() != 0) return input_.want(false);
+  reader_.feed(input_.take());
+  if (input_.is_ended() && input_.error() == 0) reader_.end();
+  bool more = true;
+  while (more && pusher_.has_room()) {
+    auto item = next_item();
+    more = item.has_value();
+    if (more) pusher_.add(*std::move(item));
+  }
+  if (!more && (is_at_end() || input_.is_dry())) pusher_.flush();
+  input_.want(!more && items_.empty());
+}
+
+std::optional<std::string> Pushing::next_item() {
+  if (items_.empty()) return reader_.next();
+  if (next_argument_ == items_.size()) return std::nullopt;
+  return std::move(items_[next_argument_++]);
+}
+
+bool Pushing::is_at_end() const {
+  if (interruption_.signal() != 0 || reader_.oversize() || input_.error() != 0) return true;
+  return items_.empty() ? input_.is_ended() && reader_.is_empty() : next_argument_ == items_.size();
+}
+
+// Whether more is ready is asked without waiting while there are items that could go.
+Deadline Pushing::next_turn() const {
+  if (input_.is_wanted() && pusher_.is_filling() && !input_.is_dry()) return BootClock::now();
+  return progress_.next_look();
+}
+
+void Pushing::check_input() const {
+  if (const auto& oversize = reader_.oversize()) {
+    throw Failure(ExitStatus::bad_data, fmt::format("cannot push to {}: item {} has {} bytes, more than the {} that an "
+                                                    "item may have",
+                                                    path_, oversize->number, oversize->size, kLargestItem));
+  }
+  if (input_.error() == 0) return;
+  throw Failure(ExitStatus::input_output, fmt::format("cannot read standard input: {}", std::strerror(input_.error())));
+}
+
+void Pushing::tell() {
+  for (; doubles_told_ < pusher_.doubles().size(); ++doubles_told_) {
+    const recipe::ItemSpan& span = pusher_.doubles()[doubles_told_];
+    progress_.wipe();
+    host::say_error(
+        fmt::format("the session expired on the way: items {} to {} may be in {} twice", span.first, span.last, path_));
+  }
+  if (BootClock::now() < progress_.next_look()) return;
+  std::optional<double> share;
+  if (const auto size = input_.size(); size && *size > 0) {
+    share = static_cast<double>(input_.count()) / static_cast<double>(*size);
+  }
+  progress_.tell(pusher_.in(), share);
+}
+
+// For the last line.
+std::string Pushing::count() const {
+  const recipe::ItemSpan rest = pusher_.unanswered();
+  const std::string doubtful = rest.first == 0 ? "" : fmt::format(", and items {} to {} may be", rest.first, rest.last);
+  return fmt::format("{} in {}{}", items_are(pusher_.in()), path_, doubtful);
+}
+
 // What looks like an option behind the queue may be an item.
-void check_dashes(const CLI::App& app, const Arguments& arguments) {
-  const std::vector<std::string> rest = words_of(app);
-  if (arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
+void check_dashes(const Call& call) {
+  const std::vector<std::string> rest = words_of(call.app);
+  if (call.arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
   for (const std::string& word : rest) {
     if (!word.starts_with('-')) continue;
-    const std::string unknown = unknown_word(app, word).text();
+    const std::string unknown = unknown_word(call.app, word).text();
     throw usage_error(
         fmt::format("{}; write -- before an item that begins with a dash", unknown.substr(0, unknown.find("; see "))));
   }
 }
 
-}  // namespace
-
-QueuePush::QueuePush(CLI::App& queue) : app_(add_command(queue, "push", "Put items into a queue")) {
-  set_usage(*app_,
-            "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
-            "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
-  add_flag(*app_, "-0,--null", nul_, "Items end with NUL instead of newline");
-  add_flag(*app_, "--whole", whole_, "All of standard input is one item");
-  add_value(*app_, "-p,--priority", priority_, "0 to 999, lower ones are taken first (100)", "N");
-  add_global_options(*app_, global_);
-  set_footer(*app_, kFooter);
-}
-
-int QueuePush::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                       ExitPolicy&) const {
-  PushOptions options = push_options(arguments);
-  Pushing(session_options(global), std::move(options)).run();
+int push(const Call& call, const PushOptions& options) {
+  check_dashes(call);
+  QueueWords words = queue_words(call.app, call.arguments);
+  if (options.nul && options.whole) throw usage_error("give either --null or --whole, not both");
+  if (!words.rest.empty() && (options.nul || options.whole)) {
+    throw usage_error(fmt::format("{} is about standard input, which is not read where items are named",
+                                  options.nul ? "--null" : "--whole"));
+  }
+  int priority = recipe::kUsualPriority;
+  if (options.priority) {
+    priority = static_cast<int>(number_of(*options.priority, "--priority", 0, recipe::kLastPriority));
+  }
+  Pushing(session_options(call.global), words.path, std::move(words.rest), priority, options.framing()).run();
   return 0;
 }
 
-PushOptions QueuePush::push_options(const Arguments& arguments) const {
-  check_dashes(*app_, arguments);
-  QueueWords words = queue_words(*app_, arguments);
-  if (nul_ && whole_) throw usage_error("give either --null or --whole, not both");
-  if (!words.rest.empty() && (nul_ || whole_)) {
-    throw usage_error(fmt::format("{} is about standard input, which is not read where items are named",
-                                  nul_ ? "--null" : "--whole"));
-  }
-  const Framing framing = whole_ ? Framing::whole : nul_ ? Framing::nul : Framing::lines;
-  return {std::move(words.path), priority(), std::move(words.rest), framing};
-}
+}  // namespace
 
-int QueuePush::priority() const {
-  if (!priority_) return recipe::kUsualPriority;
-  return static_cast<int>(number_of(*priority_, "--priority", 0, recipe::kLastPriority));
+Execute add_queue_push(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<PushOptions>();
+  set_usage(app,
+            "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
+            "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
+  add_flag(app, "-0,--null", options->nul, "Items end with NUL instead of newline");
+  add_flag(app, "--whole", options->whole, "All of standard input is one item");
+  add_value(app, "-p,--priority", options->priority, "0 to 999, lower ones are taken first (100)", "N");
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return push(call, *options); };
 }
 
 }  // namespace zklock::command

@@ -1,101 +1,210 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/settlement.h"
 
+#include "command/child/command_status.h"
+#include "command/child/note.h"
 #include "host/terminal.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <sys/wait.h>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
+
+namespace {
 
 using recipe::Fate;
 using recipe::Item;
 
-Stage Settlement::settle(Item item, const CommandEnd& end) {
-  const Verdict verdict = verdict_on(end, item.attempts, options_.most_attempts);
-  tally_.ended(item.path, end, verdict);
+// What the end of a command says of the item that it was run for.
+enum class Verdict {
+  done,     // 0
+  failed,   // to be tried again
+  dead,     // 65, or the last attempt
+  later,    // 75: not the item's fault; to be tried again, and not counted
+  left,     // interrupted: as it was
+  useless,  // 126, 127: no item can be worked on by this command
+};
+
+Verdict verdict_on(const EndedCommand& ended, int64_t most_attempts) {
+  if (ended.exec_error == E2BIG && ended.item_in_arguments) return Verdict::dead;
+  if (ended.exec_error != 0) return Verdict::useless;
+  if (ended.is_done()) return Verdict::done;
+  if (ended.interrupted) return Verdict::left;
+  const int status = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
+  if (status == static_cast<int>(ExitStatus::bad_data)) return Verdict::dead;
+  if (status == static_cast<int>(ExitStatus::busy)) return Verdict::later;
+  if (status == static_cast<int>(ExitStatus::not_executable) || status == static_cast<int>(ExitStatus::not_found)) {
+    return Verdict::useless;
+  }
+  return ended.item.attempts < most_attempts ? Verdict::failed : Verdict::dead;
+}
+
+// "exit status 3", "killed by SIGKILL", "could not be executed: Argument list too long".
+std::string describe(const EndedCommand& ended) {
+  if (ended.exec_error != 0) return fmt::format("could not be executed: {}", std::strerror(ended.exec_error));
+  if (WIFEXITED(ended.wait_status)) return fmt::format("exit status {}", WEXITSTATUS(ended.wait_status));
+  const int signal = WTERMSIG(ended.wait_status);
+  const char* name = sigabbrev_np(signal);
+  return name ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", signal);
+}
+
+// For the dead letters: a JSON object with the reason, how often it was tried, this host and the time.
+std::string why_dead(const std::string& reason, int64_t attempts) {
+  nlohmann::ordered_json why;
+  why["reason"] = reason;
+  why["attempts"] = attempts;
+  why["host"] = host_name();
+  why["time"] = format_utc(std::time(nullptr) * 1000);
+  return why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// After the attempt that has just failed: the longer the more there were. Not the item's fault: the first delay.
+Duration retry_delay(Duration first, Fate fate, int64_t attempts) {
+  Duration delay = first;
+  if (fate == Fate::failed) {
+    for (int64_t attempt = 1; attempt < attempts && delay < WorkOptions::kLongestRetryDelay; ++attempt) delay *= 2;
+  }
+  return std::min(delay, WorkOptions::kLongestRetryDelay);
+}
+
+std::string count_of(size_t items) {
+  return items == 1 ? "an item" : fmt::format("{} items", items);
+}
+
+}  // namespace
+
+void Settlement::settle(EndedCommand ended) {
+  const Verdict verdict = verdict_on(ended, options_.most_attempts);
+  returned_.erase(ended.item.path);
+  last_ = {{}, ended.wait_status, ended.exec_error};
   switch (verdict) {
     case Verdict::done:
-      lease_->drop(recipe::claim_of(item.path));
-      add_done(std::move(item));
-      return Stage::taking;
+      lease_->drop(recipe::claim_of(ended.item.path));
+      return add_done(std::move(ended.item));
     case Verdict::dead:
-      return bury(item, describe(end));
+      return bury(ended.item, describe(ended));
     case Verdict::failed:
-      keep(std::move(item), Fate::failed, end);
+      delay(std::move(ended), Fate::failed);
       break;
     case Verdict::later:
-      keep(std::move(item), Fate::untouched, end);
+      delay(std::move(ended), Fate::untouched);
       break;
     case Verdict::left:
-      tally_.left();
-      give_back(item);
+      ++left_;
+      give_back(ended.item);
       break;
     case Verdict::useless:
-      give_back(item);
-      return Stage::finishing;
+      if (!useless_) useless_ = last_;
+      give_back(ended.item);
+      return finish();
   }
-  return options_.halt ? Stage::finishing : Stage::taking;
+  if (options_.halt) finish();
 }
 
-void Settlement::keep(Item item, Fate fate, const CommandEnd& end) {
-  if (intake_.session().options().verbose) {
-    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
-                             options_.pull.path, describe(end), item.attempts, options_.most_attempts));
-  }
-  kept_.add(std::move(item), fate);
-}
-
-Stage Settlement::bury(const Item& item, const std::string& reason) {
-  tally_.buried();
+void Settlement::bury(const Item& item, const std::string& reason) {
+  ++dead_;
   host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
                            recipe::name_of(item.path), options_.pull.path, reason, item.attempts));
   part_with(Fate::dead, item, why_dead(reason, item.attempts));
-  return options_.halt ? Stage::finishing : Stage::taking;
+  if (options_.halt) finish();
+}
+
+void Settlement::delay(EndedCommand ended, Fate fate) {
+  Item& item = ended.item;
+  if (source_.session().options().verbose) {
+    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::name_of(item.path),
+                             options_.pull.path, describe(ended), item.attempts, options_.most_attempts));
+  }
+  const Deadline due = deadline_in(retry_delay(options_.retry_delay, fate, item.attempts));
+  delayed_.push_back({std::move(item), fate, due});
+}
+
+void Settlement::part_with(Fate fate, const Item& item, const std::string& why) {
+  lease_->drop(recipe::claim_of(item.path));
+  source_.discharge().discharge(fate, item, why, kNever);
+}
+
+// All that is left to be known of it is whose it was.
+void Settlement::add_done(Item item) {
+  item.data.clear();
+  done_.push_back(std::move(item));
 }
 
 void Settlement::remove_done() {
   if (done_.empty()) return;
-  intake_.discharge().remove(done_, kNever);
+  source_.discharge().remove(done_, kNever);
   done_.clear();
 }
 
-void Settlement::give_back_due(Stage stage) {
-  while (const auto kept = kept_.take()) return_kept(*kept, stage);
+Deadline Settlement::next_retry() const {
+  Deadline next = kNever;
+  for (const Delayed& delayed : delayed_) next = std::min(next, delayed.due);
+  return next;
 }
 
-void Settlement::give_back_kept(Stage stage) {
-  while (const auto kept = kept_.take(true)) return_kept(*kept, stage);
+std::optional<Settlement::Delayed> Settlement::take_delayed(bool early) {
+  const auto is_sooner = [](const Delayed& a, const Delayed& b) { return a.due < b.due; };
+  const auto first = std::min_element(delayed_.begin(), delayed_.end(), is_sooner);
+  if (first == delayed_.end() || (!early && left_until(first->due) > Duration::zero())) return std::nullopt;
+  Delayed delayed = std::move(*first);
+  delayed_.erase(first);
+  return delayed;
 }
 
-void Settlement::return_kept(const KeptItems::Kept& kept, Stage stage) {
-  count_kept(kept, stage);
-  part_with(kept.fate, kept.item);
-}
-
-void Settlement::count_kept(const KeptItems::Kept& kept, Stage stage) {
-  if (stage == Stage::finishing) {
-    tally_.left();
-  } else if (options_.pull.most) {
-    tally_.returned(kept.item.path);
+void Settlement::give_back_delayed(bool early) {
+  while (const auto delayed = take_delayed(early)) {
+    count(delayed->item);
+    part_with(delayed->fate, delayed->item);
   }
 }
 
-void Settlement::forget(Stage stage) {
-  while (const auto kept = kept_.take(true)) count_kept(*kept, stage);
+// Of a consumer that takes more they may come again: they count as failed only if it takes a number of items, and that
+// has been reached before they did.
+void Settlement::count(const Item& item) {
+  if (finishing_) {
+    ++left_;
+  } else if (options_.pull.most) {
+    returned_.insert(item.path);
+  }
+}
+
+void Settlement::forget() {
+  while (const auto delayed = take_delayed(true)) count(delayed->item);
   lease_->clear();
 }
 
 std::vector<Item> Settlement::take_uncounted() {
   std::vector<Item> uncounted;
-  while (auto kept = kept_.take(true)) {
-    if (kept->fate == Fate::untouched) uncounted.push_back(std::move(kept->item));
+  while (auto delayed = take_delayed(true)) {
+    if (delayed->fate == Fate::untouched) uncounted.push_back(std::move(delayed->item));
   }
   return uncounted;
 }
 
-void Settlement::part_with(Fate fate, const Item& item, const std::string& why) {
-  lease_->drop(recipe::claim_of(item.path));
-  intake_.discharge().discharge(fate, item, why, kNever);
+int Settlement::status() const {
+  if (useless_ && useless_->exec_error != 0) throw host::cannot_execute(options_.program, useless_->exec_error);
+  if (useless_) return status_of_command(useless_->wait_status);
+  if (options_.pull.most == 1u && last_ && last_->exec_error == 0) return status_of_command(last_->wait_status);
+  const size_t left = left_ + returned_.size();
+  if (dead_ + left == 0) return 0;
+  std::string failures = dead_ > 0 ? count_of(dead_) + " went to the dead letters" : "";
+  if (left > 0) failures += fmt::format("{}{} failed, to be tried again", dead_ > 0 ? ", " : "", count_of(left));
+  throw Failure(ExitStatus::items_failed, fmt::format("{}: {}", options_.pull.path, failures));
+}
+
+void Settlement::arm(host::PollSet& set) {
+  if (next_retry() != told_) set.wake_at(next_retry());
+}
+
+// Once for each, as it may not be possible to give it back yet.
+void Settlement::decide() {
+  if (left_until(next_retry()) == Duration::zero()) told_ = next_retry();
 }
 
 }  // namespace zklock::command

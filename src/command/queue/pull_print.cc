@@ -1,39 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/pulling.h"
-
+// queue pull without a command: items are taken under claims, written to standard output, and removed once written. A
+// reader who is slow or gone never holds up the session; what was not written goes back, and does not count as an
+// attempt.
+#include "command/queue/pull.h"
+#include "host/loop.h"
+#include "host/outlet.h"
+#include "host/signals.h"
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits.h>
 
 namespace zklock::command {
 
+namespace {
+
 using recipe::IdleLine;
 using recipe::Item;
-
-namespace {
 
 constexpr size_t kLots = 2;                  // claimed ahead
 constexpr size_t kLargestLot = 128;          // items
 constexpr size_t kLargestLotSize = 1 << 20;  // bytes, about
 
-}  // namespace
+class ItemPrinter {
+ public:
+  ItemPrinter(zk::SessionOptions session, PullOptions options)
+      : options_(std::move(options)), source_(loop_, std::move(session), options_, "written") {}
 
-Pulling::Pulling(zk::SessionOptions session, PullOptions options)
-    : options_(std::move(options)), intake_(loop_, std::move(session), options_, "written") {}
+  void run();
 
-void Pulling::run() {
+ private:
+  void pull();
+  void claim_ahead();
+  void collect();
+  void write_items();
+  void check_claims();
+  bool is_torn() const;
+  [[noreturn]] void fail_torn() const;
+  void fill_chunk();
+  void cut_chunk();
+  void write_chunk();
+  void wait_for_reader();
+  void remove_written();
+  bool wait_for_items();
+  void start_again();
+  size_t wanted() const;
+
+  PullOptions options_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::EndOnSignal end_on_signal_{signals_};
+  host::Outlet outlet_;
+  host::Attached receiving_{loop_, signals_};
+  host::Attached ending_{loop_, end_on_signal_};
+  host::Attached writing_{loop_, outlet_};
+  ConsumerSession source_;
+  zk::Session& session_{source_.session()};
+  recipe::Consumer& consumer_{source_.consumer()};
+  recipe::Discharge& discharge_{source_.discharge()};
+  std::deque<Item> items_;     // ours, not written yet
+  std::string chunk_;          // of the first of them, whole ones
+  std::deque<size_t> ends_;    // where each ends in the chunk that is not written to its end
+  size_t chunk_written_ = 0;   // bytes
+  std::vector<Item> written_;  // not removed yet
+  size_t delivered_ = 0;       // items written, ever
+  size_t lot_ = 1;             // how many to claim at once
+};
+
+void ItemPrinter::run() {
   try {
     pull();
     session_.close();
   } catch (...) {
-    clean_up();
-    intake_.rethrow();
+    // An item of which a part was written goes back too: nobody else has the rest.
+    source_.clean_up(written_, {items_.begin(), items_.end()});
+    source_.rethrow();
   }
 }
 
-void Pulling::pull() {
-  intake_.open();
+void ItemPrinter::pull() {
+  source_.open();
   for (;;) {
     if (session_.expired()) start_again();
     claim_ahead();
@@ -46,33 +93,33 @@ void Pulling::pull() {
   }
   discharge_.finish(kNever);
   if (session_.expired()) start_again();
-  intake_.check_lost();
+  source_.check_lost();
 }
 
 // How many more, those that are ours already left out.
-size_t Pulling::wanted() const {
+size_t ItemPrinter::wanted() const {
   if (!options_.most) return SIZE_MAX;
   return *options_.most - delivered_ - items_.size() - consumer_.underway();
 }
 
-void Pulling::claim_ahead() {
+void ItemPrinter::claim_ahead() {
   while (consumer_.lots() < kLots && wanted() > 0) {
     if (!consumer_.begin(std::min(lot_, wanted()), kNever)) return;
   }
 }
 
-void Pulling::collect() {
+void ItemPrinter::collect() {
   size_t size = 0;
   for (Item& item : consumer_.collect(kNever)) {
     size += item.data.size();
     items_.push_back(std::move(item));
   }
-  if (!items_.empty()) intake_.note_items();
+  if (!items_.empty()) source_.note_items();
   if (size > kLargestLotSize) lot_ = std::max<size_t>(1, lot_ / 2);
   if (size < kLargestLotSize / 2) lot_ = std::min(kLargestLot, lot_ * 2);
 }
 
-void Pulling::write_items() {
+void ItemPrinter::write_items() {
   while (!items_.empty() && !session_.expired()) {
     check_claims();
     if (items_.empty()) break;
@@ -85,7 +132,7 @@ void Pulling::write_items() {
 
 // After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's. Until an answer is
 // as young as we want it: the next pause may come while we wait for it.
-void Pulling::check_claims() {
+void ItemPrinter::check_claims() {
   while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
     const std::vector<Item> confirmed = discharge_.confirm({items_.begin(), items_.end()}, kNever);
@@ -96,19 +143,19 @@ void Pulling::check_claims() {
 }
 
 // A part of the first item was written, and its rest was not.
-bool Pulling::is_torn() const {
+bool ItemPrinter::is_torn() const {
   return !ends_.empty() && chunk_written_ + items_.front().data.size() + options_.end.size() > ends_.front();
 }
 
-void Pulling::fail_torn() const {
+void ItemPrinter::fail_torn() const {
   throw Failure(ExitStatus::lost,
-                intake_.tried() +
+                source_.tried() +
                     ": the claim was lost while an item was written; the rest of it was not, and all of it "
                     "will come again");
 }
 
 // To what was begun.
-void Pulling::cut_chunk() {
+void ItemPrinter::cut_chunk() {
   const size_t end = is_torn() ? ends_.front() : 0;
   chunk_.resize(end);
   ends_.resize(end > 0 ? 1 : 0);
@@ -116,17 +163,18 @@ void Pulling::cut_chunk() {
 }
 
 // What a pipe takes in one piece, or one item that is longer.
-void Pulling::fill_chunk() {
+void ItemPrinter::fill_chunk() {
   for (const Item& item : items_) {
     const size_t size = item.data.size() + options_.end.size();
     if (!chunk_.empty() && chunk_.size() + size > PIPE_BUF) return;
-    chunk_ += item.data + options_.end;
+    chunk_ += item.data;
+    chunk_ += options_.end;
     ends_.push_back(chunk_.size());
   }
 }
 
 // As much as the reader takes at once.
-void Pulling::write_chunk() {
+void ItemPrinter::write_chunk() {
   const std::string_view rest = std::string_view(chunk_).substr(chunk_written_);
   const size_t taken = rest.empty() ? 0 : outlet_.write(rest);  // an empty item, --whole
   chunk_written_ += taken;
@@ -145,7 +193,7 @@ void Pulling::write_chunk() {
 }
 
 // He shall not have more from us than he can use: others may have time for it.
-void Pulling::wait_for_reader() {
+void ItemPrinter::wait_for_reader() {
   remove_written();
   lot_ = std::max<size_t>(1, lot_ / 4);
   outlet_.want(true);
@@ -153,53 +201,45 @@ void Pulling::wait_for_reader() {
   outlet_.want(false);
 }
 
-void Pulling::remove_written() {
+void ItemPrinter::remove_written() {
   discharge_.remove(written_, kNever);
   written_.clear();
 }
 
 // False where there is nothing to wait for, or not any longer.
-bool Pulling::wait_for_items() {
+bool ItemPrinter::wait_for_items() {
   discharge_.finish(kNever);
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
-  if (options_.waits() && left_until(intake_.idle_until()) > Duration::zero()) {
-    IdleLine& line = intake_.idle_line();
-    switch (line.wait({true, intake_.idle_until()}, options_.all)) {
-      case IdleLine::End::taken:
-        intake_.note_items();
-        for (Item& item : line.items()) items_.push_back(std::move(item));
-        return true;
-      case IdleLine::End::expired:
-      case IdleLine::End::disturbed:
-        return true;
-      case IdleLine::End::nothing:
-        return false;
-      case IdleLine::End::removed:
-        throw Failure(ExitStatus::busy, intake_.tried() + ": our place in line was removed");
-      case IdleLine::End::timeout:
-        break;
+  const Deadline until = source_.idle_until();
+  if (options_.waits() && left_until(until) > Duration::zero()) {
+    const IdleLine::End end = source_.wait_in_line({true, until}, options_.all);
+    if (end == IdleLine::End::taken) {
+      for (Item& item : source_.take_items()) items_.push_back(std::move(item));
     }
+    if (end == IdleLine::End::nothing) return false;
+    if (end != IdleLine::End::timeout) return true;
   }
-  intake_.check_lack(delivered_);
+  source_.check_lack(delivered_);
   return false;
 }
 
 // What was not written is somebody else's now; what was written may be removed already.
-void Pulling::start_again() {
+void ItemPrinter::start_again() {
   discharge_.finish(kNever);
   const bool torn = is_torn();
   items_.clear();
   chunk_.clear();
   ends_.clear();
   chunk_written_ = 0;
-  intake_.open_again();
+  source_.open_again();
   if (torn) fail_torn();
 }
 
-// An item of which a part was written goes back too: nobody else has the rest.
-void Pulling::clean_up() {
-  intake_.clean_up(written_, {items_.begin(), items_.end()});
+}  // namespace
+
+void print_items(zk::SessionOptions session, PullOptions options) {
+  ItemPrinter(std::move(session), std::move(options)).run();
 }
 
 }  // namespace zklock::command

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// queue pull with a command: items are taken under claims, and kept under a lease while a command works on each,
+// several at a time. What becomes of them then is settlement.h's.
+#include "command/child/guard_trouble.h"
+#include "command/queue/pull.h"
+#include "command/queue/settlement.h"
+#include "command/queue/workers.h"
+#include "host/signals.h"
+#include "recipe/lock/lease.h"
+#include "zk/timing.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using recipe::IdleLine;
+using recipe::Item;
+using recipe::Lease;
+
+class CommandConsumer {
+ public:
+  // Forks the guards: before there is a ZooKeeper handle.
+  CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited);
+
+  int run();
+
+ private:
+  void work();
+  void settle_ended();
+  void give_back_prefetched();
+  void look_after_session();
+  void start_again();
+  void prove_anew();
+  void go_on();
+  bool wants_more() const;
+  bool claim();
+  void take_in(std::vector<Item> items);
+  void start_commands();
+  bool may_start() const;
+  void wait_for_own();
+  void wait_for_items();
+  void stand_in_line();
+  void end_for_lack();
+  bool needs_attention() const;
+  void wind_up();
+  void clean_up();
+
+  bool has_own() const { return workers_.is_busy() || settlement_.has_delayed(); }
+  bool is_taking() const { return !settlement_.is_finishing(); }
+  // How many more may be taken.
+  size_t wanted() const { return options_.pull.most ? *options_.pull.most - taken_ : SIZE_MAX; }
+  Duration grace() const { return zk::usual_grace_of(session_.timeout()); }
+
+  WorkOptions options_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::Attached receiving_{loop_, signals_};
+  ConsumerSession
+      source_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
+  zk::Session& session_{source_.session()};
+  recipe::Consumer& consumer_{source_.consumer()};
+  recipe::Discharge& discharge_{source_.discharge()};
+  WorkerPool workers_;
+  std::optional<Lease> lease_;  // over the claims on all items
+  Settlement settlement_{options_, source_};
+  Prefetch prefetch_{options_.jobs};
+  size_t taken_ = 0;  // items, ever
+  bool dry_ = false;  // there was nothing to take, lately
+};
+
+CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
+    : options_(std::move(options)),
+      source_(loop_, std::move(session), options_.pull, "worked on"),
+      workers_(loop_, signals_, options_, session_.options().servers.text(), inherited) {
+  signals_.take_job_control();
+}
+
+int CommandConsumer::run() {
+  try {
+    work();
+    session_.close();
+  } catch (...) {
+    clean_up();
+    if (workers_.loss().empty()) source_.rethrow();
+    throw Failure(ExitStatus::lost, fmt::format("{}; {}", workers_.loss(), end_of("what ran", workers_.overrun())));
+  }
+  if (workers_.asked() != 0) throw Failure::by_signal(workers_.asked());
+  return settlement_.status();
+}
+
+void CommandConsumer::work() {
+  {
+    const host::Attached attending(loop_, workers_);
+    source_.open();
+  }
+  lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
+  const host::Attached holding(loop_, *lease_);
+  workers_.set_lease(*lease_);
+  settlement_.set_lease(*lease_);
+  // Behind the lease: what that decides ends the commands in the same turn.
+  const host::Attached attending(loop_, workers_);
+  const host::Attached delaying(loop_, settlement_);
+  while (is_taking() || workers_.is_busy()) {
+    settle_ended();
+    discharge_.take_answers(kNever);
+    look_after_session();
+    settlement_.give_back_delayed(false);
+    give_back_prefetched();
+    go_on();
+  }
+  wind_up();
+}
+
+void CommandConsumer::settle_ended() {
+  while (auto ended = workers_.take_ended()) {
+    prefetch_.learn(ended->age);
+    session_.set_enduring(workers_.is_busy());
+    settlement_.settle(*std::move(ended));
+  }
+  if (workers_.asked() != 0) settlement_.finish();
+  settlement_.remove_done();
+}
+
+// Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
+void CommandConsumer::give_back_prefetched() {
+  if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
+  for (; !prefetch_.empty(); prefetch_.pop(), --taken_) settlement_.give_back(prefetch_.front());
+  dry_ = true;
+}
+
+// While commands run, that is for the pool to see.
+void CommandConsumer::look_after_session() {
+  if (workers_.is_busy()) return;
+  if (session_.expired()) return start_again();
+  if (lease_->state() != Lease::State::held) prove_anew();
+}
+
+// What was claimed is somebody else's now; what was done may be removed already.
+void CommandConsumer::start_again() {
+  discharge_.finish(kNever);
+  taken_ -= prefetch_.take_all().size();
+  settlement_.forget();
+  source_.open_again();
+}
+
+// After a pause of ours, in which no command ran.
+void CommandConsumer::prove_anew() {
+  lease_->clear();
+  settlement_.give_back_delayed(true);
+  std::vector<Item> unproved = prefetch_.take_all();
+  taken_ -= unproved.size();
+  take_in(discharge_.confirm(std::move(unproved), kNever));
+}
+
+void CommandConsumer::go_on() {
+  start_commands();
+  if (is_taking() && wanted() == 0 && prefetch_.empty()) settlement_.finish();
+  if (is_taking() && wants_more()) {
+    if (claim()) return start_commands();
+    if (workers_.free_count() > 0) return wait_for_items();
+  }
+  wait_for_own();
+}
+
+bool CommandConsumer::wants_more() const {
+  if (settlement_.is_full() || wanted() == 0) return false;
+  return workers_.free_count() > 0 || (!dry_ && prefetch_.is_low());
+}
+
+bool CommandConsumer::claim() {
+  dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()), kNever);
+  if (dry_) return false;
+  take_in(consumer_.collect(kNever));
+  return true;
+}
+
+void CommandConsumer::take_in(std::vector<Item> items) {
+  for (Item& item : items) {
+    lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
+    prefetch_.add(std::move(item));
+    ++taken_;
+    source_.note_items();
+  }
+}
+
+void CommandConsumer::start_commands() {
+  while (may_start()) {
+    Item& item = prefetch_.front();
+    if (const auto unfit = workers_.start(item)) {
+      settlement_.bury(item, *unfit);
+    } else {
+      session_.set_enduring(true);
+    }
+    prefetch_.pop();
+  }
+}
+
+// Nothing is begun on claims that are to be proved first.
+bool CommandConsumer::may_start() const {
+  if (settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() || workers_.free_count() == 0) {
+    return false;
+  }
+  return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
+}
+
+void CommandConsumer::wait_for_own() {
+  if (needs_attention() || (settlement_.is_finishing() && !workers_.is_busy())) return;
+  session_.turn(prefetch_.until());
+}
+
+bool CommandConsumer::needs_attention() const {
+  return workers_.has_ended() || left_until(settlement_.next_retry()) == Duration::zero() ||
+         (lease_->state() != Lease::State::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
+}
+
+void CommandConsumer::wait_for_items() {
+  if (!discharge_.finished()) {
+    // The look that found nothing has left out what was still on its way back.
+    return discharge_.finish(kNever);
+  }
+  if (session_.expired()) return;
+  if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
+  if (options_.pull.waits()) return stand_in_line();
+  if (has_own()) return wait_for_own();
+  end_for_lack();
+}
+
+void CommandConsumer::stand_in_line() {
+  const bool own = has_own();
+  // What is delayed falling due is no failure to stand in line in time.
+  const Deadline until = own ? kNever : source_.idle_until();
+  if (left_until(until) == Duration::zero()) return end_for_lack();
+  const IdleLine::End end =
+      source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
+  if (end == IdleLine::End::taken) take_in(source_.take_items());
+  if (end == IdleLine::End::nothing) settlement_.finish();
+  if (end == IdleLine::End::timeout && !own) end_for_lack();
+}
+
+void CommandConsumer::end_for_lack() {
+  source_.check_lack(taken_);
+  settlement_.finish();
+}
+
+void CommandConsumer::wind_up() {
+  settlement_.give_back_delayed(true);
+  give_back_prefetched();
+  discharge_.finish(kNever);
+  if (session_.expired() && !discharge_.doubtful().empty()) source_.open_again();
+  source_.check_lost();
+}
+
+// Whatever was thrown: nothing may run on without its claim.
+void CommandConsumer::clean_up() {
+  while (auto ended = workers_.take_ended(true)) settlement_.add_done(std::move(ended->item));
+  std::vector<Item> stopped = workers_.stop(grace());
+  std::vector<Item> unused = prefetch_.take_all();
+  for (Item& item : stopped) unused.push_back(std::move(item));
+  for (Item& item : settlement_.take_uncounted()) unused.push_back(std::move(item));
+  source_.clean_up(settlement_.done(), std::move(unused));
+}
+
+}  // namespace
+
+int work_on_items(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited) {
+  return CommandConsumer(std::move(session), std::move(options), inherited).run();
+}
+
+}  // namespace zklock::command

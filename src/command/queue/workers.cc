@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/queue/workers.h"
+
+#include "host/terminal.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+using recipe::Item;
+using recipe::Lease;
+
+constexpr Duration kAhead = 50ms;  // of work
+constexpr size_t kMostAhead = 32;  // items
+constexpr Duration kLongestWait = 1s;
+
+// One argument with its end, on Linux: MAX_ARG_STRLEN.
+constexpr size_t kLongestArgument = 128 * 1024;
+
+std::string replaced(const std::string& word, const std::string& placeholder, const std::string& text) {
+  std::string result;
+  size_t from = 0;
+  for (size_t at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, from)) {
+    result += word.substr(from, at - from) + text;
+    from = at + placeholder.size();
+  }
+  return result + word.substr(from);
+}
+
+}  // namespace
+
+bool WorkerPool::Worker::has_ended() const {
+  return item && !guard.killed() && !guard.fenced() && guard.phase() >= host::CommandPhase::ended;
+}
+
+Item WorkerPool::Worker::take_item() {
+  guard.let_go();
+  return *std::exchange(item, std::nullopt);
+}
+
+WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, std::string servers,
+                       const host::Inherited& inherited)
+    : loop_(loop), signals_(signals), options_(options), servers_(std::move(servers)) {
+  for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited);
+  for (Worker& one : workers_) {
+    for (const Worker& other : workers_) {
+      if (&one != &other) one.guard.spare(other.guard);
+    }
+  }
+}
+
+size_t WorkerPool::free_count() const {
+  const auto is_free = [](const Worker& worker) { return worker.is_free(); };
+  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), is_free));
+}
+
+std::optional<std::string> WorkerPool::start(Item& item) {
+  host::Launch launch{variables_for(item)};
+  if (!options_.placeholder) {
+    launch.input = item.data;
+  } else {
+    if (item.data.find('\0') != std::string::npos) return "it holds a NUL byte, which no argument (-I) can";
+    launch.arguments = options_.program.arguments;
+    for (size_t i = 1; i < launch.arguments.size(); ++i) {
+      std::string& argument = launch.arguments[i];
+      argument = replaced(argument, *options_.placeholder, item.data);
+      if (argument.size() >= kLongestArgument) return "it is too long for an argument (-I)";
+    }
+  }
+  const auto is_free = [](const Worker& worker) { return worker.is_free(); };
+  Worker& worker = *std::find_if(workers_.begin(), workers_.end(), is_free);
+  worker.began = BootClock::now();
+  worker.interrupted = false;
+  worker.item_in_arguments = !launch.arguments.empty();
+  worker.guard.set_fence(lease_->fence());
+  worker.guard.start(launch);
+  worker.item = std::move(item);
+  return std::nullopt;
+}
+
+std::vector<std::string> WorkerPool::variables_for(const Item& item) const {
+  return {"ZKLOCK_PATH=" + options_.pull.path,
+          "ZKLOCK_NODE=" + recipe::claim_of(item.path),
+          fmt::format("ZKLOCK_TOKEN={}", item.token),
+          "ZKLOCK_SERVERS=" + servers_,
+          "ZKLOCK_ITEM_ID=" + recipe::name_of(item.path),
+          fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
+          fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
+          "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};
+}
+
+bool WorkerPool::has_ended() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.has_ended(); });
+}
+
+std::optional<EndedCommand> WorkerPool::take_ended(bool done_only) {
+  for (Worker& worker : workers_) {
+    if (!worker.has_ended()) continue;
+    EndedCommand ended{{},
+                       worker.guard.wait_status(),
+                       worker.guard.exec_error(),
+                       worker.interrupted,
+                       worker.item_in_arguments,
+                       BootClock::now() - worker.began};
+    if (done_only && !ended.is_done()) continue;
+    ended.item = worker.take_item();
+    return ended;
+  }
+  return std::nullopt;
+}
+
+std::vector<Item> WorkerPool::stop(Duration grace) {
+  told_ = true;
+  std::vector<Item> items;
+  if (!is_busy()) return items;
+  const host::Attached reporting(loop_, *this);
+  const Duration left = std::min(grace, left_until(lease_->fence()));
+  for (Worker& worker : workers_) {
+    if (!worker.is_free()) worker.guard.finish(left);
+  }
+  for (const Worker& worker : workers_) {
+    while (!worker.is_free() && !worker.guard.gone()) loop_.turn(kNever);
+  }
+  for (Worker& worker : workers_) {
+    if (!worker.is_free()) items.push_back(worker.take_item());
+  }
+  return items;
+}
+
+Duration WorkerPool::overrun() const {
+  Duration longest{};
+  for (const Worker& worker : workers_) longest = std::max(longest, worker.guard.overrun());
+  return longest;
+}
+
+void WorkerPool::decide() {
+  for (Worker& worker : workers_) worker.trouble.report();
+  if (told_) return;
+  while (const auto arrival = signals_.take()) take(*arrival);
+  if (!is_busy()) return;
+  for (Worker& worker : workers_) {
+    if (!worker.is_free()) worker.guard.set_fence(lease_->fence());
+  }
+  look_at_claims();
+}
+
+void WorkerPool::take(host::Arrival arrival) {
+  switch (arrival.signal) {
+    case SIGTSTP:
+      host::remark("zklock: not stopped: a consumer that is stopped would lose its claims\n");
+      [[fallthrough]];
+    case SIGCONT:
+    case SIGTTOU:
+    case SIGWINCH:
+      return;
+  }
+  if (!is_busy()) {
+    told_ = true;
+    throw Failure::by_signal(arrival.signal);
+  }
+  if (host::is_ending(arrival.signal) && asked_ == 0) {
+    asked_ = arrival.signal;
+    return;
+  }
+  for (Worker& worker : workers_) {
+    if (worker.is_free()) continue;
+    worker.interrupted |= host::is_ending(arrival.signal);
+    worker.guard.forward(arrival.signal);
+  }
+}
+
+void WorkerPool::look_at_claims() {
+  for (const Worker& worker : workers_) {
+    if (worker.is_free()) continue;
+    if (worker.guard.killed()) lose("a guard was killed");
+    if (worker.guard.fenced()) lose(unproved());
+  }
+  switch (lease_->state()) {
+    case Lease::State::held:
+      break;
+    case Lease::State::node_deleted:
+    case Lease::State::revoked:
+      lose("it was deleted");
+    case Lease::State::expired:
+      lose("the session expired");
+    case Lease::State::unproved:
+      lose(unproved());
+  }
+}
+
+std::string WorkerPool::unproved() const {
+  return fmt::format("no quorum confirmed it for {}", format_duration(BootClock::now() - lease_->proved()));
+}
+
+void WorkerPool::lose(const std::string& reason) {
+  told_ = true;
+  loss_ = fmt::format("lost the claim on an item of {}: {}", options_.pull.path, reason);
+  throw Failure(ExitStatus::lost, loss_);
+}
+
+size_t Prefetch::target() const {
+  const auto fits = static_cast<size_t>(kAhead * jobs_ / std::max<Duration>(usual_age_, 1us));
+  return std::min(kMostAhead, fits);
+}
+
+Deadline Prefetch::until() const {
+  return items_.empty() ? kNever : moved_ + kLongestWait;
+}
+
+void Prefetch::add(Item item) {
+  items_.push_back(std::move(item));
+  moved_ = BootClock::now();
+}
+
+void Prefetch::pop() {
+  items_.pop_front();
+  moved_ = BootClock::now();
+}
+
+std::vector<Item> Prefetch::take_all() {
+  std::vector<Item> all(std::make_move_iterator(items_.begin()), std::make_move_iterator(items_.end()));
+  items_.clear();
+  return all;
+}
+
+}  // namespace zklock::command

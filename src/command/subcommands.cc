@@ -4,23 +4,14 @@
 #include "command/subcommands.h"
 
 #include "command/cli/output.h"
-#include "command/group/create.h"
-#include "command/group/delete.h"
 #include "command/group/group.h"
-#include "command/group/join.h"
-#include "command/group/list.h"
-#include "command/group/wait.h"
-#include "command/group/watch.h"
 #include "command/health/health.h"
 #include "command/health/words.h"
-#include "command/lock/break.h"
 #include "command/lock/locks.h"
-#include "command/lock/run.h"
 #include "command/queue/queue.h"
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <span>
 
 #include <CLI/CLI.hpp>
@@ -48,30 +39,7 @@ struct Subcommand {
   const char* purpose = nullptr;  // under which the help shows it; "": it does not
   std::span<const Subcommand> below = {};
   std::optional<int> failure_status = {};  // in place of every status of zklock's own
-  void (*adopt)(CLI::App& parent, Starts& starts) = nullptr;
 };
-
-// A subcommand that is a class still: it adds itself to `parent` when it is made, and has global() and execute().
-template <typename Class>
-void adopt_class(CLI::App& parent, Starts& starts) {
-  const auto subcommand = std::make_shared<Class>(parent);
-  starts[parent.get_subcommands(nullptr).back()].execute = [subcommand](const Call& call) {
-    GlobalOptions global = call.global;
-    global.merge(subcommand->global());
-    call.policy.quiet = global.quiet;
-    return subcommand->execute(call.arguments, global, call.inherited, call.policy);
-  };
-}
-
-template <CLI::App& (*kAdd)(CLI::App&)>
-void adopt_parent(CLI::App& parent, Starts&) {
-  kAdd(parent);
-}
-
-template <typename Class>
-constexpr Subcommand of_class(const char* name, const char* purpose = nullptr) {
-  return {name, nullptr, nullptr, purpose, {}, {}, adopt_class<Class>};
-}
 
 constexpr Subcommand kQueue[] = {
     {"push", "Put items into a queue", add_queue_push},
@@ -84,16 +52,20 @@ constexpr Subcommand kQueue[] = {
 };
 
 constexpr Subcommand kGroup[] = {
-    of_class<GroupJoin>("join"), of_class<GroupList>("list"),     of_class<GroupWatch>("watch"),
-    of_class<GroupWait>("wait"), of_class<GroupCreate>("create"), of_class<GroupDelete>("delete"),
+    {"join", "Be a member while a command runs, or until a signal", add_group_join},
+    {"list", "Show who is in a group", add_group_list},
+    {"watch", "Tell who comes and who goes", add_group_watch},
+    {"wait", "Wait until enough have come, or gone", add_group_wait},
+    {"create", "Make a group that stays when nobody is in it", add_group_create},
+    {"delete", "Remove a group that is empty", add_group_delete},
 };
 
 constexpr Subcommand kRoot[] = {
-    of_class<Run>("run", "Locks"),
+    {"run", "Run a command under a lock", add_run, "Locks"},
     {"show", "Show who holds a lock and who waits for it", add_show, "Locks"},
-    of_class<Break>("break", "Locks"),
+    {"break", "Have the holders of a lock let go of it", add_break, "Locks"},
     {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
-    {"group", nullptr, nullptr, "Groups", kGroup, {}, adopt_parent<add_group>},
+    {"group", "Groups: be a member, see who is", add_group, "Groups", kGroup},
     {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
     {"ruok", "Ask servers whether their process runs", add_word, "Health"},
     {"stat", "Ask servers for their state and their clients", add_word, "Health"},
@@ -138,19 +110,15 @@ constexpr Subcommand kHelp{"help", "Show the commands by purpose, or the help of
 // --- the options of the one that is named
 
 CLI::App& add(CLI::App& parent, const Subcommand& subcommand, Starts& starts) {
-  if (subcommand.adopt) {
-    subcommand.adopt(parent, starts);
-  } else {
-    CLI::App& app = *add_command(parent, subcommand.name, subcommand.help);
-    Start& start = starts[&app];
-    start.execute = subcommand.add(app, start.global);
-    start.failure_status = subcommand.failure_status;
-    if (!start.execute) starts.erase(&app);
-  }
-  CLI::App& app = *parent.get_subcommands(nullptr).back();
+  CLI::App& app = *parent.add_subcommand(subcommand.name, subcommand.help);
+  app.allow_extras();  // words that are no options are left to it
+  if (subcommand.purpose) app.group(subcommand.purpose);
   // One: else CLI11 would take an item called "push" for a subcommand.
   if (!subcommand.below.empty()) app.require_subcommand(0, 1);
-  if (subcommand.purpose) app.group(subcommand.purpose);
+  Start& start = starts[&app];
+  start.execute = subcommand.add(app, start.global);
+  start.failure_status = subcommand.failure_status;
+  if (!start.execute) starts.erase(&app);
   return app;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of what stands on the nodes of others: a moment, which says also whose, then what is read everywhere.
-#include "command/lock/report.h"
-
-#include "command/group/report.h"
 #include "command/queue/report.h"
+
+#include "command/group/group.h"
+#include "command/lock/locks.h"
 #include "fuzz/fuzz.h"
 
 using namespace zklock;

@@ -74,7 +74,7 @@ class GiveBack {
       case frozen:
         s.phase = ended;
         return out.move(s, 0, "wakes up when the command has ended");
-      case ended:  // Attendance::hold_on; with --min-hold or without
+      case ended:  // AttendedCommand::hold_on; with --min-hold or without
         s.phase = deleting;
         out.move(s, 0, "gives the lock back");
         s.phase = holding_on;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two members of a group, of one name, which either is theirs alone or gets a number: src/recipe/group/member.cc, and
-// src/command/group/joining.cc, which joins again after an expiry.
+// src/command/group/join.cc, which joins again after an expiry.
 #include "nodes.h"
 #include "run.h"
 

@@ -70,7 +70,7 @@ class Nesting {
   }
 
  private:
-  // Attendance::has_ended, Nest::close_and_look.
+  // AttendedCommand::has_ended, Nest::close_and_look.
   void outer_steps(State s, Steps<State>& out) const {
     switch (static_cast<OuterPhase>(s.outer)) {
       case holding:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/group_layout, recipe/group_roster and command/group_report as far as they are pure.
-#include "command/group/report.h"
+// recipe/group/layout, recipe/group/roster and command/group as far as they are pure.
+#include "command/group/group.h"
+
 #include "recipe/group/layout.h"
 #include "recipe/group/roster.h"
 

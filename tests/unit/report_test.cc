@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/report and command/table: what is shown of those who stand at locks.
-#include "command/lock/report.h"
-
+// command/lock/show and command/cli/table: what is shown of those who stand at locks.
 #include "base/text.h"
 #include "command/cli/table.h"
+#include "command/lock/locks.h"
 
 #include <algorithm>
 

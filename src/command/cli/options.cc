@@ -78,10 +78,6 @@ void add_flags(CLI::App& app, GlobalOptions& options) {
 
 }  // namespace
 
-CLI::App* add_command(CLI::App& parent, const char* name, const char* help) {
-  return parent.add_subcommand(name, help)->allow_extras();
-}
-
 std::string name_of(const CLI::App& app) {
   return app.get_name();
 }

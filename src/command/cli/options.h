@@ -34,9 +34,6 @@ struct GlobalOptions {
 
 // --- to the parser, through these because a file that includes CLI11 takes seconds to compile
 
-// Words that are no options are left to the subcommand.
-CLI::App* add_command(CLI::App& parent, const char* name, const char* help);
-
 std::string name_of(const CLI::App& app);
 
 // An option without a value.

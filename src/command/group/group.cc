@@ -2,14 +2,22 @@
 #include "command/group/group.h"
 
 #include "base/text.h"
+#include "base/time.h"
+#include "command/cli/output.h"
+#include "command/cli/table.h"
 #include "zk/path.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
 namespace {
+
+using recipe::Member;
+using recipe::MemberChange;
+using recipe::Members;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -17,52 +25,89 @@ constexpr const char* kFooter =
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
     "Manual: zklock-group(1)";
 
-std::string only_group(const CLI::App& app, const std::vector<std::string>& words, const Arguments& arguments) {
+constexpr size_t kLongestData = 80;
+
+std::string first_of(const std::vector<std::string>& words, const Call& call) {
   if (words.empty()) {
-    throw usage_error(fmt::format("no group named: write zklock group {} /groups/web", app.get_name()));
+    throw usage_error(fmt::format("no group named: write zklock group {} /groups/web", name_of(call.app)));
   }
   zk::check_path(words.front());
-  if (words.size() == 1) return words.front();
-  if (arguments.separated) {
-    throw usage_error(fmt::format("unexpected argument '{}': one group at a time", printable(words[1])));
+  return words.front();
+}
+
+Failure second_group(const std::string& word) {
+  return usage_error(fmt::format("unexpected argument '{}': one group at a time", printable(word)));
+}
+
+void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
+  json["node"] = zk::child_of(group, name);
+  json["since"] = format_utc(member.stat.created_ms);
+  json["session"] = zk::session_name(member.stat.ephemeral_owner);
+  json["data"] = member.data;
+}
+
+std::string table_of(const Members& members) {
+  Table table({"MEMBER", "SINCE", "SESSION", "DATA"});
+  for (const auto& [name, member] : members) {
+    table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
+               shorten(printable(member.data), kLongestData)});
   }
-  throw unexpected_word(words[1], arguments);
+  return table.text();
 }
 
 }  // namespace
 
-CLI::App& add_group(CLI::App& root) {
-  CLI::App& group = *add_command(root, "group", "Groups: be a member, see who is");
-  set_usage(group, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
-  group.require_subcommand(0, 1);
-  set_footer(group, kFooter);
-  return group;
+Execute add_group(CLI::App& app, GlobalOptions&) {
+  set_usage(app, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
+  set_footer(app, kFooter);
+  return nullptr;
 }
 
-std::string group_path(const CLI::App& app, const Arguments& arguments) {
-  const std::vector<std::string> words = operands_of(app, arguments);
-  if (words.size() > 1) {
-    throw usage_error(fmt::format("unexpected argument '{}': one group at a time", printable(words[1])));
-  }
-  return only_group(app, words, arguments);
+std::string group_path(const Call& call) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  if (words.size() > 1) throw second_group(words[1]);
+  return first_of(words, call);
 }
 
-std::string group_before_command(const CLI::App& app, const Arguments& arguments) {
-  const std::vector<std::string> words = app.remaining();
+std::string group_before_command(const Call& call) {
+  const std::vector<std::string> words = words_of(call.app);
   for (const std::string& word : words) {
-    if (word.starts_with('-')) throw unknown_word(app, word);
+    if (word.starts_with('-')) throw unknown_word(call.app, word);
   }
-  if (arguments.separated && arguments.command.empty()) throw usage_error("no command behind --");
-  return only_group(app, words, arguments);
+  const bool separated = call.arguments.separated;
+  if (separated && call.arguments.command.empty()) throw usage_error("no command behind --");
+  std::string path = first_of(words, call);
+  if (words.size() == 1) return path;
+  throw separated ? second_group(words[1]) : unexpected_word(words[1], call.arguments);
 }
 
-std::optional<size_t> member_count(const Value& value, const char* option) {
-  if (!value) return std::nullopt;
-  return static_cast<size_t>(number_of(*value, option, 0));
+std::optional<host::Program> program_of(const Call& call) {
+  if (!call.arguments.separated) return std::nullopt;
+  return host::Program::find(call.arguments.command);
 }
 
-std::string members_are(size_t count) {
-  return fmt::format("{} member{}", count, count == 1 ? "" : "s");
+std::string text_of(const std::string& group, const Members& members, GroupForm form) {
+  if (form == GroupForm::table && !members.empty()) return table_of(members);
+  std::string text;
+  for (const auto& [name, member] : members) {
+    if (form == GroupForm::names) text += printable(name) + '\n';
+    if (form != GroupForm::json) continue;
+    Json json;
+    json["name"] = name;
+    put(json, group, name, member);
+    text += json_line(json);
+  }
+  return text;
+}
+
+std::string text_of(const std::string& group, const MemberChange& change, const Members& members, GroupForm form) {
+  const bool joined = change.kind == MemberChange::Kind::joined;
+  if (form != GroupForm::json) return fmt::format("{}{}\n", joined ? '+' : '-', printable(change.name));
+  Json json;
+  json["change"] = joined ? "joined" : "left";
+  json["name"] = change.name;
+  if (joined) put(json, group, change.name, members.at(change.name));
+  return json_line(json);
 }
 
 }  // namespace zklock::command

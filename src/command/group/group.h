@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group: what its subcommands share on the command line.
+// zklock group: its subcommands, and what they share: the group that is named on the command line, and how members are
+// shown. Safe to print, whatever was read.
 #pragma once
 
-#include "command/cli/arguments.h"
-#include "command/cli/options.h"
+#include "command/cli/subcommand.h"
+#include "host/process/guard.h"
+#include "recipe/group/roster.h"
 
 #include <optional>
 #include <string>
 
 namespace zklock::command {
 
-// Adds it to `root`; the subcommands are added to what it returns.
-CLI::App& add_group(CLI::App& root);
+Execute add_group(CLI::App& app, GlobalOptions& global);
+Execute add_group_join(CLI::App& app, GlobalOptions& global);
+Execute add_group_list(CLI::App& app, GlobalOptions& global);
+Execute add_group_watch(CLI::App& app, GlobalOptions& global);
+Execute add_group_wait(CLI::App& app, GlobalOptions& global);
+Execute add_group_create(CLI::App& app, GlobalOptions& global);
+Execute add_group_delete(CLI::App& app, GlobalOptions& global);
 
-// The one group that is named among the words of `app`. Throws a Failure (64) for a bad one.
-std::string group_path(const CLI::App& app, const Arguments& arguments);
+// The one group that is named. Throws a Failure (64) for a bad one.
+std::string group_path(const Call& call);
 
-// The same where what stands behind "--" is a command.
-std::string group_before_command(const CLI::App& app, const Arguments& arguments);
+// The same where what stands behind "--" is a command; and that, if there is one.
+std::string group_before_command(const Call& call);
+std::optional<host::Program> program_of(const Call& call);
 
-// A number of members; nothing if it was not given. Throws a Failure (64) that names the `option`.
-std::optional<size_t> member_count(const Value& value, const char* option);
+enum class GroupForm {
+  names,  // one a line
+  table,
+  json,  // an object a line
+};
 
-// "1 member", "2 members".
-std::string members_are(size_t count);
+std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form);
+
+// A line. `members` are those after the change; the one who has joined is among them.
+std::string text_of(const std::string& group, const recipe::MemberChange& change, const recipe::Members& members,
+                    GroupForm form);
 
 }  // namespace zklock::command

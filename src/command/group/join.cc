@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/group/join.h"
-
+// zklock group join: a member of a group, as long as its command runs, or until a signal without one. Sessions may come
+// and go meanwhile: it joins again, and the command is not touched.
 #include "base/text.h"
+#include "base/time.h"
+#include "command/child/attended_command.h"
+#include "command/child/nesting.h"
 #include "command/child/note.h"
+#include "command/group/group.h"
 #include "recipe/group/layout.h"
+#include "recipe/group/member.h"
+#include "recipe/lock/own_node.h"
+#include "zk/path.h"
+#include "zk/timing.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace zklock::command {
 
 namespace {
+
+using recipe::GroupMember;
 
 constexpr const char* kFooter =
     "Exit status: the command's; 64 usage, 65 path used for something else, 69 no\n"
@@ -19,42 +38,265 @@ constexpr const char* kFooter =
     "  zklock group join --unique -w 1m --data-file weight /groups/web\n"
     "Manual: zklock-group(1)";
 
-}  // namespace
+constexpr size_t kMostData = 983040;  // of what the server takes in a request; the rest is for the path
 
-GroupJoin::GroupJoin(CLI::App& group)
-    : app_(add_command(group, "join", "Be a member while a command runs, or until a signal")) {
-  set_usage(*app_, "Usage: zklock group join [OPTIONS] GROUP [-- COMMAND [ARG...]]");
-  add_value(*app_, "--name", name_, "Under this name (the host's); a number is added", "NAME");
-  add_flag(*app_, "--unique", unique_, "Exactly that name: 75 if somebody has it");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for it, connecting included", "DUR");
-  add_value(*app_, "--data", data_, "What others can read about this member", "TEXT");
-  add_value(*app_, "--data-file", data_file_, "The same from a file, again after HUP", "FILE");
-  add_global_options(*app_, global_);
-  set_footer(*app_, kFooter);
+std::string too_much() {
+  return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", kMostData);
 }
 
-int GroupJoin::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                       ExitPolicy&) const {
-  JoinOptions options = join_options(arguments);
-  return Joining(session_options(global), std::move(options), inherited).run();
+struct JoinOptions {
+  Value name;
+  Value data;
+  Value data_file;
+  Value timeout;
+  bool unique = false;
+};
+
+// Nothing if that went well. Else why it did not, and `data` is as before.
+std::optional<std::string> read_data(const std::string& file, std::string& data) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(kMostData + 1, '\0');
+  if (stream.is_open()) stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!stream.is_open() || stream.bad()) {
+    return fmt::format("cannot read the data file '{}': {}", printable(file), std::strerror(errno));
+  }
+  bytes.resize(static_cast<size_t>(stream.gcount()));
+  if (bytes.size() > kMostData) return too_much();
+  data = std::move(bytes);
+  return std::nullopt;
 }
 
-JoinOptions GroupJoin::join_options(const Arguments& arguments) const {
-  const std::string path = group_before_command(*app_, arguments);
-  const std::string name = name_.value_or(host_name());
+// Throws a Failure: 64 if both are given, or if the file cannot be read; 65 if it is too much.
+std::string data_of(const JoinOptions& options) {
+  if (options.data && options.data_file) throw usage_error("give either --data or --data-file, not both");
+  std::string data = options.data.value_or("");
+  if (data.size() > kMostData) throw Failure(ExitStatus::bad_data, too_much());
+  const auto trouble = options.data_file ? read_data(*options.data_file, data) : std::nullopt;
+  if (!trouble) return data;
+  throw Failure(*trouble == too_much() ? ExitStatus::bad_data : ExitStatus::usage, *trouble);
+}
+
+// What is to be done, once the command line is understood.
+struct JoinPlan {
+  recipe::Membership membership;
+  Value data_file;
+  Deadline until = kNever;  // for joining the first time, connecting included
+  bool waits = false;       // for the name, if somebody has it
+  std::optional<host::Program> program = {};
+};
+
+JoinPlan plan_of(const Call& call, const JoinOptions& options) {
+  const std::string path = group_before_command(call);
+  const std::string name = options.name.value_or(host_name());
   if (const auto error = recipe::member_name_error(path, name)) {
     throw usage_error(fmt::format("bad name '{}' for --name: {}", printable(name), *error));
   }
-  const MemberData data(data_, data_file_);
-  JoinOptions options{{path, name, unique_, data.bytes()}, data};
-  if (timeout_) {
-    const Duration span = duration_of(*timeout_, "--timeout");
-    options.waits = span > Duration::zero();
+  JoinPlan plan{{path, name, options.unique, data_of(options)}, options.data_file};
+  if (options.timeout) {
+    const Duration span = duration_of(*options.timeout, "--timeout");
+    plan.waits = span > Duration::zero();
     // -w 0 leaves the time to connect and to look.
-    if (options.waits) options.until = deadline_in(span);
+    if (plan.waits) plan.until = deadline_in(span);
   }
-  if (arguments.separated) options.program = host::Program::find(arguments.command);
-  return options;
+  plan.program = program_of(call);
+  return plan;
+}
+
+// While there is no command: HUP is for the data, if that can change; any other signal ends what zklock waits for.
+class Stay : public host::Source {
+ public:
+  Stay(host::Signals& signals, const JoinPlan& plan) : signals_(signals) {
+    // What is read again must not be waited for: not a pipe.
+    std::error_code error;
+    reloads_ = !plan.program && plan.data_file && std::filesystem::is_regular_file(*plan.data_file, error);
+  }
+
+  bool take_reload() { return std::exchange(reload_, false); }
+
+  void arm(host::PollSet&) override {}
+  void record(const host::PollSet&) override {}
+  void decide() override {
+    while (!ended_) {
+      const auto arrival = signals_.take();
+      if (!arrival) return;
+      // The terminal's own says that it is gone.
+      const bool reload = arrival->signal == SIGHUP && reloads_ && !arrival->reached_group;
+      reload_ |= reload;
+      ended_ = !reload;
+      if (ended_) throw Failure::by_signal(arrival->signal);
+    }
+  }
+
+ private:
+  host::Signals& signals_;
+  bool reloads_ = false;
+  bool reload_ = false;
+  bool ended_ = false;
+};
+
+class JoinJob {
+ public:
+  // Forks the guard, if there is a command: before there is a ZooKeeper handle.
+  JoinJob(const Call& call, const JoinOptions& options)
+      : plan_(plan_of(call, options)),
+        group_(plan_.membership.group),
+        tried_("cannot join " + group_),
+        stay_(signals_, plan_),
+        session_(loop_, session_options(call.global)),
+        member_(session_, plan_.membership) {
+    if (!plan_.program) return;
+    guard_.emplace(host::Service::once, *plan_.program, call.inherited);
+    guarding_.emplace(loop_, *guard_);
+  }
+
+  // The command's status. Throws a Failure for all else: 65, 69, 70, 75 if the name is taken, 76 if somebody has
+  // removed the member and there is no command, 77, a signal.
+  int run() {
+    session_.set_purpose(tried_);
+    try {
+      join();
+      keep();
+    } catch (...) {
+      member_.leave(recipe::withdrawal_budget(session_));
+      session_.close();
+      if (!command_ || !command_->is_over()) throw;
+    }
+    return command_->status(group_);
+  }
+
+ private:
+  void join() {
+    session_.open(plan_.until);
+    enter(plan_.until, plan_.waits);
+    session_.set_enduring(true);
+    if (guard_) start_command();
+  }
+
+  void enter(Deadline until, bool waits) {
+    for (;;) {
+      switch (member_.join(until)) {
+        case GroupMember::State::in:
+          return console_.detail(fmt::format("joined {} as {}", group_, name()));
+        case GroupMember::State::taken:
+          if (!waits) fail_taken();
+          console_.detail(
+              fmt::format("waiting until nobody else in {} is {}", group_, printable(plan_.membership.name)));
+          if (!member_.wait_for_name(until)) fail_taken();
+          break;
+        case GroupMember::State::removed:
+          check_member();
+          break;
+        case GroupMember::State::expired:
+          member_.forget();
+          session_.open(until);
+          break;
+      }
+    }
+  }
+
+  // From here on signals are the command's.
+  void start_command() {
+    loop_.remove(stay_);
+    signals_.take_job_control();
+    command_.emplace(signals_, *guard_, console_,
+                     CommandTerms{"its membership", zk::usual_grace_of(session_.timeout())});
+    attending_.emplace(loop_, *command_);
+    std::vector<std::string> variables{"ZKLOCK_PATH=" + group_, "ZKLOCK_NODE=" + member_.path(),
+                                       "ZKLOCK_SERVERS=" + session_.options().servers.text()};
+    // The locks of a zklock that runs us are the command's too.
+    if (const auto outer = Nesting({}, 0).variable({})) variables.push_back(*outer);
+    command_->start(variables);
+  }
+
+  // Ends by what is thrown.
+  void keep() {
+    try {
+      for (;;) look_after();
+    } catch (const Failure& failure) {
+      if (!command_ || command_->is_over()) throw;
+      // The command runs on, member or not.
+      say(failure.text());
+    }
+    member_.forget();
+    session_.close();
+    for (;;) loop_.turn(kNever);
+  }
+
+  void look_after() {
+    if (session_.expired()) return join_again();
+    console_.report_connection();
+    if (member_.is_disturbed()) {
+      check_member();
+    } else if (stay_.take_reload()) {
+      reload();
+    } else {
+      session_.turn(kNever);
+    }
+  }
+
+  void check_member() {
+    if (member_.look(kNever) != GroupMember::State::removed) return;
+    const std::string removed = name();
+    member_.forget();
+    throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group_, removed));
+  }
+
+  void join_again() {
+    console_.detail(fmt::format("the session expired; joining {} again", group_));
+    member_.forget();
+    session_.open(kNever);
+    enter(kNever, true);
+  }
+
+  void reload() {
+    if (const auto trouble = read_data(*plan_.data_file, plan_.membership.data))
+      return say(*trouble + "; the data stays as it is");
+    const auto state = member_.set_data(plan_.membership.data, kNever);
+    if (state == GroupMember::State::in) console_.detail("the data was read again");
+  }
+
+  std::string name() const { return printable(zk::name_of(member_.path())); }
+
+  [[noreturn]] void fail_taken() const {
+    const zk::Stat& stat = member_.taken_by();
+    throw Failure(
+        ExitStatus::busy,
+        fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
+                    tried_, printable(plan_.membership.name), format_duration(age_of(stat.created_ms)),
+                    zk::session_name(stat.ephemeral_owner)));
+  }
+
+  JoinPlan plan_;
+  const std::string& group_;
+  std::string tried_;
+  host::Loop loop_;
+  host::Signals signals_;
+  Stay stay_;
+  host::Attached receiving_{loop_, signals_};
+  host::Attached staying_{loop_, stay_};
+  zk::Session session_;
+  Console console_{session_};
+  GroupMember member_;
+  std::optional<host::Guard> guard_;
+  std::optional<host::Attached> guarding_;
+  std::optional<AttendedCommand> command_;
+  std::optional<host::Attached> attending_;
+};
+
+}  // namespace
+
+Execute add_group_join(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<JoinOptions>();
+  set_usage(app, "Usage: zklock group join [OPTIONS] GROUP [-- COMMAND [ARG...]]");
+  add_value(app, "--name", options->name, "Under this name (the host's); a number is added", "NAME");
+  add_flag(app, "--unique", options->unique, "Exactly that name: 75 if somebody has it");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for it, connecting included", "DUR");
+  add_value(app, "--data", options->data, "What others can read about this member", "TEXT");
+  add_value(app, "--data-file", options->data_file, "The same from a file, again after HUP", "FILE");
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return JoinJob(call, *options).run(); };
 }
 
 }  // namespace zklock::command

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/break.h"
-
+// zklock break: who holds the lock, is that meant, do they let go. Whoever comes later is left alone.
 #include "base/text.h"
+#include "command/child/console.h"
+#include "command/child/note.h"
 #include "command/cli/output.h"
-#include "command/lock/breaking.h"
+#include "command/lock/locks.h"
+#include "host/terminal.h"
+#include "recipe/lock/revocation.h"
 #include "zk/path.h"
+
+#include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -12,7 +18,11 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kUsualPatience = "30s";
+using recipe::Nodes;
+using recipe::Participant;
+
+constexpr const char* kUsualTimeout = "30s";
+constexpr size_t kLongestList = 300;
 
 constexpr const char* kFooter =
     "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage, 65 the\n"
@@ -22,32 +32,118 @@ constexpr const char* kFooter =
     "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n"
     "Manual: zklock-show(1)";
 
-}  // namespace
+struct BreakOptions {
+  Value timeout;  // for all of it, connecting included, but not for a person's answer; 0: does not wait
+  bool force = false;
+  bool yes = false;
+};
 
-Break::Break(CLI::App& root) : app_(add_command(root, "break", "Have the holders of a lock let go of it")) {
-  set_usage(*app_, "Usage: zklock break [OPTIONS] LOCK");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long until they let go (30s)", "DUR");
-  add_flag(*app_, "--force", force_, "Then take the lock away; they may still run");
-  add_flag(*app_, "--yes", yes_, "Do not ask");
-  add_global_options(*app_, global_);
-  set_footer(*app_, kFooter);
-}
-
-int Break::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&, ExitPolicy&) const {
-  BreakingOptions options{path(arguments), duration_of(timeout_.value_or(kUsualPatience), "--timeout"), !yes_, force_};
-  zk::SessionOptions session = session_options(global);
-  if (options.confirm) check_can_ask();
-  Breaking(std::move(session), std::move(options)).run();
-  return 0;
-}
-
-std::string Break::path(const Arguments& arguments) const {
-  const std::vector<std::string> paths = operands_of(*app_, arguments);
+std::string path_of(const Call& call) {
+  std::vector<std::string> paths = operands_of(call.app, call.arguments);
   if (paths.empty()) throw usage_error("no lock named: write zklock break /locks/job");
-  if (paths.size() > 1)
+  if (paths.size() > 1) {
     throw usage_error(fmt::format("unexpected argument '{}': one lock at a time", printable(paths[1])));
+  }
   zk::check_path(paths.front());
   return paths.front();
+}
+
+class BreakJob {
+ public:
+  BreakJob(const Call& call, const BreakOptions& options)
+      : path_(path_of(call)),
+        timeout_(duration_of(options.timeout.value_or(kUsualTimeout), "--timeout")),
+        options_(options),
+        session_(loop_, session_options(call.global)) {
+    if (!options.yes) check_can_ask();
+  }
+
+  // Returns 0 when those who held the lock at the beginning hold it no more. Throws a Failure for all else: 1 for a
+  // person's no, 65 for a queue, 75 where there is no such lock or somebody has not let go in time, 77, and what the
+  // session throws.
+  int run() {
+    const bool waits = timeout_ > Duration::zero();
+    if (waits) until_ = deadline_in(timeout_);
+    session_.set_purpose(fmt::format("cannot break {}", path_));
+    session_.open(until_);
+    Nodes nodes = find_holders();
+    if (nodes.empty()) console_.detail(path_ + " is free");
+    if (!nodes.empty() && !options_.yes) confirm();
+    nodes = recipe::ask_to_let_go(session_, nodes, until_);
+    if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
+    nodes = recipe::wait_until_gone(session_, nodes, waits ? until_ : BootClock::now());
+    if (options_.force) {
+      for (const std::string& node : recipe::take_away(session_, nodes, kNever)) {
+        host::say_error(fmt::format("took {} away from {}, which may still be running", path_, describe({node})));
+      }
+    } else if (!nodes.empty()) {
+      session_.ready(until_);
+      session_.close();
+      throw Failure(ExitStatus::busy,
+                    fmt::format("cannot break {}: {} {} not let go in time; --force takes the lock away", path_,
+                                describe(nodes), nodes.size() == 1 ? "has" : "have"));
+    }
+    session_.close();
+    return 0;
+  }
+
+ private:
+  Nodes find_holders() {
+    const recipe::Survey survey = recipe::survey_paths(session_, {path_}, until_).front();
+    const std::string tried = "cannot break " + path_;
+    check_is_lock(survey, tried);
+    if (survey.state == recipe::Survey::State::absent) {
+      session_.close();
+      throw Failure(ExitStatus::busy, tried + ": there is no such lock");
+    }
+    holders_ = survey.holders();
+    Nodes nodes;
+    for (const Participant& holder : holders_) nodes.push_back(holder.node);
+    return nodes;
+  }
+
+  // Nobody's session lasts as long as a person may think. Names of nodes are not used twice, so those that were shown
+  // are those that will be hit.
+  void confirm() {
+    const Duration left = left_until(until_);
+    session_.close();
+    const char* whom = holders_.size() == 1 ? "this holder" : "these holders";
+    command::confirm(fmt::format("{}zklock: have {} let go of {}?", table_of_holders(holders_), whom, path_), path_);
+    until_ = deadline_in(left);
+    session_.open(until_);
+  }
+
+  std::string describe(const Nodes& nodes) const {
+    std::string text;
+    for (const std::string& node : nodes) {
+      const auto holder =
+          std::find_if(holders_.begin(), holders_.end(), [&](const Participant& h) { return h.node == node; });
+      text += (text.empty() ? "" : ", ") + describe_note(holder->data);
+    }
+    return shorten(text, kLongestList);
+  }
+
+  std::string path_;
+  Duration timeout_;
+  BreakOptions options_;
+  host::Loop loop_;
+  zk::Session session_;
+  Console console_{session_};
+  Deadline until_ = kNever;
+  std::vector<Participant> holders_;
+};
+
+}  // namespace
+
+Execute add_break(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<BreakOptions>();
+  set_usage(app, "Usage: zklock break [OPTIONS] LOCK");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long until they let go (30s)", "DUR");
+  add_flag(app, "--force", options->force, "Then take the lock away; they may still run");
+  add_flag(app, "--yes", options->yes, "Do not ask");
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return BreakJob(call, *options).run(); };
 }
 
 }  // namespace zklock::command

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/lock/job.h"
 
-#include "command/child/command_status.h"
-#include "command/child/guard_trouble.h"
-#include "command/lock/waiting.h"
+#include "command/child/attended_command.h"
+#include "command/child/nesting.h"
+#include "host/status_line.h"
 #include "host/terminal.h"
-#include "recipe/lock/lease.h"
+#include "recipe/lock/last_success.h"
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/outer_lock.h"
 #include "recipe/lock/slots.h"
 #include "zk/timing.h"
@@ -13,8 +14,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <sys/wait.h>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,241 +21,264 @@ namespace zklock::command {
 
 namespace {
 
-using End = Attendance::End;
+using namespace std::chrono_literals;
 using recipe::Held;
+using recipe::LockSet;
 using recipe::Outcome;
 
-constexpr Duration kUsuallyGranted = std::chrono::seconds(40);  // servers' maxSessionTimeout, unless they are told
+constexpr Duration kUsuallyGranted = 40s;  // servers' maxSessionTimeout, unless they are told
+constexpr Duration kFirstLook = 1s;        // a shorter wait is not worth a line
+constexpr Duration kEveryLook = 2s;        // two reads each, for one person at a terminal
 
-bool succeeded(int wait_status) {
-  return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
-}
-
-std::string a_line_each(const std::vector<Held>& held, const std::function<std::string(const Held&)>& text) {
-  std::string lines;
-  for (const Held& one : held) {
-    if (!lines.empty()) lines += '\n';
-    lines += text(one);
+// What is said while a command waits for its lock: at a terminal, after a second, one line that is kept up to date and
+// wiped out at the end; with --verbose elsewhere, once. Else nothing.
+class WaitReport : public recipe::WaitObserver {
+ public:
+  explicit WaitReport(const Console& console) : console_(console) {
+    if (console_.verbose()) next_look_ = began_;
+    if (watched_) next_look_ = began_ + kFirstLook;
   }
-  return lines;
-}
+
+  Deadline next_look() const override { return next_look_; }
+
+  void on_holder(const recipe::Holder& holder) override {
+    next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
+    std::string text = fmt::format("waiting for {}: {}", holder.path, describe_holder(holder));
+    if (holder.before > 1) text += fmt::format(", {} before us", holder.before);
+    watched_ ? status_.show("zklock: " + text) : say(text);
+  }
+
+  void on_start_again(Outcome why) override {
+    status_.wipe();
+    console_.detail(why == Outcome::expired ? "the session expired while waiting; taking a new place in line"
+                                            : "a lock was lost while waiting for another; taking all of them again");
+  }
+
+  // Wipes the line; if the lock is ours, says with --verbose how long that took.
+  void end(const std::string& names, bool held) {
+    status_.wipe();
+    next_look_ = kNever;
+    if (held) console_.detail(fmt::format("took {} after {}", names, format_duration(BootClock::now() - began_)));
+  }
+
+ private:
+  const Console& console_;
+  bool watched_ = host::is_watched();
+  Deadline began_ = BootClock::now();
+  Deadline next_look_ = kNever;
+  host::StatusLine status_;
+};
+
+class Job {
+ public:
+  // Forks the guard: before there is a ZooKeeper handle. `course` is told how far it comes.
+  Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
+      Course& course)
+      : options_(std::move(options)),
+        names_(fmt::format("{}", fmt::join(options_.paths, ", "))),
+        course_(course),
+        session_(loop_, std::move(session)),
+        guard_(host::Service::once, std::move(program), inherited),
+        nesting_(options_.paths, options_.slots) {}
+
+  int run() {
+    WaitReport report(console_);
+    session_.set_purpose("cannot take " + names_);
+    session_.open(options_.patience.until);
+    course_.connected = true;
+    check_grace();
+    LockSet locks(
+        loop_, session_, [&] { return make_locks(report); }, report);
+    const Outcome outcome = locks.acquire(options_.patience);
+    report.end(names_, outcome == Outcome::held);
+    if (outcome == Outcome::held) return run_under(locks);
+    session_.close();
+    const std::string& path = locks.holder().path;
+    throw Failure(ExitStatus::busy, outcome == Outcome::busy
+                                        ? fmt::format("cannot take {}: {}", path, describe_holder(locks.holder()))
+                                        : fmt::format("cannot take {}: our place in line was removed", path));
+  }
+
+ private:
+  LockSet::Locks make_locks(recipe::WaitObserver& observer) {
+    LockSet::Locks locks;
+    std::vector<Held> outers;
+    options_.note.slots = options_.slots;
+    const std::string data = to_json(options_.note);
+    const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
+    for (const std::string& path : options_.paths) {
+      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.patience.until);
+      if (outer) {
+        outers.push_back(*outer);
+        locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
+      } else if (options_.slots > 0) {
+        locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
+      } else {
+        locks.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
+      }
+    }
+    nesting_.settle(outers);
+    return locks;
+  }
+
+  int run_under(LockSet& locks) {
+    const std::vector<Held>& held = locks.held();
+    options_.note.token = held.front().token;
+    recipe::LastSuccess last(session_, held, to_json(options_.note));
+    // From the grant on nothing waits without it.
+    recipe::Lease lease(session_, held, grace());
+    std::optional<host::Attached> holding(std::in_place, loop_, lease);
+    if (options_.once_per) check_last_success(last, lease.fence(), locks);
+    // From here on signals are the command's.
+    loop_.remove(end_on_signal_);
+    signals_.take_job_control();
+    AttendedCommand command(signals_, guard_, console_, terms(lease, held));
+    command.attend(loop_, variables(held));
+    course_.over |= command.ending_wanted();
+    holding.reset();
+    const std::optional<Failure> loss = command.lost() ? std::optional(command.loss(names_)) : std::nullopt;
+    if (options_.once_per && !loss && guard_.executed() && guard_.wait_status() == 0) {
+      course_.over = true;
+      record_success(last, locks);
+    }
+    give_back(locks, command.unproved());
+    if (loss) throw *loss;
+    guard_.check_execution();
+    const std::string deleted = locks.deleted();
+    if (!deleted.empty() && lease.proved() < command.ended()) {
+      throw Failure(ExitStatus::lost,
+                    fmt::format("lost {}: its node was deleted, maybe before the command had ended", deleted));
+    }
+    return status_of_command(guard_.wait_status());
+  }
+
+  CommandTerms terms(recipe::Lease& lease, const std::vector<Held>& held) const {
+    CommandTerms terms{"its lock", grace(), &lease};
+    for (const Held& one : held) terms.tokens.push_back(one.token);
+    terms.wait_all = options_.wait_all;
+    terms.hold_until = deadline_in(options_.min_hold);
+    return terms;
+  }
+
+  std::vector<std::string> variables(const std::vector<Held>& held) const {
+    std::vector<std::string> paths, nodes, tokens;
+    for (const Held& one : held) {
+      paths.push_back(one.path);
+      nodes.push_back(one.node);
+      tokens.push_back(fmt::format("{}", one.token));
+    }
+    std::vector<std::string> variables{
+        fmt::format("ZKLOCK_PATH={}", fmt::join(paths, "\n")), fmt::format("ZKLOCK_NODE={}", fmt::join(nodes, "\n")),
+        fmt::format("ZKLOCK_TOKEN={}", fmt::join(tokens, "\n")), "ZKLOCK_SERVERS=" + session_.options().servers.text()};
+    if (const auto outer = nesting_.variable(held)) variables.push_back(*outer);
+    return variables;
+  }
+
+  // By the fence the lock may be somebody else's.
+  void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {
+    const auto age = last.age(std::min(options_.patience.until, fence));
+    if (session_.expired()) throw zk::expired("cannot take " + names_);
+    if (last.ahead() > Duration::zero()) {
+      console_.detail(
+          fmt::format("a success under {} is recorded {} in the future, by a server's clock that was ahead; "
+                      "it does not count",
+                      names_, format_duration(last.ahead())));
+    }
+    if (!age || *age >= *options_.once_per) return;
+    locks.release(session_.timeout());
+    session_.close();
+    throw Failure(ExitStatus::busy, fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names_,
+                                                format_duration(*age), format_duration(*options_.once_per)));
+  }
+
+  void record_success(recipe::LastSuccess& last, LockSet& locks) {
+    bool recorded = last.record(zk::beat_of(session_.timeout()));
+    if (!recorded) {
+      const bool finished = finish_unless_ended(
+          [&] { recorded = last.record(session_.timeout()); },
+          "while the command's success was recorded, so it may run again before --once-per is over");
+      // Whether it was recorded shows when the session, and with it the lock, is over.
+      if (!finished) return locks.forget();
+    }
+    if (recorded) return locks.forget();
+    throw Failure(ExitStatus::lost,
+                  fmt::format("lost {} when the command had succeeded: that could not be recorded, so it may run again "
+                              "before --once-per {} is over",
+                              names_, format_duration(*options_.once_per)));
+  }
+
+  // For what takes long at the end. The first try is not disturbed by what came with the command's end. False where
+  // somebody did not want to wait for it: then the lock is left to the session's end. The status stays the command's.
+  bool finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
+    drop_signals();
+    host::EndOnSignal by_people(signals_, host::EndedBy::people);
+    const host::Attached ending(loop_, by_people);
+    try {
+      finish();
+    } catch (const Failure& failure) {
+      if (failure.signal() == 0) throw;
+      course_.over = true;
+      say(fmt::format("got SIG{} {}; {} is left to the end of the session", sigabbrev_np(failure.signal()), otherwise,
+                      names_));
+      return false;
+    }
+    return true;
+  }
+
+  void drop_signals() {
+    while (const auto arrival = signals_.take()) course_.over |= host::is_ending(arrival->signal);
+  }
+
+  void give_back(LockSet& locks, bool unproved) {
+    guard_.dismiss();
+    // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
+    const bool reachable = !unproved || session_.connected();
+    if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
+      finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
+    }
+    session_.close();
+    drop_signals();
+  }
+
+  Duration longest_grace() const { return session_.timeout() / kGraceParts; }
+  Duration grace() const {
+    return std::min(longest_grace(), options_.grace.value_or(zk::usual_grace_of(session_.timeout())));
+  }
+
+  void check_grace() const {
+    const Duration most = longest_grace();
+    if (!options_.grace || *options_.grace <= most) return;
+    const std::string text = fmt::format("--grace {} is more than an eighth of the session timeout, {}",
+                                         format_duration(*options_.grace), format_duration(session_.timeout()));
+    if (session_.timeout() < session_.options().session_timeout) {
+      throw Failure(ExitStatus::usage,
+                    fmt::format("{}, the longest that the servers grant: write at most {}ms", text, most / 1ms));
+    }
+    const auto needed = std::chrono::ceil<std::chrono::seconds>(*options_.grace * kGraceParts);
+    const char* limited = needed > kUsuallyGranted ? ", which the servers' maxSessionTimeout has to allow" : "";
+    throw Failure(ExitStatus::usage, fmt::format("{}: ask for --session-timeout {}s{}", text, needed.count(), limited));
+  }
+
+  JobOptions options_;
+  std::string names_;  // of the locks
+  Course& course_;
+  host::Loop loop_;
+  host::Signals signals_;
+  host::EndOnSignal end_on_signal_{signals_};
+  host::Attached receiving_{loop_, signals_};
+  host::Attached ending_{loop_, end_on_signal_};
+  zk::Session session_;  // outlives the guard: whatever is thrown, the command is dead before the lock is free
+  Console console_{session_};
+  host::Guard guard_;
+  host::Attached guarding_{loop_, guard_};
+  Nesting nesting_;
+};
 
 }  // namespace
 
-Job::Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
-         Course& course)
-    : options_(std::move(options)),
-      course_(course),
-      session_(loop_, std::move(session)),
-      guard_(host::Service::once, std::move(program), inherited),
-      nesting_(options_.paths, options_.slots) {}
-
-int Job::run() {
-  Waiting waiting(names(), session_.options().verbose);
-  session_.set_purpose("cannot take " + names());
-  session_.open(options_.patience.until);
-  course_.connected = true;
-  check_grace();
-  recipe::LockSet locks(
-      loop_, session_, [&] { return make_locks(waiting); }, waiting);
-  const Outcome outcome = locks.acquire(options_.patience);
-  waiting.end(outcome == Outcome::held);
-  if (outcome == Outcome::held) return run_under(locks);
-  session_.close();
-  const std::string& path = locks.holder().path;
-  throw Failure(ExitStatus::busy, outcome == Outcome::busy
-                                      ? fmt::format("cannot take {}: {}", path, describe_holder(locks.holder()))
-                                      : fmt::format("cannot take {}: our place in line was removed", path));
-}
-
-recipe::LockSet::Locks Job::make_locks(recipe::WaitObserver& observer) {
-  recipe::LockSet::Locks locks;
-  std::vector<Held> outers;
-  options_.note.slots = options_.slots;
-  const std::string data = to_json(options_.note);
-  const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
-  for (const std::string& path : options_.paths) {
-    const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.patience.until);
-    if (outer) {
-      outers.push_back(*outer);
-      locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
-    } else if (options_.slots > 0) {
-      locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
-    } else {
-      locks.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
-    }
-  }
-  nesting_.settle(outers);
-  return locks;
-}
-
-int Job::run_under(recipe::LockSet& locks) {
-  const std::vector<Held>& held = locks.held();
-  options_.note.token = held.front().token;
-  recipe::LastSuccess last(session_, held, to_json(options_.note));
-  // From the grant on nothing waits without it.
-  recipe::Lease lease(session_, held, grace());
-  std::optional<host::Attached> holding(std::in_place, loop_, lease);
-  if (options_.once_per) check_last_success(last, lease.fence(), locks);
-  const End end = attend(lease, held);
-  holding.reset();
-  const Duration unproved = BootClock::now() - lease.proved();
-  const bool success = end == End::own && guard_.executed() && succeeded(guard_.wait_status());
-  if (options_.once_per && success) {
-    course_.over = true;
-    record_success(last, locks);
-  }
-  guard_.dismiss();
-  give_back(locks, end);
-  drop_signals();
-  if (end != End::own) throw lost(end, lease.lost(), unproved);
-  guard_.check_execution();
-  // Deleted while the command ran, for all we know.
-  if (!locks.deleted().empty() && lease.proved() < ended_) throw lost(End::found_deleted, locks.deleted(), unproved);
-  return status_of_command(guard_.wait_status());
-}
-
-End Job::attend(recipe::Lease& lease, const std::vector<Held>& held) {
-  // From here on signals are the command's.
-  loop_.remove(end_on_signal_);
-  signals_.take_job_control();
-  std::vector<int64_t> tokens;
-  for (const Held& one : held) tokens.push_back(one.token);
-  const Terms terms{grace(), options_.wait_all, session_.options().verbose, deadline_in(options_.min_hold)};
-  Attendance attendance(loop_, signals_, guard_, session_, lease, tokens, terms);
-  const End end = attendance.attend(variables(held));
-  course_.over |= attendance.ending_wanted();
-  ended_ = attendance.ended();
-  return end;
-}
-
-std::vector<std::string> Job::variables(const std::vector<Held>& held) const {
-  std::vector<std::string> variables{
-      "ZKLOCK_PATH=" + a_line_each(held, [](const Held& one) { return one.path; }),
-      "ZKLOCK_NODE=" + a_line_each(held, [](const Held& one) { return one.node; }),
-      "ZKLOCK_TOKEN=" + a_line_each(held, [](const Held& one) { return fmt::format("{}", one.token); }),
-      "ZKLOCK_SERVERS=" + session_.options().servers.text()};
-  if (const auto outer = nesting_.variable(held)) variables.push_back(*outer);
-  return variables;
-}
-
-// By the fence the lock may be somebody else's.
-void Job::check_last_success(recipe::LastSuccess& last, Deadline fence, recipe::LockSet& locks) {
-  const auto age = last.age(std::min(options_.patience.until, fence));
-  if (session_.expired()) {
-    throw zk::expired(fmt::format("cannot take {}", names()));
-  }
-  if (last.ahead() > Duration::zero() && session_.options().verbose) {
-    host::remark(
-        fmt::format("zklock: a success under {} is recorded {} in the future, by a server's clock that was "
-                    "ahead; it does not count\n",
-                    names(), format_duration(last.ahead())));
-  }
-  if (!age || *age >= *options_.once_per) return;
-  locks.release(session_.timeout());
-  session_.close();
-  throw Failure(ExitStatus::busy, fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names(),
-                                              format_duration(*age), format_duration(*options_.once_per)));
-}
-
-void Job::record_success(recipe::LastSuccess& last, recipe::LockSet& locks) {
-  bool recorded = last.record(zk::beat_of(session_.timeout()));
-  if (!recorded) {
-    const bool finished =
-        finish_unless_ended([&] { recorded = last.record(session_.timeout()); },
-                            "while the command's success was recorded, so it may run again before --once-per is over");
-    // Whether it was recorded shows when the session, and with it the lock, is over.
-    if (!finished) return locks.forget();
-  }
-  if (recorded) return locks.forget();
-  throw Failure(ExitStatus::lost,
-                fmt::format("lost {} when the command had succeeded: that could not be recorded, so it may run again "
-                            "before --once-per {} is over",
-                            names(), format_duration(*options_.once_per)));
-}
-
-// For what takes long at the end. The first try is not disturbed by what came with the command's end. False where
-// somebody did not want to wait for it: then the lock is left to the session's end. The status stays the command's.
-bool Job::finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
-  drop_signals();
-  host::EndOnSignal by_people(signals_, host::EndedBy::people);
-  const host::Attached ending(loop_, by_people);
-  try {
-    finish();
-  } catch (const Failure& failure) {
-    if (failure.signal() == 0) throw;
-    course_.over = true;
-    host::remark(fmt::format("zklock: got SIG{} {}; {} is left to the end of the session\n",
-                             sigabbrev_np(failure.signal()), otherwise, names()));
-    return false;
-  }
-  return true;
-}
-
-void Job::drop_signals() {
-  while (const auto arrival = signals_.take()) course_.over |= host::is_ending(arrival->signal);
-}
-
-void Job::give_back(recipe::LockSet& locks, End end) {
-  // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
-  const bool reachable = end != End::unproved || session_.connected();
-  if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
-    finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
-  }
-  session_.close();
-}
-
-Duration Job::grace() const {
-  const Duration most = session_.timeout() / kGraceParts;
-  return std::min(most, options_.grace.value_or(zk::usual_grace_of(session_.timeout())));
-}
-
-void Job::check_grace() const {
-  const Duration most = session_.timeout() / kGraceParts;
-  if (!options_.grace || *options_.grace <= most) return;
-  const std::string text = fmt::format("--grace {} is more than an eighth of the session timeout, {}",
-                                       format_duration(*options_.grace), format_duration(session_.timeout()));
-  if (session_.timeout() < session_.options().session_timeout) {
-    throw Failure(ExitStatus::usage, fmt::format("{}, the longest that the servers grant: write at most {}ms", text,
-                                                 most / std::chrono::milliseconds(1)));
-  }
-  const auto needed = std::chrono::ceil<std::chrono::seconds>(*options_.grace * kGraceParts);
-  const char* limited = needed > kUsuallyGranted ? ", which the servers' maxSessionTimeout has to allow" : "";
-  throw Failure(ExitStatus::usage, fmt::format("{}: ask for --session-timeout {}s{}", text, needed.count(), limited));
-}
-
-std::string Job::names() const {
-  std::string names;
-  for (const std::string& path : options_.paths) names += (names.empty() ? "" : ", ") + path;
-  return names;
-}
-
-Failure Job::lost(End end, const std::string& which, Duration unproved) const {
-  std::string reason;
-  switch (end) {
-    case End::own:
-      break;
-    case End::node_deleted:
-      reason = "its node was deleted";
-      break;
-    case End::revoked:
-      reason = "somebody asked for it (zklock break)";
-      break;
-    case End::expired:
-      reason = "the session expired";
-      break;
-    case End::unproved:
-      reason = fmt::format("no quorum confirmed the lock for {}", format_duration(unproved));
-      break;
-    case End::guard_killed:
-      reason = "the guard was killed";
-      break;
-    case End::found_deleted:
-      return {ExitStatus::lost,
-              fmt::format("lost {}: its node was deleted, maybe before the command had ended", which)};
-  }
-  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", which.empty() ? names() : which, reason,
-                                        end_of("the command", guard_.overrun()))};
+int run_job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
+            Course& course) {
+  return Job(std::move(program), inherited, std::move(session), std::move(options), course).run();
 }
 
 }  // namespace zklock::command

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/run.h"
-
+// zklock run: its options, what is wrong with them, and --restart: a service that goes on after a loss. Where two hosts
+// have it, one runs and the other stands by.
 #include "base/text.h"
-#include "command/child/note.h"
-#include "command/lock/restart.h"
+#include "command/lock/job.h"
+#include "command/lock/locks.h"
+#include "host/signals.h"
+#include "host/terminal.h"
 #include "zk/path.h"
 
 #include <algorithm>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +17,8 @@
 namespace zklock::command {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -23,82 +28,97 @@ constexpr const char* kFooter =
 
 constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
 
-}  // namespace
+constexpr Duration kFirstPause = 1s;
+constexpr Duration kLongestPause = 1min;  // an attempt that lasted longer is followed by the first again
 
-Run::Run(CLI::App& root) : app_(add_command(root, "run", "Run a command under a lock")) {
-  set_usage(*app_, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)");
-  add_lock_options();
-  add_command_options();
-  add_global_options(*app_, global_);
-  set_footer(*app_, kFooter);
+struct RunOptions {
+  bool nonblock = false;
+  CLI::Option* shared = nullptr;  // which of the two was given last is asked of the parser
+  CLI::Option* exclusive = nullptr;
+  bool given = false;
+  Value peer;
+  Value timeout;
+  Value conflict_status;
+  Value shell_command;
+  Value label;
+  Value grace;
+  Value slots;
+  Value min_hold;
+  Value once_per;
+  bool wait_all = false;
+  bool restart = false;
+};
+
+// In byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
+std::vector<std::string> paths_of(const Call& call) {
+  std::vector<std::string> paths = words_of(call.app);
+  for (const std::string& path : paths) {
+    if (path.starts_with('-')) throw unknown_word(call.app, path);
+    if (&path != &paths.front() && !path.starts_with('/')) throw unexpected_word(path, call.arguments);
+    zk::check_path(path);
+  }
+  if (paths.empty()) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
 }
 
-void Run::add_lock_options() {
-  add_flag(*app_, "-n,--nonblock", nonblock_, "Do not wait: 75 if the lock is busy");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long, connecting included", "DUR");
-  add_value(*app_, "-E,--conflict-exit-code", conflict_status_, "Exit with N instead of 75", "N");
-  shared_ = app_->add_flag("-s,--shared", given_, "Together with other shared holders");
-  exclusive_ = app_->add_flag("-x,--exclusive", given_, "Alone (the default)");
-  add_value(*app_, "--slots", slots_, "Together with N - 1 others", "N");
-  add_value(*app_, "--peer", peer_, "Names of: curator-rw, kazoo, kazoo-extra", "NAME");
-  add_value(*app_, "--label", label_, "What others read about this holder", "TEXT");
+std::vector<std::string> command_of(const Arguments& arguments, const RunOptions& options, const std::string& path) {
+  if (options.shell_command && arguments.separated) throw usage_error("give either -c STRING or -- COMMAND, not both");
+  if (options.shell_command) return {"/bin/sh", "-c", *options.shell_command};
+  if (arguments.command.empty()) {
+    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(path)));
+  }
+  return arguments.command;
 }
 
-void Run::add_command_options() {
-  add_value(*app_, "-c,--command", shell_command_, "Run STRING with /bin/sh -c", "STRING");
-  add_value(*app_, "--grace", grace_, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
-  add_flag(*app_, "--wait-all", wait_all_, "Hold the lock for what the command leaves behind");
-  add_value(*app_, "--min-hold", min_hold_, "Hold the lock at least so long", "DUR");
-  add_value(*app_, "--once-per", once_per_, "75 if one succeeded less than DUR ago", "DUR");
-  add_flag(*app_, "--restart", restart_, "After a loss take the lock and run again");
+int busy_status_of(const RunOptions& options) {
+  if (!options.conflict_status) return static_cast<int>(ExitStatus::busy);
+  const auto status = parse_number(*options.conflict_status);
+  if (status && *status <= 255) return static_cast<int>(*status);
+  throw usage_error(fmt::format("bad status '{}' for --conflict-exit-code: write a number from 0 to 255",
+                                printable(*options.conflict_status)));
 }
 
-int Run::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited& inherited,
-                 ExitPolicy& policy) const {
-  policy.busy_status = busy_status();
-  const JobOptions job = job_options(arguments);
-  const zk::SessionOptions session = session_options(global);
-  const host::Program program = host::Program::find(command_of(arguments, job.paths.front()));
-  const auto run_job = [&](Course& course) {
-    JobOptions fresh = job;
-    fresh.note = own_note(zk::name_of(program.arguments[0]), label_.value_or(""));
-    fresh.patience = patience();
-    return Job(program, inherited, session, std::move(fresh), course).run();
-  };
-  Course course;
-  return restart_ ? restart_after_loss(run_job) : run_job(course);
+recipe::Patience patience_of(const RunOptions& options) {
+  if (!options.timeout) return {!options.nonblock, kNever};
+  const Duration span = duration_of(*options.timeout, "--timeout");
+  // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
+  if (span == Duration::zero()) return {false, kNever};
+  return {!options.nonblock, deadline_in(span)};
 }
 
-JobOptions Run::job_options(const Arguments& arguments) const {
-  const auto duration = [](const Value& value, const char* option) {
-    return value ? std::optional(duration_of(*value, option)) : std::nullopt;
-  };
-  JobOptions job;
-  job.paths = paths(arguments);
-  job.type = lock_type();
-  job.slots = slots();
-  job.grace = grace();
-  job.wait_all = wait_all_;
-  job.min_hold = duration(min_hold_, "--min-hold").value_or(Duration::zero());
-  job.once_per = duration(once_per_, "--once-per");
-  check_job(job);
-  return job;
+recipe::LockType lock_type_of(const CLI::App& app, const RunOptions& options) {
+  recipe::LockType type;
+  // As in flock, the last of -s and -x counts.
+  for (const CLI::Option* option : app.parse_order()) {
+    if (option == options.shared) type.kind = recipe::Kind::shared;
+    if (option == options.exclusive) type.kind = recipe::Kind::exclusive;
+  }
+  const std::string peer = options.peer.value_or("standard");
+  type.with_kazoo = peer == "kazoo-extra";
+  if (type.with_kazoo) return type;
+  for (const auto family : {recipe::Family::standard, recipe::Family::curator_rw, recipe::Family::kazoo}) {
+    type.family = family;
+    if (peer == recipe::peer_name(family)) return type;
+  }
+  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw, kazoo or kazoo-extra", printable(peer)));
 }
 
-std::optional<Duration> Run::grace() const {
-  if (!grace_) return std::nullopt;
+std::optional<Duration> grace_of(const RunOptions& options) {
+  if (!options.grace) return std::nullopt;
   constexpr Duration kLongest = kLongestSessionTimeout / kGraceParts;
-  const Duration span = duration_of(*grace_, "--grace");
+  const Duration span = duration_of(*options.grace, "--grace");
   if (span <= kLongest) return span;
-  throw usage_error(fmt::format("--grace {} is more than an eighth of any session timeout: write at most {}h", *grace_,
-                                kLongest / std::chrono::hours(1)));
+  throw usage_error(fmt::format("--grace {} is more than an eighth of any session timeout: write at most {}h",
+                                *options.grace, kLongest / std::chrono::hours(1)));
 }
 
-void Run::check_job(const JobOptions& job) const {
-  if (!is_utf8(label_.value_or("")))
-    throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*label_)));
+void check_job(const JobOptions& job, const RunOptions& options) {
+  if (!is_utf8(options.label.value_or("")))
+    throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*options.label)));
   const bool shared = job.type.kind == recipe::Kind::shared;
-  if (job.slots > 0 && (shared || peer_)) {
+  if (job.slots > 0 && (shared || options.peer)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
   }
   if (!job.once_per) return;
@@ -111,68 +131,101 @@ void Run::check_job(const JobOptions& job) const {
     throw usage_error(
         fmt::format("--min-hold {} leaves no time before the next run is due: it must be shorter than "
                     "--once-per {}",
-                    *min_hold_, *once_per_));
+                    *options.min_hold, *options.once_per));
   }
 }
 
-// In byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
-std::vector<std::string> Run::paths(const Arguments& arguments) const {
-  std::vector<std::string> paths = app_->remaining();
-  for (const std::string& path : paths) {
-    if (path.starts_with('-')) throw unknown_word(*app_, path);
-    if (&path != &paths.front() && !path.starts_with('/')) throw unexpected_word(path, arguments);
-    zk::check_path(path);
+JobOptions job_options(const Call& call, const RunOptions& options) {
+  JobOptions job;
+  job.paths = paths_of(call);
+  job.type = lock_type_of(call.app, options);
+  job.slots = options.slots ? number_of(*options.slots, "--slots", 1, kMostSlots) : 0;
+  job.grace = grace_of(options);
+  job.wait_all = options.wait_all;
+  if (options.min_hold) job.min_hold = duration_of(*options.min_hold, "--min-hold");
+  if (options.once_per) job.once_per = duration_of(*options.once_per, "--once-per");
+  check_job(job, options);
+  return job;
+}
+
+void pause(Duration span) {
+  host::Loop loop;
+  host::Signals signals;
+  host::EndOnSignal end_on_signal(signals);
+  const host::Attached receiving(loop, signals);
+  const host::Attached ending(loop, end_on_signal);
+  const Deadline until = deadline_in(span);
+  while (left_until(until) > Duration::zero()) loop.turn(until);
+}
+
+bool is_worth_another(const Failure& failure, const Course& course) {
+  if (failure.signal() != 0 || course.over) return false;
+  return failure.status() == ExitStatus::lost || (failure.status() == ExitStatus::unavailable && course.connected);
+}
+
+// Calls `attempt` again after a growing pause when it fails with 76, and once one was connected also when no server
+// answers any more (69): a standby must outlast an outage too. Each time says so in one line. Any other end is the end.
+int restart_after_loss(const std::function<int(Course&)>& attempt) {
+  Duration span = kFirstPause;
+  for (Course course;;) {
+    const Deadline began = BootClock::now();
+    try {
+      return attempt(course);
+    } catch (const Failure& failure) {
+      if (!is_worth_another(failure, course)) throw;
+      if (BootClock::now() - began > kLongestPause) span = kFirstPause;
+      host::say_error(fmt::format("{}; trying again in {}", failure.text(), format_duration(span)));
+    }
+    pause(span);
+    span = std::min(2 * span, kLongestPause);
   }
-  if (paths.empty()) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
 }
 
-std::vector<std::string> Run::command_of(const Arguments& arguments, const std::string& path) const {
-  if (shell_command_ && arguments.separated) throw usage_error("give either -c STRING or -- COMMAND, not both");
-  if (shell_command_) return {"/bin/sh", "-c", *shell_command_};
-  if (arguments.command.empty()) {
-    throw usage_error(fmt::format("no command: write zklock run {} -- COMMAND", printable(path)));
-  }
-  return arguments.command;
+int run(const Call& call, const RunOptions& options) {
+  call.policy.busy_status = busy_status_of(options);
+  const JobOptions job = job_options(call, options);
+  const zk::SessionOptions session = session_options(call.global);
+  const host::Program program = host::Program::find(command_of(call.arguments, options, job.paths.front()));
+  const auto attempt = [&](Course& course) {
+    JobOptions fresh = job;
+    fresh.note = own_note(zk::name_of(program.arguments[0]), options.label.value_or(""));
+    fresh.patience = patience_of(options);
+    return run_job(program, call.inherited, session, std::move(fresh), course);
+  };
+  Course course;
+  return options.restart ? restart_after_loss(attempt) : attempt(course);
 }
 
-int Run::busy_status() const {
-  if (!conflict_status_) return static_cast<int>(ExitStatus::busy);
-  const auto status = parse_number(*conflict_status_);
-  if (status && *status <= 255) return static_cast<int>(*status);
-  throw usage_error(fmt::format("bad status '{}' for --conflict-exit-code: write a number from 0 to 255",
-                                printable(*conflict_status_)));
+void add_lock_options(CLI::App& app, RunOptions& options) {
+  add_flag(app, "-n,--nonblock", options.nonblock, "Do not wait: 75 if the lock is busy");
+  add_value(app, "-w,--timeout", options.timeout, "Wait at most so long, connecting included", "DUR");
+  add_value(app, "-E,--conflict-exit-code", options.conflict_status, "Exit with N instead of 75", "N");
+  options.shared = app.add_flag("-s,--shared", options.given, "Together with other shared holders");
+  options.exclusive = app.add_flag("-x,--exclusive", options.given, "Alone (the default)");
+  add_value(app, "--slots", options.slots, "Together with N - 1 others", "N");
+  add_value(app, "--peer", options.peer, "Names of: curator-rw, kazoo, kazoo-extra", "NAME");
+  add_value(app, "--label", options.label, "What others read about this holder", "TEXT");
 }
 
-recipe::Patience Run::patience() const {
-  if (!timeout_) return {!nonblock_, kNever};
-  const Duration span = duration_of(*timeout_, "--timeout");
-  // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
-  if (span == Duration::zero()) return {false, kNever};
-  return {!nonblock_, deadline_in(span)};
+void add_command_options(CLI::App& app, RunOptions& options) {
+  add_value(app, "-c,--command", options.shell_command, "Run STRING with /bin/sh -c", "STRING");
+  add_value(app, "--grace", options.grace, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
+  add_flag(app, "--wait-all", options.wait_all, "Hold the lock for what the command leaves behind");
+  add_value(app, "--min-hold", options.min_hold, "Hold the lock at least so long", "DUR");
+  add_value(app, "--once-per", options.once_per, "75 if one succeeded less than DUR ago", "DUR");
+  add_flag(app, "--restart", options.restart, "After a loss take the lock and run again");
 }
 
-recipe::LockType Run::lock_type() const {
-  recipe::LockType type;
-  // As in flock, the last of -s and -x counts.
-  for (const CLI::Option* option : app_->parse_order()) {
-    if (option == shared_) type.kind = recipe::Kind::shared;
-    if (option == exclusive_) type.kind = recipe::Kind::exclusive;
-  }
-  const std::string peer = peer_.value_or("standard");
-  type.with_kazoo = peer == "kazoo-extra";
-  if (type.with_kazoo) return type;
-  for (const auto family : {recipe::Family::standard, recipe::Family::curator_rw, recipe::Family::kazoo}) {
-    type.family = family;
-    if (peer == recipe::peer_name(family)) return type;
-  }
-  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw, kazoo or kazoo-extra", printable(peer)));
-}
+}  // namespace
 
-int64_t Run::slots() const {
-  return slots_ ? number_of(*slots_, "--slots", 1, kMostSlots) : 0;
+Execute add_run(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<RunOptions>();
+  set_usage(app, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)");
+  add_lock_options(app, *options);
+  add_command_options(app, *options);
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return run(call, *options); };
 }
 
 }  // namespace zklock::command

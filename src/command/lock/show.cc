@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock show: who holds a lock and who waits for it, as a table and as JSON.
+#include "base/text.h"
+#include "base/time.h"
+#include "command/child/note.h"
 #include "command/cli/output.h"
+#include "command/cli/table.h"
 #include "command/lock/locks.h"
-#include "command/lock/report.h"
-#include "recipe/lock/survey.h"
 #include "zk/path.h"
 
+#include <algorithm>
 #include <memory>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
 namespace {
+
+using recipe::Participant;
+using recipe::Survey;
+using recipe::Use;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a\n"
@@ -21,6 +31,98 @@ constexpr const char* kFooter =
     "  zklock show /locks/nightly\n"
     "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
     "Manual: zklock-show(1)";
+
+constexpr size_t kLongestText = 80;
+
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND"},
+                                {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
+
+// A participant in words; what is not known is empty.
+struct Words {
+  std::string state;
+  std::string kind;
+  std::string since;
+  std::string session;
+  Note note;         // of zklock
+  std::string text;  // of another program
+};
+
+Words words_of(const Participant& participant, Use use) {
+  const auto note = parse_note(participant.data);
+  const int64_t session = participant.stat.ephemeral_owner;
+  const char* kind = participant.contender.kind == recipe::Kind::shared ? "shared" : "exclusive";
+  return {participant.holding ? "holding" : "waiting",
+          use == Use::slots ? "slot" : kind,
+          note && !note->since.empty() ? note->since : format_utc(participant.stat.created_ms),
+          session == 0 ? "" : zk::session_name(session),
+          note.value_or(Note()),
+          note ? "" : participant.data};
+}
+
+std::string shown(const std::string& text) {
+  return shorten(printable(text), kLongestText);
+}
+
+std::string pid_of(const Note& note) {
+  return note.pid == 0 ? "" : fmt::format("{}", note.pid);
+}
+
+std::string label_of(const Words& words) {
+  if (words.text == recipe::kRevoked) return "asked to let go";
+  return shown(words.text.empty() ? words.note.label : words.text);
+}
+
+std::string last_success_of(const Survey& survey) {
+  return survey.last_success_ms == 0 ? "" : format_utc(survey.last_success_ms);
+}
+
+host::Colour colour_of(const std::string& state) {
+  if (state == "holding") return host::Colour::green;
+  return state == "waiting" ? host::Colour::yellow : host::Colour::none;
+}
+
+std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
+  if (survey.participants.empty()) {
+    return {{survey.path, "", "free", survey.use == Use::slots ? "slot" : "", "", "", "", "", "", "", ""}};
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const Participant& participant : survey.participants) {
+    const Words words = words_of(participant, survey.use);
+    rows.push_back({survey.path, fmt::format("{}", rows.size() + 1), words.state, words.kind, shown(words.since),
+                    shown(words.note.host), pid_of(words.note), shown(words.note.user), shown(words.note.command),
+                    words.session, label_of(words)});
+  }
+  return rows;
+}
+
+Json contender_of(const Participant& participant, Use use, size_t position) {
+  const Words words = words_of(participant, use);
+  Json json;
+  json["position"] = position;
+  put(json, "state", words.state);
+  put(json, "kind", words.kind);
+  put(json, "since", words.since);
+  put(json, "host", words.note.host);
+  if (words.note.pid != 0) json["pid"] = words.note.pid;
+  put(json, "user", words.note.user);
+  put(json, "command", words.note.command);
+  put(json, "label", words.note.label);
+  put(json, "session", words.session);
+  put(json, "node", participant.node);
+  put(json, "text", words.text);
+  return json;
+}
+
+// How many there are says the latest one who says it.
+int64_t slots_of(const Survey& survey) {
+  int64_t slots = 0;
+  for (const Participant& participant : survey.participants) {
+    const auto note = parse_note(participant.data);
+    if (note && note->slots != 0) slots = note->slots;
+  }
+  return slots;
+}
 
 struct ShowOptions {
   bool recursive = false;
@@ -39,26 +141,26 @@ std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) 
   return paths;
 }
 
-std::vector<recipe::Survey> look(const Call& call, const ShowOptions& options) {
+std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options) {
   const std::vector<std::string> paths = paths_of(call, options);
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
   session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
   session.open(kNever);
-  const std::vector<recipe::Survey> surveys =
+  const std::vector<Survey> surveys =
       options.recursive ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);
   session.close();
-  for (const recipe::Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
+  for (const Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
   return surveys;
 }
 
 int show(const Call& call, const ShowOptions& options) {
-  const std::vector<recipe::Survey> surveys = look(call, options);
+  const std::vector<Survey> surveys = surveys_of(call, options);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
   std::string text = options.json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
-  for (const recipe::Survey& survey : surveys) {
+  for (const Survey& survey : surveys) {
     if (options.json) text += json_of(survey);
   }
   print(text);
@@ -76,6 +178,47 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
   set_footer(app, kFooter);
   return [options](const Call& call) { return show(call, *options); };
+}
+
+std::string table_of(const std::vector<Survey>& surveys, const host::Display& display) {
+  if (surveys.empty()) return "";
+  const bool once_per = std::any_of(surveys.begin(), surveys.end(), [](const Survey& s) { return s.last_success_ms; });
+  std::vector<std::string> heads = {"LOCK", "POS",  "STATE",   "KIND",    "SINCE", "HOST",
+                                    "PID",  "USER", "COMMAND", "SESSION", "LABEL"};
+  if (once_per) heads.insert(heads.end() - 1, "LAST-SUCCESS");
+  Table table(heads);
+  if (display.colours == host::Colours::on) table.paint("STATE", colour_of);
+  for (const Survey& survey : surveys) {
+    for (auto& row : rows_of(survey)) {
+      if (once_per) row.insert(row.end() - 1, last_success_of(survey));
+      table.add(row);
+    }
+  }
+  if (display.columns) table.fit(*display.columns, kYielding);
+  return table.text();
+}
+
+std::string json_of(const Survey& survey) {
+  Json json;
+  json["path"] = survey.path;
+  json["state"] = survey.holders().empty() ? "free" : "held";
+  put(json, "last_success", last_success_of(survey));
+  if (const int64_t slots = slots_of(survey)) json["slots"] = slots;
+  json["contenders"] = Json::array();
+  for (const Participant& participant : survey.participants) {
+    json["contenders"].push_back(contender_of(participant, survey.use, json["contenders"].size() + 1));
+  }
+  return json_line(json);
+}
+
+std::string table_of_holders(const std::vector<Participant>& holders) {
+  Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
+  for (const Participant& holder : holders) {
+    const Words words = words_of(holder, Use::lock);
+    table.add(
+        {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
+  }
+  return table.text();
 }
 
 }  // namespace zklock::command

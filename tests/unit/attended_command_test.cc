@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/guard_trouble: what is said of a command that was ended.
-#include "command/child/guard_trouble.h"
+// command/child/attended_command: what is said of a command that was ended.
+#include "command/child/attended_command.h"
 
 #include <gtest/gtest.h>
 

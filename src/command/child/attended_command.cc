@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/child/attended_command.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <sys/wait.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+using host::CommandPhase;
+using recipe::Lease;
+
+constexpr Duration kDying = 150ms;   // what the kernel may take to end what was killed in time
+constexpr Duration kToStop = 100ms;  // after Ctrl-Z
+
+}  // namespace
+
+void GuardTrouble::report() {
+  if (const int signal = guard_.take_refused()) {
+    say(fmt::format("may not send SIG{} to {}: it runs as another user", sigabbrev_np(signal), command_));
+  }
+  const pid_t stubborn = guard_.stubborn();
+  if (stubborn == 0 || stubborn == named_stubborn_) return;
+  named_stubborn_ = stubborn;
+  say(fmt::format("process {} does not end; still trying", stubborn));
+}
+
+std::string end_of(const std::string& subject, Duration overrun) {
+  if (overrun <= kDying) return subject + " was stopped";
+  return fmt::format("{} went on for {} past the fence", subject, format_duration(overrun));
+}
+
+int status_of_command(int wait_status) {
+  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status);
+  const int signal = WTERMSIG(wait_status);
+  if (host::is_ending(signal)) throw Failure::by_signal(signal);
+  return 128 + signal;
+}
+
+void AttendedCommand::start(const std::vector<std::string>& variables) {
+  if (terms_.lease) guard_.set_fence(fence());
+  guard_.start({variables});
+  stage_ = Stage::running;
+}
+
+void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& variables) {
+  host::Nest nest(terms_.tokens);
+  const host::Attached awaiting_nested(loop, nest);
+  nest_ = &nest;
+  start(variables);
+  while (!look()) loop.turn(next());
+  nest_ = nullptr;
+}
+
+void AttendedCommand::decide() {
+  if (stage_ != Stage::idle && !over_ && look()) throw Failure(ExitStatus::done, "");
+}
+
+// True once it is over.
+bool AttendedCommand::look() {
+  pass_on_signals();
+  over_ = stage_ == Stage::holding ? holding_is_over() : running_is_over();
+  // What may be left runs on without the lock.
+  if (over_) guard_.let_go();
+  return over_;
+}
+
+bool AttendedCommand::running_is_over() {
+  if (terms_.lease) guard_.set_fence(fence());
+  continue_stopped();
+  trouble_.report();
+  if (stage_ == Stage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
+  // What has ended by itself before anything was lost keeps its own status.
+  if (stage_ == Stage::running && has_ended()) return hold_on();
+  look_for_loss();
+  if (terms_.lease && console_.verbose()) {
+    console_.report_connection(fmt::format("; {} of the lease left", format_duration(left_until(fence()))));
+  }
+  return stage_ == Stage::finishing && guard_.gone();
+}
+
+void AttendedCommand::pass_on_signals() {
+  while (const auto arrival = signals_.take()) {
+    ending_wanted_ |= host::is_ending(arrival->signal);
+    if (!arrival->reached_group) {
+      guard_.forward(arrival->signal);
+    } else if (arrival->signal == SIGTSTP) {
+      terminal_stop_ = true;
+      nudge_at_ = deadline_in(kToStop);
+    }
+  }
+}
+
+void AttendedCommand::continue_stopped() {
+  if (!terminal_stop_) return;
+  const bool stopped = guard_.phase() == CommandPhase::stopped;
+  if (!stopped && left_until(nudge_at_) > Duration::zero()) return;
+  nudge_at_ = kNever;
+  host::continue_group();
+  // It may be a shell that is in vfork: it waits for its child, which has stopped before it could execute anything, and
+  // without us would do so for ever. Or it does not stop, or later.
+  if (!stopped) return;
+  terminal_stop_ = false;
+  say("continued: a command that is stopped would lose " + terms_.loss);
+}
+
+bool AttendedCommand::has_ended() {
+  if (guard_.killed() || guard_.fenced()) return false;
+  const CommandPhase phase = guard_.phase();
+  if (phase < CommandPhase::ended) return false;
+  if (phase == CommandPhase::gone) return true;
+  return !terms_.wait_all && (!nest_ || !nest_->close_and_look());
+}
+
+// Only a proof that is younger than the command's end tells that the lock was not lost before.
+bool AttendedCommand::hold_on() {
+  ended_ = BootClock::now();
+  if (!terms_.lease) return true;
+  stage_ = Stage::holding;
+  guard_.let_go();
+  terms_.lease->ask();
+  return holding_is_over();
+}
+
+bool AttendedCommand::holding_is_over() {
+  if (ending_wanted_ || !guard_.executed() || BootClock::now() >= terms_.hold_until) return true;
+  if (is_held_on() && !std::exchange(held_on_said_, true)) {
+    console_.detail(fmt::format("the command has ended; the lock is held on for {}",
+                                format_duration(left_until(terms_.hold_until))));
+  }
+  if (terms_.lease->state() == Lease::State::held) return false;
+  const bool deleted = terms_.lease->state() == Lease::State::node_deleted;
+  if (is_held_on() || !deleted) say("lost the lock before --min-hold was over");
+  return true;
+}
+
+void AttendedCommand::look_for_loss() {
+  if (lost()) return;
+  if (guard_.killed()) return lose("the guard was killed");
+  if (!terms_.lease) return;
+  unproved_ = guard_.fenced() || terms_.lease->state() == Lease::State::unproved;
+  if (unproved_) return finish();
+  switch (terms_.lease->state()) {
+    case Lease::State::node_deleted:
+      return lose("its node was deleted");
+    case Lease::State::revoked:
+      return lose("somebody asked for it (zklock break)");
+    case Lease::State::expired:
+      return lose("the session expired");
+    case Lease::State::held:
+    case Lease::State::unproved:
+      return;
+  }
+}
+
+void AttendedCommand::lose(const char* reason) {
+  reason_ = reason;
+  finish();
+}
+
+void AttendedCommand::finish() {
+  stage_ = Stage::finishing;
+  guard_.finish(std::min(terms_.grace, left_until(fence())));
+}
+
+Failure AttendedCommand::loss(const std::string& what) const {
+  const std::string known = terms_.lease ? terms_.lease->lost() : "";
+  const std::string reason = unproved_ ? fmt::format("no quorum confirmed the lock for {}",
+                                                     format_duration(BootClock::now() - terms_.lease->proved()))
+                                       : reason_;
+  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason,
+                                        end_of("the command", guard_.overrun()))};
+}
+
+int AttendedCommand::status(const std::string& what) const {
+  if (lost()) throw loss(what);
+  guard_.check_execution();
+  return status_of_command(guard_.wait_status());
+}
+
+}  // namespace zklock::command

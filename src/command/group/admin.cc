@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
+#include "command/cli/output.h"
+#include "command/group/group.h"
+#include "recipe/group/node.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using recipe::GroupRemoval;
+using recipe::GroupRoster;
+using recipe::GroupState;
+
+constexpr const char* kListFooter =
+    "Exit status: 0; 1 fewer than --at-least says; 64 usage, 65 the path is used for\n"
+    "something else, 69 no server, 74 output failed, 75 no such group, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock group list -l /groups/web\n"
+    "  zklock group list -q --at-least 2 /groups/web || page-somebody\n"
+    "Manual: zklock-group(1)";
+
+constexpr const char* kWaitFooter =
+    "Exit status: 0; 64 usage, 65 the path is used for something else, 69 no server,\n"
+    "75 not in time, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock group wait --at-least 3 -w 5m /groups/web && next-step\n"
+    "  zklock group wait --at-most 0 /groups/old\n"
+    "Manual: zklock-group(1)";
+
+constexpr const char* kCreateFooter =
+    "Exit status: 0 it is there; 64 usage, 65 the path is used for something else,\n"
+    "69 no server, 75 members have made it, and it goes with them, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock group create /groups/web\n"
+    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n"
+    "Manual: zklock-group(1)";
+
+constexpr const char* kDeleteFooter =
+    "Exit status: 0 it is gone; 64 usage, 65 the path is used for something else,\n"
+    "69 no server, 75 there are members or there is no such group, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock group delete /groups/web\n"
+    "  zklock group delete --force /groups/old    # its members too\n"
+    "Manual: zklock-group(1)";
+
+// One group, and the session in which it is looked at.
+struct OneGroup {
+  // `what`: what is tried, "cannot list".
+  OneGroup(const Call& call, const std::string& group, const char* what)
+      : path(group), tried(fmt::format("{} {}", what, group)), session(loop, session_options(call.global)) {
+    session.set_purpose(tried);
+  }
+
+  std::string path;
+  std::string tried;  // for messages
+  host::Loop loop;
+  zk::Session session;
+};
+
+Failure no_such_group(const OneGroup& group) {
+  return {ExitStatus::busy, group.tried + ": there is no such group"};
+}
+
+// Nothing if it was not given. Throws a Failure (64) that names the `option`.
+std::optional<size_t> member_count(const Value& value, const char* option) {
+  if (!value) return std::nullopt;
+  return static_cast<size_t>(number_of(*value, option, 0));
+}
+
+std::string members_are(size_t count) {
+  return counted(static_cast<int64_t>(count), "member");
+}
+
+struct GroupListOptions {
+  Value at_least;
+  bool long_form = false;
+  bool json = false;
+};
+
+int list(const Call& call, const GroupListOptions& options) {
+  const std::string path = group_path(call);
+  const bool quiet = call.global.quiet;
+  if (options.long_form && options.json) throw usage_error("give either --long or --json, not both");
+  const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
+  const GroupForm form = options.json ? GroupForm::json : options.long_form ? GroupForm::table : GroupForm::names;
+  OneGroup group(call, path, "cannot list");
+  group.session.open(kNever);
+  GroupRoster roster(group.session, path, form != GroupForm::names && !quiet);
+  const bool absent = recipe::look_at_group(group.session, path, group.tried, kNever) == GroupState::absent ||
+                      roster.look(kNever) == GroupRoster::State::absent;
+  if (group.session.expired()) throw zk::expired(group.tried);
+  group.session.close();
+  if (absent) throw no_such_group(group);
+  const size_t members = roster.members().size();
+  if (!quiet) print(text_of(path, roster.members(), form));
+  if (members >= enough) return 0;
+  if (quiet) return static_cast<int>(ExitStatus::no);
+  throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members), path, enough));
+}
+
+struct GroupWaitOptions {
+  Value at_least;
+  Value at_most;
+  Value timeout;
+};
+
+int wait(const Call& call, const GroupWaitOptions& options) {
+  const std::string path = group_path(call);
+  const auto least = member_count(options.at_least, "--at-least");
+  const auto most = member_count(options.at_most, "--at-most");
+  if (least.has_value() == most.has_value()) throw usage_error("give either --at-least N or --at-most N");
+  const Duration span = options.timeout ? duration_of(*options.timeout, "--timeout") : Duration::max();
+  const bool waits = span > Duration::zero();
+  // -w 0 leaves the time to connect and to look.
+  const Deadline until = waits ? deadline_in(span) : kNever;
+  OneGroup group(call, path, "cannot wait for");
+  zk::Session& session = group.session;
+  session.open(until);
+  recipe::look_at_group(session, path, group.tried, until);
+  GroupRoster roster(session, path, false);
+  for (;;) {
+    if (session.expired()) session.open(until);
+    if (roster.look(until) == GroupRoster::State::expired) continue;
+    const size_t members = roster.members().size();
+    if (least ? members >= *least : members <= *most) break;
+    while (waits && !roster.is_stale() && left_until(until) > Duration::zero()) session.turn(until);
+    if (waits && left_until(until) > Duration::zero()) continue;
+    session.close();
+    throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),
+                                                least ? "least" : "most", least ? *least : *most));
+  }
+  session.close();
+  return 0;
+}
+
+int create(const Call& call) {
+  OneGroup group(call, group_path(call), "cannot create");
+  do {
+    group.session.open(kNever);
+  } while (recipe::make_kept_group(group.session, group.path, group.tried, kNever) == GroupState::expired);
+  group.session.close();
+  return 0;
+}
+
+Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool forced) {
+  if (removal.others > 0) {
+    return {ExitStatus::bad_data,
+            fmt::format("{}: there {} below it that {} no member; delete what is below first", tried,
+                        removal.others == 1 ? "is a node" : fmt::format("are {} nodes", removal.others),
+                        removal.others == 1 ? "is" : "are")};
+  }
+  return {ExitStatus::busy, fmt::format("{}: {} in it{}", tried, members_are(removal.members),
+                                        forced ? ", and others keep coming" : "; --force removes them")};
+}
+
+int remove(const Call& call, bool force) {
+  OneGroup group(call, group_path(call), "cannot delete");
+  group.session.open(kNever);
+  const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried, kNever);
+  group.session.close();
+  if (removal.end == GroupRemoval::End::expired) throw zk::expired(group.tried);
+  if (removal.end == GroupRemoval::End::absent) throw no_such_group(group);
+  if (removal.end == GroupRemoval::End::not_empty) throw not_empty(removal, group.tried, force);
+  return 0;
+}
+
+}  // namespace
+
+Execute add_group_list(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<GroupListOptions>();
+  set_usage(app, "Usage: zklock group list [OPTIONS] GROUP");
+  add_flag(app, "-l,--long", options->long_form, "Since when, by which session, with which data");
+  add_flag(app, "--json", options->json, "An object on a line of its own for each member");
+  add_value(app, "--at-least", options->at_least, "1 if there are fewer than N", "N");
+  add_global_options(app, global);
+  describe(app, "--quiet", "Print nothing: 0 if there are enough (1), else 1");
+  set_footer(app, kListFooter);
+  return [options](const Call& call) { return list(call, *options); };
+}
+
+Execute add_group_wait(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<GroupWaitOptions>();
+  set_usage(app,
+            "Usage: zklock group wait --at-least N [OPTIONS] GROUP\n"
+            "       zklock group wait --at-most N [OPTIONS] GROUP");
+  add_value(app, "--at-least", options->at_least, "Until there are N members or more", "N");
+  add_value(app, "--at-most", options->at_most, "Until there are N members or fewer", "N");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long, connecting included", "DUR");
+  add_global_options(app, global);
+  set_footer(app, kWaitFooter);
+  return [options](const Call& call) { return wait(call, *options); };
+}
+
+Execute add_group_create(CLI::App& app, GlobalOptions& global) {
+  set_usage(app, "Usage: zklock group create [OPTIONS] GROUP");
+  add_global_options(app, global);
+  set_footer(app, kCreateFooter);
+  return create;
+}
+
+Execute add_group_delete(CLI::App& app, GlobalOptions& global) {
+  const auto force = std::make_shared<bool>(false);
+  set_usage(app, "Usage: zklock group delete [OPTIONS] GROUP");
+  add_flag(app, "--force", *force, "Remove its members too; they do not come back");
+  add_global_options(app, global);
+  set_footer(app, kDeleteFooter);
+  return [force](const Call& call) { return remove(call, *force); };
+}
+
+}  // namespace zklock::command

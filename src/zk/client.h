@@ -5,15 +5,12 @@
 #pragma once
 
 #include "base/time.h"
-#include "zk/access.h"
 #include "zk/answer.h"
-#include "zk/reply.h"
-#include "zk/vain.h"
-#include "zk/watches.h"
+#include "zk/ensemble.h"
+#include "zk/requests.h"
 #include "zk/wire.h"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +21,9 @@ struct _zhandle;
 namespace zklock::zk {
 
 struct ClientOptions {
-  std::vector<std::string> addresses;  // numeric "127.0.0.1:2181", "[::1]:2181", tried in this order
-  std::string chroot;                  // "" or "/a/b"
-  Duration session_timeout;            // asked for; see session_timeout() for what was granted
+  std::vector<Server> servers;  // with numeric addresses, tried in this order
+  std::string chroot;           // "" or "/a/b"
+  Duration session_timeout;     // asked for; see session_timeout() for what was granted
   Credentials credentials;
   Acl acl = Acl::open;  // of every node made
   bool log = false;     // the library's warnings on standard error
@@ -34,25 +31,12 @@ struct ClientOptions {
   Duration patience = std::chrono::seconds(15);
 };
 
-enum class CreateMode { persistent, persistent_sequential, ephemeral, ephemeral_sequential, container };
-
 enum class ClientState {
   unconnected,  // no socket
   connecting,   // a socket, no session on it yet
   connected,
   expired,      // for good
   auth_failed,  // for good
-};
-
-// A step of a transaction. `version` -1: whatever it is. Containers are made outside of transactions only: the library
-// aborts on the server's answer.
-struct Step {
-  enum class Kind { check, create, write, remove };
-  Kind kind;
-  std::string path;
-  std::string data = {};                     // create, write
-  int version = -1;                          // check, write, remove
-  CreateMode mode = CreateMode::persistent;  // create
 };
 
 class Client {
@@ -68,7 +52,7 @@ class Client {
 
   // Requests; answers come in the order of sending. Ask for them only while connected: else they are answered at once
   // with `unknown` or `expired`. One too large for the server throws a Failure (65) instead of costing the connection.
-  // A server without containers gets a persistent node in place of one; see zk/repertoire.h.
+  // A server without containers gets a persistent node in place of one; see zk::Feature.
   Call create(const std::string& path, const std::string& data, CreateMode mode);
   // `full_path` is the chroot itself or stands above it.
   Call create_on_the_way_to_chroot(const std::string& full_path);
@@ -88,8 +72,9 @@ class Client {
   Call check(const std::vector<std::string>& paths);
   // A transaction that changes nothing. What is asked behind it, on the same connection, lacks nothing that was
   // committed before, and no write that this session sent through another connection can be done any more. That holds
-  // for any answer but `unknown` and `expired`: one that fails is a transaction too.
-  Call barrier();
+  // for any answer but `unknown` and `expired`: one that fails is a transaction too. It checks the root, which is
+  // always there; a chroot may be missing or unreadable, and that is an answer as good as any.
+  Call barrier() { return check({"/"}); }
   // All of it or nothing; the answer's code is that of the first step that fails. Paths must be good ones: the library
   // aborts on what the server says to a bad one.
   Call transact(const std::vector<Step>& steps);
@@ -109,44 +94,32 @@ class Client {
   ClientState state() const;
   int64_t session_id() const;
   Duration session_timeout() const;                      // as negotiated; before the first connection as asked for
-  std::string server() const;                            // the one in use or tried now, as in ClientOptions::addresses
+  std::string server() const;                            // the one in use or tried now, as host:port
   uint64_t connections() const { return connections_; }  // how often a session was established or taken up again
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
   // After so many attempts to connect the library has come past every address.
-  size_t round() const { return round_; }
-  // When the last request was sent, through whichever connection.
-  Deadline last_sent() const { return last_sent_; }
+  size_t round() const { return options_.servers.size() | 1; }
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
-  // Since when the server owes us an answer and has sent nothing of one; kNever if nothing is outstanding.
-  Deadline silent_since() const;
 
-  // The request whose turn it is, if it has had no whole answer for the patience, however often it was sent, and
-  // nothing more of one is on its way.
-  std::optional<Stuck> stuck() const;
-  // When that will be so, if nothing comes; kNever if nothing is outstanding.
-  Deadline stuck_at() const;
-  const Vain& vain() const { return vain_; }
-  // Of an earlier session.
-  void take_over(const Vain& vain) { vain_ = vain; }
+  // See zk::Outstanding.
+  Deadline last_sent() const { return outstanding_.last_sent(); }
+  Deadline silent_since() const { return outstanding_.silent_since(wire_.progressed()); }
+  std::optional<Stuck> stuck() const { return outstanding_.stuck(wire_.progressed()); }
+  Deadline stuck_at() const { return outstanding_.stuck_at(wire_.progressed()); }
+  const Losses& losses() const { return outstanding_.losses(); }
+  void take_over(const Losses& losses) { outstanding_.take_over(losses); }
 
  private:
-  struct Request;
-  struct Callbacks;
-  friend struct Callbacks;
-
-  struct Unanswered {
-    Deadline sent;
-    Asked asked;
-  };
+  friend struct Completions;
 
   template <typename Submit>
-  Call send(Asked asked, Submit submit, const Watching& watching = {});
-  void note_answer(int number);
-  void note_sent(Asked asked);
-  bool is_good(std::string_view frame) const;
-  Deadline turn_since() const;
+  Call send(Request request, Submit submit, const NumberedWatch& watch = {});
+  template <typename Ask, typename Completed>
+  Call look(Op op, const std::string& path, const Watch& watch, Ask ask, Completed completed);
   Call make(const std::string& full_path, const std::string& data, CreateMode mode);
+  void note_answer(int number);
+  bool is_good(std::string_view frame) const;
   std::string full(const std::string& path) const;
   void cork(bool corked);
 
@@ -154,15 +127,11 @@ class Client {
   _zhandle* handle_ = nullptr;
   int fd_ = -1;  // as of the last interest()
   bool corked_ = false;
-  size_t round_ = 1;
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;
-  std::deque<Unanswered> unanswered_;
-  Deadline last_answer_{};
-  Deadline last_sent_{};
   bool given_up_ = false;
   uint64_t blamed_ = 0;  // the connection over whose loss a request has been blamed
-  Vain vain_;
+  Outstanding outstanding_;
   Wire wire_;
   Watches watches_;
 };

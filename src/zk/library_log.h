@@ -3,6 +3,12 @@
 // --verbose, the same one not all the time; but they alone say why a connection failed.
 #pragma once
 
+#include "base/time.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +25,22 @@ void note_stranger(std::string_view what);
 
 // Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
 const std::string& last_trouble();
+
+// While no server answers, the library logs the same few lines with each attempt, fifteen a second. This tells which of
+// them to show: the same one again after a second, then after two, four and so on up to half a minute. Pure.
+class LogThinner {
+ public:
+  // How many like it were left out since the last one that was shown; nothing: leave this one out too.
+  std::optional<int64_t> show(std::string_view line, Deadline now);
+
+ private:
+  struct Said {
+    Deadline next{};
+    Duration pause{};
+    int64_t left_out = 0;
+  };
+
+  std::map<std::string, Said, std::less<>> said_;
+};
 
 }  // namespace zklock::zk

@@ -99,26 +99,20 @@ void Link::cut() {
 }
 
 void Link::note_state() {
-  switch (client_.state()) {
-    case ClientState::connected:
-      // The leader has counted the handshake when it came by, which was after this.
-      if (unconnected_since_ != kNever) heard_ = begun_ = tried_since_;
-      unconnected_since_ = kNever;
-      if (client_.answers() == answers_) break;
-      answers_ = client_.answers();
-      failed_.clear();
-      attempts_ = 0;
-      break;
-    case ClientState::unconnected:
-      if (trying_) failed_.insert(server_);
-      trying_ = false;
-      [[fallthrough]];
-    case ClientState::connecting:
-    case ClientState::expired:
-    case ClientState::auth_failed:
-      if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
-      break;
+  if (client_.state() != ClientState::connected) {
+    if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
+    if (client_.state() != ClientState::unconnected) return;
+    if (trying_) failed_.insert(server_);
+    trying_ = false;
+    return;
   }
+  // The leader has counted the handshake when it came by, which was after this.
+  if (unconnected_since_ != kNever) heard_ = begun_ = tried_since_;
+  unconnected_since_ = kNever;
+  if (client_.answers() == answers_) return;
+  answers_ = client_.answers();
+  failed_.clear();
+  attempts_ = 0;
 }
 
 // The library needs one round to come past every server, so after a round all are worth another try.
@@ -126,6 +120,13 @@ void Link::note_attempt() {
   if (++attempts_ <= round_) return;
   failed_.clear();
   attempts_ = 0;
+}
+
+// Two attempts at dead servers may come first.
+Deadline SecondSession::confirmed_at() {
+  if (!connected()) return connected_since_ = kNever;
+  connected_since_ = std::min(connected_since_, BootClock::now());
+  return connected_since_ + 2 * patience_of(client_.session_timeout());
 }
 
 }  // namespace zklock::zk

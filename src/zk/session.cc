@@ -22,7 +22,7 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 }  // namespace
 
 void Session::open(Deadline until) {
-  const Vain vain = client_ ? client_->vain() : Vain(options_.connect_timeout);
+  const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
@@ -30,16 +30,15 @@ void Session::open(Deadline until) {
   client_options_ = {addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
                      options_.acl,        options_.verbose,        options_.connect_timeout};
   client_ = std::make_unique<Client>(client_options_);
-  client_->take_over(vain);
+  client_->take_over(losses);
   link_ = std::make_unique<Link>(*client_);
   loop_.add(*link_);
   ready(until);
 }
 
 // Numeric, without doubles, in random order so that clients spread over the servers.
-std::vector<std::string> Session::addresses(Deadline until) {
-  std::vector<std::string> list;
-  for (const Server& server : resolve(until)) list.push_back(to_string(server));
+std::vector<Server> Session::addresses(Deadline until) {
+  std::vector<Server> list = resolve(until);
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
   if (list.size() > 1) std::shuffle(list.begin(), list.end(), std::random_device());
@@ -122,7 +121,7 @@ void Session::look_for_refusal() {
 void Session::check_answers() {
   std::optional<Stuck> stuck = client_->stuck();
   if (!stuck || (enduring_ && stuck_said_)) return;
-  std::string& path = stuck->asked.path;
+  std::string& path = stuck->request.path;
   if (path.starts_with(options_.servers.chroot)) path.erase(0, options_.servers.chroot.size());
   if (path.empty()) path += '/';
   const std::string text = describe(*stuck, options_.servers.text());

@@ -13,9 +13,8 @@
 
 #include "host/loop.h"
 #include "zk/client.h"
+#include "zk/ensemble.h"
 #include "zk/link.h"
-#include "zk/second_session.h"
-#include "zk/server_list.h"
 
 #include <memory>
 #include <string>
@@ -94,7 +93,7 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
-  std::vector<std::string> addresses(Deadline until);
+  std::vector<Server> addresses(Deadline until);
   std::vector<Server> resolve(Deadline until);
   Deadline doubtful_from() const;
   void look_for_refusal();

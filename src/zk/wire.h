@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the socket and the C library, which receives through it (the linker's --wrap=recv): it hands on whole frames
-// only, and only those that fit, and it knows of an answer that is still on its way. To the library such a one would be
-// silence, so it is given the answer to a ping from time to time.
+// Between the socket and the C library, which receives through it (the linker's --wrap=recv). The library believes
+// lengths and counts, hands out what it could not decode, and aborts on an answer to nothing: so it is given whole
+// frames only, and only those that fit. What does not fit ends the connection. An answer that is still on its way would
+// be silence to it, so it is given the answer to a ping from time to time.
 #pragma once
 
 #include "base/time.h"
+#include "zk/requests.h"
 
 #include <cstddef>
 #include <functional>
@@ -14,23 +16,27 @@
 
 namespace zklock::zk {
 
+// More no answer may have.
+constexpr size_t kLargestReply = 64 * 1024 * 1024;
+
+// The first thing that a server says, without its length. `has_session`: a new one may not be refused. Pure.
+bool is_handshake(std::string_view frame, bool has_session);
+
+// Anything after that: an answer to `oldest`, the request whose turn it is, if any, or what needs none. `with_auth`:
+// credentials were sent. Pure.
+bool fits(std::string_view frame, const Request* oldest, bool with_auth);
+
+// Who sent these first four bytes instead of a length, where it is plain: "it speaks TLS, which zklock does not yet".
+// Or "".
+std::string_view stranger(std::string_view length);
+
 class Wire {
  public:
   // Whether a frame, without its length, may be handed on; the first of a connection is the handshake.
   using Check = std::function<bool(std::string_view frame)>;
-  enum class End { none, closed, cut, nonsense };
 
   explicit Wire(Check check) : check_(std::move(check)) {}
   Wire(const Wire&) = delete;
-
-  // While it lives, whoever receives in this thread does so through the wire.
-  class Use {
-   public:
-    explicit Use(Wire& wire) { in_use = &wire; }
-    Use(const Use&) = delete;
-    ~Use() { in_use = nullptr; }
-  };
-  static thread_local Wire* in_use;
 
   // As recv(2).
   ssize_t receive(int fd, void* to, size_t size, int flags);
@@ -41,7 +47,7 @@ class Wire {
   void note_cut() { cut_ = true; }
 
   // How the last connection that ended did.
-  End end() const { return end_; }
+  ConnectionEnd end() const { return end_; }
   // When at least a KiB of an answer that is on its way had come; never, if none is.
   Deadline progressed() const { return progressed_; }
 
@@ -50,8 +56,8 @@ class Wire {
 
   Fill fill(int fd, int flags);
   Fill take(int fd, size_t want, int flags);
-  void note_progress();
-  ssize_t hand_out(void* to, size_t size);
+  // Whether another KiB has come.
+  bool note_progress();
 
   Check check_;
   std::string frame_;  // what has come of it, with its length
@@ -59,9 +65,17 @@ class Wire {
   size_t taken_ = 0;   // of that
   bool cut_ = false;
   bool nonsense_ = false;
-  End end_ = End::none;
+  ConnectionEnd end_ = ConnectionEnd::none;
   size_t marked_ = 0;  // bytes of the frame that have counted as progress
   Deadline progressed_{};
+};
+
+// While it lives, whoever receives in this thread does so through `wire`.
+class WireScope {
+ public:
+  explicit WireScope(Wire& wire);
+  WireScope(const WireScope&) = delete;
+  ~WireScope();
 };
 
 }  // namespace zklock::zk

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server sends: a byte for what was asked, then the frame. What fits must be what the C library, which believes
 // lengths and counts, reads to its end.
-#include "zk/reply.h"
-
 #include "fuzz/fuzz.h"
+#include "zk/wire.h"
 
 #include <zookeeper/zookeeper.jute.h>
 
@@ -41,22 +40,22 @@ class Archive {
   iarchive* archive_;
 };
 
-void read_results(Archive& in, const std::vector<zk::Asked::Step>& steps) {
-  for (const zk::Asked::Step& step : steps) {
+void read_results(Archive& in, const std::vector<zk::Step>& steps) {
+  for (const zk::Step& step : steps) {
     const MultiHeader header = in.take(deserialize_MultiHeader);
     check(!header.done, "each step has its result");
     if (header.type == -1) {
       in.pass(deserialize_ErrorResponse, deallocate_ErrorResponse);
-    } else if (step.op == Op::create) {
+    } else if (step.kind == Op::create) {
       in.pass(deserialize_CreateResponse, deallocate_CreateResponse);
-    } else if (step.op == Op::write) {
+    } else if (step.kind == Op::write) {
       in.pass(deserialize_SetDataResponse, deallocate_SetDataResponse);
     }
   }
   check(in.take(deserialize_MultiHeader).done, "and no other has one");
 }
 
-void read_answer(Archive& in, const zk::Asked& asked) {
+void read_answer(Archive& in, const zk::Request& asked) {
   switch (asked.op) {
     case Op::create:
       return in.pass(deserialize_CreateResponse, deallocate_CreateResponse);
@@ -79,7 +78,7 @@ void read_answer(Archive& in, const zk::Asked& asked) {
   }
 }
 
-void read_frame(std::string_view frame, const zk::Asked* asked) {
+void read_frame(std::string_view frame, const zk::Request* asked) {
   Archive in(frame);
   const ReplyHeader header = in.take(deserialize_ReplyHeader);
   if (header.xid == -1) return in.pass(deserialize_WatcherEvent, deallocate_WatcherEvent);
@@ -101,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       Archive(frame).pass(deserialize_ConnectResponse, deallocate_ConnectResponse);
     return 0;
   }
-  zk::Asked asked{static_cast<Op>(which - kHandshakes), "/l/n-", 0, {}};
+  zk::Request asked{static_cast<Op>(which - kHandshakes), "/l/n-", 0, {}};
   if (asked.op == Op::check) asked.steps = {{Op::check, "/l"}, {Op::check, "/m"}};
   if (asked.op == Op::transaction) {
     asked.steps = {{Op::check, "/l"}, {Op::create, "/l/n-"}, {Op::write, "/l"}, {Op::remove, "/l/m"}};

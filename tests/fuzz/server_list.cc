@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Server lists.
-#include "zk/server_list.h"
-
 #include "base/failure.h"
 #include "fuzz/fuzz.h"
+#include "zk/ensemble.h"
 #include "zk/path.h"
 
 using namespace zklock;

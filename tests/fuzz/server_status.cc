@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers say of themselves, up to the reports: for each server what it answers to srvr, mntr and conf.
-#include "zk/words/server_status.h"
-
 #include "command/health/health.h"
 #include "fuzz/fuzz.h"
+#include "zk/words/word_reply.h"
 
 #include <cmath>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/word_reply, zk/server_status: what replies to four-letter words are, and what they say.
+// zk/words/word_reply: what replies to four-letter words are, and what they say.
 #include "zk/words/word_reply.h"
 
 #include "support/replies.h"
-#include "zk/words/server_status.h"
 
 #include <random>
 

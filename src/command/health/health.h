@@ -5,8 +5,7 @@
 
 #include "command/cli/subcommand.h"
 #include "host/display.h"
-#include "zk/server_list.h"
-#include "zk/words/server_status.h"
+#include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
 #include <optional>

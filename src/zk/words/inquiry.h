@@ -6,6 +6,7 @@
 #include "host/exchange.h"
 #include "host/loop.h"
 #include "host/resolver.h"
+#include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
 #include <memory>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/words/word_reply.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace zklock::zk {
 
@@ -15,26 +18,26 @@ constexpr string_view kNotAllowed = " is not executed because it is not in the w
 constexpr string_view kNotServing = "instance is not currently serving requests";
 
 // Of replies in lines: what stands in the first one, and what else is in every whole one.
-struct Form {
+struct ReplyForm {
   string_view word;
   string_view first;
   string_view later;
 };
 
-constexpr std::array<Form, 14> kForms{{{"srvr", " version: ", "\nNode count: "},
-                                       {"stat", " version: ", "\nNode count: "},
-                                       {"mntr", "zk_", "\nzk_server_state\t"},
-                                       {"conf", "=", "\n"},
-                                       {"cons", "(", "\n"},
-                                       {"dump", "ump", "\n"},  // "SessionTracker dump:", "Sessions dump (2):"
-                                       {"envi", "Environment", "\nuser.dir="},
-                                       {"wchs", " watching ", "\nTotal watches:"},
-                                       {"wchc", "", ""},
-                                       {"wchp", "", ""},
-                                       {"hash", "", ""},
-                                       {"dirs", "dir_size: ", "\nlog"},
-                                       {"srst", "tats reset.", ""},
-                                       {"crst", "tats reset.", ""}}};
+constexpr std::array<ReplyForm, 14> kForms{{{"srvr", " version: ", "\nNode count: "},
+                                            {"stat", " version: ", "\nNode count: "},
+                                            {"mntr", "zk_", "\nzk_server_state\t"},
+                                            {"conf", "=", "\n"},
+                                            {"cons", "(", "\n"},
+                                            {"dump", "ump", "\n"},  // "SessionTracker dump:", "Sessions dump (2):"
+                                            {"envi", "Environment", "\nuser.dir="},
+                                            {"wchs", " watching ", "\nTotal watches:"},
+                                            {"wchc", "", ""},
+                                            {"wchp", "", ""},
+                                            {"hash", "", ""},
+                                            {"dirs", "dir_size: ", "\nlog"},
+                                            {"srst", "tats reset.", ""},
+                                            {"crst", "tats reset.", ""}}};
 
 // A line of text, as far as it goes.
 bool is_plain(string_view line) {
@@ -62,14 +65,14 @@ WordResult number(string_view text) {
   return digits && !text.empty() ? WordResult::answered : WordResult::foreign;
 }
 
-bool is_whole(const Form& form, string_view text) {
+bool is_whole(const ReplyForm& form, string_view text) {
   if (!contains(text, form.later)) return false;
   // Of an ensemble's own members; the line ends with no newline.
   if (form.word == "conf" && contains(text, "\nmembership:")) return contains(text, "\nversion=");
   return text.ends_with('\n');
 }
 
-WordResult lines(const Form& form, string_view text) {
+WordResult lines(const ReplyForm& form, string_view text) {
   const size_t end = text.find('\n');
   const string_view first = text.substr(0, end);
   if (!is_plain(first)) return WordResult::foreign;
@@ -81,29 +84,11 @@ WordResult lines(const Form& form, string_view text) {
 }  // namespace
 
 const char* name_of(WordResult result) {
-  switch (result) {
-    case WordResult::answered:
-      return "answered";
-    case WordResult::not_allowed:
-      return "not-in-whitelist";
-    case WordResult::not_serving:
-      return "not-serving";
-    case WordResult::refused:
-      return "refused";
-    case WordResult::unreachable:
-      return "unreachable";
-    case WordResult::unknown_host:
-      return "unknown-host";
-    case WordResult::no_answer:
-      return "no-answer";
-    case WordResult::closed:
-      return "closed";
-    case WordResult::cut_short:
-      return "cut-short";
-    case WordResult::foreign:
-      return "foreign";
-  }
-  return "";
+  constexpr std::array<const char*, 10> kNames{"answered",    "not-in-whitelist", "not-serving", "refused",
+                                               "unreachable", "unknown-host",     "no-answer",   "closed",
+                                               "cut-short",   "foreign"};
+  static_assert(kNames.size() == static_cast<size_t>(WordResult::foreign) + 1);
+  return kNames[static_cast<size_t>(result)];
 }
 
 WordResult judge_reply(string_view word, string_view text) {
@@ -117,7 +102,7 @@ WordResult judge_reply(string_view word, string_view text) {
   if (word == "isro" && text.starts_with("null")) return WordResult::not_serving;
   if (word == "isro") return one_of({"rw", "ro", "null"}, text);
   if (word == "gtmk") return number(text);
-  const auto* form = std::find_if(kForms.begin(), kForms.end(), [&](const Form& f) { return f.word == word; });
+  const auto* form = std::find_if(kForms.begin(), kForms.end(), [&](const ReplyForm& f) { return f.word == word; });
   return form == kForms.end() ? WordResult::answered : lines(*form, text);
 }
 
@@ -125,6 +110,86 @@ WordResult judge_unended(string_view word, string_view text) {
   if (text.empty()) return WordResult::no_answer;
   const WordResult result = judge_reply(word, text);
   return result == WordResult::answered ? WordResult::cut_short : result;
+}
+
+namespace {
+
+string_view trimmed(string_view text) {
+  constexpr string_view kSpace = " \t\r";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string value_of(const Fields& fields, string_view name) {
+  const std::string* value = fields.find(name);
+  return value ? *value : "";
+}
+
+}  // namespace
+
+Fields Fields::parse(string_view text, char separator) {
+  Fields fields;
+  for (const string_view line : split(text, '\n')) {
+    const size_t at = line.find(separator);
+    if (at == string_view::npos) continue;
+    fields.items.emplace_back(trimmed(line.substr(0, at)), trimmed(line.substr(at + 1)));
+  }
+  return fields;
+}
+
+const std::string* Fields::find(string_view name) const {
+  const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first == name; });
+  return found == items.end() ? nullptr : &found->second;
+}
+
+std::optional<int64_t> Fields::number(string_view name) const {
+  const std::string* value = find(name);
+  return value ? parse_number(*value) : std::nullopt;
+}
+
+ServerStatus parse_status(string_view text) {
+  const Fields fields = Fields::parse(text, ':');
+  ServerStatus status;
+  const auto version = std::find_if(fields.items.begin(), fields.items.end(),
+                                    [](const auto& item) { return item.first.ends_with(" version"); });
+  if (version != fields.items.end()) status.version = version->second;
+  status.latency_ms = parse_latency(value_of(fields, "Latency min/avg/max"));
+  status.received = fields.number("Received");
+  status.sent = fields.number("Sent");
+  status.connections = fields.number("Connections");
+  status.outstanding = fields.number("Outstanding");
+  status.zxid = value_of(fields, "Zxid");
+  status.mode = value_of(fields, "Mode");
+  status.nodes = fields.number("Node count");
+  return status;
+}
+
+std::optional<Latency> parse_latency(string_view text) {
+  const auto parts = split(text, '/');
+  if (parts.size() != 3) return std::nullopt;
+  const auto min = parse_real(parts[0]);
+  const auto average = parse_real(parts[1]);
+  const auto max = parse_real(parts[2]);
+  if (!min || !average || !max) return std::nullopt;
+  return Latency{*min, *average, *max};
+}
+
+std::optional<uint64_t> parse_zxid(string_view text) {
+  const bool hexadecimal = text.starts_with("0x");
+  if (hexadecimal) text.remove_prefix(2);
+  uint64_t zxid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), zxid, hexadecimal ? 16 : 10);
+  const bool all = end == text.data() + text.size() && !text.empty();
+  return error == std::errc() && all ? std::optional(zxid) : std::nullopt;
+}
+
+std::optional<int64_t> voters_in(const Fields& conf) {
+  const auto votes = [](const auto& item) {
+    return item.first.starts_with("server.") && item.second.find(":participant") != std::string::npos;
+  };
+  const auto count = std::count_if(conf.items.begin(), conf.items.end(), votes);
+  return count == 0 ? std::nullopt : std::optional<int64_t>(count);
 }
 
 }  // namespace zklock::zk

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four-letter words: what a server may answer to one, and what that means. No reply says where it ends, so each word
-// has signs by which a whole one is known; a cut just behind the last of them stays unnoticed.
+// Replies to four-letter words: what a server may answer to one, what that means, and what it says of itself in it. No
+// reply says where it ends, so each word has signs by which a whole one is known; a cut just behind the last of them
+// stays unnoticed. Those of ZooKeeper 3.4 to 3.9 and of ClickHouse Keeper are known; lines that are not are kept or
+// passed over, never complained of. Pure.
 #pragma once
 
 #include "base/time.h"
-#include "zk/server_list.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace zklock::zk {
 
@@ -41,5 +46,47 @@ WordResult judge_reply(std::string_view word, std::string_view text);
 
 // The same for what came until the time was over.
 WordResult judge_unended(std::string_view word, std::string_view text);
+
+// A name and a value a line, in the reply's order.
+struct Fields {
+  std::vector<std::pair<std::string, std::string>> items;
+
+  // The lines of `text` that have `separator` in them, without spaces around either side.
+  static Fields parse(std::string_view text, char separator);
+
+  const std::string* find(std::string_view name) const;
+  // Nothing if it is not there or no whole number.
+  std::optional<int64_t> number(std::string_view name) const;
+};
+
+struct Latency {
+  double min = 0;
+  double average = 0;
+  double max = 0;
+};
+
+// What srvr says, and the last part of stat. What was not said is empty.
+struct ServerStatus {
+  std::string version;  // "3.8.0-abc, built on ..."
+  std::optional<Latency> latency_ms;
+  std::optional<int64_t> received;
+  std::optional<int64_t> sent;
+  std::optional<int64_t> connections;
+  std::optional<int64_t> outstanding;
+  std::string zxid;  // "0x100000002", of ClickHouse "34"
+  std::string mode;  // "leader"
+  std::optional<int64_t> nodes;
+};
+
+ServerStatus parse_status(std::string_view text);
+
+// "0/0.75/12": with fractions from 3.6 on.
+std::optional<Latency> parse_latency(std::string_view text);
+
+// "0x100000002" or "34".
+std::optional<uint64_t> parse_zxid(std::string_view text);
+
+// How many voters the lines "server.N=…:participant" of conf name; nothing where there are none (before 3.5).
+std::optional<int64_t> voters_in(const Fields& conf);
 
 }  // namespace zklock::zk

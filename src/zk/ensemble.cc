@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/server_list.h"
+#include "zk/ensemble.h"
 
 #include "base/failure.h"
 #include "base/text.h"
 #include "zk/path.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,7 +17,12 @@ namespace zklock::zk {
 
 namespace {
 
-constexpr uint16_t kDefaultPort = 2181;
+constexpr std::optional<int64_t> kDefaultPort = 2181;
+
+// In a host's name or address.
+bool is_strange(unsigned char byte) {
+  return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']';
+}
 
 class Parser {
  public:
@@ -46,20 +55,11 @@ class Parser {
     const std::string_view rest = item.substr(bracketed ? end + 1 : end);
     if (std::count(rest.begin(), rest.end(), ':') > 1) fail(item, "write an IPv6 address as [ADDRESS]:PORT");
     if (!rest.empty() && rest[0] != ':') fail(item, "only :PORT may follow ']'");
-    check_host(item, host);
-    return {host, rest.empty() ? kDefaultPort : port(item, rest.substr(1))};
-  }
-
-  void check_host(std::string_view item, std::string_view host) const {
-    const auto bad = [](unsigned char byte) { return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']'; };
     if (host.empty()) fail(item, "the host is missing");
-    if (std::any_of(host.begin(), host.end(), bad)) fail(item, "not a host name");
-  }
-
-  uint16_t port(std::string_view item, std::string_view text) const {
-    const auto number = parse_number(text);
-    if (!number || *number < 1 || *number > 65535) fail(item, "a port is a number from 1 to 65535");
-    return static_cast<uint16_t>(*number);
+    if (std::any_of(host.begin(), host.end(), is_strange)) fail(item, "not a host name");
+    const auto port = rest.empty() ? kDefaultPort : parse_number(rest.substr(1));
+    if (!port || *port < 1 || *port > 65535) fail(item, "a port is a number from 1 to 65535");
+    return {host, static_cast<uint16_t>(*port)};
   }
 
   std::string chroot(std::string_view text) const {
@@ -92,6 +92,30 @@ std::string ServerList::text() const {
     joined += to_string(server);
   }
   return joined + chroot;
+}
+
+Credentials Credentials::parse(std::string_view text, std::string_view origin) {
+  constexpr std::string_view kScheme = "digest:";
+  const std::string_view secret = text.starts_with(kScheme) ? text.substr(kScheme.size()) : std::string_view();
+  const size_t colon = secret.find(':');
+  const bool complete = colon != 0 && colon != std::string_view::npos;
+  if (!complete || !is_utf8(secret)) {
+    throw Failure(ExitStatus::usage, fmt::format("bad credentials from {}: write digest:USER:PASSWORD", origin));
+  }
+  return {std::string(secret)};
+}
+
+Credentials Credentials::read_file(const std::string& file) {
+  errno = 0;
+  std::ifstream input(file);
+  std::string line;
+  if (!input || !std::getline(input, line)) {
+    throw Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
+                                                 "digest:USER:PASSWORD",
+                                                 printable(file), errno == 0 ? "it is empty" : std::strerror(errno)));
+  }
+  if (line.ends_with('\r')) line.pop_back();  // written on Windows
+  return parse(line, fmt::format("'{}'", printable(file)));
 }
 
 }  // namespace zklock::zk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/log_thinner: which of many lines are shown.
-#include "zk/log_thinner.h"
+// zk/library_log: which of many lines are shown.
+#include "zk/library_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zk/reply.h"
+#include "zk/wire.h"
 
 #include <cstdint>
 
@@ -24,12 +24,12 @@ std::string answer(int32_t error, const std::string& body, int32_t xid = 7) {
 
 const std::string kStat(68, '\1');
 
-Asked list() {
+Request list() {
   return {Op::children, "/l"};
 }
 
 bool fits_list(const std::string& body) {
-  const Asked asked = list();
+  const Request asked = list();
   return fits(answer(0, body), &asked, false);
 }
 
@@ -58,13 +58,13 @@ TEST(Reply, NameThatCanBeNonePoisonsTheList) {
 }
 
 TEST(Reply, ErrorNeedsNoBody) {
-  const Asked asked = list();
+  const Request asked = list();
   EXPECT_TRUE(fits(answer(-101, ""), &asked, false));
   EXPECT_FALSE(fits(answer(101, ""), &asked, false));
 }
 
 TEST(Reply, ErrorsOfTheLibraryAreNoServers) {
-  const Asked asked = list();
+  const Request asked = list();
   for (const int error : {-4, -7, -9, -116, -117}) EXPECT_FALSE(fits(answer(error, ""), &asked, false)) << error;
 }
 
@@ -86,7 +86,7 @@ TEST(Reply, NotificationHasTypeAndPath) {
 }
 
 TEST(Reply, CreateTellsThePathThatWasAskedFor) {
-  const Asked asked{Op::create, "/l/n-"};
+  const Request asked{Op::create, "/l/n-"};
   EXPECT_TRUE(fits(answer(0, text("/l/n-0000000003")), &asked, false));
   EXPECT_TRUE(fits(answer(0, text("/l/n-")), &asked, false));
   EXPECT_TRUE(fits(answer(0, text("/l/n--000000003")), &asked, false));
@@ -97,13 +97,13 @@ TEST(Reply, CreateTellsThePathThatWasAskedFor) {
 }
 
 TEST(Reply, DataMayBeMissing) {
-  const Asked asked{Op::read, "/l"};
+  const Request asked{Op::read, "/l"};
   EXPECT_TRUE(fits(answer(0, number(-1) + kStat), &asked, false));
   EXPECT_FALSE(fits(answer(0, number(-2) + kStat), &asked, false));
 }
 
 TEST(Reply, TransactionHasOneResultForEachStep) {
-  const Asked asked{Op::transaction, "/a", 0, {{Op::check, "/a"}, {Op::create, "/a/b"}}};
+  const Request asked{Op::transaction, "/a", 0, {{Op::check, "/a"}, {Op::create, "/a/b"}}};
   const std::string checked = result(13, "");
   const std::string made = result(1, text("/a/b"));
   EXPECT_TRUE(fits(answer(0, checked + made + kDone), &asked, false));
@@ -113,7 +113,7 @@ TEST(Reply, TransactionHasOneResultForEachStep) {
 }
 
 TEST(Reply, FailedTransactionSaysWhy) {
-  const Asked asked{Op::check, "/a", 0, {{Op::check, "/a"}, {Op::check, "/b"}}};
+  const Request asked{Op::check, "/a", 0, {{Op::check, "/a"}, {Op::check, "/b"}}};
   EXPECT_TRUE(fits(answer(0, result(-1, number(0)) + result(-1, number(-101)) + kDone), &asked, false));
   EXPECT_FALSE(fits(answer(0, result(-1, number(0)) + result(-1, number(-2)) + kDone), &asked, false));
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ensemble is meant, who we are to it, and who may use the nodes that we make: as people write it. Servers are
+// parsed by us, because the C library takes ports modulo 65536, refuses "[::1]:2181" and turns "h1/a,h2/a" into a
+// chroot without a word.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::zk {
+
+struct Server {
+  std::string host;  // a name or a numeric address, without brackets
+  uint16_t port;
+
+  auto operator<=>(const Server&) const = default;
+};
+
+// "host:port", with brackets where the host is an IPv6 address.
+std::string to_string(const Server& server);
+
+// "host[:port][,…][/chroot]".
+struct ServerList {
+  std::vector<Server> servers;  // at least one
+  std::string chroot;           // "" or "/a/b": put before every path
+  std::string origin;           // where the list came from, for messages
+
+  static constexpr const char* kDefaultOrigin = "the default";  // nobody has named servers
+
+  // Throws a Failure (64) that names the culprit.
+  static ServerList parse(std::string_view text, std::string origin);
+
+  // "web1:2181,[::1]:2181/chroot": complete, as ZKLOCK_SERVERS takes it.
+  std::string text() const;
+};
+
+enum class Acl {
+  open,                // everybody, everything
+  creator,             // only who authenticated as we did
+  creator_world_read,  // the same, and everybody may read
+};
+
+struct Credentials {
+  std::string secret;  // "user:password" for the digest scheme; empty: none
+  explicit operator bool() const { return !secret.empty(); }
+
+  // From "digest:user:password". Throws a Failure (64) that names `origin` and never the secret.
+  static Credentials parse(std::string_view text, std::string_view origin);
+  // The first line of a file. Throws a Failure (64) if it cannot be read.
+  static Credentials read_file(const std::string& file);
+};
+
+}  // namespace zklock::zk

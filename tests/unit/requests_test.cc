@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/requests.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Request kList{Op::children, "/l"};
+const Request kCheck{Op::check, "/l"};
+
+TEST(Losses, LossIsRememberedUntilTheRequestItselfIsAnswered) {
+  Losses losses(10s);
+  const Deadline first = BootClock::now();
+  losses.note_loss(kList, first, ConnectionEnd::closed);
+  losses.note_answer(kCheck);
+  EXPECT_EQ(losses.since(kList, first + 5s), first);
+  losses.note_answer(kList);
+  EXPECT_EQ(losses.since(kList, first + 5s), first + 5s);
+}
+
+TEST(Losses, LossLongAgoIsAnotherMatter) {
+  Losses losses(10s);
+  const Deadline first = BootClock::now();
+  losses.note_loss(kList, first, ConnectionEnd::closed);
+  EXPECT_EQ(losses.since(kList, first + 11s), first + 11s);
+}
+
+TEST(Losses, CreateWithAnotherUniqueNameIsTheSame) {
+  Losses losses(10s);
+  const Deadline first = BootClock::now();
+  losses.note_loss({Op::create, "/l/a-"}, first, ConnectionEnd::closed);
+  EXPECT_EQ(losses.since({Op::create_with_stat, "/l/b-"}, first + 1s), first);
+}
+
+TEST(Losses, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
+  Losses losses(10s);
+  const Request create{Op::create, "/l/a-", 3000};
+  losses.note_loss(create, BootClock::now(), ConnectionEnd::closed);
+  const std::string text = describe(losses.stuck(create, BootClock::now()), "h:1");
+  EXPECT_NE(text.find("create a node below /l (3000 bytes)"), text.npos) << text;
+  EXPECT_NE(text.find("lost once"), text.npos) << text;
+  EXPECT_NE(text.find("jute.maxbuffer"), text.npos) << text;
+}
+
+class RepertoireTest : public testing::Test {
+ protected:
+  void SetUp() override { forget_support(); }
+  void TearDown() override { forget_support(); }
+};
+
+using Repertoire = RepertoireTest;
+
+TEST_F(Repertoire, RefusalIsBelievedAtOnce) {
+  note_support(Feature::container, Support::refused);
+  EXPECT_FALSE(is_supported(Feature::container));
+  EXPECT_TRUE(is_supported(Feature::create_with_stat));
+}
+
+TEST_F(Repertoire, OneLossIsEnoughToDoWithoutStat) {
+  note_support(Feature::create_with_stat, Support::doubtful);
+  EXPECT_FALSE(is_supported(Feature::create_with_stat));
+}
+
+TEST_F(Repertoire, ContainersAreGivenUpAfterTwoLossesInRow) {
+  note_support(Feature::container, Support::doubtful);
+  note_support(Feature::container, Support::given);
+  note_support(Feature::container, Support::doubtful);
+  EXPECT_TRUE(is_supported(Feature::container));
+  note_support(Feature::container, Support::doubtful);
+  EXPECT_FALSE(is_supported(Feature::container));
+}
+
+}  // namespace
+}  // namespace zklock::zk

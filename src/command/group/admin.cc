@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
+#include "base/text.h"
 #include "command/cli/output.h"
 #include "command/group/group.h"
 #include "recipe/group/node.h"

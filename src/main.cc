@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
-#include "command/command_line.h"
+#include "command/subcommands.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 

@@ -116,6 +116,10 @@ std::string shorten(std::string_view text, size_t most) {
   return std::string(text.substr(0, cut)) + "…";
 }
 
+std::string counted(int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::optional<int64_t> parse_number(std::string_view text) {
   int64_t number = 0;
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;

@@ -26,6 +26,9 @@ std::string printable(std::string_view text);
 // At most `most` bytes of `text`, cut between characters, with "…" where something is missing.
 std::string shorten(std::string_view text, size_t most);
 
+// "1 item", "3 items".
+std::string counted(int64_t number, std::string_view noun);
+
 // A decimal number without sign, all of `text`; nothing if it does not fit.
 std::optional<int64_t> parse_number(std::string_view text);
 

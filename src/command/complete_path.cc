@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/complete_path.h"
-
 #include "command/cli/output.h"
+#include "command/subcommands.h"
 #include "recipe/line.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/use.h"
@@ -101,22 +100,24 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, Dead
   }
 }
 
-}  // namespace
-
-CompletePath::CompletePath(CLI::App& root) : app_(add_command(root, "complete-path", "For completions")) {
-  set_usage(*app_, "Usage: zklock complete-path PREFIX [-- WORD...]");
-}
-
-int CompletePath::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                          ExitPolicy&) const {
+// Returns 0 within half a second, whatever happens, and says nothing of what goes wrong: there is no place for that
+// where a person types.
+int complete_path(const Call& call) {
   const Deadline until = deadline_in(kPatience);
-  const std::vector<std::string> prefixes = words_of(*app_);
+  const std::vector<std::string> prefixes = words_of(call.app);
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {
-    complete(prefixes.front(), session_options_from(global, arguments.command), until);
+    complete(prefixes.front(), session_options_from(call.global, call.arguments.command), until);
   } catch (const Failure&) {
   }
   return 0;
+}
+
+}  // namespace
+
+Execute add_complete_path(CLI::App& app, GlobalOptions&) {
+  set_usage(app, "Usage: zklock complete-path PREFIX [-- WORD...]");
+  return complete_path;
 }
 
 }  // namespace zklock::command

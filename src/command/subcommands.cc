@@ -1,121 +1,221 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of all subcommands, and how the one that is named is started. Each adds its own options, in a function
+// that the header of its folder declares.
 #include "command/subcommands.h"
 
-#include "command/cli/help.h"
-#include "command/complete_path.h"
+#include "command/cli/output.h"
 #include "command/group/group.h"
 #include "command/health/health.h"
-#include "command/health/word.h"
+#include "command/health/words.h"
 #include "command/lock/locks.h"
-#include "command/queue/count.h"
-#include "command/queue/delete.h"
-#include "command/queue/list.h"
-#include "command/queue/pull.h"
-#include "command/queue/purge.h"
-#include "command/queue/push.h"
 #include "command/queue/queue.h"
-#include "command/queue/requeue.h"
 
 #include <algorithm>
-#include <memory>
+#include <map>
+#include <span>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace zklock::command {
 
 namespace {
 
-struct Entry {
+// --- the table
+
+// How a subcommand that does something is started.
+struct Start {
+  Execute execute;
+  GlobalOptions global;  // those behind the subcommand
+  std::optional<int> failure_status;
+};
+
+using Starts = std::map<const CLI::App*, Start>;
+
+struct Subcommand {
   const char* name;
-  void (*add)(CLI::App& parent, Starts& starts, const Entry& entry);
-  const char* help = nullptr;
-  AddOptions options = nullptr;
+  const char* help;
+  AddOptions add;
   const char* purpose = nullptr;  // under which the help shows it; "": it does not
-  std::span<const Entry> below = {};
+  std::span<const Subcommand> below = {};
+  std::optional<int> failure_status = {};  // in place of every status of zklock's own
 };
 
-// A subcommand is a class that adds itself to `parent` when it is made, and has global() and execute().
-template <typename Subcommand, typename... Name>
-void add(CLI::App& parent, Starts& starts, Name... name) {
-  const auto subcommand = std::make_shared<Subcommand>(parent, name...);
-  const CLI::App* app = parent.get_subcommands(nullptr).back();
-  const auto execute = [subcommand](const Call& call) {
-    return subcommand->execute(call.arguments, call.global, call.inherited, call.policy);
-  };
-  starts[app] = {execute, std::shared_ptr<GlobalOptions>(subcommand, &subcommand->global())};
-}
-
-template <typename Subcommand>
-void add_entry(CLI::App& parent, Starts& starts, const Entry&) {
-  add<Subcommand>(parent, starts);
-}
-
-template <CLI::App& (*kAdd)(CLI::App&)>
-void add_parent(CLI::App& parent, Starts&, const Entry&) {
-  kAdd(parent);
-}
-
-void add_word(CLI::App& parent, Starts& starts, const Entry& entry) {
-  add<Word, const char*>(parent, starts, entry.name);
-}
-
-void add_function(CLI::App& parent, Starts& starts, const Entry& entry) {
-  CLI::App& app = *add_command(parent, entry.name, entry.help);
-  const auto global = std::make_shared<GlobalOptions>();
-  if (Execute execute = entry.options(app, *global)) starts[&app] = {std::move(execute), global};
-}
-
-constexpr Entry kQueue[] = {
-    {"push", add_entry<QueuePush>},     {"pull", add_entry<QueuePull>},       {"list", add_entry<QueueList>},
-    {"count", add_entry<QueueCount>},   {"requeue", add_entry<QueueRequeue>}, {"purge", add_entry<QueuePurge>},
-    {"delete", add_entry<QueueDelete>},
+constexpr Subcommand kQueue[] = {
+    {"push", "Put items into a queue", add_queue_push},
+    {"pull", "Take items out of a queue", add_queue_pull},
+    {"list", "Show what is in a queue", add_queue_list},
+    {"count", "Count the items of a queue", add_queue_count},
+    {"requeue", "Put back what was given up on", add_queue_requeue},
+    {"purge", "Throw away what is in a queue", add_queue_purge},
+    {"delete", "Remove a queue that is empty", add_queue_delete},
 };
 
-constexpr Entry kGroup[] = {
-    {"join", add_function, "Be a member while a command runs, or until a signal", add_group_join},
-    {"list", add_function, "Show who is in a group", add_group_list},
-    {"watch", add_function, "Tell who comes and who goes", add_group_watch},
-    {"wait", add_function, "Wait until enough have come, or gone", add_group_wait},
-    {"create", add_function, "Make a group that stays when nobody is in it", add_group_create},
-    {"delete", add_function, "Remove a group that is empty", add_group_delete},
+constexpr Subcommand kGroup[] = {
+    {"join", "Be a member while a command runs, or until a signal", add_group_join},
+    {"list", "Show who is in a group", add_group_list},
+    {"watch", "Tell who comes and who goes", add_group_watch},
+    {"wait", "Wait until enough have come, or gone", add_group_wait},
+    {"create", "Make a group that stays when nobody is in it", add_group_create},
+    {"delete", "Remove a group that is empty", add_group_delete},
 };
 
-constexpr Entry kRoot[] = {
-    {"run", add_function, "Run a command under a lock", add_run, "Locks"},
-    {"show", add_function, "Show who holds a lock and who waits for it", add_show, "Locks"},
-    {"break", add_function, "Have the holders of a lock let go of it", add_break, "Locks"},
-    {"queue", add_parent<add_queue>, nullptr, nullptr, "Queues", kQueue},
-    {"group", add_function, "Groups: be a member, see who is", add_group, "Groups", kGroup},
-    {"health", add_entry<Health>, nullptr, nullptr, "Health"},
-    {"ruok", add_word, nullptr, nullptr, "Health"},
-    {"stat", add_word, nullptr, nullptr, "Health"},
-    {"srvr", add_word, nullptr, nullptr, "Health"},
-    {"mntr", add_word, nullptr, nullptr, "Health"},
-    {"4lw", add_word, nullptr, nullptr, "Health"},
-    {"complete-path", add_entry<CompletePath>, nullptr, nullptr, ""},
+constexpr Subcommand kRoot[] = {
+    {"run", "Run a command under a lock", add_run, "Locks"},
+    {"show", "Show who holds a lock and who waits for it", add_show, "Locks"},
+    {"break", "Have the holders of a lock let go of it", add_break, "Locks"},
+    {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
+    {"group", "Groups: be a member, see who is", add_group, "Groups", kGroup},
+    {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
+    {"ruok", "Ask servers whether their process runs", add_word, "Health"},
+    {"stat", "Ask servers for their state and their clients", add_word, "Health"},
+    {"srvr", "Ask servers for their state: always allowed", add_word, "Health"},
+    {"mntr", "Ask servers for their measurements", add_word, "Health"},
+    {"4lw", "Ask servers any four-letter word", add_word, "Health"},
+    {"complete-path", "For completions", add_complete_path, ""},
 };
 
-bool add_named(CLI::App& parent, std::span<const Entry> entries, std::span<const std::string> words, Starts& starts) {
-  const auto is_named = [&](const Entry& entry) { return !words.empty() && words.front() == entry.name; };
-  const bool named = std::any_of(entries.begin(), entries.end(), is_named);
-  for (const Entry& entry : entries) {
-    if (named && !is_named(entry)) continue;
-    entry.add(parent, starts, entry);
-    CLI::App& app = *parent.get_subcommands(nullptr).back();
-    if (entry.purpose) app.group(entry.purpose);
-    add_named(app, entry.below, named ? words.subspan(1) : std::span<const std::string>(), starts);
+// --- zklock help
+
+constexpr const char* kHelpFooter =
+    "Examples:\n"
+    "  zklock help\n"
+    "  zklock help queue pull      # the same as zklock queue pull --help\n"
+    "Manual: zklock(1)";
+
+constexpr const char* kWhereToReadOn = "More: zklock help queue pull; zklock --help; man zklock, man zklock-recipes\n";
+
+const CLI::App& subcommand_of(const CLI::App& app, const std::string& name) {
+  const auto found = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });
+  if (found.empty()) throw unknown_word(app, name);
+  return *found.front();
+}
+
+int show_help(const Call& call) {
+  const CLI::App& root = *call.app.get_parent();
+  const CLI::App* app = &root;
+  for (const std::string& name : operands_of(call.app, call.arguments)) app = &subcommand_of(*app, name);
+  print(app == &root ? overview(root) + kWhereToReadOn : app->help());
+  return 0;
+}
+
+Execute add_help(CLI::App& app, GlobalOptions&) {
+  set_usage(app, "Usage: zklock help [COMMAND]");
+  set_footer(app, kHelpFooter);
+  return show_help;
+}
+
+constexpr Subcommand kHelp{"help", "Show the commands by purpose, or the help of one", add_help, ""};
+
+// --- the options of the one that is named
+
+CLI::App& add(CLI::App& parent, const Subcommand& subcommand, Starts& starts) {
+  CLI::App& app = *parent.add_subcommand(subcommand.name, subcommand.help);
+  app.allow_extras();  // words that are no options are left to it
+  if (subcommand.purpose) app.group(subcommand.purpose);
+  // One: else CLI11 would take an item called "push" for a subcommand.
+  if (!subcommand.below.empty()) app.require_subcommand(0, 1);
+  Start& start = starts[&app];
+  start.execute = subcommand.add(app, start.global);
+  start.failure_status = subcommand.failure_status;
+  if (!start.execute) starts.erase(&app);
+  return app;
+}
+
+// To make all options of all subcommands would take longer than the rest of a start. So only the one that the first of
+// `words` names is added to `parent`; and where they name none all are, for the help and for a hint. Whether they did.
+bool add_named(CLI::App& parent, std::span<const Subcommand> subcommands, std::span<const std::string> words,
+               Starts& starts) {
+  const auto is_named = [&](const Subcommand& one) { return !words.empty() && words.front() == one.name; };
+  const bool named = std::any_of(subcommands.begin(), subcommands.end(), is_named);
+  for (const Subcommand& subcommand : subcommands) {
+    if (named && !is_named(subcommand)) continue;
+    CLI::App& app = add(parent, subcommand, starts);
+    add_named(app, subcommand.below, named ? words.subspan(1) : std::span<const std::string>(), starts);
   }
   return named;
 }
 
+// --- the command line
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
+    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n"
+    "Manual: zklock(1)";
+
+// "queue help pull" is "help queue pull".
+Arguments with_help_first(Arguments arguments) {
+  std::vector<std::string>& words = arguments.options;
+  const bool parent = words.size() > 1 && (words[0] == "queue" || words[0] == "group");
+  if (parent && words[1] == "help") std::swap(words[0], words[1]);
+  return arguments;
+}
+
+// The innermost subcommand that was named, or the root.
+CLI::App& named(CLI::App& root) {
+  const auto below = root.get_subcommands();
+  return below.empty() ? root : named(*below.front());
+}
+
+// Of `app` and the subcommands named below it, down to the one that is started, which looks at its words itself.
+void check_chosen(const CLI::App& app, const Starts& starts) {
+  if (starts.contains(&app)) return;
+  const auto rest = app.remaining();
+  if (!rest.empty()) throw unknown_word(app, rest.front());
+  if (!app.get_subcommands().empty()) return check_chosen(*app.get_subcommands().front(), starts);
+  if (app.get_parent()) {
+    throw usage_error(fmt::format("no command named: see zklock {} --help", app.get_name()));
+  }
+  throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock help");
+}
+
+void set_failure_status(ExitPolicy& policy, CLI::App& root, const Starts& starts) {
+  const auto start = starts.find(&named(root));
+  if (start != starts.end()) policy.failure_status = start->second.failure_status;
+}
+
+void describe_root(CLI::App& root) {
+  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
+  set_footer(root, kFooter);
+  root.allow_extras();
+  root.require_subcommand(0, 1);
+}
+
 }  // namespace
 
-bool add_subcommands(CLI::App& root, std::span<const std::string> words, Starts& starts) {
-  if (add_named(root, kRoot, words, starts)) return true;
-  // It tells of all.
-  add<Help>(root, starts);
-  root.get_subcommands(nullptr).back()->group("");
-  return false;
+int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
+  CLI::App root("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
+  describe_root(root);
+  const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
+  GlobalOptions global;
+  bool version = false;
+  Starts starts;
+  if (!add_named(root, kRoot, arguments.options, starts)) {
+    add(root, kHelp, starts);
+    root.add_flag("-V,--version", version, "Print the version");
+    add_global_options(root, global);
+  }
+  try {
+    // CLI11 takes them from the back.
+    root.parse(std::vector<std::string>(arguments.options.rbegin(), arguments.options.rend()));
+  } catch (const CLI::CallForHelp&) {
+    print(named(root).help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    set_failure_status(policy, root, starts);
+    throw usage_error_of(named(root), error);
+  }
+  if (version) {
+    print(version_text());
+    return 0;
+  }
+  set_failure_status(policy, root, starts);
+  check_chosen(root, starts);
+  const Start& start = starts.at(&named(root));
+  global.merge(start.global);
+  policy.quiet = global.quiet;
+  return start.execute({named(root), arguments, global, inherited, policy});
 }
 
 }  // namespace zklock::command

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// All subcommands, and how each is started.
+// The command line: which subcommand, its options, and everything that is wrong with them in one line (64).
 #pragma once
 
 #include "command/cli/subcommand.h"
 
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-
 namespace zklock::command {
 
-// How a subcommand that does something is started.
-struct Start {
-  Execute execute;
-  std::shared_ptr<GlobalOptions> global;  // those behind the subcommand
-};
+// Parses and runs. Returns the exit status; throws a Failure where that is zklock's own or a signal.
+int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy);
 
-using Starts = std::map<const CLI::App*, Start>;
-
-// To make all options of all subcommands would take longer than the rest of a start. So only the subcommand that the
-// first of `words` names is added to `root`; and where they name none all are, for the help and for a hint. Whether
-// they did.
-bool add_subcommands(CLI::App& root, std::span<const std::string> words, Starts& starts);
+// zklock complete-path PREFIX [-- WORD...]: what the shells' completions ask. Prints the paths one level deep that
+// begin with PREFIX and may be a lock, a queue, a group or on the way to one, a line each. The words are those before
+// the cursor: --servers and --auth-file among them count. Not for people, so no help shows it.
+Execute add_complete_path(CLI::App& app, GlobalOptions& global);
 
 }  // namespace zklock::command

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers say of themselves, up to the reports: for each server what it answers to srvr, mntr and conf.
-#include "command/health/report.h"
-#include "command/health/verdict.h"
+#include "command/health/health.h"
 #include "fuzz/fuzz.h"
 #include "zk/words/word_reply.h"
 
@@ -15,8 +14,8 @@ namespace {
 constexpr size_t kMostServers = 5;
 constexpr size_t kWords = 3;
 
-command::Look look_at(const std::vector<std::string>& replies) {
-  command::Look look;
+command::Checkup look_at(const std::vector<std::string>& replies) {
+  command::Checkup look;
   for (size_t at = 0; at < replies.size() && look.servers.size() < kMostServers; at += kWords) {
     std::vector<zk::WordReply> said;
     for (size_t i = 0; i < kWords && at + i < replies.size(); ++i) {
@@ -41,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           "latencies are numbers", input);
   }
   zk::parse_zxid(input);
-  const command::Look look = look_at(fuzz::pieces_of(input));
+  const command::Checkup look = look_at(fuzz::pieces_of(input));
   check(fuzz::is_safe_text(text_of(look)), "the table is safe", text_of(look));
   check(fuzz::is_safe_text(json_of(look)), "as JSON it is safe", json_of(look));
   const std::string line = nagios_of(look, {});

@@ -2,9 +2,8 @@
 // Replies to four-letter words: the word, then what a server answers.
 #include "zk/words/word_reply.h"
 
-#include "command/cli/json_line.h"
-#include "command/health/word_json.h"
-#include "command/health/word_report.h"
+#include "command/cli/output.h"
+#include "command/health/words.h"
 #include "fuzz/fuzz.h"
 
 #include <nlohmann/json.hpp>
@@ -27,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string structure = command::json_line(command::structure_of(word, text));
   check(fuzz::is_safe_text(structure), "as JSON it is safe", structure);
   for (const WordResult shown : {result, unended}) {
-    const command::Asked asked{{"h", 2181}, {word, shown, text, "", Duration(0)}};
+    const command::ServerReply asked{{"h", 2181}, {word, shown, text, "", Duration(0)}};
     check(fuzz::is_safe_line(command::trouble_of(asked.reply)), "what is wrong with it is said in a safe line", text);
     check(fuzz::is_safe_line(command::advice_on(asked)), "and so is what to do", text);
     check(fuzz::is_safe_text(command::json_of({asked, asked})), "several as JSON are safe", text);

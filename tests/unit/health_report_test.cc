@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/health_report, command/checkup: the formats, and rates.
+// command/health/health: the formats, and rates.
 #include "base/text.h"
-#include "command/health/report.h"
+#include "command/health/health.h"
 #include "support/replies.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ zk::WordReply reply(const char* word, const std::string& text) {
 }
 
 // A leader, a follower whose version tries to break formats, and one that is gone.
-Look look(const Thresholds& thresholds = {}) {
-  Look look;
+Checkup look(const Thresholds& thresholds = {}) {
+  Checkup look;
   for (const char* role : {"leader", "follower"}) {
     look.servers.push_back(ServerHealth::of({role, 2181}, {reply("srvr", reply_of("3.9.3", role, "srvr")),
                                                            reply("mntr", reply_of("3.9.3", role, "mntr"))}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/health_verdict: is the ensemble well? From replies of servers, without any.
-#include "command/health/verdict.h"
+#include "command/health/health.h"
 #include "support/replies.h"
 
 #include <fmt/format.h>

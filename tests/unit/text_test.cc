@@ -181,5 +181,11 @@ TEST(Text, SuggestsNothingFarAway) {
   EXPECT_EQ(nearest(std::string(65, 'a'), {std::string(65, 'a')}), "");
 }
 
+TEST(Text, WhatIsCountedIsPluralUnlessItIsOne) {
+  EXPECT_EQ(counted(0, "item"), "0 items");
+  EXPECT_EQ(counted(1, "item"), "1 item");
+  EXPECT_EQ(counted(2, "server"), "2 servers");
+}
+
 }  // namespace
 }  // namespace zklock

@@ -2,10 +2,10 @@
 #include "command/cli/arguments.h"
 
 #include "base/text.h"
-#include "command/cli/habits.h"
 #include "command/cli/options.h"
 
 #include <algorithm>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,11 +16,73 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+// --- what people type who know other tools, and what it is called here
+
+struct Habit {
+  const char* typed;
+  const char* answer;
+  const char* needed = nullptr;  // the option or subcommand that there must be for the answer to be one
+};
+
+constexpr const char* kRun = "write zklock run LOCK -- COMMAND";
+constexpr const char* kUnlock = "a lock is given back when its command ends; zklock break LOCK has its holder let go";
+constexpr const char* kElect = "write zklock run --restart LOCK -- COMMAND: one runs it, the others stand by";
+constexpr const char* kShow = "zklock show LOCK shows who holds a lock, zklock show -r / all that are held";
+
+// In the place of a command of zklock itself.
+constexpr Habit kCommands[] = {
+    {"lock", kRun},    {"exec", kRun},     {"acquire", kRun},   {"flock", kRun},
+    {"elect", kElect}, {"leader", kElect}, {"unlock", kUnlock}, {"release", kUnlock},
+    {"ls", kShow},     {"list", kShow},    {"status", kShow},   {"version", "write zklock -V"},
+};
+
+// Behind a command that has others below it, like queue: the name of the one that is meant.
+constexpr Habit kBelow[] = {
+    {"ls", "list", "list"},         {"show", "list", "list"}, {"rm", "delete", "delete"},
+    {"remove", "delete", "delete"}, {"pop", "pull", "pull"},  {"add", "push", "push"},
+};
+
+constexpr const char* kNotInherited = "leave it out: the command does not inherit the lock";
+constexpr const char* kStays = "leave it out: zklock stays beside its command, to keep the lock";
+
+// Options of flock(1).
+constexpr Habit kOptions[] = {
+    {"--wait", "write -w DUR or --timeout DUR", "--timeout"},
+    {"--nb", "write -n or --nonblock", "--nonblock"},
+    {"-e", "write -x or --exclusive, or nothing", "--exclusive"},
+    {"-o", kNotInherited, "--exclusive"},
+    {"--close", kNotInherited, "--exclusive"},
+    {"-F", kStays, "--exclusive"},
+    {"--no-fork", kStays, "--exclusive"},
+    {"-u", kUnlock, "--exclusive"},
+    {"--unlock", kUnlock, "--exclusive"},
+};
+
+bool has(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Empty where there is no answer to `word` for a command that has these options, or subcommands.
+std::string answer_to(std::span<const Habit> habits, std::string_view word, const Names& names) {
+  for (const Habit& habit : habits) {
+    if (word == habit.typed && (!habit.needed || has(names, habit.needed))) return habit.answer;
+  }
+  return "";
+}
+
+// --- complaints
+
 Names option_names(const CLI::App& app) {
   Names names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
+  return names;
+}
+
+Names subcommand_names(const CLI::App& app) {
+  Names names;
+  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
   return names;
 }
 
@@ -33,21 +95,11 @@ std::string hint(const CLI::App& app, const std::string& word, const Names& cand
   return near.empty() ? fmt::format("see {} --help", full_name(app)) : fmt::format("did you mean '{}'?", near);
 }
 
-Has has_one_of(const Names& names) {
-  return [&names](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-}
-
-Names subcommand_names(const CLI::App& app) {
-  Names names;
-  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) names.push_back(subcommand->get_name());
-  return names;
-}
-
 // "write zklock queue push" for a "push" that stands in the place of "queue"; empty where `word` is no such one.
 std::string one_level_deeper(const CLI::App& root, const std::string& word) {
   std::string found;
   for (const CLI::App* app : root.get_subcommands(nullptr)) {
-    if (!has_one_of(subcommand_names(*app))(word)) continue;
+    if (!has(subcommand_names(*app), word)) continue;
     found += fmt::format("{}{} {}", found.empty() ? "write " : " or ", full_name(*app), word);
   }
   return found;
@@ -56,7 +108,7 @@ std::string one_level_deeper(const CLI::App& root, const std::string& word) {
 std::string hint_for_option(const CLI::App& app, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   const Names names = option_names(app);
-  const std::string answer = answer_to_option(name, has_one_of(names));
+  const std::string answer = answer_to(kOptions, name, names);
   return answer.empty() ? hint(app, name, names) : answer;
 }
 
@@ -67,13 +119,13 @@ std::string hint_for_path(const CLI::App& app, const std::string& shown) {
 
 std::string hint_for_command(const CLI::App& app, const std::string& word, const Names& names) {
   if (word.starts_with('/')) return hint_for_path(app, printable(word));
-  const bool root = !app.get_parent();
-  const std::string answer = root ? answer_to_command(word) : "";
-  if (!answer.empty()) return answer;
-  const std::string deeper = root ? one_level_deeper(app, word) : "";
-  if (!deeper.empty()) return deeper;
-  const std::string meant = root ? "" : command_meant(word, has_one_of(names));
-  return meant.empty() ? hint(app, word, names) : fmt::format("did you mean '{}'?", meant);
+  if (app.get_parent()) {
+    const std::string meant = answer_to(kBelow, word, names);
+    return meant.empty() ? hint(app, word, names) : fmt::format("did you mean '{}'?", meant);
+  }
+  std::string answer = answer_to(kCommands, word, names);
+  if (answer.empty()) answer = one_level_deeper(app, word);
+  return answer.empty() ? hint(app, word, names) : answer;
 }
 
 }  // namespace

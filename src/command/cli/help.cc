@@ -1,42 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/cli/help.h"
+// How --help and zklock help look, and what -V prints.
+#include "command/cli/options.h"
+#include "zk/client.h"
 
-#include "command/cli/help_layout.h"
-#include "command/cli/output.h"
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+#include <zklock_commit.h>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
-    "Examples:\n"
-    "  zklock help\n"
-    "  zklock help queue pull      # the same as zklock queue pull --help\n"
-    "Manual: zklock(1)";
+using Apps = std::vector<const CLI::App*>;
 
-constexpr const char* kWhereToReadOn = "More: zklock help queue pull; zklock --help; man zklock, man zklock-recipes\n";
+constexpr size_t kOptionColumn = 30;
 
-const CLI::App& subcommand(const CLI::App& app, const std::string& name) {
-  const auto found = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });
-  if (found.empty()) throw unknown_word(app, name);
-  return *found.front();
+Apps below(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
 }
+
+// In the order of their first ones.
+std::vector<std::pair<std::string, Apps>> by_purpose(const CLI::App& root) {
+  std::vector<std::pair<std::string, Apps>> purposes;
+  for (const CLI::App* app : below(root)) {
+    const std::string& purpose = app->get_group();
+    if (purpose.empty()) continue;
+    auto found = std::ranges::find(purposes, purpose, &std::pair<std::string, Apps>::first);
+    if (found == purposes.end()) found = purposes.insert(found, {purpose, {}});
+    found->second.push_back(app);
+  }
+  return purposes;
+}
+
+std::string line_of(const std::string& name, const CLI::App& app) {
+  return fmt::format("  {:<14} {}\n", name, app.get_description());
+}
+
+// "queue push, pull, list"
+std::string names_of(const Apps& apps) {
+  std::string names;
+  for (const CLI::App* app : apps) {
+    const Apps subcommands = below(*app);
+    names += (names.empty() ? "" : ", ") + app->get_name();
+    if (!subcommands.empty()) names += ' ' + names_of(subcommands);
+  }
+  return names;
+}
+
+std::string commands_of(const CLI::App& app) {
+  if (below(app).empty()) return "";
+  std::string text = "\n";
+  if (!app.get_parent()) {
+    for (const auto& [purpose, apps] : by_purpose(app)) text += fmt::format("{:<9}{}\n", purpose + ':', names_of(apps));
+    return text;
+  }
+  text += "Commands:\n";
+  for (const CLI::App* subcommand : below(app)) text += line_of(subcommand->get_name(), *subcommand);
+  return text;
+}
+
+std::string short_name(const CLI::Option& option) {
+  return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
+}
+
+class HelpLayout : public CLI::Formatter {
+ public:
+  explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
+
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    return fmt::format("{}\n{}\n{}{}\n{}\n", app->get_description(), usage_, commands_of(*app), options_of(*app),
+                       app->get_footer());
+  }
+
+ private:
+  std::string options_of(const CLI::App& app) const {
+    const bool leaf = below(app).empty();
+    std::string text = leaf ? "Options (-h,--help: this text):\n" : "Options:\n";
+    std::string also;
+    for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+      if (leaf && option == app.get_help_ptr()) continue;
+      if (app.get_parent() && option->get_group() == kGlobalOptions) {
+        also += ' ' + short_name(*option);
+      } else {
+        text += make_option(option, false);
+      }
+    }
+    return also.empty() ? text : fmt::format("{}Also{} (zklock -h)\n", text, also);
+  }
+
+  std::string usage_;
+};
 
 }  // namespace
 
-Help::Help(CLI::App& root)
-    : root_(root), app_(add_command(root, "help", "Show the commands by purpose, or the help of one")) {
-  set_usage(*app_, "Usage: zklock help [COMMAND]");
-  set_footer(*app_, kFooter);
+void set_usage(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<HelpLayout>(usage));
 }
 
-int Help::execute(const Arguments& arguments, const GlobalOptions&, const host::Inherited&, ExitPolicy&) const {
-  const CLI::App* app = &root_;
-  for (const std::string& name : operands_of(*app_, arguments)) app = &subcommand(*app, name);
-  print(app == &root_ ? overview(root_) + kWhereToReadOn : app->help());
-  return 0;
+std::string overview(const CLI::App& root) {
+  std::string text;
+  for (const auto& [purpose, apps] : by_purpose(root)) {
+    std::string head = purpose + ':';
+    const auto add = [&](const std::string& name, const CLI::App& app) {
+      text += fmt::format("{:<7}{}", head, line_of(name, app));
+      head.clear();
+    };
+    for (const CLI::App* app : apps) {
+      const Apps subcommands = below(*app);
+      if (subcommands.empty()) add(app->get_name(), *app);
+      for (const CLI::App* one : subcommands) add(app->get_name() + ' ' + one->get_name(), *one);
+    }
+  }
+  return text;
+}
+
+std::string version_text() {
+  const std::string commit = *ZKLOCK_COMMIT == '\0' ? "" : ", commit " ZKLOCK_COMMIT;
+  return fmt::format("zklock {}\nZooKeeper C client {}\nbuilt with {}, {}{}\n", ZKLOCK_VERSION, zk::Client::version(),
+                     ZKLOCK_COMPILER, ZKLOCK_BUILD, commit);
 }
 
 }  // namespace zklock::command

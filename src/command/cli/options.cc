@@ -2,7 +2,6 @@
 #include "command/cli/options.h"
 
 #include "base/text.h"
-#include "command/cli/help_layout.h"
 #include "host/terminal.h"
 
 #include <cstdlib>
@@ -77,14 +76,10 @@ void add_flags(CLI::App& app, GlobalOptions& options) {
   app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(kGlobalOptions);
 }
 
-void replace(Value& value, const Value& nearer) {
-  if (nearer) value = nearer;
-}
-
 }  // namespace
 
-CLI::App* add_command(CLI::App& parent, const char* name, const char* help) {
-  return parent.add_subcommand(name, help)->allow_extras();
+std::string name_of(const CLI::App& app) {
+  return app.get_name();
 }
 
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help) {
@@ -95,20 +90,16 @@ void describe(CLI::App& app, const char* option, const char* help) {
   app.get_option(option)->description(help)->group("Options");
 }
 
-void set_usage(CLI::App& app, const std::string& usage) {
-  app.formatter(help_layout(usage));
-}
-
 void set_footer(CLI::App& app, const std::string& footer) {
   app.footer(footer);
 }
 
 void GlobalOptions::merge(const GlobalOptions& nearer) {
-  replace(servers, nearer.servers);
-  replace(session_timeout, nearer.session_timeout);
-  replace(connect_timeout, nearer.connect_timeout);
-  replace(auth_file, nearer.auth_file);
-  replace(acl, nearer.acl);
+  using Self = GlobalOptions;
+  for (const auto value :
+       {&Self::servers, &Self::session_timeout, &Self::connect_timeout, &Self::auth_file, &Self::acl}) {
+    if (nearer.*value) this->*value = nearer.*value;
+  }
   verbose |= nearer.verbose;
   quiet |= nearer.quiet;
 }
@@ -120,14 +111,11 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
-  const auto add = [&](const char* names, Value& value, const char* help, const char* placeholder) {
-    add_global_value(app, names, value, help, placeholder);
-  };
   add_servers(app, options);
-  add("--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
-  add("--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
-  add("--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
-  add("--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
+  add_global_value(app, "--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
+  add_global_value(app, "--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
+  add_global_value(app, "--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
+  add_global_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
   add_flags(app, options);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that every subcommand has. On the command line they may stand before or behind the subcommand; each has
-// an environment variable instead of a configuration file.
+// What a subcommand tells the parser of itself, and the options that every one has. Those may stand before or behind
+// the subcommand on the command line; each has an environment variable instead of a configuration file.
 #pragma once
 
 #include "base/failure.h"
@@ -32,23 +32,38 @@ struct GlobalOptions {
   void merge(const GlobalOptions& nearer);
 };
 
-// What a subcommand says of itself to the parser goes through these, because a file that includes CLI11 takes seconds
-// to compile.
+// --- to the parser, through these because a file that includes CLI11 takes seconds to compile
 
-// Words that are no options are left to the subcommand.
-CLI::App* add_command(CLI::App& parent, const char* name, const char* help);
+std::string name_of(const CLI::App& app);
 
 // An option without a value.
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
 
+// An option with one value; given again, the last one wins.
+CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder);
+
 // Another help text for a global option, which is then explained in the subcommand's --help too.
 void describe(CLI::App& app, const char* option, const char* help);
 
-// The usage lines of its --help.
+// The usage lines of its --help, which gets the look that all have: it fits a screen, and the global options, which the
+// root's explains, are only named, in a line that begins with "Also".
 void set_usage(CLI::App& app, const std::string& usage);
 
 // The last lines of its --help.
 void set_footer(CLI::App& app, const std::string& footer);
+
+// All subcommands by purpose, which is the CLI11 group that they are in, a line each. Those in the group "" are not
+// shown.
+std::string overview(const CLI::App& root);
+
+// What -V prints: zklock's version alone on the first line, then the C client's, then how this program was built.
+// Nothing in it depends on who built the program, where or when: builds stay reproducible.
+std::string version_text();
+
+// --- global options
+
+// The CLI11 group that they are in.
+inline constexpr const char* kGlobalOptions = "Global options";
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
@@ -63,8 +78,7 @@ inline constexpr Duration kLongestSessionTimeout = std::chrono::hours(24);
 // Checked and complete, with variables and defaults. Throws a Failure (64) that names the culprit.
 zk::SessionOptions session_options(const GlobalOptions& options);
 
-// An option with one value; given again, the last one wins.
-CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder);
+// --- values
 
 // `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
 Duration duration_of(const std::string& text, const std::string& origin);

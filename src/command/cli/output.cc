@@ -3,6 +3,7 @@
 
 #include "base/failure.h"
 #include "host/streams.h"
+#include "host/terminal.h"
 
 #include <cerrno>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -22,7 +24,7 @@ void print(std::string_view text) {
 }
 
 void print(host::Loop& loop, std::string_view text) {
-  host::StandardOutput outlet;
+  host::Outlet outlet;
   const host::Attached writing(loop, outlet);
   outlet.want(true);
   for (;;) {
@@ -30,6 +32,20 @@ void print(host::Loop& loop, std::string_view text) {
     if (text.empty()) return;
     loop.turn(kNever);
   }
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+void check_can_ask() {
+  if (!host::can_ask()) throw Failure(ExitStatus::usage, "there is no terminal to ask at: write --yes");
+}
+
+void confirm(const std::string& question, const std::string& path) {
+  const std::string answer = host::ask(fmt::format("{} [y/N] ", question));
+  const bool yes = answer == "y" || answer == "Y" || answer == "yes" || answer == "Yes" || answer == "YES";
+  if (!yes) throw Failure(ExitStatus::no, fmt::format("{} was left alone", path));
 }
 
 }  // namespace zklock::command

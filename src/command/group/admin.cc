@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
+#include "base/text.h"
 #include "command/cli/output.h"
 #include "command/group/group.h"
 #include "recipe/group/group.h"
@@ -74,7 +75,7 @@ std::optional<size_t> member_count(const Value& value, const char* option) {
 }
 
 std::string members_are(size_t count) {
-  return fmt::format("{} member{}", count, count == 1 ? "" : "s");
+  return counted(static_cast<int64_t>(count), "member");
 }
 
 struct GroupListOptions {

@@ -3,11 +3,10 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "command/cli/json_line.h"
+#include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "zk/path.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +29,7 @@ constexpr size_t kLongestData = 80;
 
 std::string first_of(const std::vector<std::string>& words, const Call& call) {
   if (words.empty()) {
-    throw usage_error(fmt::format("no group named: write zklock group {} /groups/web", call.app.get_name()));
+    throw usage_error(fmt::format("no group named: write zklock group {} /groups/web", name_of(call.app)));
   }
   zk::check_path(words.front());
   return words.front();
@@ -60,7 +59,6 @@ std::string table_of(const Members& members) {
 
 Execute add_group(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
-  app.require_subcommand(0, 1);
   set_footer(app, kFooter);
   return nullptr;
 }

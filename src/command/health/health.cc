@@ -2,14 +2,19 @@
 #include "command/health/health.h"
 
 #include "base/text.h"
+#include "command/child/note.h"
 #include "command/cli/output.h"
-#include "command/health/named_servers.h"
+#include "command/health/words.h"
 #include "host/signals.h"
 #include "host/terminal.h"
+#include "recipe/lock/lock.h"
 #include "zk/path.h"
+#include "zk/timing.h"
+#include "zk/words/query.h"
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -27,14 +32,151 @@ constexpr const char* kFooter =
     "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n"
     "Manual: zklock-health(1)";
 
+struct HealthOptions {
+  Value timeout;
+  Value max_latency;
+  Value max_outstanding;
+  Value min_servers;
+  Value probe;
+  Value format;
+  bool json = false;
+  Value interval;
+};
+
+// The same, understood.
+struct CheckupOptions {
+  std::vector<zk::Server> servers;
+  Duration time{};  // for one look
+  Thresholds thresholds;
+  std::optional<std::string> probe;  // the path of a lock
+  zk::SessionOptions session;        // for the probe
+};
+
+Thresholds thresholds_of(const HealthOptions& options, int64_t servers) {
+  Thresholds thresholds;
+  if (options.max_latency) thresholds.latency = duration_of(*options.max_latency, "--max-latency");
+  if (options.max_outstanding) thresholds.outstanding = number_of(*options.max_outstanding, "--max-outstanding", 0);
+  if (options.min_servers) thresholds.servers = number_of(*options.min_servers, "--min-servers", 0);
+  if (thresholds.servers && *thresholds.servers > servers) {
+    throw usage_error(fmt::format("--min-servers {} can never be met: only {} {} asked", *options.min_servers,
+                                  counted(servers, "server"), servers == 1 ? "is" : "are"));
+  }
+  return thresholds;
+}
+
+CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  CheckupOptions checkup;
+  checkup.servers = named_servers(words, call.global);
+  checkup.time = asking_time(options.timeout);
+  checkup.thresholds = thresholds_of(options, static_cast<int64_t>(checkup.servers.size()));
+  if (!options.probe) return checkup;
+  zk::check_path(*options.probe);
+  checkup.probe = options.probe;
+  checkup.session = session_options(call.global);
+  checkup.session.servers.servers = checkup.servers;
+  if (!words.empty()) checkup.session.servers.origin = "the command line";
+  // A silent server must not take all the time that there is: each attempt gets a sixth of the session timeout.
+  checkup.session.session_timeout = std::min(checkup.session.session_timeout, std::max<Duration>(checkup.time, 1s));
+  return checkup;
+}
+
+std::string format_of(const HealthOptions& options) {
+  const std::string name = options.format.value_or(options.json ? "json" : "text");
+  if (options.json && name != "json") throw usage_error("give either --json or --format, not both");
+  for (const char* format : {"text", "json", "nagios", "prometheus"}) {
+    if (name == format) return name;
+  }
+  throw usage_error(
+      fmt::format("bad value '{}' for --format: write text, json, nagios or prometheus", printable(name)));
+}
+
+std::optional<Duration> interval_of(const HealthOptions& options, const std::string& format, bool quiet) {
+  if (!options.interval) return std::nullopt;
+  const Duration span = duration_of(*options.interval, "--interval");
+  if (span < 100ms) {
+    throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *options.interval));
+  }
+  const bool one_look = format == "nagios" || format == "prometheus";
+  if (one_look || quiet) {
+    throw usage_error(fmt::format("--interval goes with text and json, not with {}", quiet ? "-q" : format));
+  }
+  return span;
+}
+
+// --- the probe: the proof that an ensemble does what it is there for. A lock is taken and given back, and both are
+// measured.
+
+class Unwatched : public recipe::WaitObserver {
+ public:
+  Deadline next_look() const override { return kNever; }
+  void on_holder(const recipe::Holder&) override {}
+  void on_start_again(recipe::Outcome) override {}
+};
+
+std::string why_not_taken(recipe::Outcome outcome, const recipe::Lock& lock) {
+  if (outcome == recipe::Outcome::busy) return describe_holder(lock.holder());
+  return outcome == recipe::Outcome::removed ? "our place in line was removed" : "the session expired";
+}
+
+void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
+  const Deadline began = BootClock::now();
+  session.set_purpose("cannot take " + probe.path);
+  session.open(until);
+  Unwatched observer;
+  recipe::Lock lock(session, probe.path, {}, to_json(own_note("zklock", "health --probe")), observer);
+  const recipe::Outcome outcome = lock.acquire({true, until});
+  const Deadline taken = BootClock::now();
+  if (outcome != recipe::Outcome::held) {
+    probe.trouble = fmt::format("cannot take {}: {}", probe.path, why_not_taken(outcome, lock));
+  } else if (!lock.release(std::max(left_until(until), zk::beat_of(session.timeout())))) {
+    probe.trouble = fmt::format("cannot give {} back: no answer in time; it goes with the session", probe.path);
+  }
+  probe.taken = taken - began;
+  probe.released = BootClock::now() - taken;
+  session.close();
+}
+
+// Waits in line for the lock at `path` if somebody has it. What fails, is in the probe's trouble; throws only what
+// other sources of the loop throw by a signal. Leaves no node behind as long as a server can be reached.
+Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std::string& path, Deadline until) {
+  Probe probe;
+  probe.path = path;
+  zk::Session session(loop, options);
+  try {
+    take_and_release(session, until, probe);
+  } catch (const Failure& failure) {
+    // That it fails is what the probe was to find out.
+    if (failure.signal() != 0) throw;
+    probe.trouble = failure.text();
+  }
+  return probe;
+}
+
+// --- looks
+
+// Asks all servers at the same time, and takes the probe's lock meanwhile.
+Checkup check_up(host::Loop& loop, const CheckupOptions& options, const Checkup& last) {
+  Checkup checkup;
+  checkup.at = BootClock::now();
+  const Deadline until = deadline_in(options.time);
+  // srvr first: it is allowed everywhere, and what a server cannot tell by the others costs nothing but them.
+  zk::WordQuery query(loop, options.servers, {"srvr", "mntr", "conf"}, until);
+  if (options.probe) checkup.probe = probe_lock(loop, options.session, *options.probe, until);
+  for (const auto& [server, replies] : query.finish()) {
+    const size_t at = checkup.servers.size();
+    const ServerHealth& now = checkup.servers.emplace_back(ServerHealth::of(server, replies));
+    checkup.rates.push_back(at < last.servers.size() ? rates_between(last.servers[at], now, checkup.at - last.at)
+                                                     : std::nullopt);
+  }
+  checkup.verdict = judge_health(checkup.servers, options.thresholds, checkup.probe);
+  return checkup;
+}
+
 constexpr const char* kHome = "\033[H";
 constexpr const char* kEndOfLine = "\033[K";
 constexpr const char* kRestOfScreen = "\033[J";
 constexpr const char* kWholeScreen = "\033[2J";
-
-std::string now_utc() {
-  return format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
-}
 
 // In place of what stood there, without a moment in which the screen is empty.
 std::string repainted(const std::string& text, bool first) {
@@ -45,28 +187,35 @@ std::string repainted(const std::string& text, bool first) {
   return screen + kRestOfScreen;
 }
 
-}  // namespace
-
-Health::Health(CLI::App& root) : app_(add_command(root, "health", "Tell whether the ensemble is well")) {
-  set_usage(*app_, "Usage: zklock health [OPTIONS] [SERVER...]");
-  add_value(*app_, "-w,--timeout", timeout_, "Wait at most so long for all replies (5s)", "DUR");
-  add_value(*app_, "--max-latency", max_latency_, "Warning where the average is higher", "DUR");
-  add_value(*app_, "--max-outstanding", max_outstanding_, "Warning where more requests wait", "N");
-  add_value(*app_, "--min-servers", min_servers_, "Critical if fewer serve", "N");
-  add_value(*app_, "--probe", probe_, "Also take the lock PATH and give it back", "PATH");
-  add_value(*app_, "--format", format_, "text, json, nagios or prometheus", "FORMAT");
-  add_flag(*app_, "--json", json_, "The same as --format json");
-  add_value(*app_, "--interval", interval_, "Look again and again, with rates", "DUR");
-  add_global_options(*app_, global_);
-  describe(*app_, "--quiet", "Print nothing, or one line if it is not well");
-  set_footer(*app_, kFooter);
+[[noreturn]] void watch(host::Loop& loop, const CheckupOptions& options, bool json, Duration interval) {
+  const bool repaint = !json && host::is_screen_output();
+  Checkup checkup;
+  Deadline next = BootClock::now();
+  for (bool first = true;; first = false) {
+    checkup = check_up(loop, options, checkup);
+    std::string text = json ? json_of(checkup) : text_of(checkup, host::display_of(STDOUT_FILENO));
+    if (!json) {
+      const std::string now = format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
+      text = fmt::format("{}{}, every {}\n\n{}", first || repaint ? "" : "\n", now, format_duration(interval), text);
+    }
+    print(loop, repaint ? repainted(text, first) : text);
+    next = std::max(next + interval, BootClock::now());
+    while (left_until(next) > Duration::zero()) loop.turn(next);
+  }
 }
 
-int Health::execute(const Arguments& arguments, const GlobalOptions& global, const host::Inherited&,
-                    ExitPolicy&) const {
-  const CheckupOptions options = checkup_options(arguments, global);
-  const HealthFormat chosen = format();
-  const auto every = interval(chosen, global.quiet);
+std::string report_of(const Checkup& checkup, const std::string& format, const Thresholds& thresholds) {
+  if (format == "json") return json_of(checkup);
+  if (format == "nagios") return nagios_of(checkup, thresholds);
+  if (format == "prometheus") return prometheus_of(checkup);
+  return text_of(checkup, host::display_of(STDOUT_FILENO));
+}
+
+// Prints a look, or one after the other.
+int health(const Call& call, const HealthOptions& given) {
+  const CheckupOptions options = checkup_options(call, given);
+  const std::string format = format_of(given);
+  const auto interval = interval_of(given, format, call.global.quiet);
   host::Loop loop;
   // A probe that is ended by a signal gives its lock back first; else a signal ends us as it ends others.
   std::optional<host::Signals> signals;
@@ -75,86 +224,49 @@ int Health::execute(const Arguments& arguments, const GlobalOptions& global, con
     loop.add(signals.emplace());
     loop.add(end_on_signal.emplace(*signals));
   }
-  Checkup checkup(loop, options);
-  if (every) watch(loop, checkup, chosen, *every);
-  const Look& look = checkup.look();
-  if (global.verbose) {
-    for (const ServerHealth& server : look.servers) {
-      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(server.server), state_of(server),
-                               format_duration(server.took)));
+  if (interval) watch(loop, options, format == "json", *interval);
+  const Checkup checkup = check_up(loop, options, {});
+  if (call.global.verbose) {
+    for (const ServerHealth& server : checkup.servers) {
+      host::remark(
+          fmt::format("zklock: {}: {} in {}\n", server.address, state_of(server), format_duration(server.took)));
     }
   }
-  if (!global.quiet) {
-    print(loop, report_of(look, chosen, options.thresholds, host::display_of(STDOUT_FILENO)));
-  } else if (look.verdict.level != Level::ok) {
-    host::say_error(line_of(look.verdict));
+  if (!call.global.quiet) {
+    print(loop, report_of(checkup, format, options.thresholds));
+  } else if (checkup.verdict.level != Level::ok) {
+    host::say_error(line_of(checkup.verdict));
   }
-  return static_cast<int>(look.verdict.level);
+  return static_cast<int>(checkup.verdict.level);
 }
 
-CheckupOptions Health::checkup_options(const Arguments& arguments, const GlobalOptions& global) const {
-  CheckupOptions options;
-  options.servers = named_servers(operands_of(*app_, arguments), global);
-  options.time = asking_time(timeout_);
-  options.thresholds = thresholds(options.servers.size());
-  if (!probe_) return options;
-  zk::check_path(*probe_);
-  options.probe = *probe_;
-  options.session = session_options(global);
-  options.session.servers.servers = options.servers;
-  if (!operands_of(*app_, arguments).empty()) options.session.servers.origin = "the command line";
-  // A silent server must not take all the time that there is: each attempt gets a sixth of the session timeout.
-  options.session.session_timeout = std::min(options.session.session_timeout, std::max<Duration>(options.time, 1s));
-  return options;
+}  // namespace
+
+Execute add_health(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<HealthOptions>();
+  set_usage(app, "Usage: zklock health [OPTIONS] [SERVER...]");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for all replies (5s)", "DUR");
+  add_value(app, "--max-latency", options->max_latency, "Warning where the average is higher", "DUR");
+  add_value(app, "--max-outstanding", options->max_outstanding, "Warning where more requests wait", "N");
+  add_value(app, "--min-servers", options->min_servers, "Critical if fewer serve", "N");
+  add_value(app, "--probe", options->probe, "Also take the lock PATH and give it back", "PATH");
+  add_value(app, "--format", options->format, "text, json, nagios or prometheus", "FORMAT");
+  add_flag(app, "--json", options->json, "The same as --format json");
+  add_value(app, "--interval", options->interval, "Look again and again, with rates", "DUR");
+  add_global_options(app, global);
+  describe(app, "--quiet", "Print nothing, or one line if it is not well");
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return health(call, *options); };
 }
 
-Thresholds Health::thresholds(size_t servers) const {
-  Thresholds thresholds;
-  if (max_latency_) thresholds.latency = duration_of(*max_latency_, "--max-latency");
-  if (max_outstanding_) thresholds.outstanding = number_of(*max_outstanding_, "--max-outstanding", 0);
-  if (min_servers_) thresholds.servers = number_of(*min_servers_, "--min-servers", 0);
-  if (thresholds.servers && *thresholds.servers > static_cast<int64_t>(servers)) {
-    throw usage_error(fmt::format("--min-servers {} can never be met: {} asked", *min_servers_,
-                                  servers == 1 ? "only 1 server is" : fmt::format("only {} servers are", servers)));
-  }
-  return thresholds;
-}
-
-HealthFormat Health::format() const {
-  const std::string name = format_.value_or(json_ ? "json" : "text");
-  if (json_ && name != "json") throw usage_error("give either --json or --format, not both");
-  if (name == "text") return HealthFormat::text;
-  if (name == "json") return HealthFormat::json;
-  if (name == "nagios") return HealthFormat::nagios;
-  if (name == "prometheus") return HealthFormat::prometheus;
-  throw usage_error(
-      fmt::format("bad value '{}' for --format: write text, json, nagios or prometheus", printable(name)));
-}
-
-std::optional<Duration> Health::interval(HealthFormat format, bool quiet) const {
-  if (!interval_) return std::nullopt;
-  const Duration span = duration_of(*interval_, "--interval");
-  if (span < 100ms) throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *interval_));
-  const bool one_look = format == HealthFormat::nagios || format == HealthFormat::prometheus;
-  if (one_look || quiet) {
-    throw usage_error(fmt::format("--interval goes with text and json, not with {}", quiet ? "-q" : *format_));
-  }
-  return span;
-}
-
-void Health::watch(host::Loop& loop, Checkup& checkup, HealthFormat format, Duration interval) const {
-  const bool repaint = format == HealthFormat::text && host::is_screen_output();
-  Deadline next = BootClock::now();
-  for (bool first = true;; first = false) {
-    std::string text = report_of(checkup.look(), format, {}, host::display_of(STDOUT_FILENO));
-    if (format == HealthFormat::text) {
-      text = fmt::format("{}, every {}\n\n{}", now_utc(), format_duration(interval), text);
-    }
-    if (!repaint && format == HealthFormat::text && !first) text = '\n' + text;
-    print(loop, repaint ? repainted(text, first) : text);
-    next = std::max(next + interval, BootClock::now());
-    while (left_until(next) > Duration::zero()) loop.turn(next);
-  }
+std::optional<Rates> rates_between(const ServerHealth& before, const ServerHealth& now, Duration span) {
+  const auto seconds = std::chrono::duration<double>(span).count();
+  const zk::ServerStatus& old = before.status;
+  const zk::ServerStatus& fresh = now.status;
+  if (!old.received || !fresh.received || !old.sent || !fresh.sent || seconds <= 0) return std::nullopt;
+  if (*fresh.received < *old.received || *fresh.sent < *old.sent) return std::nullopt;
+  return Rates{static_cast<double>(*fresh.received - *old.received) / seconds,
+               static_cast<double>(*fresh.sent - *old.sent) / seconds};
 }
 
 }  // namespace zklock::command

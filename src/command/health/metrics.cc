@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two formats of health_report.h that are read by monitoring systems.
+// The two formats of health.h that monitoring systems read: that of monitoring plugins (Nagios) and that of Prometheus.
 #include "base/text.h"
-#include "command/health/report.h"
+#include "command/health/health.h"
 
 #include <algorithm>
-#include <functional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -17,7 +17,6 @@ double seconds(Duration span) {
 }
 
 // --- monitoring plugins
-// -----------------------------------------------------------------------------------------------
 
 // Without an exponent, which the grammar does not have.
 std::string decimal(double value) {
@@ -40,15 +39,14 @@ std::string performance(const std::string& label, const std::string& value, cons
 
 std::string performance_of(const ServerHealth& server, const Thresholds& thresholds) {
   const zk::ServerStatus& status = server.status;
-  const std::string address = to_string(server.server);
   std::string text;
   if (status.latency_ms) {
     const std::string most = thresholds.latency ? decimal(seconds(*thresholds.latency) * 1e3) : "";
-    text += performance(address + " latency", decimal(status.latency_ms->average) + "ms", most);
+    text += performance(server.address + " latency", decimal(status.latency_ms->average) + "ms", most);
   }
   const auto add = [&](const char* what, const std::optional<int64_t>& value, const char* unit,
                        const std::string& most) {
-    if (value) text += performance(fmt::format("{} {}", address, what), fmt::format("{}{}", *value, unit), most);
+    if (value) text += performance(fmt::format("{} {}", server.address, what), fmt::format("{}{}", *value, unit), most);
   };
   add("outstanding", status.outstanding, "", thresholds.outstanding ? fmt::format("{}", *thresholds.outstanding) : "");
   add("connections", status.connections, "", "");
@@ -59,7 +57,6 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
 }
 
 // --- Prometheus
-// -------------------------------------------------------------------------------------------------------
 
 std::string quoted(std::string_view text) {
   std::string value = printable(text);
@@ -67,122 +64,126 @@ std::string quoted(std::string_view text) {
   return '"' + value + '"';
 }
 
-class Exposition {
- public:
-  explicit Exposition(const Look& look) : look_(look) {}
+std::string server_label(const ServerHealth& server) {
+  return "server=" + quoted(server.address);
+}
 
-  void head(const char* name, const char* type, const char* help) {
-    text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
-  }
-  void sample(const char* name, const std::string& labels, double value) {
-    text_ += fmt::format("{}{} {}\n", name, labels.empty() ? "" : "{" + labels + "}", value);
-  }
-  void single(const char* name, const char* help, std::optional<double> value) {
-    if (!value) return;
-    head(name, "gauge", help);
-    sample(name, "", *value);
-  }
-  // One sample a server that has the value; the family is left out where none has.
-  void each(const char* name, const char* type, const char* help,
-            const std::function<std::optional<double>(const ServerHealth&)>& value) {
-    bool begun = false;
-    for (const ServerHealth& server : look_.servers) {
-      const auto number = value(server);
-      if (!number) continue;
-      if (!begun) head(name, type, help);
-      begun = true;
-      sample(name, server_label(server), *number);
-    }
-  }
-  static std::string server_label(const ServerHealth& server) { return "server=" + quoted(to_string(server.server)); }
-  std::string text() const { return text_; }
+std::string info_labels(const ServerHealth& server) {
+  return fmt::format("{},state={},mode={},version={}", server_label(server), quoted(state_of(server)),
+                     quoted(server.status.mode), quoted(server.status.version));
+}
 
- private:
-  const Look& look_;
-  std::string text_;
+using Real = std::optional<double>;
+
+template <typename Number>
+Real real(const std::optional<Number>& number) {
+  return number ? Real(static_cast<double>(*number)) : std::nullopt;
+}
+
+template <typename Number>
+Real real(Number number) {
+  return static_cast<double>(number);
+}
+
+Real latency_of(const ServerHealth& server, double zk::Latency::*part) {
+  return server.status.latency_ms ? Real((*server.status.latency_ms).*part / 1e3) : std::nullopt;
+}
+
+bool probed(const Checkup& checkup) {
+  return checkup.probe && checkup.probe->trouble.empty();
+}
+
+// Samples of one name; none where there is no value.
+template <typename Of>
+struct MetricFamily {
+  const char* name;
+  const char* type;
+  const char* help;
+  Real (*value)(const Of& of);
+  std::string (*labels)(const Of& of) = nullptr;
 };
 
-template <typename Value>
-std::optional<double> number_of(const std::optional<Value>& value) {
-  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
-}
+constexpr MetricFamily<Checkup> kOfEnsemble[] = {
+    {"zklock_health_status", "gauge", "0 ok, 1 warning, 2 critical, 3 unknown.",
+     [](const Checkup& c) { return real(c.verdict.level); }},
+    {"zklock_health_quorum", "gauge", "1 if the ensemble has a quorum.",
+     [](const Checkup& c) { return real(c.verdict.quorum); }},
+    {"zklock_health_voters", "gauge", "Voters of the ensemble.",
+     [](const Checkup& c) { return real(c.verdict.voters); }},
+    {"zklock_health_voters_in_sync", "gauge", "Voters that are in sync, the leader included.",
+     [](const Checkup& c) { return real(c.verdict.in_sync); }},
+    {"zklock_health_followers", "gauge", "Servers that follow the leader.",
+     [](const Checkup& c) { return real(c.verdict.following); }},
+    {"zklock_health_servers_serving", "gauge", "Servers asked that serve.",
+     [](const Checkup& c) { return real(c.verdict.serving); }},
+    {"zklock_health_probe_success", "gauge", "1 if the probe's lock was taken and given back.",
+     [](const Checkup& c) { return c.probe ? real(probed(c)) : std::nullopt; }},
+    {"zklock_health_probe_taken_seconds", "gauge", "Time to take the probe's lock.",
+     [](const Checkup& c) { return probed(c) ? Real(seconds(c.probe->taken)) : std::nullopt; }},
+    {"zklock_health_probe_released_seconds", "gauge", "Time to give it back.",
+     [](const Checkup& c) { return probed(c) ? Real(seconds(c.probe->released)) : std::nullopt; }},
+};
 
-void expose_ensemble(Exposition& out, const Look& look) {
-  const HealthVerdict& verdict = look.verdict;
-  out.single("zklock_health_status", "0 ok, 1 warning, 2 critical, 3 unknown.", static_cast<double>(verdict.level));
-  out.single("zklock_health_quorum", "1 if the ensemble has a quorum.", number_of(verdict.quorum));
-  out.single("zklock_health_voters", "Voters of the ensemble.", number_of(verdict.voters));
-  out.single("zklock_health_voters_in_sync", "Voters that are in sync, the leader included.",
-             number_of(verdict.in_sync));
-  out.single("zklock_health_followers", "Servers that follow the leader.", static_cast<double>(verdict.following));
-  out.single("zklock_health_servers_serving", "Servers asked that serve.", static_cast<double>(verdict.serving));
-  if (!look.probe) return;
-  const bool success = look.probe->trouble.empty();
-  out.single("zklock_health_probe_success", "1 if the probe's lock was taken and given back.", success ? 1 : 0);
-  if (!success) return;
-  out.single("zklock_health_probe_taken_seconds", "Time to take the probe's lock.", seconds(look.probe->taken));
-  out.single("zklock_health_probe_released_seconds", "Time to give it back.", seconds(look.probe->released));
-}
+constexpr MetricFamily<ServerHealth> kOfServers[] = {
+    {"zklock_server_serving", "gauge", "1 if the server serves.",
+     [](const ServerHealth& s) { return real(s.serves()); }, server_label},
+    {"zklock_server_info", "gauge", "State, mode and version of a server.", [](const ServerHealth&) { return Real(1); },
+     info_labels},
+    {"zklock_server_latency_average_seconds", "gauge", "Average latency of requests.",
+     [](const ServerHealth& s) { return latency_of(s, &zk::Latency::average); }, server_label},
+    {"zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.",
+     [](const ServerHealth& s) { return latency_of(s, &zk::Latency::max); }, server_label},
+    {"zklock_server_connections", "gauge", "Connections of clients, ours included.",
+     [](const ServerHealth& s) { return real(s.status.connections); }, server_label},
+    {"zklock_server_outstanding_requests", "gauge", "Requests that wait.",
+     [](const ServerHealth& s) { return real(s.status.outstanding); }, server_label},
+    {"zklock_server_nodes", "gauge", "Nodes of the tree.", [](const ServerHealth& s) { return real(s.status.nodes); },
+     server_label},
+    {"zklock_server_packets_received_total", "counter", "Packets received.",
+     [](const ServerHealth& s) { return real(s.status.received); }, server_label},
+    {"zklock_server_packets_sent_total", "counter", "Packets sent.",
+     [](const ServerHealth& s) { return real(s.status.sent); }, server_label},
+};
 
-void expose_servers(Exposition& out, const Look& look) {
-  out.each("zklock_server_serving", "gauge", "1 if the server serves.",
-           [](const ServerHealth& s) { return s.serves() ? 1.0 : 0.0; });
-  out.head("zklock_server_info", "gauge", "State, mode and version of a server.");
-  for (const ServerHealth& server : look.servers) {
-    out.sample("zklock_server_info",
-               fmt::format("{},state={},mode={},version={}", Exposition::server_label(server), quoted(state_of(server)),
-                           quoted(server.status.mode), quoted(server.status.version)),
-               1);
+template <typename Of>
+std::string exposed(const MetricFamily<Of>& family, std::span<const Of> all) {
+  std::string samples;
+  for (const Of& one : all) {
+    const std::string labels = family.labels ? "{" + family.labels(one) + "}" : "";
+    if (const Real value = family.value(one)) samples += fmt::format("{}{} {}\n", family.name, labels, *value);
   }
-  const auto latency = [](double zk::Latency::*part) {
-    return [part](const ServerHealth& s) {
-      return s.status.latency_ms ? std::optional((*s.status.latency_ms).*part / 1e3) : std::nullopt;
-    };
-  };
-  out.each("zklock_server_latency_average_seconds", "gauge", "Average latency of requests.",
-           latency(&zk::Latency::average));
-  out.each("zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.",
-           latency(&zk::Latency::max));
-  const auto add = [&](const char* name, const char* type, const char* help,
-                       std::optional<int64_t> zk::ServerStatus::*part) {
-    out.each(name, type, help, [part](const ServerHealth& s) { return number_of(s.status.*part); });
-  };
-  using Status = zk::ServerStatus;
-  add("zklock_server_connections", "gauge", "Connections of clients, ours included.", &Status::connections);
-  add("zklock_server_outstanding_requests", "gauge", "Requests that wait.", &Status::outstanding);
-  add("zklock_server_nodes", "gauge", "Nodes of the tree.", &Status::nodes);
-  add("zklock_server_packets_received_total", "counter", "Packets received.", &Status::received);
-  add("zklock_server_packets_sent_total", "counter", "Packets sent.", &Status::sent);
+  if (samples.empty()) return "";
+  return fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", family.name, family.help, family.type, samples);
 }
 
 }  // namespace
 
-std::string nagios_of(const Look& look, const Thresholds& thresholds) {
-  std::string verdict = printable(line_of(look.verdict));
+std::string nagios_of(const Checkup& checkup, const Thresholds& thresholds) {
+  std::string verdict = printable(line_of(checkup.verdict));
   verdict = verdict.substr(verdict.find(' ') + 1);
   std::replace(verdict.begin(), verdict.end(), '|', '/');
-  std::string level = name_of(look.verdict.level);
+  std::string level = name_of(checkup.verdict.level);
   std::transform(level.begin(), level.end(), level.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
   std::string text = fmt::format("ZOOKEEPER {} - {} |", level, verdict);
-  text += performance("serving", fmt::format("{}", look.verdict.serving), "",
+  text += performance("serving", fmt::format("{}", checkup.verdict.serving), "",
                       thresholds.servers ? fmt::format("{}:", *thresholds.servers) : "",
-                      fmt::format("{}", look.servers.size()));
-  if (look.verdict.in_sync) {
-    text += performance("in sync", fmt::format("{}", *look.verdict.in_sync), "", "",
-                        look.verdict.voters ? fmt::format("{}", *look.verdict.voters) : "");
+                      fmt::format("{}", checkup.servers.size()));
+  if (checkup.verdict.in_sync) {
+    text += performance("in sync", fmt::format("{}", *checkup.verdict.in_sync), "", "",
+                        checkup.verdict.voters ? fmt::format("{}", *checkup.verdict.voters) : "");
   }
-  for (const ServerHealth& server : look.servers) text += performance_of(server, thresholds);
-  if (look.probe && look.probe->trouble.empty()) {
-    text += performance("probe", decimal(seconds(look.probe->taken + look.probe->released)) + "s");
+  for (const ServerHealth& server : checkup.servers) text += performance_of(server, thresholds);
+  if (checkup.probe && checkup.probe->trouble.empty()) {
+    text += performance("probe", decimal(seconds(checkup.probe->taken + checkup.probe->released)) + "s");
   }
   return text + '\n';
 }
 
-std::string prometheus_of(const Look& look) {
-  Exposition out(look);
-  expose_ensemble(out, look);
-  expose_servers(out, look);
-  return out.text();
+std::string prometheus_of(const Checkup& checkup) {
+  std::string text;
+  for (const auto& family : kOfEnsemble) text += exposed(family, std::span(&checkup, 1));
+  for (const auto& family : kOfServers) text += exposed(family, std::span(checkup.servers));
+  return text;
 }
 
 }  // namespace zklock::command

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/health/report.h"
-
-#include "command/cli/json_line.h"
-#include "command/cli/json_member.h"
+// The two formats of health.h that are no monitoring system's: the table for people, and JSON.
+#include "command/cli/output.h"
 #include "command/cli/table.h"
-#include "command/health/word_json.h"
+#include "command/health/health.h"
+#include "command/health/words.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -34,7 +34,7 @@ std::string short_version(const std::string& version) {
 Cells row_of(const ServerHealth& server) {
   const zk::ServerStatus& status = server.status;
   const auto& latency = status.latency_ms;
-  return {to_string(server.server),
+  return {server.address,
           state_of(server),
           status.mode,
           short_version(status.version),
@@ -52,16 +52,8 @@ host::Colour colour_of_state(const std::string& state) {
 }
 
 host::Colour colour_of(Level level) {
-  switch (level) {
-    case Level::ok:
-      return host::Colour::green;
-    case Level::warning:
-    case Level::unknown:
-      return host::Colour::yellow;
-    case Level::critical:
-      return host::Colour::red;
-  }
-  return host::Colour::none;
+  if (level == Level::ok) return host::Colour::green;
+  return level == Level::critical ? host::Colour::red : host::Colour::yellow;
 }
 
 std::string shown(Level level, host::Colours colours) {
@@ -77,21 +69,13 @@ double millis(Duration span) {
 }
 
 Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
-  const zk::ServerStatus& status = server.status;
   Json json;
-  json["server"] = to_string(server.server);
+  json["server"] = server.address;
   json["state"] = state_of(server);
   put(json, "reason", server.trouble);
   json["milliseconds"] = millis(server.took);
-  put(json, "mode", status.mode);
-  put(json, "version", status.version);
-  put(json, "latency_ms", status.latency_ms);
-  put(json, "connections", status.connections);
-  put(json, "outstanding", status.outstanding);
-  put(json, "received", status.received);
-  put(json, "sent", status.sent);
-  put(json, "zxid", status.zxid);
-  put(json, "nodes", status.nodes);
+  put_status(json, server.status,
+             {"mode", "version", "latency_ms", "connections", "outstanding", "received", "sent", "zxid", "nodes"});
   if (rates) json["rates"] = {{"received", rates->received}, {"sent", rates->sent}};
   put(json, "mntr_reason", server.mntr_trouble);
   return json;
@@ -110,16 +94,17 @@ Json json_of(const Probe& probe) {
 
 }  // namespace
 
-std::string text_of(const Look& look, const host::Display& display) {
+std::string text_of(const Checkup& checkup, const host::Display& display) {
   const host::Colours colours = display.colours;
   Cells heads{"SERVER", "STATE", "MODE", "VERSION", "AVG-MS", "MAX-MS", "CONNECTIONS", "OUTSTANDING", "ZXID", "NODES"};
-  const bool rated = std::any_of(look.rates.begin(), look.rates.end(), [](const auto& rates) { return bool(rates); });
+  const bool rated =
+      std::any_of(checkup.rates.begin(), checkup.rates.end(), [](const auto& rates) { return bool(rates); });
   if (rated) heads.insert(heads.end(), {"RECEIVED/S", "SENT/S"});
   Table table(heads);
   if (colours == host::Colours::on) table.paint("STATE", colour_of_state);
-  for (size_t i = 0; i < look.servers.size(); ++i) {
-    Cells row = row_of(look.servers[i]);
-    const auto& rates = look.rates[i];
+  for (size_t i = 0; i < checkup.servers.size(); ++i) {
+    Cells row = row_of(checkup.servers[i]);
+    const auto& rates = checkup.rates[i];
     if (rated) {
       row.push_back(rates ? fmt::format("{:.1f}", rates->received) : "");
       row.push_back(rates ? fmt::format("{:.1f}", rates->sent) : "");
@@ -128,15 +113,15 @@ std::string text_of(const Look& look, const host::Display& display) {
   }
   if (display.columns) table.fit(*display.columns, kYielding);
   std::string text =
-      fmt::format("{}\n{}: {}\n", table.text(), shown(look.verdict.level, colours), look.verdict.summary);
-  for (const Finding& finding : look.verdict.findings) {
+      fmt::format("{}\n{}: {}\n", table.text(), shown(checkup.verdict.level, colours), checkup.verdict.summary);
+  for (const Finding& finding : checkup.verdict.findings) {
     text += fmt::format("{}{}\n", prefix_of(finding, colours), finding.text);
   }
   return text;
 }
 
-std::string json_of(const Look& look) {
-  const HealthVerdict& verdict = look.verdict;
+std::string json_of(const Checkup& checkup) {
+  const HealthVerdict& verdict = checkup.verdict;
   Json json;
   json["status"] = name_of(verdict.level);
   json["summary"] = verdict.summary;
@@ -151,27 +136,12 @@ std::string json_of(const Look& look) {
   for (const Finding& finding : verdict.findings) {
     json["findings"].push_back({{"level", name_of(finding.level)}, {"text", finding.text}});
   }
-  if (look.probe) json["probe"] = json_of(*look.probe);
+  if (checkup.probe) json["probe"] = json_of(*checkup.probe);
   json["servers"] = Json::array();
-  for (size_t i = 0; i < look.servers.size(); ++i) {
-    json["servers"].push_back(json_of(look.servers[i], look.rates[i]));
+  for (size_t i = 0; i < checkup.servers.size(); ++i) {
+    json["servers"].push_back(json_of(checkup.servers[i], checkup.rates[i]));
   }
   return json_line(json);
-}
-
-std::string report_of(const Look& look, HealthFormat format, const Thresholds& thresholds,
-                      const host::Display& display) {
-  switch (format) {
-    case HealthFormat::text:
-      return text_of(look, display);
-    case HealthFormat::json:
-      return json_of(look);
-    case HealthFormat::nagios:
-      return nagios_of(look, thresholds);
-    case HealthFormat::prometheus:
-      return prometheus_of(look);
-  }
-  return "";
 }
 
 std::string line_of(const HealthVerdict& verdict) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/health/verdict.h"
+// Is the ensemble well? From what each of its servers said of itself. Pure.
+#include "base/text.h"
+#include "command/health/health.h"
+#include "command/health/words.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +13,9 @@ namespace zklock::command {
 
 namespace {
 
+using zk::WordReply;
 using zk::WordResult;
+using Millis = std::chrono::duration<double, std::milli>;
 
 // Nobody knows how it stands is worse than a warning and not as bad as to know that it stands badly.
 Level worse(Level a, Level b) {
@@ -24,11 +29,17 @@ std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name) {
   return count && *count <= std::numeric_limits<int32_t>::max() ? count : std::nullopt;
 }
 
+// Averages are often below a millisecond, which format_duration rounds.
+std::string limit_of(Duration latency) {
+  const double millis = Millis(latency).count();
+  return millis < 1 ? fmt::format("{:.4g}ms", millis) : format_duration(latency);
+}
+
 class Judge {
  public:
   explicit Judge(const std::vector<ServerHealth>& servers) : servers_(servers) {}
 
-  HealthVerdict judge() {
+  HealthVerdict judge(const Thresholds& thresholds, const std::optional<Probe>& probe) {
     verdict_.serving = std::count_if(servers_.begin(), servers_.end(), [](const auto& s) { return s.serves(); });
     find_leader();
     count_voters();
@@ -41,6 +52,11 @@ class Judge {
     }
     judge_missing();
     judge_voters();
+    check_limits(thresholds);
+    check_session_timeouts();
+    check_number_of_voters();
+    if (probe) judge_probe(*probe);
+    for (const Finding& finding : verdict_.findings) verdict_.level = worse(verdict_.level, finding.level);
     return std::move(verdict_);
   }
 
@@ -54,6 +70,10 @@ class Judge {
   void judge_nobody();
   void judge_missing();
   void judge_voters();
+  void check_limits(const Thresholds& thresholds);
+  void check_session_timeouts();
+  void check_number_of_voters();
+  void judge_probe(const Probe& probe);
 
   int64_t count(Role role) const {
     return std::count_if(servers_.begin(), servers_.end(), [&](const auto& s) { return s.role() == role; });
@@ -76,7 +96,7 @@ void Judge::find_leader() {
     if (server.role() == Role::leader && (!leader_ || epoch(server) > epoch(*leader_))) leader_ = &server;
   }
   if (!leader_) return;
-  verdict_.leader = to_string(leader_->server);
+  verdict_.leader = leader_->address;
   if (const int64_t leaders = count(Role::leader); leaders > 1) {
     find(Level::critical,
          fmt::format(
@@ -191,14 +211,13 @@ void Judge::judge_nobody() {
 void Judge::judge_missing() {
   for (const ServerHealth& server : servers_) {
     if (server.serves()) continue;
-    const std::string address = to_string(server.server);
-    verdict_.missing.push_back(address);
+    verdict_.missing.push_back(server.address);
     if (server.role() == Role::read_only) {
-      find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", address));
+      find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", server.address));
     } else if (server.result == WordResult::not_serving) {
-      find(Level::warning, fmt::format("not serving: {}", address));
+      find(Level::warning, fmt::format("not serving: {}", server.address));
     } else {
-      find(Level::warning, fmt::format("missing: {} ({})", address, server.trouble));
+      find(Level::warning, fmt::format("missing: {} ({})", server.address, server.trouble));
     }
   }
 }
@@ -218,18 +237,113 @@ void Judge::judge_voters() {
   }
 }
 
+void Judge::check_limits(const Thresholds& thresholds) {
+  if (thresholds.servers && verdict_.serving < *thresholds.servers) {
+    find(Level::critical,
+         fmt::format("only {} of {} serve, {} wanted", verdict_.serving, asked(), *thresholds.servers));
+  }
+  for (const ServerHealth& server : servers_) {
+    const auto& latency = server.status.latency_ms;
+    if (latency && thresholds.latency && latency->average > Millis(*thresholds.latency).count()) {
+      find(Level::warning, fmt::format("{}: average latency {:.4g}ms, more than {}", server.address, latency->average,
+                                       limit_of(*thresholds.latency)));
+    }
+    const auto outstanding = server.status.outstanding;
+    if (outstanding && thresholds.outstanding && *outstanding > *thresholds.outstanding) {
+      find(Level::warning,
+           fmt::format("{}: {} requests wait, more than {}", server.address, *outstanding, *thresholds.outstanding));
+    }
+  }
+}
+
+// What makes locks less safe than they could be, as far as conf tells: limits of the session timeout that differ, and a
+// least one of less than two ticks.
+void Judge::check_session_timeouts() {
+  for (const char* name : {"minSessionTimeout", "maxSessionTimeout"}) {
+    const ServerHealth* first = nullptr;
+    for (const ServerHealth& server : servers_) {
+      const auto value = server.conf.number(name);
+      if (!value) continue;
+      if (!first) first = &server;
+      const auto other = first->conf.number(name);
+      if (value == other) continue;
+      find(Level::warning,
+           fmt::format("{} differs: {} on {}, {} on {}", name, *other, first->address, *value, server.address));
+      break;
+    }
+  }
+  for (const ServerHealth& server : servers_) {
+    const auto least = server.conf.number("minSessionTimeout");
+    const auto tick = server.conf.number("tickTime");
+    if (!least || !tick || *tick <= *least / 2) continue;
+    find(Level::warning,
+         fmt::format("{}: minSessionTimeout {} is less than two ticks of {}", server.address, *least, *tick));
+  }
+}
+
+void Judge::check_number_of_voters() {
+  const int64_t voters = verdict_.voters.value_or(0);
+  if (voters <= 0 || voters % 2 != 0) return;
+  find(Level::warning,
+       fmt::format("{} voters are an even number: no more of them may fail than of {}", voters, voters - 1));
+}
+
+void Judge::judge_probe(const Probe& probe) {
+  if (!probe.trouble.empty()) return find(Level::critical, fmt::format("probe: {}", probe.trouble));
+  find(Level::ok, fmt::format("probe: {} taken in {}, given back in {}", probe.path, format_duration(probe.taken),
+                              format_duration(probe.released)));
+}
+
 }  // namespace
+
+ServerHealth ServerHealth::of(const zk::Server& server, const std::vector<WordReply>& replies) {
+  ServerHealth health;
+  health.address = to_string(server);
+  for (const WordReply& reply : replies) {
+    const bool answered = reply.result == WordResult::answered;
+    if (reply.word == "srvr") {
+      health.result = reply.result;
+      health.took = reply.took;
+      health.trouble = trouble_of(reply);
+      if (answered) health.status = zk::parse_status(reply.text);
+    } else if (reply.word == "mntr") {
+      health.mntr_trouble = trouble_of(reply);
+      if (answered) health.mntr = zk::Fields::parse(reply.text, '\t');
+      health.voters = health.mntr.number("zk_quorum_size");
+    } else if (reply.word == "conf" && answered) {
+      health.conf = zk::Fields::parse(reply.text, '=');
+      if (!health.voters) health.voters = zk::voters_in(health.conf);
+    }
+  }
+  if (health.result == WordResult::answered && health.role() == Role::none) {
+    health.trouble = fmt::format("its mode is '{}'", printable(health.status.mode));
+  }
+  return health;
+}
+
+Role ServerHealth::role() const {
+  if (result != WordResult::answered) return Role::none;
+  if (status.mode == "leader") return Role::leader;
+  if (status.mode == "follower") return Role::follower;
+  if (status.mode == "observer") return Role::observer;
+  if (status.mode == "standalone") return Role::standalone;
+  return status.mode == "read-only" ? Role::read_only : Role::none;
+}
+
+std::string state_of(const ServerHealth& health) {
+  if (health.serves()) return "serving";
+  if (health.role() == Role::read_only) return "read-only";
+  return health.result == WordResult::answered ? "strange" : name_of(health.result);
+}
+
+const char* name_of(Level level) {
+  constexpr const char* kNames[] = {"ok", "warning", "critical", "unknown"};
+  return kNames[static_cast<size_t>(level)];
+}
 
 HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
                            const std::optional<Probe>& probe) {
-  HealthVerdict verdict = Judge(servers).judge();
-  for (Finding& finding : check_limits(servers, verdict.serving, thresholds)) {
-    verdict.findings.push_back(std::move(finding));
-  }
-  for (Finding& finding : check_settings(servers, verdict.voters)) verdict.findings.push_back(std::move(finding));
-  if (probe) verdict.findings.push_back(judge_probe(*probe));
-  for (const Finding& finding : verdict.findings) verdict.level = worse(verdict.level, finding.level);
-  return verdict;
+  return Judge(servers).judge(thresholds, probe);
 }
 
 }  // namespace zklock::command

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/health/word_json.h"
-
+// The replies of words.h as JSON.
 #include "base/text.h"
-#include "command/cli/json_member.h"
-#include "zk/words/word_reply.h"
+#include "command/cli/output.h"
+#include "command/health/words.h"
 
 #include <charconv>
 #include <unordered_map>
+
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using std::string_view;
-using zk::Fields;
+using Json = nlohmann::ordered_json;
 
 // An object of very many members in their order; the JSON library would look through all of them for each. Of two of
 // the same name the last one counts.
-class Members {
+class JsonMembers {
  public:
   Json& at(string_view name) {
     const auto [place, fresh] = places_.try_emplace(std::string(name), members_.size());
@@ -33,8 +33,8 @@ class Members {
 };
 
 // "queued=0,recved=1,sent=0"
-Members counters_of(string_view text) {
-  Members members;
+JsonMembers counters_of(string_view text) {
+  JsonMembers members;
   for (const string_view part : split(text, ',')) {
     const size_t at = part.find('=');
     if (at != string_view::npos) members.at(part.substr(0, at)) = value_of(part.substr(at + 1));
@@ -48,7 +48,7 @@ Json clients_of(string_view text) {
   for (string_view line : split(text, '\n')) {
     const size_t open = line.find('(');
     if (!line.starts_with(' ') || open == string_view::npos || !line.ends_with(')')) continue;
-    Members client = counters_of(line.substr(open + 1, line.size() - open - 2));
+    JsonMembers client = counters_of(line.substr(open + 1, line.size() - open - 2));
     line = line.substr(1, open - 1);
     if (line.starts_with('/')) line.remove_prefix(1);
     if (line.ends_with(']')) line = line.substr(0, line.rfind('['));
@@ -58,20 +58,13 @@ Json clients_of(string_view text) {
   return clients;
 }
 
-Json status_of(string_view text) {
+Json status_json(string_view text) {
   const zk::ServerStatus status = zk::parse_status(text);
-  const Fields fields = Fields::parse(text, ':');
   Json json;
-  put(json, "version", status.version);
+  put_status(json, status, {"version"});
   json["read_only"] = text.find("\nREAD-ONLY mode") != string_view::npos;
-  put(json, "latency_ms", status.latency_ms);
-  put(json, "received", status.received);
-  put(json, "sent", status.sent);
-  put(json, "connections", status.connections);
-  put(json, "outstanding", status.outstanding);
-  put(json, "zxid", status.zxid);
-  put(json, "mode", status.mode);
-  put(json, "nodes", status.nodes);
+  put_status(json, status, {"latency_ms", "received", "sent", "connections", "outstanding", "zxid", "mode", "nodes"});
+  const zk::Fields fields = zk::Fields::parse(text, ':');
   const std::string* proposals = fields.find("Proposal sizes last/min/max");
   const auto sizes = split(proposals ? string_view(*proposals) : string_view(), '/');
   if (sizes.size() == 3) {
@@ -80,20 +73,26 @@ Json status_of(string_view text) {
   return json;
 }
 
+Json stat_json(string_view text) {
+  Json json = status_json(text);
+  json["clients"] = clients_of(text);
+  return json;
+}
+
 enum class Values { numbers, texts };
 
-Json fields_of(const Fields& fields, Values values) {
-  Members members;
-  for (const auto& [name, value] : fields.items) {
+Json fields_json(string_view text, char separator, Values values = Values::numbers) {
+  JsonMembers members;
+  for (const auto& [name, value] : zk::Fields::parse(text, separator).items) {
     if (!name.empty()) members.at(name) = values == Values::numbers ? value_of(value) : Json(value);
   }
   return members.take();
 }
 
-Json conf_of(string_view text) {
-  const Fields fields = Fields::parse(text, '=');
-  Json json = fields_of(fields, Values::numbers);
+Json conf_json(string_view text) {
+  Json json = fields_json(text, '=');
   // Of the membership, in hexadecimal digits without a sign of it.
+  const zk::Fields fields = zk::Fields::parse(text, '=');
   if (const std::string* version = fields.find("version")) json["version"] = *version;
   return json;
 }
@@ -104,14 +103,14 @@ Json watch_summary_of(string_view text) {
   const auto words = split(lines[0], ' ');
   Json json = Json::object();
   if (words.size() == 5) json = {{"connections", value_of(words[0])}, {"paths", value_of(words[3])}};
-  const Fields total = Fields::parse(text, ':');
+  const zk::Fields total = zk::Fields::parse(text, ':');
   if (const std::string* watches = total.find("Total watches")) json["watches"] = value_of(*watches);
   return json;
 }
 
 // A line, and below it, behind tabs, what belongs to it: sessions with their paths, or paths with their sessions.
 Json lists_of(string_view text) {
-  Members members;
+  JsonMembers members;
   string_view head;
   for (const string_view line : split(text, '\n')) {
     if (line.empty()) continue;
@@ -123,13 +122,27 @@ Json lists_of(string_view text) {
   return members.take();
 }
 
-Json stat_of(string_view text) {
-  Json json = status_of(text);
-  json["clients"] = clients_of(text);
-  return json;
-}
-
 }  // namespace
+
+std::string json_of(const std::vector<ServerReply>& replies) {
+  std::string lines;
+  for (const auto& [server, reply] : replies) {
+    Json json;
+    json["server"] = to_string(server);
+    json["word"] = reply.word;
+    json["state"] = name_of(reply.result);
+    json["milliseconds"] = std::chrono::duration<double, std::milli>(reply.took).count();
+    if (reply.result == zk::WordResult::answered) {
+      Json structure = structure_of(reply.word, reply.text);
+      const char* key = structure.is_null() ? "text" : "reply";
+      json[key] = structure.is_null() ? Json(reply.text) : std::move(structure);
+    } else {
+      json["reason"] = trouble_of(reply);
+    }
+    lines += json_line(json);
+  }
+  return lines;
+}
 
 Json value_of(string_view text) {
   int64_t whole = 0;
@@ -144,17 +157,35 @@ Json structure_of(string_view word, string_view text) {
   if (text.ends_with('\n') && (word == "ruok" || word == "isro" || word == "gtmk")) text.remove_suffix(1);
   if (word == "ruok" || word == "isro") return std::string(text);
   if (word == "gtmk") return value_of(text);
-  if (word == "srvr") return status_of(text);
-  if (word == "stat") return stat_of(text);
-  if (word == "mntr") return fields_of(Fields::parse(text, '\t'), Values::numbers);
-  if (word == "conf") return conf_of(text);
-  if (word == "envi") return fields_of(Fields::parse(text, '='), Values::texts);
+  if (word == "srvr") return status_json(text);
+  if (word == "stat") return stat_json(text);
+  if (word == "mntr") return fields_json(text, '\t');
+  if (word == "conf") return conf_json(text);
+  if (word == "envi") return fields_json(text, '=', Values::texts);
   if (word == "cons") return clients_of(text);
   if (word == "wchs") return watch_summary_of(text);
   if (word == "wchc" || word == "wchp") return lists_of(text);
-  if (word == "dirs") return fields_of(Fields::parse(text, ':'), Values::numbers);
-  if (word == "hash") return fields_of(Fields::parse(text, ':'), Values::texts);
+  if (word == "dirs") return fields_json(text, ':');
+  if (word == "hash") return fields_json(text, ':', Values::texts);
   return nullptr;
+}
+
+void put_status(Json& json, const zk::ServerStatus& status, std::initializer_list<const char*> members) {
+  Json all;
+  put(all, "version", status.version);
+  if (const auto& latency = status.latency_ms) {
+    all["latency_ms"] = {{"min", latency->min}, {"avg", latency->average}, {"max", latency->max}};
+  }
+  put(all, "received", status.received);
+  put(all, "sent", status.sent);
+  put(all, "connections", status.connections);
+  put(all, "outstanding", status.outstanding);
+  put(all, "zxid", status.zxid);
+  put(all, "mode", status.mode);
+  put(all, "nodes", status.nodes);
+  for (const char* member : members) {
+    if (all.contains(member)) json[member] = std::move(all[member]);
+  }
 }
 
 }  // namespace zklock::command

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "command/child/console.h"
 #include "command/child/note.h"
-#include "command/cli/confirmation.h"
+#include "command/cli/output.h"
 #include "command/lock/locks.h"
 #include "host/terminal.h"
 #include "recipe/lock/revocation.h"

@@ -3,8 +3,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/note.h"
-#include "command/cli/json_line.h"
-#include "command/cli/json_member.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/lock/locks.h"

@@ -3,7 +3,6 @@
 #include "recipe/queue/admin.h"
 
 #include "base/text.h"
-#include "command/cli/confirmation.h"
 #include "command/cli/output.h"
 #include "command/queue/queue.h"
 #include "command/queue/report.h"

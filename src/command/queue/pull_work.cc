@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue pull with a command: items are taken under claims, and kept under a lease while a command works on each,
 // several at a time. What becomes of them then is settlement.h's.
-#include "command/child/guard_trouble.h"
+#include "command/child/attended_command.h"
 #include "command/queue/pull.h"
 #include "command/queue/settlement.h"
 #include "command/queue/workers.h"

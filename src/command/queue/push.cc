@@ -82,7 +82,7 @@ void PushProgress::wipe() {
 void PushProgress::sum_up(int64_t in) {
   wipe();
   if (!verbose_) return;
-  host::remark(fmt::format("zklock: pushed {} item{} to {} in {}, {}\n", in, in == 1 ? "" : "s", path_,
+  host::remark(fmt::format("zklock: pushed {} to {} in {}, {}\n", counted(in, "item"), path_,
                            format_duration(BootClock::now() - began_), rate(in)));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/queue.h"
 
+#include "base/text.h"
 #include "zk/path.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace zklock::command {
@@ -20,8 +20,6 @@ constexpr const char* kFooter =
 
 Execute add_queue(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock queue COMMAND [OPTIONS] QUEUE ...");
-  // One: else CLI11 would take an item called "push" for a subcommand.
-  app.require_subcommand(0, 1);
   set_footer(app, kFooter);
   return nullptr;
 }
@@ -29,14 +27,14 @@ Execute add_queue(CLI::App& app, GlobalOptions&) {
 QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
   std::vector<std::string> words = operands_of(app, arguments);
   if (words.empty()) {
-    throw usage_error(fmt::format("no queue named: write zklock queue {} /queues/work", app.get_name()));
+    throw usage_error(fmt::format("no queue named: write zklock queue {} /queues/work", name_of(app)));
   }
   zk::check_path(words.front());
   return {words.front(), {words.begin() + 1, words.end()}};
 }
 
 std::string items_are(int64_t count) {
-  return fmt::format("{} item{}", count, count == 1 ? " is" : "s are");
+  return fmt::format("{} {}", counted(count, "item"), count == 1 ? "is" : "are");
 }
 
 }  // namespace zklock::command

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/note.h"
-#include "command/cli/json_line.h"
+#include "command/cli/output.h"
 #include "command/cli/table.h"
 
 #include <fmt/format.h>

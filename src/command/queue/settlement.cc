@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/settlement.h"
 
-#include "command/child/command_status.h"
+#include "command/child/attended_command.h"
 #include "command/child/note.h"
 #include "host/terminal.h"
 #include "zk/path.h"

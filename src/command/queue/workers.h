@@ -3,7 +3,7 @@
 // the items that wait for a worker to be free.
 #pragma once
 
-#include "command/child/guard_trouble.h"
+#include "command/child/attended_command.h"
 #include "command/queue/pull.h"
 #include "host/loop.h"
 #include "host/process/guard.h"

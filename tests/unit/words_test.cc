@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/word_report, command/word_json: what is shown of replies to four-letter words.
-#include "command/health/word_report.h"
+// command/health/words: what is shown of replies to four-letter words.
+#include "command/health/words.h"
 
-#include "command/health/word_json.h"
 #include "support/replies.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +19,7 @@ json structure(const char* word, const std::string& text) {
   return json::parse(structure_of(word, text).dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
-Asked asked(const char* host, WordResult result, const std::string& text = "", const char* word = "ruok") {
+ServerReply asked(const char* host, WordResult result, const std::string& text = "", const char* word = "ruok") {
   return {{host, 2181}, {word, result, text, "", {}}};
 }
 
@@ -144,9 +143,9 @@ TEST(WordReport, TheWhitelistIsNamedWithItsSettingAndValue) {
 }
 
 TEST(WordReport, AServerWithoutAnAnswerCountsBeforeOneThatRefuses) {
-  const Asked fine = asked("zk1", WordResult::answered, "imok");
-  const Asked refuses = asked("zk2", WordResult::not_allowed);
-  const Asked gone = asked("zk3", WordResult::refused);
+  const ServerReply fine = asked("zk1", WordResult::answered, "imok");
+  const ServerReply refuses = asked("zk2", WordResult::not_allowed);
+  const ServerReply gone = asked("zk3", WordResult::refused);
   EXPECT_EQ(status_of({fine, fine}), ExitStatus::done);
   EXPECT_EQ(status_of({fine, refuses}), ExitStatus::refused);
   EXPECT_EQ(status_of({refuses, gone}), ExitStatus::unavailable);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/health/words.h"
+
+#include "base/text.h"
+#include "command/cli/output.h"
+#include "host/terminal.h"
+#include "zk/words/query.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::string_view;
+using zk::WordReply;
+using zk::WordResult;
+using Replies = std::vector<ServerReply>;
+
+// --- the subcommands
+
+constexpr const char* kStatuses =
+    "Exit status: 0 every server gave a proper reply; 64 usage, 69 one did not,\n"
+    "74 output failed, 77 the word is not in a server's whitelist.\n\n";
+
+struct WordFooter {
+  const char* remark;
+  const char* examples;
+};
+
+const std::map<std::string, WordFooter> kFooters{
+    {"ruok",
+     {"imok is not health: a server without a quorum says it too. See zklock health.\n\n",
+      "  zklock ruok zk1 zk2:2182\n  zklock ruok -q localhost || echo down\n"}},
+    {"stat", {"", "  zklock stat zk1\n  zklock stat --json zk1 | jq '.reply.clients | length'\n"}},
+    {"srvr", {"", "  zklock srvr zk1\n  zklock -S zk1,zk2,zk3 srvr --json | jq -r .reply.mode\n"}},
+    {"mntr", {"", "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"}},
+    {"4lw",
+     {"WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs, others.\n\n",
+      "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
+};
+
+constexpr Duration kUsualTime = 5s;  // what ZooKeeper's own tools take
+
+struct WordOptions {
+  Value timeout;
+  bool json = false;
+};
+
+// Out of the operands, where the subcommand's name does not say it.
+std::string take_word(const std::string& name, std::vector<std::string>& operands) {
+  if (name != "4lw") return name;
+  if (operands.empty()) throw usage_error("no word named: write zklock 4lw conf");
+  const std::string word = operands.front();
+  operands.erase(operands.begin());
+  const bool letters = std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  if (word.size() != 4 || !letters) {
+    throw usage_error(fmt::format("bad word '{}': write four small letters, like conf", printable(word)));
+  }
+  if (word == "stmk") throw usage_error("cannot ask stmk: it sets the server's trace mask, and needs 8 bytes more");
+  return word;
+}
+
+Replies ask(const std::vector<zk::Server>& servers, const std::string& word, Duration time, bool verbose) {
+  host::Loop loop;
+  zk::WordQuery query(loop, servers, {word}, deadline_in(time));
+  Replies replies;
+  for (auto& [server, said] : query.finish()) {
+    replies.push_back({server, std::move(said.front())});
+    const ServerReply& one = replies.back();
+    if (verbose) {
+      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(one.server), name_of(one.reply.result),
+                               format_duration(one.reply.took)));
+    }
+  }
+  return replies;
+}
+
+// Prints the replies, and on standard error a line for each server that gave none.
+int ask_word(const Call& call, const WordOptions& options) {
+  std::vector<std::string> operands = operands_of(call.app, call.arguments);
+  const std::string word = take_word(name_of(call.app), operands);
+  const std::vector<zk::Server> servers = named_servers(operands, call.global);
+  const Replies replies = ask(servers, word, asking_time(options.timeout), call.global.verbose);
+  if (!call.global.quiet) {
+    print(options.json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
+  }
+  for (const ServerReply& one : replies) {
+    if (one.reply.result != WordResult::answered) host::say_error(advice_on(one));
+  }
+  return static_cast<int>(status_of(replies));
+}
+
+void add_servers(std::vector<zk::Server>& servers, const zk::ServerList& more) {
+  for (const zk::Server& server : more.servers) {
+    if (std::find(servers.begin(), servers.end(), server) == servers.end()) servers.push_back(server);
+  }
+}
+
+// --- the replies
+
+std::string printable_lines(string_view text) {
+  std::string shown;
+  for (const string_view line : split(text, '\n')) {
+    if (!shown.empty() || line.data() != text.data()) shown += '\n';
+    bool first = true;
+    for (const string_view cell : split(line, '\t')) {
+      shown += (first ? "" : "\t") + printable(cell);
+      first = false;
+    }
+  }
+  return shown;
+}
+
+void end_line(std::string& text) {
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+}
+
+std::string join(const Replies& replies, std::string (*shown)(string_view)) {
+  std::string joined;
+  for (const auto& [server, reply] : replies) {
+    if (reply.result != WordResult::answered) continue;
+    if (!joined.empty()) joined += '\n';
+    joined += fmt::format("==> {} <==\n{}", to_string(server), shown(reply.text));
+    end_line(joined);
+  }
+  return joined;
+}
+
+// What the first bytes tell of who it is.
+std::string quote(const std::string& text) {
+  constexpr size_t kLongest = 60;
+  if (text.starts_with('\x15')) return "TLS; the port for connections without it is another one";
+  return fmt::format("'{}'", shorten(printable(text.substr(0, kLongest)), kLongest));
+}
+
+// What is wrong, and what to do.
+struct Advice {
+  std::string trouble;
+  std::string remedy;
+};
+
+Advice advice_for(const WordReply& reply) {
+  const std::string reason = printable(reply.reason);
+  switch (reply.result) {
+    case WordResult::answered:
+      break;
+    case WordResult::not_allowed:
+      return {fmt::format("{} is not in its whitelist", reply.word),
+              fmt::format("set 4lw.commands.whitelist=srvr,{} in its zoo.cfg, beside what it has there, and restart it",
+                          reply.word)};
+    case WordResult::not_serving:
+      return {"up, but not serving", "it is starting, or has no quorum; zklock health tells how the others are"};
+    case WordResult::refused:
+      return {"connection refused", "start the server, or name the right port"};
+    case WordResult::unreachable:
+      return {fmt::format("not reached: {}", reason), "look at the host and the network"};
+    case WordResult::unknown_host:
+      return {fmt::format("name not resolved: {}", reason), "look at the name and the resolver"};
+    case WordResult::no_answer:
+      return {fmt::format("no answer in {}: {}", format_duration(reply.took), reason),
+              reply.reason == "no connection"
+                  ? "look whether the host is up and no firewall is in the way"
+                  : "look whether its process hangs or is not ZooKeeper at all, or give it longer with -w"};
+    case WordResult::closed:
+      return {"closed without a word", reply.word == "hash"
+                                           ? "it has no digests yet, or is older than 3.6 and does not know the word"
+                                           : "it does not know the word, has too many connections from here "
+                                             "(maxClientCnxns), wants TLS, or is only starting"};
+    case WordResult::cut_short:
+      return {fmt::format("the reply was cut short after {} bytes{}{}", reply.text.size(),
+                          reply.reason.empty() ? "" : ": ", reason),
+              "ask again, with a longer -w if need be"};
+    case WordResult::foreign:
+      return {fmt::format("what answers is not ZooKeeper: {}", quote(reply.text)), "name a client port of ZooKeeper"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Execute add_word(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<WordOptions>();
+  const std::string name = name_of(app);
+  const WordFooter& footer = kFooters.at(name);
+  set_usage(app, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name, name == "4lw" ? " WORD" : ""));
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for all replies (5s)", "DUR");
+  add_flag(app, "--json", options->json, "An object on a line of its own for each server");
+  add_server_options(app, global);
+  describe(app, "--quiet", "Print no replies");
+  set_footer(app, fmt::format("{}{}Examples:\n{}Manual: zklock-health(1)", footer.remark, kStatuses, footer.examples));
+  return [options](const Call& call) { return ask_word(call, *options); };
+}
+
+std::vector<zk::Server> named_servers(const std::vector<std::string>& words, const GlobalOptions& global) {
+  std::vector<zk::Server> servers;
+  for (const std::string& word : words) add_servers(servers, zk::ServerList::parse(word, "the command line"));
+  if (words.empty()) add_servers(servers, server_list(global));
+  return servers;
+}
+
+Duration asking_time(const Value& timeout) {
+  if (!timeout) return kUsualTime;
+  const Duration span = duration_of(*timeout, "--timeout");
+  if (span > Duration::zero()) return span;
+  throw usage_error("--timeout 0 leaves no time to answer: write one like 5s");
+}
+
+std::string text_of(const Replies& replies) {
+  if (replies.size() > 1) return join(replies, [](string_view text) { return std::string(text); });
+  const WordReply& reply = replies.front().reply;
+  return reply.result == WordResult::answered ? reply.text : "";
+}
+
+std::string text_for_terminal(const Replies& replies) {
+  if (replies.size() > 1) return join(replies, printable_lines);
+  std::string text = printable_lines(text_of(replies));
+  end_line(text);
+  return text;
+}
+
+std::string trouble_of(const WordReply& reply) {
+  return advice_for(reply).trouble;
+}
+
+std::string advice_on(const ServerReply& reply) {
+  const Advice advice = advice_for(reply.reply);
+  return fmt::format("{}: {}: {}", to_string(reply.server), advice.trouble, advice.remedy);
+}
+
+ExitStatus status_of(const Replies& replies) {
+  ExitStatus status = ExitStatus::done;
+  for (const ServerReply& one : replies) {
+    if (one.reply.result == WordResult::answered) continue;
+    if (one.reply.result != WordResult::not_allowed) return ExitStatus::unavailable;
+    status = ExitStatus::refused;
+  }
+  return status;
+}
+
+}  // namespace zklock::command

@@ -70,7 +70,7 @@ class Nesting {
   }
 
  private:
-  // AttendedCommand::has_ended, Nest::close_and_look.
+  // AttendedCommand::has_ended, NestingMarks::close_and_look.
   void outer_steps(State s, Steps<State>& out) const {
     switch (static_cast<OuterPhase>(s.outer)) {
       case holding:
@@ -93,7 +93,7 @@ class Nesting {
     }
   }
 
-  // Nest::is_nested. Who stands in line by himself has a node there with his pid on it.
+  // NestingMarks::is_nested. Who stands in line by himself has a node there with his pid on it.
   bool seems_nested(const State& s) const {
     if (!s.hidden) return s.mark;
     if (mutant_ == Mutant::hidden_is_none) return false;

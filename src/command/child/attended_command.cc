@@ -51,7 +51,7 @@ void AttendedCommand::start(const std::vector<std::string>& variables) {
 }
 
 void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& variables) {
-  host::Nest nest(terms_.tokens);
+  host::NestingMarks nest(terms_.tokens);
   const host::Attached awaiting_nested(loop, nest);
   nest_ = &nest;
   start(variables);

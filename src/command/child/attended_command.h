@@ -110,7 +110,7 @@ class AttendedCommand : public host::Source {
   Console& console_;
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
-  host::Nest* nest_ = nullptr;  // while attend() is under way
+  host::NestingMarks* nest_ = nullptr;  // while attend() is under way
   CommandStage stage_ = CommandStage::idle;
   bool over_ = false;
   std::string reason_;     // of the loss

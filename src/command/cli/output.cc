@@ -24,7 +24,7 @@ void print(std::string_view text) {
 }
 
 void print(host::Loop& loop, std::string_view text) {
-  host::Outlet outlet;
+  host::StandardOutput outlet;
   const host::Attached writing(loop, outlet);
   outlet.want(true);
   for (;;) {

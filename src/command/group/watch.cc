@@ -166,7 +166,7 @@ class WatchJob {
   Console console_{session_};
   GroupRoster roster_;
   recipe::Members told_;  // what was told last
-  std::optional<host::Outlet> outlet_;
+  std::optional<host::StandardOutput> outlet_;
   std::optional<host::Guard> guard_;
   std::optional<host::Attached> attached_;  // the one of these two that there is
   bool first_ = true;

@@ -94,7 +94,7 @@ class QueueVisit {
 
   // Writes to standard output as its reader takes it. The session lives on.
   void print(std::string_view text) {
-    host::Outlet outlet;
+    host::StandardOutput outlet;
     const host::Attached writing(loop_, outlet);
     outlet.want(true);
     for (;;) {

@@ -51,7 +51,7 @@ class ItemPrinter {
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};
-  host::Outlet outlet_;
+  host::StandardOutput outlet_;
   host::Attached receiving_{loop_, signals_};
   host::Attached ending_{loop_, end_on_signal_};
   host::Attached writing_{loop_, outlet_};

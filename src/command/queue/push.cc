@@ -119,7 +119,7 @@ class Pushing {
   host::EndOnSecondSignal interruption_{signals_};
   zk::Session session_;
   recipe::Pusher pusher_;
-  host::Input input_{STDIN_FILENO};
+  host::StandardInput input_{STDIN_FILENO};
   ItemReader reader_;
   PushProgress progress_;
   size_t next_argument_ = 0;

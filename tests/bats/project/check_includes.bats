@@ -6,7 +6,7 @@ load ../helpers
 
 setup() {
   setup_place
-  mkdir -p src/{base,host,zk,recipe,command}
+  mkdir -p src/{base,host,zk,recipe/{lock,queue,group},command/{cli,queue}}
 }
 
 teardown() { end_all; }
@@ -41,6 +41,37 @@ breach() {
 @test "an include that points up is named with its line" {
   source_file host/guard.h '#include "base/text.h"' '#include "recipe/lock.h"'
   breach host/guard.h:2 'includes "recipe/lock.h", which is above src/host'
+}
+
+@test "folders point down as well, and know nothing of those beside them" {
+  source_file recipe/queue/consumer.h '#include "recipe/lock/line.h"'
+  source_file command/queue/push.h '#include "command/cli/options.h"'
+  check 0
+  source_file recipe/lock/lock.h '#include "recipe/queue/consumer.h"'
+  breach recipe/lock/lock.h:1 'includes "recipe/queue/consumer.h", which is above src/recipe/lock'
+  rm src/recipe/lock/lock.h
+  source_file recipe/group/member.h '' '#include "recipe/queue/layout.h"'
+  breach recipe/group/member.h:2 'includes "recipe/queue/layout.h", which is beside src/recipe/group'
+}
+
+@test "includes in a circle are named, be it by way of a source file" {
+  source_file zk/link.h '#include "zk/client.h"'
+  source_file zk/client.h '#include "zk/wire.h"'
+  source_file zk/wire.cc '#include "zk/wire.h"' '#include "base/text.h"'
+  check 0
+  source_file zk/wire.cc '#include "zk/wire.h"' '#include "zk/link.h"'
+  check 1
+  assert_output --regexp '^includes in a circle: zk/[a-z]+ -> zk/[a-z]+ -> zk/[a-z]+ -> zk/[a-z]+$'
+}
+
+@test "no two types share a name, even within others" {
+  source_file base/text.h 'enum class Word { a, b };' 'class Word;' 'struct Reader {'
+  source_file zk/link.cc 'class Word;' 'Word word() {'
+  check 0
+  source_file zk/reply.h '' 'class Reply {' '  struct Word {' '  };' '};'
+  breach zk/reply.h:3 'a type is called Word in src/base/text.h, too'
+  source_file zk/reply.h '' 'class Reply::Word {' '};'
+  breach zk/reply.h:2 'a type is called Word in src/base/text.h, too'
 }
 
 @test "nothing may include the main program, or a header without its folder" {
@@ -107,8 +138,6 @@ breach() {
 folders of more than 25 files:
 headers with one user besides their own source: 1
   base/text.h (zk/reply)
-names of more than one type: 1
-  Word: src/base/text.h:1 src/zk/reply.h:2
 longest functions, in lines:
   4 src/base/text.cc:3
   1 src/zk/reply.h:4"

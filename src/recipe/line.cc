@@ -66,10 +66,8 @@ std::optional<int64_t> take_number(std::string_view& name) {
 std::string name_of_contender(Family family, LockMode mode, const std::string& uuid) {
   const bool exclusive = mode == LockMode::exclusive;
   switch (family) {
-    case Family::standard:
-      return "_c_" + uuid + (exclusive ? "-lock-" : "-shared-lock-");
-    case Family::curator_rw:
-      return "_c_" + uuid + (exclusive ? "-__WRIT__" : "-__READ__");
+    case Family::standard: return "_c_" + uuid + (exclusive ? "-lock-" : "-shared-lock-");
+    case Family::curator_rw: return "_c_" + uuid + (exclusive ? "-__WRIT__" : "-__READ__");
     case Family::kazoo: {
       std::string hex = uuid;
       std::erase(hex, '-');

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "recipe/line.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <algorithm>
 #include <array>
@@ -42,14 +42,10 @@ PathUse use_of(const Answer& list, const Answer& read) {
 
 std::string_view words_of(PathUse use) {
   switch (use) {
-    case PathUse::lock:
-      return "as a lock";
-    case PathUse::slots:
-      return "for slots";
-    case PathUse::queue:
-      return "as a queue";
-    case PathUse::group:
-      return "as a group";
+    case PathUse::lock: return "as a lock";
+    case PathUse::slots: return "for slots";
+    case PathUse::queue: return "as a queue";
+    case PathUse::group: return "as a group";
   }
   return "";
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/answer.h"
 
-#include "zk/client.h"
-
 #include <fmt/format.h>
 
 namespace zklock::zk {

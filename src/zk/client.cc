@@ -24,24 +24,16 @@ constexpr size_t kStepOverhead = 96;    // of a step of a transaction, at most: 
 
 Code code_of(int number) {
   switch (number) {
-    case ZOK:
-      return Code::ok;
-    case ZNONODE:
-      return Code::no_node;
-    case ZNODEEXISTS:
-      return Code::node_exists;
-    case ZNOTEMPTY:
-      return Code::not_empty;
-    case ZBADVERSION:
-      return Code::bad_version;
+    case ZOK: return Code::ok;
+    case ZNONODE: return Code::no_node;
+    case ZNODEEXISTS: return Code::node_exists;
+    case ZNOTEMPTY: return Code::not_empty;
+    case ZBADVERSION: return Code::bad_version;
     case ZNOAUTH:
-    case ZINVALIDACL:
-      return Code::no_auth;
-    case ZUNIMPLEMENTED:
-      return Code::unsupported;
+    case ZINVALIDACL: return Code::no_auth;
+    case ZUNIMPLEMENTED: return Code::unsupported;
     case ZSESSIONEXPIRED:
-    case ZINVALIDSTATE:
-      return Code::expired;
+    case ZINVALIDSTATE: return Code::expired;
     case ZSYSTEMERROR:
     case ZRUNTIMEINCONSISTENCY:
     case ZCONNECTIONLOSS:

@@ -136,7 +136,4 @@ class Client {
   Watches watches_;
 };
 
-// The library's words for a number of its own: "bad arguments (-8)".
-std::string name_of_code(int number);
-
 }  // namespace zklock::zk

@@ -17,6 +17,7 @@
 #include "zk/link.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -126,5 +127,18 @@ class Session {
   bool stuck_said_ = false;
   std::vector<Server> resolved_;  // the last time that any name could be
 };
+
+// The same question about many nodes: sent together, so that it costs no round trip each, but with a limited number
+// unanswered, so that the answers do not pile up. Answers in the order of the paths. What is lost with the connection
+// is sent again; an answer is never Code::unknown. They throw what the session throws.
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// Behind a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we are on.
+std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// With a watch on each; in the order of the map.
+std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until);
+// A delete that was done before its answer was lost shows as Code::no_node.
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 
 }  // namespace zklock::zk

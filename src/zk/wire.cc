@@ -150,8 +150,7 @@ bool are_results(Reader& body, const std::vector<Step>& steps) {
 
 bool is_answer(Reader& body, const Request& request) {
   switch (request.op) {
-    case Op::create:
-      return is_made(body.text(), request.path);
+    case Op::create: return is_made(body.text(), request.path);
     case Op::create_with_stat:
       if (!is_made(body.text(), request.path)) return false;
       body.take(kStatSize);
@@ -161,21 +160,15 @@ bool is_answer(Reader& body, const Request& request) {
       body.take(kStatSize);
       break;
     case Op::exists:
-    case Op::write:
-      body.take(kStatSize);
-      break;
+    case Op::write: body.take(kStatSize); break;
     case Op::children:
       if (!is_list(body)) return false;
       body.take(kStatSize);
       break;
-    case Op::sync:
-      body.text();
-      break;
+    case Op::sync: body.text(); break;
     case Op::check:
-    case Op::transaction:
-      return are_results(body, request.steps);
-    case Op::remove:
-      break;
+    case Op::transaction: return are_results(body, request.steps);
+    case Op::remove: break;
   }
   return body.good();
 }
@@ -210,13 +203,10 @@ bool fits(std::string_view frame, const Request* oldest, bool with_auth) {
   const int32_t error = body.number();
   if (!body.good()) return false;
   switch (number) {
-    case kNotification:
-      return is_event(body);
+    case kNotification: return is_event(body);
     case kPing:
-    case kSetWatches:
-      return true;
-    case kAuth:
-      return with_auth;
+    case kSetWatches: return true;
+    case kAuth: return with_auth;
   }
   if (!oldest || !is_servers(error)) return false;
   return error != 0 || is_answer(body, *oldest);

@@ -57,24 +57,16 @@ void read_results(Archive& in, const std::vector<zk::Step>& steps) {
 
 void read_answer(Archive& in, const zk::Request& asked) {
   switch (asked.op) {
-    case Op::create:
-      return in.pass(deserialize_CreateResponse, deallocate_CreateResponse);
-    case Op::create_with_stat:
-      return in.pass(deserialize_Create2Response, deallocate_Create2Response);
+    case Op::create: return in.pass(deserialize_CreateResponse, deallocate_CreateResponse);
+    case Op::create_with_stat: return in.pass(deserialize_Create2Response, deallocate_Create2Response);
     case Op::exists:
-    case Op::write:
-      return in.pass(deserialize_SetDataResponse, deallocate_SetDataResponse);
-    case Op::read:
-      return in.pass(deserialize_GetDataResponse, deallocate_GetDataResponse);
-    case Op::children:
-      return in.pass(deserialize_GetChildren2Response, deallocate_GetChildren2Response);
-    case Op::sync:
-      return in.pass(deserialize_SyncResponse, deallocate_SyncResponse);
+    case Op::write: return in.pass(deserialize_SetDataResponse, deallocate_SetDataResponse);
+    case Op::read: return in.pass(deserialize_GetDataResponse, deallocate_GetDataResponse);
+    case Op::children: return in.pass(deserialize_GetChildren2Response, deallocate_GetChildren2Response);
+    case Op::sync: return in.pass(deserialize_SyncResponse, deallocate_SyncResponse);
     case Op::check:
-    case Op::transaction:
-      return read_results(in, asked.steps);
-    case Op::remove:
-      return;
+    case Op::transaction: return read_results(in, asked.steps);
+    case Op::remove: return;
   }
 }
 

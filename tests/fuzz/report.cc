@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of what stands on the nodes of others: a moment, which says also whose, then what is read everywhere.
-#include "command/queue/report.h"
-
 #include "command/group/group.h"
 #include "command/lock/locks.h"
+#include "command/queue/queue.h"
 #include "fuzz/fuzz.h"
 
 using namespace zklock;
@@ -51,14 +50,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stat.ephemeral_owner = moment;
   stat.version = stat.child_version = stat.children = static_cast<int32_t>(moment);
   switch (static_cast<uint64_t>(moment) % 3) {
-    case 0:
-      check_lock(text, stat);
-      break;
-    case 1:
-      check_queue(text, stat);
-      break;
-    default:
-      check_group(text, stat);
+    case 0: check_lock(text, stat); break;
+    case 1: check_queue(text, stat); break;
+    default: check_group(text, stat);
   }
   return 0;
 }

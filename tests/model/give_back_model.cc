@@ -71,9 +71,7 @@ class GiveBack {
         out.chance(s, 0, "is frozen");
         s.phase = ended;
         return out.move(s, 0, "its command ends");
-      case frozen:
-        s.phase = ended;
-        return out.move(s, 0, "wakes up when the command has ended");
+      case frozen: s.phase = ended; return out.move(s, 0, "wakes up when the command has ended");
       case ended:  // AttendedCommand::hold_on; with --min-hold or without
         s.phase = deleting;
         out.move(s, 0, "gives the lock back");
@@ -83,10 +81,8 @@ class GiveBack {
         beat(s, out);
         s.phase = deleting;
         return out.move(s, 0, "gives the lock back after --min-hold");
-      case deleting:
-        return remove(s, out);
-      case over:
-        return;
+      case deleting: return remove(s, out);
+      case over: return;
     }
   }
 

@@ -143,27 +143,20 @@ class Group {
 
   void member_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.members[who].phase)) {
-      case joining:
-        return join(s, who, out);
-      case join_lost:
-        return find(s, who, out);
-      case name_taken:
-        return look_at_name(s, who, out);
-      case unwatched:
-        return go(s, who, waiting, out, "sets a watch on the name");
+      case joining: return join(s, who, out);
+      case join_lost: return find(s, who, out);
+      case name_taken: return look_at_name(s, who, out);
+      case unwatched: return go(s, who, waiting, out, "sets a watch on the name");
       case waiting:
         if (s.woken & bit(who)) go(s, who, joining, out, "is woken");
         return;
-      case looking:
-        return look(s, who, out);
+      case looking: return look(s, who, out);
       case in:
         go(s, who, leaving, out, "its command ends");
         if (!is_there(s, who)) go(s, who, looking, out, "is told by its watch that the node has changed");
         return;
-      case leaving:
-        return leave(s, who, out);
-      case over:
-        return;
+      case leaving: return leave(s, who, out);
+      case over: return;
     }
   }
 

@@ -60,25 +60,17 @@ class Line : public Servers {
   void client_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.contenders[who].phase)) {
       case start:
-      case listed:
-        return make(s, who, out);
-      case made:
-        return list(s, who, out);
-      case unknown:
-        return find(s, who, out);
-      case confirming:
-        return confirm(s, who, out);
-      case to_watch:
-        return watch(s, who, out);
-      case waiting:
-        return wait(s, who, out);
+      case listed: return make(s, who, out);
+      case made: return list(s, who, out);
+      case unknown: return find(s, who, out);
+      case confirming: return confirm(s, who, out);
+      case to_watch: return watch(s, who, out);
+      case waiting: return wait(s, who, out);
       case holding:
         next_phase(s, who, removing, out, "its command ends");
         return lose(s, who, holding, nothing, out, "the connection breaks");
-      case removing:
-        return remove(s, who, out);
-      case left:
-        return;
+      case removing: return remove(s, who, out);
+      case left: return;
     }
   }
 

@@ -133,19 +133,14 @@ class Locks {
     const size_t lock = lock_of(who, c.at);
     const bool there = s.lines[lock].own(who) != kNoNode;
     switch (static_cast<Phase>(c.phase)) {
-      case making:
-        return make(s, who, lock, out);
+      case making: return make(s, who, lock, out);
       case made_lost:
         return go(s, who, there ? looking : making, out, there ? "finds its node" : "finds that it has none");
       case looking:
-      case waiting:
-        return look(s, who, lock, out);
-      case running:
-        return release_all(s, who, "its command ends", out);
-      case releasing:
-        return release(s, who, lock, out);
-      case left:
-        return;
+      case waiting: return look(s, who, lock, out);
+      case running: return release_all(s, who, "its command ends", out);
+      case releasing: return release(s, who, lock, out);
+      case left: return;
     }
   }
 

@@ -88,8 +88,7 @@ class Nesting {
         s.outer = outer_over;
         s.locked = s.open = 0;
         return out.move(s, 0, "gives the lock back");
-      case outer_over:
-        return;
+      case outer_over: return;
     }
   }
 
@@ -107,8 +106,7 @@ class Nesting {
   void inner_steps(State s, Steps<State>& out) const {
     const bool asks_first = mutant_ == Mutant::asks_first;
     switch (static_cast<InnerPhase>(s.inner)) {
-      case to_come:
-        return start(s, out);
+      case to_come: return start(s, out);
       case marking:  // Nesting::Nesting
         s.mark = 1;
         s.inner = asks_first ? nested : asking;
@@ -125,10 +123,8 @@ class Nesting {
         s.inner = in_line;
         return out.move(s, 1, "stands in line");
       case in_line:
-      case has_lock:
-        return take_and_release(s, s.inner, 1, out);
-      case inner_over:
-        return;
+      case has_lock: return take_and_release(s, s.inner, 1, out);
+      case inner_over: return;
     }
   }
 

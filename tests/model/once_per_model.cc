@@ -114,18 +114,12 @@ class OncePer {
 
   void host_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.hosts[who].phase)) {
-      case away:
-        return take(s, who, out);
-      case asking:
-        return ask(s, who, out);
-      case running:
-        return end_command(s, who, out);
-      case recording:
-        return record(s, who, out);
-      case record_lost:
-        return look_again(s, who, out);
-      case writing:
-        return write(s, who, out);
+      case away: return take(s, who, out);
+      case asking: return ask(s, who, out);
+      case running: return end_command(s, who, out);
+      case recording: return record(s, who, out);
+      case record_lost: return look_again(s, who, out);
+      case writing: return write(s, who, out);
     }
   }
 

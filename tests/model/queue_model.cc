@@ -129,38 +129,25 @@ class Queue {
 
   void consumer_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.consumers[who].phase)) {
-      case looking:
-        return look(s, who, claiming, entering, out);
+      case looking: return look(s, who, claiming, entering, out);
       case claiming:
-      case taking:
-        return claim(s, who, out);
+      case taking: return claim(s, who, out);
       case claim_lost:
-      case taking_lost:
-        return find_claim(s, who, out);
-      case working:
-        return work(s, who, out);
+      case taking_lost: return find_claim(s, who, out);
+      case working: return work(s, who, out);
       case removing:
-      case returning:
-        return ack(s, who, out);
+      case returning: return ack(s, who, out);
       case removal_lost:
-      case return_lost:
-        return find_item(s, who, out);
+      case return_lost: return find_item(s, who, out);
       case entering:
-      case entry_lost:
-        return stand_in_line(s, who, out);
+      case entry_lost: return stand_in_line(s, who, out);
       case in_line:
-      case standing:
-        return wait_in_line(s, who, out);
-      case first_looks:
-        look(s, who, taking, sets_watches, out);
-        return disturb(s, who, out);
+      case standing: return wait_in_line(s, who, out);
+      case first_looks: look(s, who, taking, sets_watches, out); return disturb(s, who, out);
       case sets_watches:
-      case sleeping:
-        return sleep(s, who, out);
-      case leaving:
-        return leave(s, who, out);
-      case killed:
-        return;
+      case sleeping: return sleep(s, who, out);
+      case leaving: return leave(s, who, out);
+      case killed: return;
     }
   }
 

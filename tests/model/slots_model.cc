@@ -117,31 +117,21 @@ class Slots {
 
   void contender_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.contenders[who].phase)) {
-      case start:
-        return make(s, who, &State::gate, at_gate, gate_lost, out);
-      case gate_lost:
-        return find(s, who, s.gate, at_gate, start, out);
+      case start: return make(s, who, &State::gate, at_gate, gate_lost, out);
+      case gate_lost: return find(s, who, s.gate, at_gate, start, out);
       case at_gate:
-      case before_gate:
-        return pass_gate(s, who, out);
-      case making:
-        return make(s, who, &State::leases, after_lease(), lease_lost, out);
+      case before_gate: return pass_gate(s, who, out);
+      case making: return make(s, who, &State::leases, after_lease(), lease_lost, out);
       case lease_lost:
         if (mutant_ == Mutant::no_look) return go(s, who, making, out, "takes the create for not done");
         return find(s, who, s.leases, after_lease(), making, out);
       case counting:
-      case waiting:
-        return count(s, who, out);
-      case unwatched:
-        return go(s, who, waiting, out, "sets a watch");
-      case opening:
-        return open(s, who, out);
-      case holding:
-        return go(s, who, releasing, out, "its command ends");
-      case releasing:
-        return release(s, who, out);
-      case left:
-        return;
+      case waiting: return count(s, who, out);
+      case unwatched: return go(s, who, waiting, out, "sets a watch");
+      case opening: return open(s, who, out);
+      case holding: return go(s, who, releasing, out, "its command ends");
+      case releasing: return release(s, who, out);
+      case left: return;
     }
   }
 

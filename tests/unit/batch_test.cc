@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // zk/batch: many questions at once, also while the connection is lost.
-#include "zk/batch.h"
-
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
+#include "zk/session.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,6 @@
 
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
-#include "zk/batch.h"
 
 #include <algorithm>
 #include <fcntl.h>

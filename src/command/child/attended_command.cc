@@ -148,15 +148,11 @@ void AttendedCommand::look_for_loss() {
   unproved_ = guard_.fenced() || terms_.lease->state() == LeaseState::unproved;
   if (unproved_) return finish();
   switch (terms_.lease->state()) {
-    case LeaseState::node_deleted:
-      return lose("its node was deleted");
-    case LeaseState::revoked:
-      return lose("somebody asked for it (zklock break)");
-    case LeaseState::expired:
-      return lose("the session expired");
+    case LeaseState::node_deleted: return lose("its node was deleted");
+    case LeaseState::revoked: return lose("somebody asked for it (zklock break)");
+    case LeaseState::expired: return lose("the session expired");
     case LeaseState::held:
-    case LeaseState::unproved:
-      return;
+    case LeaseState::unproved: return;
   }
 }
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a subcommand is to the command line: a function that adds its options, and what is called when they are read.
+// And the words it is called with, where CLI11's complaints about them become one line that names the culprit.
 #pragma once
 
-#include "command/cli/arguments.h"
+#include "base/failure.h"
 #include "command/cli/options.h"
 #include "host/signals.h"
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class ParseError;
+}
 
 namespace zklock::command {
 
@@ -16,6 +23,15 @@ struct ExitPolicy {
   bool quiet = false;                      // no line where the status is 75
   int busy_status = 75;                    // what is given instead of 75
   std::optional<int> failure_status = {};  // what is given instead of every status of zklock's own
+};
+
+// argv, cut at its first "--" before CLI11 sees it: what stands behind is the command, byte for byte.
+struct Arguments {
+  std::vector<std::string> options;  // before the first "--", without the program's name
+  std::vector<std::string> command;  // behind it
+  bool separated = false;            // there was a "--"
+
+  static Arguments cut(int argc, char** argv);
 };
 
 // What a subcommand is called with.
@@ -33,5 +49,20 @@ using Execute = std::function<int(const Call& call)>;
 // Adds the options, usage and footer of a subcommand to `app`, those global options that it has into `global`, which
 // outlives the call. Returns nothing where only the subcommands below it do something.
 using AddOptions = Execute (*)(CLI::App& app, GlobalOptions& global);
+
+// For an option or argument of `app` that nobody knows, with the nearest one that there is.
+Failure unknown_word(const CLI::App& app, const std::string& word);
+
+// For a word that may be the beginning of a command.
+Failure unexpected_word(const std::string& word, const Arguments& arguments);
+
+// The words before the "--" that `app` has no option for, those that look like one among them.
+std::vector<std::string> words_of(const CLI::App& app);
+
+// The words that `app` was given besides its options, before and behind the "--". Throws a Failure (64) for an option
+// that nobody knows.
+std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments);
+
+Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace zklock::command

@@ -177,17 +177,14 @@ class JoinJob {
   void enter(Deadline until, bool waits) {
     for (;;) {
       switch (member_.join(until)) {
-        case MemberState::in:
-          return console_.detail(fmt::format("joined {} as {}", group_, name()));
+        case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group_, name()));
         case MemberState::taken:
           if (!waits) fail_taken();
           console_.detail(
               fmt::format("waiting until nobody else in {} is {}", group_, printable(plan_.membership.name)));
           if (!member_.wait_for_name(until)) fail_taken();
           break;
-        case MemberState::removed:
-          check_member();
-          break;
+        case MemberState::removed: check_member(); break;
         case MemberState::expired:
           member_.forget();
           session_.open(until);

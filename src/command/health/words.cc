@@ -148,18 +148,15 @@ struct Advice {
 Advice advice_for(const WordReply& reply) {
   const std::string reason = printable(reply.reason);
   switch (reply.result) {
-    case WordResult::answered:
-      break;
+    case WordResult::answered: break;
     case WordResult::not_allowed:
       return {fmt::format("{} is not in its whitelist", reply.word),
               fmt::format("set 4lw.commands.whitelist=srvr,{} in its zoo.cfg, beside what it has there, and restart it",
                           reply.word)};
     case WordResult::not_serving:
       return {"up, but not serving", "it is starting, or has no quorum; zklock health tells how the others are"};
-    case WordResult::refused:
-      return {"connection refused", "start the server, or name the right port"};
-    case WordResult::unreachable:
-      return {fmt::format("not reached: {}", reason), "look at the host and the network"};
+    case WordResult::refused: return {"connection refused", "start the server, or name the right port"};
+    case WordResult::unreachable: return {fmt::format("not reached: {}", reason), "look at the host and the network"};
     case WordResult::unknown_host:
       return {fmt::format("name not resolved: {}", reason), "look at the name and the resolver"};
     case WordResult::no_answer:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/job.h"
-
 #include "command/child/attended_command.h"
 #include "command/child/nesting.h"
+#include "command/lock/locks.h"
 #include "host/terminal.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"

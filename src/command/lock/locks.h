@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands for locks, run, show and break, and what is shown of those who stand at locks. What zklock has
-// written on their nodes is taken apart; the text of other programs is shown as it is.
+// The subcommands for locks, run, show and break; what `run` does once its command line is understood (job.cc); and
+// what is shown of those who stand at locks (show.cc). What zklock has written on their nodes is taken apart; the text
+// of other programs is shown as it is.
 #pragma once
 
+#include "command/child/note.h"
 #include "command/cli/subcommand.h"
+#include "host/process/guard.h"
+#include "host/signals.h"
 #include "host/terminal.h"
+#include "recipe/lock/lock.h"
 #include "recipe/lock/survey.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +21,33 @@ namespace zklock::command {
 Execute add_run(CLI::App& app, GlobalOptions& global);
 Execute add_show(CLI::App& app, GlobalOptions& global);
 Execute add_break(CLI::App& app, GlobalOptions& global);
+
+// The session timeout divided by this is the longest grace: more leaves no time to find a third server before SIGTERM.
+inline constexpr int kGraceParts = 8;
+
+struct JobOptions {
+  std::vector<std::string> paths;  // in byte order, none twice
+  recipe::LockType type;
+  int64_t slots = 0;  // how many may hold one; 0: it is no lock with slots
+  Note note;          // for our nodes
+  recipe::WaitPolicy wait;
+  std::optional<Duration> grace;  // nothing: a part of the session timeout
+  bool wait_all = false;
+  Duration min_hold{};
+  std::optional<Duration> once_per;
+};
+
+// What an attempt has come to, also when it fails.
+struct Course {
+  bool connected = false;  // once at least
+  bool over = false;       // whatever failed, there shall be no other: somebody wanted the end, or the work was done
+};
+
+// One command under its locks, from the first connection to the session's end: takes the locks, runs the command, gives
+// them back; the command's status. Throws a Failure for all else. Nothing is created in ZooKeeper before. Forks a
+// guard: there is no other ZooKeeper handle.
+int run_job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
+            Course& course);
 
 // A table: a line for each participant, and one for a lock that has none. Nothing without locks. A terminal that is too
 // narrow for all of it gets the columns that matter most.

@@ -2,7 +2,6 @@
 // zklock run: its options, what is wrong with them, and --restart: a service that goes on after a loss. Where two hosts
 // have it, one runs and the other stands by.
 #include "base/text.h"
-#include "command/lock/job.h"
 #include "command/lock/locks.h"
 #include "host/signals.h"
 #include "host/terminal.h"

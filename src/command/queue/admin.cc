@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "command/cli/output.h"
 #include "command/queue/queue.h"
-#include "command/queue/report.h"
 #include "host/streams.h"
 #include "host/terminal.h"
 #include "recipe/queue/nodes.h"

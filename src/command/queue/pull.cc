@@ -189,7 +189,7 @@ void ConsumerSession::open_again() {
   check_lost();
 }
 
-recipe::IdleEnd ConsumerSession::wait_in_line(const recipe::Patience& patience, bool end_if_empty) {
+recipe::IdleEnd ConsumerSession::wait_in_line(const recipe::WaitPolicy& patience, bool end_if_empty) {
   const recipe::IdleEnd end = idle_line_.wait(patience, end_if_empty);
   if (end == recipe::IdleEnd::removed) {
     throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");

@@ -80,7 +80,7 @@ class ConsumerSession {
   void note_items() { idle_until_.reset(); }
   // Waits in the line of idle consumers. Throws a Failure (75) where our place in it was removed; so it never returns
   // IdleEnd::removed.
-  recipe::IdleEnd wait_in_line(const recipe::Patience& patience, bool end_if_empty);
+  recipe::IdleEnd wait_in_line(const recipe::WaitPolicy& patience, bool end_if_empty);
   // After IdleEnd::taken.
   std::vector<recipe::Item> take_items() { return std::move(idle_line_.items()); }
   // 75: what was looked for in vain, `taken` before that.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock queue: its subcommands (push.cc, pull.cc, the others in admin.cc), and what they share on the command line.
+// zklock queue: its subcommands (push.cc, pull.cc, the others in admin.cc), what they share on the
+// command line, and what is shown of a queue (report.cc): for people and awk in columns, with --json an object on a
+// line of its own for each item.
 #pragma once
 
 #include "command/cli/subcommand.h"
+#include "recipe/queue/admin.h"
 
 #include <cstdint>
 #include <string>
@@ -29,5 +32,26 @@ QueueWords queue_words(const CLI::App& app, const Arguments& arguments);
 
 // For messages: "1 item is", "5 items are".
 std::string items_are(int64_t count);
+
+// "items 3", "dead 0", and with `exact` "in_work 1", a line each.
+std::string text_of(const recipe::QueueCounts& count, bool exact);
+std::string json_of(const recipe::QueueCounts& count, bool exact);
+
+// Takes the items in pieces, so that no more than one has to be kept.
+class QueueReport {
+ public:
+  QueueReport(bool dead, bool json) : dead_(dead), json_(json) {}
+
+  // Those that follow the ones before.
+  std::string text_of(const std::vector<recipe::QueueItem>& items);
+
+ private:
+  std::vector<std::string> row_of(const recipe::QueueItem& item);
+  std::string line_of(const recipe::QueueItem& item);
+
+  bool dead_;
+  bool json_;
+  size_t listed_ = 0;
+};
 
 }  // namespace zklock::command

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/queue/report.h"
-
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/note.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
+#include "command/queue/queue.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

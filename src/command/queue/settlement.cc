@@ -85,17 +85,10 @@ void Settlement::settle(EndedCommand ended) {
   returned_.erase(ended.item.path);
   last_ = {{}, ended.wait_status, ended.exec_error};
   switch (verdict) {
-    case Verdict::done:
-      lease_->drop(recipe::claim_of(ended.item.path));
-      return add_done(std::move(ended.item));
-    case Verdict::dead:
-      return bury(ended.item, describe(ended));
-    case Verdict::failed:
-      delay(std::move(ended), Ack::retry);
-      break;
-    case Verdict::later:
-      delay(std::move(ended), Ack::release);
-      break;
+    case Verdict::done: lease_->drop(recipe::claim_of(ended.item.path)); return add_done(std::move(ended.item));
+    case Verdict::dead: return bury(ended.item, describe(ended));
+    case Verdict::failed: delay(std::move(ended), Ack::retry); break;
+    case Verdict::later: delay(std::move(ended), Ack::release); break;
     case Verdict::left:
       ++left_;
       give_back(ended.item);

@@ -158,8 +158,7 @@ void WorkerPool::take(host::Arrival arrival) {
       [[fallthrough]];
     case SIGCONT:
     case SIGTTOU:
-    case SIGWINCH:
-      return;
+    case SIGWINCH: return;
   }
   if (!is_busy()) {
     told_ = true;
@@ -183,15 +182,11 @@ void WorkerPool::look_at_claims() {
     if (worker.guard.fenced()) lose(unproved());
   }
   switch (lease_->state()) {
-    case Lease::State::held:
-      break;
+    case Lease::State::held: break;
     case Lease::State::node_deleted:
-    case Lease::State::revoked:
-      lose("it was deleted");
-    case Lease::State::expired:
-      lose("the session expired");
-    case Lease::State::unproved:
-      lose(unproved());
+    case Lease::State::revoked: lose("it was deleted");
+    case Lease::State::expired: lose("the session expired");
+    case Lease::State::unproved: lose(unproved());
   }
 }
 

@@ -151,12 +151,9 @@ class GuardProcess {
 
   void obey(const Order& order) {
     switch (order.kind) {
-      case OrderKind::start:
-        return start(order);
-      case OrderKind::forward:
-        return forward(order.number);
-      case OrderKind::finish:
-        return finish(std::chrono::milliseconds(order.number));
+      case OrderKind::start: return start(order);
+      case OrderKind::forward: return forward(order.number);
+      case OrderKind::finish: return finish(std::chrono::milliseconds(order.number));
     }
   }
 

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <limits>
 #include <vector>

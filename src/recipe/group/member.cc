@@ -2,8 +2,8 @@
 #include "recipe/group/member.h"
 
 #include "recipe/group/group.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "recipe/group/roster.h"
 
 #include "recipe/line.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <fmt/format.h>
 

@@ -81,10 +81,8 @@ std::optional<Lock::Outcome> Lock::look(const WaitPolicy& policy) {
   own_.check_number();
   const Place place = find_place(line, own_.name(), type_.with_kazoo);
   switch (place.turn) {
-    case Turn::mine:
-      return Outcome::held;
-    case Turn::gone:
-      return Outcome::removed;
+    case Turn::mine: return Outcome::held;
+    case Turn::gone: return Outcome::removed;
     case Turn::strangers:
       throw Failure(
           ExitStatus::bad_data,

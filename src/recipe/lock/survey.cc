@@ -2,8 +2,8 @@
 #include "recipe/lock/survey.h"
 
 #include "recipe/lock/last_success.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/ack.h"
 
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 namespace zklock::recipe {
 

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "recipe/queue/nodes.h"
-#include "zk/batch.h"
 #include "zk/path.h"
+#include "zk/session.h"
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 #include "recipe/queue/idle_line.h"
 
 #include "recipe/queue/finder.h"
-#include "zk/batch.h"
+#include "zk/session.h"
 
 #include <algorithm>
 

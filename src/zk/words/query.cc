@@ -90,20 +90,14 @@ void ServerQuery::ask(std::vector<std::string> addresses) {
 void ServerQuery::note_exchange() {
   const std::string& text = exchange_->text();
   switch (exchange_->end()) {
-    case ExchangeEnd::none:
-      break;
-    case ExchangeEnd::closed:
-      return add(judge_reply(word(), text), text, "");
-    case ExchangeEnd::refused:
-      return add(WordResult::refused, "", "");
-    case ExchangeEnd::unreachable:
-      return add(WordResult::unreachable, "", exchange_->error());
-    case ExchangeEnd::no_connection:
-      return add(WordResult::no_answer, "", "no connection");
+    case ExchangeEnd::none: break;
+    case ExchangeEnd::closed: return add(judge_reply(word(), text), text, "");
+    case ExchangeEnd::refused: return add(WordResult::refused, "", "");
+    case ExchangeEnd::unreachable: return add(WordResult::unreachable, "", exchange_->error());
+    case ExchangeEnd::no_connection: return add(WordResult::no_answer, "", "no connection");
     case ExchangeEnd::no_end:
       return add(judge_unended(word(), text), text, text.empty() ? "it took the connection" : "it had no end in time");
-    case ExchangeEnd::too_long:
-      return add(judge_unended(word(), text), text, "it was longer than any");
+    case ExchangeEnd::too_long: return add(judge_unended(word(), text), text, "it was longer than any");
   }
 }
 

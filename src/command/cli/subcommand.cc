@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/cli/arguments.h"
+#include "command/cli/subcommand.h"
 
 #include "base/text.h"
 #include "command/cli/options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command/arguments: argv cut at its first "--", and complaints of one line.
-#include "command/cli/arguments.h"
+#include "command/cli/subcommand.h"
 
 #include <CLI/CLI.hpp>
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 #include "zk/path.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include <CLI/CLI.hpp>

@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kFirstWaitPolicy = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
-constexpr Duration kLeastPause = 50ms;      // of ours beyond a beat; less is a busy machine
-constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
+constexpr Duration kLeastPause = 50ms;        // of ours beyond a beat; less is a busy machine
+constexpr Duration kAfterFailure = 5ms;       // before the library is asked again when it could not even try
 
 }  // namespace
 

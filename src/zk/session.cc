@@ -304,7 +304,7 @@ std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& p
   return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.exists(path); });
 }
 
-std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
   if (paths.empty()) return {};
   for (;;) {
     session.ready(until);

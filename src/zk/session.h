@@ -134,7 +134,7 @@ class Session {
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 // Behind a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we are on.
-std::vector<Answer> synced_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 // With a watch on each; in the order of the map.
 std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until);

@@ -63,7 +63,7 @@ GroupMember::State GroupMember::find(Deadline until) {
 
 // Who has the name that we want. `removed`: nobody.
 GroupMember::State GroupMember::look_at_name(Deadline until) {
-  const Answer found = zk::synced_stat_all(session_, {stem()}, until).front();
+  const Answer found = zk::settled_stat_all(session_, {stem()}, until).front();
   if (session_.expired()) return State::expired;
   if (found.code != Code::ok) return State::removed;
   if (found.stat.ephemeral_owner == session_.id()) {

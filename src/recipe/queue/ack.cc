@@ -167,7 +167,7 @@ void Acks::release(const std::vector<Item>& items, Deadline until) {
 }
 
 void Acks::look_again(Deadline until) {
-  const std::vector<Answer> looks = zk::synced_stat_all(session_, paths_of(doubtful_), until);
+  const std::vector<Answer> looks = zk::settled_stat_all(session_, paths_of(doubtful_), until);
   std::vector<Item> gone;
   for (size_t i = 0; i < looks.size(); ++i) {
     (looks[i].code == Code::ok ? lost_ : gone).push_back(doubtful_[i]);

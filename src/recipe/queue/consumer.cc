@@ -235,7 +235,7 @@ std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {
 
 std::vector<bool> Consumer::holds(const std::vector<std::string>& paths, Deadline until) {
   std::vector<bool> held;
-  for (const Answer& look : zk::synced_stat_all(session_, claims_of(paths), until)) {
+  for (const Answer& look : zk::settled_stat_all(session_, claims_of(paths), until)) {
     held.push_back(look.code == Code::ok && look.stat.ephemeral_owner == session_.id());
   }
   return held;

@@ -230,10 +230,10 @@ TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   // It takes some ticks to notice.
   EXPECT_EQ(session.exists("/", deadline_in(20s)).code, Code::ok);
   EXPECT_THROW(session.settled_children("/", deadline_in(1s)), Failure);
-  EXPECT_THROW(synced_stat_all(session, {"/"}, deadline_in(1s)), Failure);
+  EXPECT_THROW(settled_stat_all(session, {"/"}, deadline_in(1s)), Failure);
   for (int server = 1; server <= 3; ++server) sandbox.resume(server);
   EXPECT_EQ(session.settled_children("/", deadline_in(20s)).code, Code::ok);
-  EXPECT_EQ(synced_stat_all(session, {"/"}, deadline_in(20s)).front().code, Code::ok);
+  EXPECT_EQ(settled_stat_all(session, {"/"}, deadline_in(20s)).front().code, Code::ok);
 }
 
 // A1: whoever may be granted something is heard like a holder, or the leader's last word of him may be so old that the

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kWaitPolicy = 400ms;  // half a second with the start and the shell's own work
+constexpr Duration kPatience = 400ms;  // half a second with the start and the shell's own work
 constexpr Duration kSession = 4s;
 constexpr std::string_view kFlags = "nsxqvrl0";  // letters that may stand before another one in a word
 
@@ -46,7 +46,7 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   options.verbose = false;
   zk::SessionOptions session = session_options(options);
   session.session_timeout = kSession;
-  session.connect_timeout = kWaitPolicy;
+  session.connect_timeout = kPatience;
   return session;
 }
 
@@ -103,7 +103,7 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, Dead
 // Returns 0 within half a second, whatever happens, and says nothing of what goes wrong: there is no place for that
 // where a person types.
 int complete_path(const Call& call) {
-  const Deadline until = deadline_in(kWaitPolicy);
+  const Deadline until = deadline_in(kPatience);
   const std::vector<std::string> prefixes = words_of(call.app);
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {

@@ -5,8 +5,8 @@
 #include "host/streams.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
-#include <limits.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>

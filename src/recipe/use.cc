@@ -37,7 +37,7 @@ bool may_have_mark(const Answer& list) {
 PathUse use_of(const Answer& list, const Answer& read) {
   const PathMark mark = mark_of(read.data);
   if (has(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
-  return is_group(mark) ? PathUse::group : PathUse::lock;
+  return is_group(mark) && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
 }
 
 std::string_view words_of(PathUse use) {

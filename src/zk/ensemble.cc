@@ -76,7 +76,7 @@ class Parser {
 
 }  // namespace
 
-ServerList ServerList::parse(std::string_view text, std::string origin) {
+ServerList ServerList::parse(std::string_view text, const std::string& origin) {
   return Parser(text, origin).parse();
 }
 

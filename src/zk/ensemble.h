@@ -31,7 +31,7 @@ struct ServerList {
   static constexpr const char* kDefaultOrigin = "the default";  // nobody has named servers
 
   // Throws a Failure (64) that names the culprit.
-  static ServerList parse(std::string_view text, std::string origin);
+  static ServerList parse(std::string_view text, const std::string& origin);
 
   // "web1:2181,[::1]:2181/chroot": complete, as ZKLOCK_SERVERS takes it.
   std::string text() const;

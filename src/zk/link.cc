@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kFirstWaitPolicy = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
-constexpr Duration kLeastPause = 50ms;        // of ours beyond a beat; less is a busy machine
-constexpr Duration kAfterFailure = 5ms;       // before the library is asked again when it could not even try
+constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
+constexpr Duration kLeastPause = 50ms;      // of ours beyond a beat; less is a busy machine
+constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
 
 }  // namespace
 
@@ -87,7 +87,7 @@ bool Link::was_silent() const {
 // The moment by which the server must have shown life.
 Deadline Link::cut_at() const {
   Duration patience = patience_of(client_.session_timeout());
-  if (client_.connections() == 0) patience = std::max(patience, kFirstWaitPolicy);
+  if (client_.connections() == 0) patience = std::max(patience, kFirstPatience);
   const Deadline since = client_.state() == ClientState::connected ? client_.silent_since() : tried_since_;
   return since == kNever ? kNever : since + patience;
 }

@@ -9,8 +9,8 @@
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <climits>
 #include <deque>
-#include <limits.h>
 
 namespace zklock::command {
 

@@ -274,7 +274,7 @@ class GuardProcess {
     notify();
   }
 
-  void notify() {
+  void notify() const {
     const char look = 0;
     // A full channel means that zklock has a byte to wake up for already.
     static_cast<void>(::send(setup_.channel.get(), &look, 1, MSG_DONTWAIT | MSG_NOSIGNAL));

@@ -143,9 +143,9 @@ std::optional<Lock::Outcome> Lock::sleep(const Place& place, const WaitPolicy& p
 }
 
 // Those before us may have changed without waking us. Not worth a sync, nor a failure.
-const Holder& Lock::look_around(Place place) {
+const Holder& Lock::look_around(const Place& place) {
   const Answer listed = glance(session_, [this](zk::Client& client) { return client.children(line_path_); });
-  if (listed.names.empty()) return holder_;
+  if (listed.code != Code::ok) return holder_;
   const Place now = find_place(line_of(listed.names), own_.name(), type_.with_kazoo);
   return holder_ = find_holder(now.turn == Turn::waiting ? now : place);
 }

@@ -122,7 +122,7 @@ class Lock : public Lockable {
   std::optional<Outcome> wait_for(const Place& place, const WaitPolicy& policy);
   std::optional<Outcome> sleep(const Place& place, const WaitPolicy& policy);
   bool is_watched(const Place& place) const;
-  const Holder& look_around(Place place);
+  const Holder& look_around(const Place& place);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
   zk::Session& session_;

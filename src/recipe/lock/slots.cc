@@ -11,8 +11,6 @@
 
 namespace zklock::recipe {
 
-using zk::Code;
-
 namespace {
 
 constexpr std::string_view kBeforeUuid = "_c_";
@@ -167,8 +165,9 @@ bool Slots::release(Duration budget) {
 // Without an answer the session's end takes the nodes anyway.
 void Slots::withdraw() {
   slot_.remove(withdrawal_budget(session_));
+  slot_.forget();
   gate_.release(zk::beat_of(session_.timeout()));
-  forget();
+  gate_.forget();
 }
 
 void Slots::forget() {

@@ -58,8 +58,8 @@ struct Purged {
   int64_t in_work = 0;  // left, for there is a claim on them
 };
 
-// Removes the items that are there now and have no claim (one with a claim has a child, so nobody can delete it), or the
-// dead ones. What ends it may leave a dead one that does not say why.
+// Removes the items that are there now and have no claim (one with a claim has a child, so nobody can delete it), or
+// the dead ones. What ends it may leave a dead one that does not say why.
 Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until);
 
 // Puts dead items back at the end of their priority, as if they were pushed now: those of `ids`, their names, or all if

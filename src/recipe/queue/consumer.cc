@@ -19,7 +19,7 @@ constexpr size_t kLooksAgain = 500;
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
-constexpr size_t kWaitPolicy = 8;  // a crowd is an eighth smaller after each batch that was had at once
+constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each batch that was had at once
 
 std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
   std::vector<std::string> claims;
@@ -156,7 +156,7 @@ void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
   if (any_taken) {
     note_others(batch.looked);
   } else if (!any_unknown && !batch.claims.empty()) {
-    crowd_ -= (crowd_ + kWaitPolicy - 1) / kWaitPolicy;
+    crowd_ -= (crowd_ + kPatience - 1) / kPatience;
   }
   // Before anything that follows them, for the sake of the order.
   if (any_unknown || (any_taken && batch.together && !batch.with_more)) try_again(batch, until);

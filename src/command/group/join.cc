@@ -141,10 +141,11 @@ class JoinJob {
   // Forks the guard, if there is a command: before there is a ZooKeeper handle.
   JoinJob(const Call& call, const JoinOptions& options)
       : plan_(plan_of(call, options)),
+        asked_(session_options(call.global)),
         group_(plan_.membership.group),
         tried_("cannot join " + group_),
         stay_(signals_, plan_),
-        session_(loop_, session_options(call.global)),
+        session_(loop_, std::move(asked_)),
         member_(session_, plan_.membership) {
     if (!plan_.program) return;
     guard_.emplace(host::Service::once, *plan_.program, call.inherited);
@@ -266,6 +267,7 @@ class JoinJob {
   }
 
   JoinPlan plan_;
+  zk::SessionOptions asked_;  // read before signals are blocked: the credentials may be in a pipe
   const std::string& group_;
   std::string tried_;
   host::Loop loop_;

@@ -38,7 +38,8 @@ class WatchJob {
       : path_(group_before_command(call)),
         form_(json ? GroupForm::json : GroupForm::names),
         program_(program_of(call)),
-        session_(loop_, session_options(call.global)),
+        asked_(session_options(call.global)),
+        session_(loop_, std::move(asked_)),
         roster_(session_, path_, json) {
     if (program_) {
       guard_.emplace(host::Service::again, *program_, call.inherited);
@@ -157,6 +158,7 @@ class WatchJob {
   std::string path_;
   GroupForm form_;
   std::optional<host::Program> program_;
+  zk::SessionOptions asked_;  // read before signals are blocked: the credentials may be in a pipe
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>

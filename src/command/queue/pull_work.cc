@@ -61,8 +61,8 @@ class CommandConsumer {
   host::Loop loop_;
   host::Signals signals_;
   host::Attached receiving_{loop_, signals_};
-  ConsumerSession
-      source_;  // outlives the guards: whatever is thrown, the commands are dead before their claims are free
+  // Outlives the guards: whatever is thrown, the commands are dead before their claims are free.
+  ConsumerSession source_;
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a run under a lock, whose node somebody else may delete at any moment: src/command/lock/job.cc
-// (run_under), attendance.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's only
-// where the node stood until the command had ended, as far as that can be told: the answer to a delete of ours may be
-// lost, and then nobody knows whose delete was first.
+// (run_under), attended_command.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's
+// only where the node stood until the command had ended, as far as that can be told: the answer to a delete of ours may
+// be lost, and then nobody knows whose delete was first.
 #include "run.h"
 
 #include <array>

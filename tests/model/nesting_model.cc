@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock inside the same lock, and a stranger behind it: src/host/process/mark.cc, src/command/child/nesting.cc,
-// attendance.cc, src/recipe/lock/lock_set.cc. A is the outer zklock, B the inner one, which its command left in the
-// background, C the stranger. The marks are files that a process holds open. Each of A and B does two things, in an
+// attended_command.cc, src/recipe/lock/lock_set.cc. A is the outer zklock, B the inner one, which its command left in
+// the background, C the stranger. The marks are files that a process holds open. Each of A and B does two things, in an
 // order that the other relies on: B marks itself, then looks whether A is open; A closes, then looks for marks.
 //
 // Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by

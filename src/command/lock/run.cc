@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n"
     "Manual: zklock-run(1)";
 
-constexpr int64_t kMostSlots = 10'000;  // their leases are listed whole
+constexpr int64_t kMostSlots = 10'000;  // they are listed whole
 
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 1min;  // an attempt that lasted longer is followed by the first again

@@ -4,7 +4,9 @@
 #include "host/fd.h"
 #include "zk/library_log.h"
 
+#include <algorithm>
 #include <fcntl.h>
+#include <iterator>
 #include <memory>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -206,8 +208,10 @@ Client::Client(const ClientOptions& options)
   // The order is ours, shuffled already.
   zoo_deterministic_conn_order(1);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
+  clientid_t resumed{options_.resumed.id, {}};
+  std::copy(options_.resumed.password.begin(), options_.resumed.password.end(), std::begin(resumed.passwd));
   handle_ = zookeeper_init2(library_list(options_.servers).c_str(), Completions::on_session, static_cast<int>(timeout),
-                            nullptr, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
+                            resumed.client_id == 0 ? nullptr : &resumed, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
   // Else the library asks the resolver again at every turn, and stops pinging while that fails.
   zoo_set_servers_resolution_delay(handle_, -1);
@@ -427,6 +431,10 @@ ClientState Client::state() const {
 
 int64_t Client::session_id() const {
   return zoo_client_id(handle_)->client_id;
+}
+
+std::array<char, 16> Client::password() const {
+  return std::to_array(zoo_client_id(handle_)->passwd);
 }
 
 Duration Client::session_timeout() const {

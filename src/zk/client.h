@@ -10,6 +10,7 @@
 #include "zk/requests.h"
 #include "zk/wire.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,12 @@ struct _zhandle;
 
 namespace zklock::zk {
 
+// A session that is there already; see zk/session_page.h.
+struct SessionKey {
+  int64_t id = 0;  // 0: none
+  std::array<char, 16> password{};
+};
+
 struct ClientOptions {
   std::vector<Server> servers;  // with numeric addresses, tried in this order
   std::string chroot;           // "" or "/a/b"
@@ -29,6 +36,7 @@ struct ClientOptions {
   bool log = false;     // the library's warnings on standard error
   // What is sent again within it after a lost connection goes on being in vain; see stuck().
   Duration patience = std::chrono::seconds(15);
+  SessionKey resumed = {};  // to be taken up instead of a new one
 };
 
 enum class ClientState {
@@ -93,6 +101,7 @@ class Client {
 
   ClientState state() const;
   int64_t session_id() const;
+  std::array<char, 16> password() const;                 // of the session
   Duration session_timeout() const;                      // as negotiated; before the first connection as asked for
   std::string server() const;                            // the one in use or tried now, as host:port
   uint64_t connections() const { return connections_; }  // how often a session was established or taken up again

@@ -107,7 +107,10 @@ void Link::note_state() {
     return;
   }
   // The leader has counted the handshake when it came by, which was after this.
-  if (unconnected_since_ != kNever) heard_ = begun_ = tried_since_;
+  if (unconnected_since_ != kNever) {
+    heard_ = begun_ = tried_since_;
+    if (connected_) connected_();
+  }
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
   answers_ = client_.answers();

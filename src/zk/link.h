@@ -11,14 +11,18 @@
 #include "host/loop.h"
 #include "zk/client.h"
 
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace zklock::zk {
 
 class Link : public host::Source {
  public:
-  explicit Link(Client& client) : client_(client), round_(client.round()) {}
+  // `connected` is called whenever the session is established or taken up again, while recording; it acts on nothing.
+  explicit Link(Client& client, std::function<void()> connected = nullptr)
+      : client_(client), connected_(std::move(connected)), round_(client.round()) {}
 
   // kNever while there is a session on a connection.
   Deadline unconnected_since() const { return unconnected_since_; }
@@ -38,6 +42,7 @@ class Link : public host::Source {
   bool was_silent() const;
 
   Client& client_;
+  std::function<void()> connected_;
   size_t round_;
   int fd_ = -1;            // valid until the next call into the client
   Deadline not_before_{};  // no interest() before this moment

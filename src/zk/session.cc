@@ -28,13 +28,24 @@ void Session::open(Deadline until) {
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
-  client_options_ = {addresses(resolved), options_.servers.chroot, options_.session_timeout, options_.credentials,
-                     options_.acl,        options_.verbose,        options_.connect_timeout};
+  client_options_ = client_options(addresses(resolved));
   client_ = std::make_unique<Client>(client_options_);
   client_->take_over(losses);
-  link_ = std::make_unique<Link>(*client_);
+  link_ = std::make_unique<Link>(*client_, [this] { page_.note(*client_, client_options_.servers); });
   loop_.add(*link_);
   ready(until);
+}
+
+ClientOptions Session::client_options(std::vector<Server> servers) const {
+  return {std::move(servers), options_.servers.chroot, options_.session_timeout, options_.credentials,
+          options_.acl,       options_.verbose,        options_.connect_timeout};
+}
+
+// It says nothing, whatever was asked for.
+std::function<void()> Session::closer() {
+  ClientOptions options = client_options({});
+  options.log = false;
+  return page_.closer(options);
 }
 
 // Numeric, without doubles, in random order so that clients spread over the servers.
@@ -80,6 +91,7 @@ void Session::drop() {
   if (link_) loop_.remove(*link_);
   link_.reset();
   client_.reset();
+  page_.clear();
 }
 
 void Session::turn(Deadline until) {

@@ -15,6 +15,7 @@
 #include "zk/client.h"
 #include "zk/ensemble.h"
 #include "zk/link.h"
+#include "zk/session_page.h"
 
 #include <functional>
 #include <map>
@@ -43,6 +44,10 @@ class Session {
   void open(Deadline until);
   // Takes in what is outstanding, for a second at most, and ends the session: its ephemerals are gone.
   void close();
+
+  // For a guard, before it is forked, and before open(): what ends the session once zklock is dead and nothing of the
+  // guard's command is left. One for each guard.
+  std::function<void()> closer();
 
   // What a caller's deadline ends: "cannot take /l". For the message.
   void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
@@ -103,6 +108,7 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
+  ClientOptions client_options(std::vector<Server> servers) const;
   std::vector<Server> addresses(Deadline until);
   std::vector<Server> resolve(Deadline until);
   Deadline doubtful_from() const;
@@ -119,6 +125,7 @@ class Session {
   std::unique_ptr<Link> link_;
   std::unique_ptr<SecondSession> second_;  // while ours has not been connected for long
   ClientOptions client_options_;
+  SessionPage page_;
   std::string purpose_ = "cannot go on";
   Deadline opened_{};
   bool answered_ = false;  // some server, once

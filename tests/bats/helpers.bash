@@ -273,4 +273,12 @@ relayed_ports() { sed -n 's/^port /127.0.0.1:/p' relayed | paste -sd,; }
 # The child of zklock: its guard.
 guard_of() { pgrep -P "$1"; }
 
+# kill_both PID: zklock and its guard, which would give back what zklock had: that stays until the session expires.
+kill_both() {
+  local guard
+  guard=$(guard_of "$1") || return
+  kill -STOP "$1"
+  kill -KILL "$guard" "$1"
+}
+
 note() { echo "# $1" >&3; }

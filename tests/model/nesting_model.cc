@@ -7,7 +7,8 @@
 // Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by
 // itself, with its pid on its node; and that the outer one has closed can be seen by everybody.
 //
-// That the outer one loses its lock is not here: then all below it is killed.
+// That the outer one loses its lock is not here: then all below it is killed. The inner one may be killed; then its
+// guard kills what it ran, and has the mark until that is reaped.
 #include "run.h"
 
 #include <array>
@@ -16,7 +17,7 @@ namespace zklock::model::nesting {
 namespace {
 
 enum OuterPhase : uint8_t { holding, closing, looking, releasing, outer_over };
-enum InnerPhase : uint8_t { to_come, marking, asking, nested, declined, in_line, has_lock, inner_over };
+enum InnerPhase : uint8_t { to_come, marking, asking, nested, dying, declined, in_line, has_lock, inner_over };
 enum StrangerPhase : uint8_t { waiting, running, stranger_over };
 
 class Nesting {
@@ -29,7 +30,8 @@ class Nesting {
     mark_kept,
     hidden_is_none,
     hidden_is_nested,
-    blind_is_open
+    blind_is_open,
+    mark_dies_first
   };
   static constexpr std::array kMutants = {"the inner one asks before it marks itself",
                                           "the outer one looks before it closes",
@@ -37,7 +39,8 @@ class Nesting {
                                           "the inner one keeps its mark while it stands in line",
                                           "who may not be looked into is not nested",
                                           "who may not be looked into is nested, even if it stands in line",
-                                          "an outer one that may not be looked into is open"};
+                                          "an outer one that may not be looked into is open",
+                                          "the mark of an inner one that is killed goes before its command"};
   struct State {
     uint8_t outer, inner, stranger;
     uint8_t locked;  // somebody has the lock by a node of his own
@@ -56,7 +59,7 @@ class Nesting {
   void tidy(State&) const {}
 
   const char* fault(const State& s) const {
-    const bool inside = s.inner == nested || s.inner == has_lock;
+    const bool inside = s.inner == nested || s.inner == has_lock || s.inner == dying;
     return inside && s.stranger == running ? "two run at once" : nullptr;
   }
   bool is_settled(const State& s) const {
@@ -114,10 +117,11 @@ class Nesting {
       case asking:  // Nesting::find_outer: its node, then whether it is open
         s.inner = !seems_open(s) || s.outer == outer_over ? declined : asks_first ? marking : nested;
         return out.move(s, 1, s.inner == declined ? "finds the outer one closed" : "finds the outer one open");
-      case nested:
-        s.inner = inner_over;
+      case nested: kill_inner(s, out); [[fallthrough]];
+      case dying:
         s.mark = 0;
-        return out.move(s, 1, "ends");
+        s.inner = inner_over;
+        return out.move(s, 1, "ends, and all that it ran");
       case declined:  // Nesting::settle, Lock::acquire
         if (mutant_ != Mutant::mark_kept) s.mark = 0;
         s.inner = in_line;
@@ -126,6 +130,12 @@ class Nesting {
       case has_lock: return take_and_release(s, s.inner, 1, out);
       case inner_over: return;
     }
+  }
+
+  void kill_inner(State s, Steps<State>& out) const {
+    s.inner = dying;
+    if (mutant_ == Mutant::mark_dies_first) s.mark = 0;
+    out.chance(s, 1, "is killed, and its guard begins to kill");
   }
 
   void start(State s, Steps<State>& out) const {

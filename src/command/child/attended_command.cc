@@ -46,7 +46,7 @@ int status_of_command(int wait_status) {
 
 void AttendedCommand::start(const std::vector<std::string>& variables) {
   if (terms_.lease) guard_.set_fence(fence());
-  guard_.start({variables});
+  guard_.start({variables, {}, {}, terms_.nested});
   stage_ = CommandStage::running;
 }
 

@@ -44,6 +44,7 @@ struct CommandTerms {
   Duration grace{};                  // between SIGTERM and SIGKILL
   recipe::Lease* lease = nullptr;    // nothing: only signals end the command, and the rest of this does not count
   std::vector<int64_t> tokens = {};  // of the locks that are held
+  std::vector<int64_t> nested = {};  // of those among them that are an outer zklock's
   bool wait_all = false;             // hold the lock for what the command leaves behind too
   Deadline hold_until = {};  // also when the command has ended before, unless a signal had ended it or ends this
 };

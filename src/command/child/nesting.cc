@@ -88,6 +88,14 @@ void Nesting::settle(const std::vector<recipe::Held>& held) {
   }
 }
 
+std::vector<int64_t> Nesting::tokens() const {
+  std::vector<int64_t> tokens;
+  for (const Outer& outer : outers_) {
+    if (outer.mark) tokens.push_back(outer.token);
+  }
+  return tokens;
+}
+
 std::optional<std::string> Nesting::variable(const std::vector<recipe::Held>& held) const {
   std::string text;
   for (const Outer& outer : outers_) {

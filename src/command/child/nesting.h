@@ -28,6 +28,9 @@ class Nesting {
   // Of what find_outer() has found, once for all: we use no other lock of theirs, and they need not wait for us to.
   void settle(const std::vector<recipe::Held>& held);
 
+  // Of the outer locks that we use.
+  std::vector<int64_t> tokens() const;
+
   // ZKLOCK_OUTER for a command under `held`; nothing if there is no outer one.
   std::optional<std::string> variable(const std::vector<recipe::Held>& held) const;
 

@@ -7,6 +7,7 @@
 #include "command/child/nesting.h"
 #include "command/child/note.h"
 #include "command/group/group.h"
+#include "host/process/survivor.h"
 #include "recipe/group/group.h"
 #include "recipe/group/member.h"
 #include "recipe/lock/protected_node.h"
@@ -138,7 +139,7 @@ class Stay : public host::Source {
 
 class JoinJob {
  public:
-  // Forks the guard, if there is a command: before there is a ZooKeeper handle.
+  // Forks the guard, or without a command the survivor: before there is a ZooKeeper handle.
   JoinJob(const Call& call, const JoinOptions& options)
       : plan_(plan_of(call, options)),
         asked_(session_options(call.global)),
@@ -147,9 +148,12 @@ class JoinJob {
         stay_(signals_, plan_),
         session_(loop_, std::move(asked_)),
         member_(session_, plan_.membership) {
-    if (!plan_.program) return;
-    guard_.emplace(host::Service::once, *plan_.program, call.inherited);
-    guarding_.emplace(loop_, *guard_);
+    if (plan_.program) {
+      guard_.emplace(host::Service::once, *plan_.program, call.inherited, session_.closer());
+      guarding_.emplace(loop_, *guard_);
+    } else {
+      survivor_.emplace(session_.closer());
+    }
   }
 
   // The command's status. Throws a Failure for all else: 65, 69, 70, 75 if the name is taken, 76 if somebody has
@@ -278,6 +282,7 @@ class JoinJob {
   zk::Session session_;
   Console console_{session_};
   GroupMember member_;
+  std::optional<host::Survivor> survivor_;  // without a command, in the guard's place
   std::optional<host::Guard> guard_;
   std::optional<host::Attached> guarding_;
   std::optional<AttendedCommand> command_;

@@ -76,7 +76,7 @@ class Job {
         names_(fmt::format("{}", fmt::join(options_.paths, ", "))),
         course_(course),
         session_(loop_, std::move(session)),
-        guard_(host::Service::once, std::move(program), inherited),
+        guard_(host::Service::once, std::move(program), inherited, session_.closer()),
         nesting_(options_.paths, options_.slots) {}
 
   int run() {
@@ -153,6 +153,7 @@ class Job {
   CommandTerms terms(recipe::Lease& lease, const std::vector<Held>& held) const {
     CommandTerms terms{"its lock", grace(), &lease};
     for (const Held& one : held) terms.tokens.push_back(one.token);
+    terms.nested = nesting_.tokens();
     terms.wait_all = options_.wait_all;
     terms.hold_until = deadline_in(options_.min_hold);
     return terms;
@@ -228,12 +229,13 @@ class Job {
   }
 
   void give_back(LockSet& locks, bool unproved) {
-    guard_.dismiss();
     // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
     const bool reachable = !unproved || session_.connected();
     if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
       finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
     }
+    // Not before: were we killed, it would give the lock back.
+    guard_.dismiss();
     session_.close();
     drop_signals();
   }

@@ -4,6 +4,7 @@
 // attempt.
 #include "command/queue/pull.h"
 #include "host/loop.h"
+#include "host/process/survivor.h"
 #include "host/signals.h"
 #include "host/streams.h"
 #include "zk/timing.h"
@@ -25,6 +26,7 @@ constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
 
 class ItemPrinter {
  public:
+  // Forks the survivor: before there is a ZooKeeper handle.
   ItemPrinter(zk::SessionOptions session, PullOptions options)
       : options_(std::move(options)), source_(loop_, std::move(session), options_, "written") {}
 
@@ -57,6 +59,7 @@ class ItemPrinter {
   host::Attached writing_{loop_, outlet_};
   ConsumerSession source_;
   zk::Session& session_{source_.session()};
+  host::Survivor survivor_{session_.closer()};
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};
   std::deque<Item> items_;     // ours, not written yet

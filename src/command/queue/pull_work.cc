@@ -77,7 +77,7 @@ class CommandConsumer {
 CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
     : options_(std::move(options)),
       source_(loop_, std::move(session), options_.pull, "worked on"),
-      workers_(loop_, signals_, options_, session_.options().servers.text(), inherited) {
+      workers_(loop_, signals_, options_, session_, inherited) {
   signals_.take_job_control();
 }
 

@@ -46,10 +46,10 @@ Item WorkerPool::Worker::take_item() {
   return *std::exchange(item, std::nullopt);
 }
 
-WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, std::string servers,
+WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
                        const host::Inherited& inherited)
-    : loop_(loop), signals_(signals), options_(options), servers_(std::move(servers)) {
-  for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited);
+    : loop_(loop), signals_(signals), options_(options), servers_(session.options().servers.text()) {
+  for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited, session);
   for (Worker& one : workers_) {
     for (const Worker& other : workers_) {
       if (&one != &other) one.guard.spare(other.guard);

@@ -35,9 +35,9 @@ struct EndedCommand {
 // being waited for: signals, the fence, the loss of the claims.
 class WorkerPool : public host::Source {
  public:
-  // Forks the guards, which spare each other: before there is a ZooKeeper handle. `options` outlive it; `servers` are
-  // for the commands' environment.
-  WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, std::string servers,
+  // Forks the guards, which spare each other: before there is a ZooKeeper handle. `options` outlive it; the claims will
+  // be `session`'s.
+  WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
              const host::Inherited& inherited);
 
   // Which the commands run under.
@@ -74,8 +74,8 @@ class WorkerPool : public host::Source {
 
  private:
   struct Worker {
-    Worker(host::Loop& loop, const host::Program& program, const host::Inherited& inherited)
-        : guard(host::Service::again, program, inherited), guarding(loop, guard) {}
+    Worker(host::Loop& loop, const host::Program& program, const host::Inherited& inherited, zk::Session& session)
+        : guard(host::Service::again, program, inherited, session.closer()), guarding(loop, guard) {}
 
     bool is_free() const { return !item; }
     bool has_ended() const;

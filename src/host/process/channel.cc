@@ -22,6 +22,7 @@ struct Head {
   bool arguments;
   bool input;
   int32_t number;
+  uint32_t nested;  // how many tokens come first
 };
 
 union Control {
@@ -87,6 +88,7 @@ std::string block_of(const std::vector<std::string>& strings) {
 
 Order order_to_start(int number, const Launch& launch) {
   Order order{OrderKind::start, number, block_of(launch.variables)};
+  order.nested = launch.nested;
   if (!launch.arguments.empty()) order.arguments = memory_file(block_of(launch.arguments));
   if (launch.input) order.input = memory_file(*launch.input);
   return order;
@@ -108,14 +110,18 @@ std::pair<Fd, Fd> make_channel() {
 }
 
 bool send(const Fd& end, const Order& order) {
-  if (order.variables.size() > kMostVariables) {
+  const size_t tokens = order.nested.size() * sizeof(int64_t);
+  if (tokens + order.variables.size() > kMostVariables) {
     throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
   }
-  Head head{order.kind, static_cast<bool>(order.arguments), static_cast<bool>(order.input), order.number};
-  iovec parts[] = {{&head, sizeof head}, {const_cast<char*>(order.variables.data()), order.variables.size()}};
+  Head head{order.kind, static_cast<bool>(order.arguments), static_cast<bool>(order.input), order.number,
+            static_cast<uint32_t>(order.nested.size())};
+  iovec parts[] = {{&head, sizeof head},
+                   {const_cast<int64_t*>(order.nested.data()), tokens},
+                   {const_cast<char*>(order.variables.data()), order.variables.size()}};
   msghdr message{};
   message.msg_iov = parts;
-  message.msg_iovlen = 2;
+  message.msg_iovlen = 3;
   Control control{};
   int descriptors[kMostDescriptors];
   size_t count = 0;
@@ -146,6 +152,9 @@ std::optional<Order> receive(const Fd& end, bool& closed) {
   closed = length == 0 || (length < 0 && errno == ECONNRESET);
   if (length < static_cast<ssize_t>(sizeof head)) return std::nullopt;
   Order order{head.kind, head.number, std::string(variables, static_cast<size_t>(length) - sizeof head)};
+  order.nested.resize(head.nested);
+  std::memcpy(order.nested.data(), variables, head.nested * sizeof(int64_t));
+  order.variables.erase(0, head.nested * sizeof(int64_t));
   size_t taken = 0;
   if (head.arguments) order.arguments = take_descriptor(message, taken);
   if (head.input) order.input = take_descriptor(message, taken);

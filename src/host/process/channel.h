@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,10 +61,11 @@ struct Launch {
   std::vector<std::string> variables;       // "NAME=value", besides the caller's
   std::vector<std::string> arguments = {};  // instead of the program's; none: those
   std::optional<std::string> input = {};    // Service::again: on standard input; nothing: /dev/null
+  std::vector<int64_t> nested = {};         // tokens of outer locks that it runs under: the guard marks itself (mark.h)
 };
 
 enum class OrderKind : uint8_t {
-  start,    // command number `number`; with it come variables, arguments and standard input
+  start,    // command number `number`; with it come variables, arguments, standard input and tokens
   forward,  // the command gets signal `number`
   finish,   // TERM to the whole tree, KILL after `number` milliseconds
 };
@@ -74,7 +76,8 @@ struct Order {
   std::string variables = {};  // each with a '\0' at its end
   Fd arguments = {};           // a file in memory, the same; none: the program's own
   Fd input = {};               // standard input; none: what the kind of service says
-  bool whole = true;           // false: there was no room for its descriptors here
+  std::vector<int64_t> nested = {};
+  bool whole = true;  // false: there was no room for its descriptors here
 };
 
 // To start command number `number`. Throws a Failure where there is no memory or no descriptor for what goes with it.
@@ -98,6 +101,8 @@ struct GuardSetup {
   Service service;
   const Program& program;
   const Inherited& inherited;
+  pid_t zklock;
+  const std::function<void()>& at_end;  // done once zklock is dead and nothing of the command is left
 };
 
 // The guard's own life, in the process that was forked for it (guard_process.cc). Never returns.

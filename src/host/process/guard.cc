@@ -48,7 +48,7 @@ std::vector<pid_t> children_before() {
 
 }  // namespace
 
-Guard::Guard(Service service, Program program, const Inherited& inherited)
+Guard::Guard(Service service, Program program, const Inherited& inherited, const std::function<void()>& at_end)
     : program_(std::move(program)), page_(make_shared_page(), [](GuardPage* page) { munmap(page, sizeof *page); }) {
   check_proc();
   spared_ = children_before();
@@ -57,11 +57,13 @@ Guard::Guard(Service service, Program program, const Inherited& inherited)
   Timer timer;
   // The command's tree is ours should the guard be killed.
   become_subreaper();
+  const pid_t zklock = getpid();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the guard");
   if (pid_ == 0) {
     ours.reset();
-    be_guard({std::move(its), std::move(child_signal_), std::move(timer), *page_, service, program_, inherited});
+    be_guard({std::move(its), std::move(child_signal_), std::move(timer), *page_, service, program_, inherited, zklock,
+              at_end});
   }
   channel_ = std::move(ours);
 }

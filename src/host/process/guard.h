@@ -11,6 +11,7 @@
 #include "host/process/spawn.h"
 #include "host/signals.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace zklock::host {
 
 class Guard : public Source {
  public:
-  // Forks. `program` is found already.
-  Guard(Service service, Program program, const Inherited& inherited);
+  // Forks. `program` is found already. `at_end` is done by the guard, if zklock was killed and is dead and nothing of
+  // the command is left: then it has closed all its descriptors, and must come to its own end soon.
+  Guard(Service service, Program program, const Inherited& inherited, const std::function<void()>& at_end = nullptr);
   Guard(const Guard&) = delete;
   // Ends the guard, and the command's tree unless that was let go.
   ~Guard();
@@ -32,7 +34,8 @@ class Guard : public Source {
   void set_fence(Deadline moment);
   // The command has ended, and what it left behind may run on without a lock: there is no fence any more.
   void let_go();
-  // No command comes any more. Where nothing is left of the last one, the guard ends while zklock goes on.
+  // No command comes any more, nor is the guard's end of any use. Where nothing is left of the last command, the guard
+  // ends while zklock goes on.
   void dismiss();
   // The guard has killed at the fence.
   bool fenced() const { return page_->fenced; }

@@ -7,7 +7,9 @@
 #include "base/time.h"
 #include "host/process/channel.h"
 #include "host/process/control_group.h"
+#include "host/process/mark.h"
 #include "host/process/spawn.h"
+#include "host/process/survivor.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
@@ -20,7 +22,6 @@
 #include <initializer_list>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -39,17 +40,6 @@ enum class Duty {
   finish,  // the tree has got TERM and may end by itself until term_until_
   kill,    // rounds of SIGKILL until no child is left
 };
-
-void close_all_but(std::initializer_list<int> kept) {
-  std::vector<int> sorted = kept;
-  std::sort(sorted.begin(), sorted.end());
-  int first = 0;
-  for (const int fd : sorted) {
-    if (fd > first) syscall(SYS_close_range, first, fd - 1, 0);
-    first = std::max(first, fd + 1);
-  }
-  syscall(SYS_close_range, first, ~0U, 0);
-}
 
 // Closes what an exec would close, but `kept`.
 void close_private_but(std::initializer_list<int> kept) {
@@ -103,7 +93,7 @@ class GuardProcess {
 
   [[noreturn]] void leave() {
     group_.remove();
-    _exit(0);
+    end_after(setup_.zklock, true, setup_.at_end);
   }
 
   void wait() {
@@ -186,6 +176,10 @@ class GuardProcess {
       page_.fenced = true;
       return set_phase(CommandPhase::gone);
     }
+    // Before it, for the outer zklock would not wait for us if ours were killed now. If ours is dead its own mark may
+    // be gone already.
+    for (const int64_t token : order.nested) marks_.push_back(mark_nested(token));
+    if (getppid() != setup_.zklock) return set_phase(CommandPhase::gone);
     errno = EMFILE;
     command_ = order.whole ? spawn_command(order) : -1;
     if (command_ < 0) {
@@ -197,7 +191,9 @@ class GuardProcess {
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
     group_.close_for_spawning();
-    close_all_but({setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd()});
+    std::vector<int> kept{setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd()};
+    for (const Fd& mark : marks_) kept.push_back(mark.get());
+    close_all_but(kept);
   }
 
   pid_t spawn_command(const Order& order) {
@@ -283,6 +279,7 @@ class GuardProcess {
   GuardSetup setup_;
   GuardPage& page_;
   std::array<Fd, 2> spare_;  // a process, and a file that tells of it
+  std::vector<Fd> marks_;    // in outer locks, until nothing of the command is left
   ControlGroup group_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
@@ -296,14 +293,7 @@ class GuardProcess {
 void be_guard(GuardSetup setup) noexcept {
   // Among it the channels of other guards: they must see zklock's end when it dies.
   close_private_but({setup.channel.get(), setup.child_signal.fd(), setup.timer.fd()});
-  // A group of its own, so that who stops or kills the whole job does not stop the guard. Not where zklock's group is
-  // orphaned: the guard would be its only tie to the session, and when the command's end breaks that while somebody in
-  // the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
-  if (!is_in_orphaned_group(getppid())) setpgid(0, 0);
-  // Nothing but SIGKILL and SIGSTOP reaches it.
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  stand_apart();
   become_subreaper();
   be_prompt();
   GuardProcess(std::move(setup)).live();

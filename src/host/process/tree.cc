@@ -28,6 +28,9 @@ using namespace std::chrono_literals;
 constexpr Duration kLongestRound = 1s;
 // Nor what ends as fast as we reap.
 constexpr int kMostReaped = 4096;
+// What was killed has mostly ended by then. To look for more in all of /proc takes as long.
+constexpr Duration kDying = 5ms;
+constexpr Duration kBetweenLooks = 200us;
 
 bool contains(const std::vector<pid_t>& pids, pid_t pid) {
   return std::find(pids.begin(), pids.end(), pid) != pids.end();
@@ -58,6 +61,7 @@ bool signal_process(Process process, int signal) {
 bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
   const Deadline end = deadline_in(kLongestRound);
   std::vector<pid_t> before;
+  Deadline dying = kNever;
   for (;;) {
     auto children = own_children(spared);
     if (!children) return true;
@@ -69,7 +73,9 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
       any_new = true;
     }
     if (!reap_children(report)) return false;
-    if (!any_new || BootClock::now() >= end) return true;
+    if (any_new) dying = deadline_in(kDying);
+    if (BootClock::now() >= std::min(dying, end)) return true;
+    if (!any_new) usleep(static_cast<useconds_t>(kBetweenLooks / 1us));
     std::sort(children->begin(), children->end());
     before = std::move(*children);
   }

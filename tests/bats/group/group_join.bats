@@ -118,12 +118,12 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
   expect_error 65 "stays for ever" zklock group join --unique --name a -w 5s /g -- true
 }
 
-@test "killed, the stale twin is in until its session ends, and --unique -w waits for that (scenario 66)" {
+@test "killed with what would end its session, the stale twin is in until its session ends, and --unique -w waits for that (scenario 66)" {
   member a /g --unique --session-timeout 1s
   wait_until "a is in" has_nodes /g 1
   local owner
   owner=$(owner_of /g/a)
-  kill -KILL "${pid[a]}"
+  kill_both "${pid[a]}"
   assert_equal "$(zklock group list /g)" a
   expect_error 75 "the name is taken" zklock group join --unique --name a /g -- true
   member a /g --unique -w 20s
@@ -137,7 +137,7 @@ ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
   wait_names /g a
   local old
   old=$(node_of /g a)
-  kill -KILL "${pid[a]}"
+  kill_both "${pid[a]}"
   member a /g
   wait_names /g a a
   assert_equal "$(zklock group list /g | head -n 1)" "$old"

@@ -54,7 +54,7 @@ wait_behind_a_ghost() {
   pid[behind]=$!
   wait_until "the other one stands behind it" has_nodes /q/waiting 2
   zk_sandbox kill 1
-  kill -KILL "$ghost"
+  kill_both "$ghost"
   wait_gone "$ghost"
   zk_sandbox restart 1
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/process/survivor.h"
+
+#include "base/time.h"
+#include "host/fd.h"
+#include "host/process/tree.h"
+
+#include <algorithm>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace zklock::host {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLongestDying = 5s;  // from a process's closing its descriptors on
+constexpr Duration kOftenEnough = 1h;   // a look that nothing calls for
+
+// The kernel tells it by a signal, behind the closing of what the parent had open.
+bool await_end_of(pid_t parent, Deadline until) {
+  sigset_t all;
+  sigfillset(&all);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  while (getppid() == parent) {
+    const Duration left = std::min(left_until(until), kOftenEnough);
+    if (left == Duration::zero()) return false;
+    const timespec time{left / 1s, left % 1s / 1ns};
+    sigtimedwait(&all, nullptr, &time);
+  }
+  return true;
+}
+
+}  // namespace
+
+Survivor::Survivor(const std::function<void()>& at_end) {
+  const pid_t zklock = getpid();
+  pid_ = fork();
+  if (pid_ < 0) throw system_error("cannot start the process that outlives zklock");
+  if (pid_ != 0) return;
+  stand_apart();
+  end_after(zklock, false, at_end);
+}
+
+Survivor::~Survivor() {
+  ::kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+// A group of its own, so that who stops or kills the whole job does not stop the caller. Not where zklock's group is
+// orphaned: the caller would be its only tie to the session, and when the command's end breaks that while somebody in
+// the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
+void stand_apart() {
+  if (!is_in_orphaned_group(getppid())) setpgid(0, 0);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+}
+
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  int first = 0;
+  for (const int fd : kept) {
+    if (fd > first) syscall(SYS_close_range, first, fd - 1, 0);
+    first = std::max(first, fd + 1);
+  }
+  syscall(SYS_close_range, first, ~0U, 0);
+}
+
+// Who reads what zklock wrote to must not wait for the caller's end too. Nothing else shall become a standard stream.
+void end_after(pid_t parent, bool dying, const std::function<void()>& at_end) {
+  close_all_but({});
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) static_cast<void>(open("/dev/null", O_RDWR));
+  if (at_end && await_end_of(parent, dying ? deadline_in(kLongestDying) : kNever)) at_end();
+  _exit(0);
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child of zklock's that does nothing until zklock is dead, however that comes, and then what zklock cannot do any
+// more. For where there is no guard (guard.h), which does the same at its end.
+#pragma once
+
+#include <functional>
+#include <sys/types.h>
+#include <vector>
+
+namespace zklock::host {
+
+class Survivor {
+ public:
+  // Forks: before there is a ZooKeeper handle. `at_end` is done with no descriptors open, and must come to its end
+  // soon.
+  explicit Survivor(const std::function<void()>& at_end);
+  Survivor(const Survivor&) = delete;
+  // It is not needed any more.
+  ~Survivor();
+
+ private:
+  pid_t pid_;
+};
+
+// The rest is for processes that outlive zklock, its children.
+
+// From now on neither the terminal nor who ends or stops all of zklock's job disturbs the caller: nothing but SIGKILL
+// and SIGSTOP reaches it.
+void stand_apart();
+
+void close_all_but(std::vector<int> kept);
+
+// Once `parent` is dead, all its descriptors closed, does `at_end`, if any, and ends. Without doing it, where `parent`
+// lives on for some seconds, though `dying`. Throws away what signals are pending.
+[[noreturn]] void end_after(pid_t parent, bool dying, const std::function<void()>& at_end);
+
+}  // namespace zklock::host

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/session_page.h"
+
+#include "host/fd.h"
+#include "host/loop.h"
+#include "zk/link.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+namespace zklock::zk {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kToReach = 3s;  // a server that takes the session up; the library's close may take 1.5 s more
+constexpr size_t kMostServers = 32;
+constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN and a zone
+
+struct Address {
+  char host[kLongestAddress];
+  uint16_t port;
+};
+
+}  // namespace
+
+// zklock may be killed at any moment: without an id the rest says nothing.
+struct SessionPage::Content {
+  std::atomic<int> guards{0};  // that have not come to their end
+  std::atomic<int64_t> id{0};
+  std::array<char, 16> password{};
+  std::array<Address, kMostServers> servers{};
+  size_t server_count = 0;
+  std::atomic<size_t> in_use{0};  // which of them
+
+  Server server(size_t i) const { return {servers[i].host, servers[i].port}; }
+  void put(const std::vector<Server>& list);
+  void close_session(ClientOptions options);
+};
+
+void SessionPage::Unmap::operator()(Content* content) const {
+  munmap(content, sizeof *content);
+}
+
+std::function<void()> SessionPage::closer(const ClientOptions& options) {
+  if (!content_) {
+    void* memory = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw host::system_error("cannot map memory");
+    madvise(memory, sizeof(Content), MADV_DONTDUMP);
+    content_.reset(new (memory) Content);
+  }
+  ++content_->guards;
+  return [content = content_.get(), options] {
+    if (--content->guards == 0 && content->id != 0) content->close_session(options);
+  };
+}
+
+void SessionPage::note(const Client& client, const std::vector<Server>& servers) {
+  if (!content_) return;
+  if (content_->id != client.session_id()) {
+    content_->id = 0;
+    content_->password = client.password();
+    content_->put(servers);
+    content_->id = client.session_id();
+  }
+  for (size_t i = 0; i < content_->server_count; ++i) {
+    if (to_string(content_->server(i)) == client.server()) content_->in_use = i;
+  }
+}
+
+void SessionPage::Content::put(const std::vector<Server>& list) {
+  server_count = 0;
+  for (const auto& [host, port] : list) {
+    if (server_count == kMostServers || host.size() >= kLongestAddress) continue;
+    Address& address = servers[server_count++];
+    std::memcpy(address.host, host.c_str(), host.size() + 1);
+    address.port = port;
+  }
+}
+
+void SessionPage::clear() {
+  if (content_) content_->id = 0;
+}
+
+// In a guard. Taken up with a short timeout, the session ends soon even if the close should be lost.
+void SessionPage::Content::close_session(ClientOptions options) {
+  options.resumed = {id, password};
+  options.session_timeout = kToReach;
+  // The one in use first: it is known to answer.
+  for (size_t i = 0; i < server_count; ++i) options.servers.push_back(server((in_use + i) % server_count));
+  try {
+    host::Loop loop;
+    Client client(options);
+    Link link(client);
+    const host::Attached attached(loop, link);
+    const Deadline until = deadline_in(kToReach);
+    const auto is_connecting = [&] {
+      return client.state() == ClientState::unconnected || client.state() == ClientState::connecting;
+    };
+    while (is_connecting() && left_until(until) > Duration::zero()) loop.turn(until);
+  } catch (const Failure&) {  // nobody to tell
+  }
+}
+
+}  // namespace zklock::zk

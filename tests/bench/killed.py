@@ -42,7 +42,7 @@ def killed(findings, bench, count=1):
                 peers["etcdctl"] = lambda lock, command: [*etcdctl, "lock", f"--ttl={T}", lock, "--", *command]
             if has_kazoo(findings):
                 peers["Kazoo"] = lambda lock, command: ["env", f"KAZOO_TIMEOUT={T}", *KAZOO, "lock", lock, "1", *command]
-            judge_peers(findings, trials.of_peers(peers, bench.pick(full=10, quick=4, least=1)))
+            judge_peers(findings, trials.of_peers(peers, bench.pick(full=10, quick=1, least=1)))
 
 
 def judge_peers(findings, taken):

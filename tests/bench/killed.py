@@ -37,12 +37,18 @@ def killed(findings, bench, count=1):
         series = {who: findings.add(f"zklock, a {who}", "ms", values) for who, values in taken.items()}
         findings.claim("next command after the holder's death", series["holder"].median, at_most=100, unit="ms")
         with etcd.server(findings, count) as etcdctl:
-            peers = {}
-            if etcdctl:
-                peers["etcdctl"] = lambda lock, command: [*etcdctl, "lock", f"--ttl={T}", lock, "--", *command]
-            if has_kazoo(findings):
-                peers["Kazoo"] = lambda lock, command: ["env", f"KAZOO_TIMEOUT={T}", *KAZOO, "lock", lock, "1", *command]
-            judge_peers(findings, trials.of_peers(peers, bench.pick(full=10, quick=1, least=1)))
+            judge_peers(findings, trials.of_peers(peers_of(findings, etcdctl), bench.pick(full=10, quick=1, least=1)))
+
+
+def peers_of(findings, etcdctl):
+    """{name: words of a lock and a command}"""
+    peers = {}
+    if etcdctl:
+        peers["etcdctl"] = lambda lock, command: [*etcdctl, "lock", f"--ttl={T}", lock, "--", *command]
+    if has_kazoo(findings):
+        kazoo = ["env", f"KAZOO_TIMEOUT={T}", *KAZOO]
+        peers["Kazoo"] = lambda lock, command: [*kazoo, "lock", lock, "1", *command]
+    return peers
 
 
 def judge_peers(findings, taken):
@@ -98,14 +104,15 @@ class Trials:
         group, file = f"/member{turn}", f"{self._files}-member{turn}"
         with Processes() as processes:
             watcher = processes.start([*ZKLOCK, "group", "watch", group])
-            killed_one = processes.holding([*ZKLOCK, "group", "join", *SESSION, "--name", "m", group, "--", *hold(file)])
+            joining = [*ZKLOCK, "group", "join", *SESSION, "--name", "m", group, "--"]
+            killed_one = processes.holding([*joining, *hold(file)])
             if read_soon(watcher.stdout).count(b"\n") != 1:
                 raise RuntimeError("not one member has joined")
             milliseconds = next_after(killed_one, watcher, ends=False).milliseconds
             return alone(Outcome(milliseconds, is_free(file)))
 
     def of_peers(self, peers, trials):
-        """{name: outcomes} of {name: words of a lock and a command}."""
+        """{name: outcomes} of {name: words of a lock and a command}"""
         def trial(name, number):
             time.sleep(number / trials * T)  # not all die in the same phase of their lease
             return self._of_peer(peers[name], f"/{name}{number}", f"{self._files}-{name}{number}")

@@ -38,7 +38,8 @@ class ReportTest(unittest.TestCase):
         findings.add("a lock", "fsyncs", [4])
         findings.add("a run", "packets", [5])
         rows = report.figures(findings.as_dict()["series"]).splitlines()
-        self.assertEqual([rows[0], *rows[2:]], ["| what | packets | fsyncs |", "| a lock | 3 | 4 |", "| a run | 5 |  |"])
+        self.assertEqual(rows[0], "| what | packets | fsyncs |")
+        self.assertEqual(rows[2:], ["| a lock | 3 | 4 |", "| a run | 5 |  |"])
 
     def test_the_targets_link_to_the_headings(self):
         self.assertEqual(report.anchor(comparison()), "hand-over-20-loops-that-want-it")

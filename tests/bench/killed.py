@@ -36,6 +36,7 @@ def killed(findings, bench, count=1):
                              "group member": trials.member}, bench.pick(full=20, quick=3, least=1))
         series = {who: findings.add(f"zklock, a {who}", "ms", values) for who, values in taken.items()}
         findings.claim("next command after the holder's death", series["holder"].median, at_most=100, unit="ms")
+        findings.claim("the slowest of all zklock's", max(max(values) for values in taken.values()), unit="ms")
         with etcd.server(findings, count) as etcdctl:
             judge_peers(findings, trials.of_peers(peers_of(findings, etcdctl), bench.pick(full=10, quick=1, least=1)))
 
@@ -114,19 +115,19 @@ class Trials:
     def of_peers(self, peers, trials):
         """{name: outcomes} of {name: words of a lock and a command}"""
         def trial(name, number):
-            time.sleep(number / trials * T)  # not all die in the same phase of their lease
-            return self._of_peer(peers[name], f"/{name}{number}", f"{self._files}-{name}{number}")
+            # It stands in line, or will long before T is over; and not all die in the same phase of their lease.
+            return self._of_peer(peers[name], f"{name}{number}", 1 + number / trials * T)
 
         with concurrent.futures.ThreadPoolExecutor(len(peers) * trials or 1) as threads:
             futures = {name: [threads.submit(trial, name, number) for number in range(trials)] for name in peers}
             return {name: [one.result() for one in those] for name, those in futures.items()}
 
-    @staticmethod
-    def _of_peer(words, lock, file):
+    def _of_peer(self, words, name, seconds):
+        lock, file = f"/{name}", f"{self._files}-{name}"
         with Processes() as processes:
             killed_one = processes.holding(words(lock, hold(file)))
             following = processes.start(words(lock, look(file)), stderr=subprocess.DEVNULL)  # its command may fail
-            time.sleep(1)  # it stands in line, or will long before T is over
+            time.sleep(seconds)
             return next_after(killed_one, following)
 
 

@@ -2,10 +2,9 @@
 """Many that wait for one lock: what a hand-over asks of the server, and what a waiter takes of memory."""
 
 import os
-import subprocess
 
-from processes import end_all, proportional_size, start_many, wait_until, with_guard
-from programs import HELPERS, ZKLOCK
+from processes import end_all, line_length, proportional_size, start_many, wait_until, with_guard
+from programs import ZKLOCK
 from sandbox import Traffic, servers
 
 # So long that nobody pings while it is counted.
@@ -57,10 +56,4 @@ def hand_overs(first, last):
 
 
 def await_line(size):
-    wait_until(f"{size} in line", lambda: line_length() == size)
-
-
-def line_length():
-    answer = subprocess.run([f"{HELPERS}/znode", "ls", "/l"], check=False, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return len(answer.stdout.split())
+    wait_until(f"{size} in line", lambda: line_length("/l") == size)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kazoo_peer.py VERB PATH …: Kazoo's recipes at the work of zklock, on ZKLOCK_SERVERS.
 
-    lock PATH [N]       N times (1): run `true` under the lock
+    lock PATH [N [COMMAND…]]  N times (1): run the command (`true`) under the lock
     put PATH FILE       the lines of FILE into a Queue, as its put() does it
     fill PATH FILE      the same faster, without waiting for each answer
     put-all PATH FILE   into a LockingQueue
@@ -11,7 +11,7 @@
     party PATH NAME     in a Party, until it gets TERM
     watch PATH          a line for each list of children that it sees: how many there are
 
-Those that take items say "ready" and begin when standard input ends.
+Those that take items say "ready" and begin when standard input ends. KAZOO_TIMEOUT is the session's (15 s).
 """
 
 import os
@@ -23,10 +23,10 @@ import time
 from kazoo.client import KazooClient
 
 
-def lock(client, path, times="1"):
+def lock(client, path, times="1", *command):
     for _ in range(int(times)):
         with client.Lock(path):
-            subprocess.run(["true"], check=True)
+            subprocess.run(command or ["true"], check=True)
 
 
 def lines_of(name):
@@ -96,7 +96,7 @@ VERBS = {"lock": lock, "put": put, "fill": fill, "put-all": put_all, "get": get,
 
 
 def main():
-    client = KazooClient(os.environ["ZKLOCK_SERVERS"], timeout=15.0)
+    client = KazooClient(os.environ["ZKLOCK_SERVERS"], timeout=float(os.environ.get("KAZOO_TIMEOUT", "15")))
     client.start()
     VERBS[sys.argv[1]](client, *sys.argv[2:])
     client.stop()

@@ -60,7 +60,8 @@ def held_size():
 
 
 def judge_one_lock(findings, wall, cpu):
-    findings.ratio("wall, zklock to floor", wall["zklock"], wall["floor"], at_most=1.25)
+    findings.ratio("wall, zklock to floor", wall["zklock"], wall["floor"], at_most=1.2)
+    findings.ratio("CPU, zklock to floor", cpu["zklock"], cpu["floor"], at_most=1.5)
     if "Kazoo" in wall:
         findings.ratio("wall, zklock to Kazoo", wall["zklock"], wall["Kazoo"], at_most=1 / 6)
         findings.ratio("CPU, zklock to Kazoo", cpu["zklock"], cpu["Kazoo"], at_most=1 / 15)
@@ -85,22 +86,25 @@ def hand_over(findings, bench, count=1):
     sections = workers * each
     rates = {name: findings.add(name, "sections/s", [sections / one.wall for one in taken])
              for name, taken in samples.items()}
-    for name, taken in samples.items():
-        findings.add(f"{name} CPU a section", "ms CPU", [1000 * one.cpu / sections for one in taken])
+    cpu = {name: findings.add(f"{name} CPU a section", "ms CPU", [1000 * one.cpu / sections for one in taken])
+           for name, taken in samples.items()}
     findings.ratio("zklock's rate to floor", rates["zklock"], rates["floor"], at_least=0.85)
+    findings.ratio("CPU a section, zklock to floor", cpu["zklock"], cpu["floor"], at_most=1.5)
     for peer in ("Kazoo", "etcdctl"):
         if peer in rates:
             findings.ratio(f"zklock's rate to {peer}", rates["zklock"], rates[peer])
 
 
-def hand_over_contestants(findings, etcdctl, workers, each):
-    def loops(words):
-        loop = f"i=0; while [ $i -lt {each} ]; do \"$@\" || exit; i=$((i + 1)); done"
-        return lambda _: run_together([["sh", "-c", loop, "sh", *words]] * workers)
+def loops(words, workers, each):
+    loop = f"i=0; while [ $i -lt {each} ]; do \"$@\" || exit; i=$((i + 1)); done"
+    return lambda _: run_together([["sh", "-c", loop, "sh", *words]] * workers)
 
-    contestants = {"zklock": loops([*ZKLOCK, "run", "/l", "--", "true"]), "floor": loops([*bare("lock"), "/l"])}
+
+def hand_over_contestants(findings, etcdctl, workers, each):
+    contestants = {"zklock": loops([*ZKLOCK, "run", "/l", "--", "true"], workers, each),
+                   "floor": loops([*bare("lock"), "/l"], workers, each)}
     if etcdctl:
-        contestants["etcdctl"] = loops([*etcdctl, "lock", "l", "--", "true"])
+        contestants["etcdctl"] = loops([*etcdctl, "lock", "l", "--", "true"], workers, each)
     if has_kazoo(findings):
         contestants["Kazoo"] = lambda _: run_together([[*KAZOO, "lock", "/kazoo", str(each)]] * workers)
     return contestants

@@ -44,7 +44,10 @@ def file_of(comparison, unit):
 
 
 def units(findings):
-    """Those with a picture: there is nothing to see where there is only one figure."""
+    """Those with a picture: there is nothing to see where there is only one figure, and what has figures in several
+    units has a row of its own in the report."""
+    if len({one.name for one in findings.series}) < len(findings.series):
+        return []
     found = [one.unit for one in findings.series]
     return [unit for unit in dict.fromkeys(found) if found.count(unit) > 1]
 

@@ -19,6 +19,13 @@ class PlotsTest(unittest.TestCase):
         findings.add("three", "ms", [2])
         self.assertEqual(plots.units(findings), ["ms"])
 
+    def test_what_has_a_row_of_its_own_has_no_picture(self):
+        findings = Findings("name", "title")
+        for name in ("one", "two"):
+            findings.add(name, "packets", [1])
+            findings.add(name, "fsyncs", [2])
+        self.assertEqual(plots.units(findings), [])
+
     def test_figures_that_are_far_apart_are_drawn_logarithmically(self):
         self.assertIn("set logscale x", script(1, 100))
         self.assertNotIn("set logscale x", script(1, 2))

@@ -6,6 +6,8 @@ import select
 import subprocess
 import time
 
+from programs import HELPERS
+
 PATIENCE = 120  # seconds
 LOT = 50
 
@@ -43,12 +45,19 @@ def wait_until(what, fact):
         time.sleep(0.05)
 
 
-def read_soon(stream):
-    """What comes next."""
+def line_length(path):
+    """How many stand there."""
+    answer = subprocess.run([f"{HELPERS}/znode", "ls", path], check=False, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return len(answer.stdout.split())
+
+
+def read_soon(stream, or_end=False):
+    """What comes next; nothing if that may be the end."""
     if not select.select([stream], [], [], PATIENCE)[0]:
         raise RuntimeError("nothing came")
     text = os.read(stream.fileno(), 4096)
-    if not text:
+    if not text and not or_end:
         raise RuntimeError("nothing comes any more")
     return text
 
@@ -69,5 +78,3 @@ def end_all(processes):
             one.terminate()
     for one in processes:
         one.wait()
-
-

@@ -32,6 +32,15 @@ class ReportTest(unittest.TestCase):
                      "](tests/bench/plots/a.svg)"):
             self.assertIn(part, text)
 
+    def test_what_has_figures_in_several_units_has_one_row(self):
+        findings = Findings("cost", "title")
+        findings.add("a lock", "packets", [3])
+        findings.add("a lock", "fsyncs", [4])
+        findings.add("a run", "packets", [5])
+        rows = report.figures(findings.as_dict()["series"]).splitlines()
+        self.assertEqual(rows[0], "| what | packets | fsyncs |")
+        self.assertEqual(rows[2:], ["| a lock | 3 | 4 |", "| a run | 5 |  |"])
+
     def test_the_targets_link_to_the_headings(self):
         self.assertEqual(report.anchor(comparison()), "hand-over-20-loops-that-want-it")
 

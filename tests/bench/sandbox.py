@@ -55,7 +55,12 @@ class Traffic:
         return received, sent - received
 
 
+def monitored():
+    """What the first server says of itself."""
+    return dict(line.split("\t", 1) for line in ask("word", "1", "mntr").splitlines() if "\t" in line)
+
+
 def counters():
     """Packets received and sent; answers and events are sent."""
-    values = dict(line.split("\t", 1) for line in ask("word", "1", "mntr").splitlines() if "\t" in line)
+    values = monitored()
     return int(values["zk_packets_received"]), int(values["zk_packets_sent"])

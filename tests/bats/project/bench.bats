@@ -30,6 +30,12 @@ marked_off() { sed '/^<!-- made by/,/^<!-- to here/d' "$1"; }
   found '.comparisons[0].claims[] | select(.name == "wall, zklock to floor") | .value > 0'
 }
 
+@test "who is killed is missed, and what each thing costs is counted" {
+  bench least killed cost
+  found '.comparisons[0].series[] | select(.name == "zklock, a holder") | .median > 0'
+  found '[.comparisons[1].series[] | select(.name == "one run, zklock") | .median > 0] == [true, true, true, true]'
+}
+
 @test "the report is made of what was found, README's part of it between its marks" {
   bench least probe
   cp "$repo/README.md" "$BATS_TEST_TMPDIR"

@@ -2,6 +2,7 @@
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
 #include "command/subcommands.h"
+#include "host/lookup_modules.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 
@@ -21,6 +22,9 @@ int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& poli
 
 int main(int argc, char** argv) {
   const auto inherited = zklock::host::Inherited::take_over();
+#ifdef ZKLOCK_STATIC
+  zklock::host::keep_to_own_lookup_modules();
+#endif
   zklock::command::ExitPolicy policy;
   try {
     return zklock::command::run_command_line(argc, argv, inherited, policy);

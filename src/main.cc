@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <string>
+#include <unistd.h>
 
 namespace {
 
@@ -18,9 +19,7 @@ int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& poli
   return policy.failure_status.value_or(busy ? policy.busy_status : static_cast<int>(failure.status()));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const auto inherited = zklock::host::Inherited::take_over();
 #ifdef ZKLOCK_STATIC
   zklock::host::keep_to_own_lookup_modules();
@@ -34,4 +33,16 @@ int main(int argc, char** argv) {
     zklock::host::say_error(std::string("an error inside zklock: ") + error.what());
     return policy.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run(argc, argv);
+#ifdef ZKLOCK_SANITIZE
+  return status;  // leaks are looked for behind it
+#else
+  // Nothing is left to do but to free memory: what was printed was flushed, sessions are closed, children are gone.
+  _exit(status);
+#endif
 }

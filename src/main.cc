@@ -2,11 +2,13 @@
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
 #include "command/subcommands.h"
+#include "host/lookup_modules.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 
 #include <exception>
 #include <string>
+#include <unistd.h>
 
 namespace {
 
@@ -17,10 +19,11 @@ int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& poli
   return policy.failure_status.value_or(busy ? policy.busy_status : static_cast<int>(failure.status()));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const auto inherited = zklock::host::Inherited::take_over();
+#ifdef ZKLOCK_STATIC
+  zklock::host::keep_to_own_lookup_modules();
+#endif
   zklock::command::ExitPolicy policy;
   try {
     return zklock::command::run_command_line(argc, argv, inherited, policy);
@@ -30,4 +33,16 @@ int main(int argc, char** argv) {
     zklock::host::say_error(std::string("an error inside zklock: ") + error.what());
     return policy.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run(argc, argv);
+#ifdef ZKLOCK_SANITIZE
+  return status;  // leaks are looked for behind it
+#else
+  // Nothing is left to do but to free memory: what was printed was flushed, sessions are closed, children are gone.
+  _exit(status);
+#endif
 }

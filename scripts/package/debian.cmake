@@ -28,5 +28,16 @@ file(WRITE ${doc}/changelog
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
 file(CHMOD ${doc}/changelog ${doc}/copyright PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+
+if(CPACK_ZKLOCK_STATIC)
+  file(WRITE ${share}/lintian/overrides/zklock
+       "# Static and position-independent, which looks like a shared library without any: it starts faster, and the same
+# file runs on every host. It reads what comes from the network, so it keeps its random address.
+zklock: shared-library-lacks-prerequisites [usr/bin/zklock]
+")
+  file(CHMOD_RECURSE ${share}/lintian FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
+       DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endif()
+
 file(GLOB pages ${share}/man/man*/*)
 execute_process(COMMAND gzip -9n ${pages} ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)

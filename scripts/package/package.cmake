@@ -38,8 +38,9 @@ set(CPACK_PACKAGE_FILE_NAME zklock-${PROJECT_VERSION}-${system}-${CMAKE_SYSTEM_P
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds none for a static program
 # Suggested only: a host that locks has no need of Java. zklock-sandbox says what to install.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "default-jre-headless, libzookeeper-java, libslf4j-java")
+set(CPACK_ZKLOCK_STATIC ${ZKLOCK_PORTABLE})  # for debian.cmake
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/scripts/package/debian.cmake)
 include(CPack)

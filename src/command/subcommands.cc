@@ -185,7 +185,10 @@ void describe_root(CLI::App& root) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
-  CLI::App root("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
+  // Static, so that it is not taken apart at zklock's end.
+  static std::optional<CLI::App> parser;
+  CLI::App& root =
+      parser.emplace("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   GlobalOptions global;

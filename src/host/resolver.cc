@@ -2,6 +2,7 @@
 #include "host/resolver.h"
 
 #include "base/text.h"
+#include "host/lookup_modules.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -11,8 +12,10 @@
 #include <netdb.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,13 +41,11 @@ std::string describe(const std::string& host) {
   return lines + "\n";
 }
 
-[[noreturn]] void answer(const std::vector<std::string>& hosts, int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+void answer(const std::vector<std::string>& hosts, int fd) {
   for (const std::string& host : hosts) {
     const std::string lines = describe(host);
     if (write(fd, lines.data(), lines.size()) < 0) break;
   }
-  _exit(0);
 }
 
 std::vector<Resolved> parse(std::string_view text, size_t count) {
@@ -61,6 +62,27 @@ std::vector<Resolved> parse(std::string_view text, size_t count) {
   return results;
 }
 
+// Becomes the system's getent, which has nothing of ours. Returns where there is none.
+void become_getent(const std::string& host, int fd) {
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(fd, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+  execlp("getent", "getent", "ahosts", "--", host.c_str(), nullptr);
+}
+
+// Of its lines "ADDRESS STREAM NAME" those with an address for connections; each address has one for datagrams, too.
+std::vector<std::string> addresses_of_getent(std::string_view text) {
+  std::vector<std::string> addresses;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::string address(line.substr(0, line.find(' ')));
+    const bool known = std::count(addresses.begin(), addresses.end(), address) > 0;
+    if (line.find(" STREAM") != std::string_view::npos && !known) addresses.push_back(address);
+  }
+  return addresses;
+}
+
 }  // namespace
 
 bool is_numeric_address(const std::string& host) {
@@ -68,23 +90,28 @@ bool is_numeric_address(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
-Lookup::Lookup(const std::vector<std::string>& hosts) : count_(hosts.size()) {
+Lookup::Lookup(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+  start([this](int output) { answer(hosts_, output); });
+}
+
+void Lookup::start(const std::function<void(int output)>& child) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
   output_ = Fd(ends[0]);
   const Fd input(ends[1]);
+  text_.clear();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the resolver");
-  if (pid_ == 0) answer(hosts, input.get());
+  if (pid_ > 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  child(input.get());
+  _exit(0);
 }
 
-Lookup::~Lookup() {
+void Lookup::end_child() {
+  if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-}
-
-std::vector<Resolved> Lookup::results() const {
-  return parse(text_, count_);
+  waitpid(std::exchange(pid_, 0), nullptr, 0);
 }
 
 void Lookup::arm(PollSet& set) {
@@ -97,6 +124,25 @@ void Lookup::record(const PollSet& set) {
   const ssize_t length = read(output_.get(), part, sizeof part);
   if (length > 0) text_.append(part, static_cast<size_t>(length));
   if (length <= 0) output_.reset();
+}
+
+void Lookup::decide() {
+  if (output_ || done_) return;
+  end_child();
+  note_answer();
+  while (asked_ < results_.size() && results_[asked_].error.empty()) ++asked_;
+  done_ = asked_ == results_.size() || !keeps_to_own_lookup_modules();
+  if (!done_) start([this](int output) { become_getent(hosts_[asked_], output); });
+}
+
+void Lookup::note_answer() {
+  if (results_.empty()) {
+    results_ = parse(text_, hosts_.size());
+    return;
+  }
+  auto addresses = addresses_of_getent(text_);
+  if (!addresses.empty()) results_[asked_] = {std::move(addresses), ""};
+  ++asked_;
 }
 
 std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host names to addresses, in a child process: getaddrinfo may block for half a minute, and neither a deadline nor a
-// signal could end it in ours.
+// signal could end it in ours. Where zklock keeps to its own lookup modules (lookup_modules.h), the system's getent is
+// asked for the names that they do not know, in a child for each.
 #pragma once
 
 #include "base/time.h"
 #include "host/fd.h"
 #include "host/loop.h"
 
+#include <functional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -25,22 +27,31 @@ bool is_numeric_address(const std::string& host);
 class Lookup : public Source {
  public:
   // Starts it. Throws a Failure (70) where that is not possible.
-  explicit Lookup(const std::vector<std::string>& hosts);
+  explicit Lookup(std::vector<std::string> hosts);
   Lookup(const Lookup&) = delete;
-  ~Lookup() override;
+  ~Lookup() override { end_child(); }
 
-  bool done() const { return !output_; }
+  bool done() const { return done_; }
   // One a host, in the same order. Once it is done.
-  std::vector<Resolved> results() const;
+  const std::vector<Resolved>& results() const { return results_; }
 
   void arm(PollSet& set) override;
   void record(const PollSet& set) override;
+  // Throws a Failure (70) where getent is to be asked and there can be no child.
+  void decide() override;
 
  private:
-  size_t count_;
-  Fd output_;
+  void start(const std::function<void(int output)>& child);
+  void end_child();
+  void note_answer();
+
+  std::vector<std::string> hosts_;
+  std::vector<Resolved> results_;  // none before the first child has answered
+  size_t asked_ = 0;               // the host that getent is asked for
+  bool done_ = false;
+  Fd output_;  // the child's, up to its end
   pid_t pid_ = 0;
-  std::string text_;
+  std::string text_;  // what the child has said
 };
 
 // The same, waited for: one result a host, in the same order. Throws a Failure (69) when `until` passes, and what the

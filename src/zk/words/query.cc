@@ -71,6 +71,7 @@ class ServerQuery : public host::Source {
 };
 
 void ServerQuery::note_lookup() {
+  lookup_->decide();
   if (!lookup_->done()) {
     if (left_until(until_) > Duration::zero()) return;
     return add(WordResult::unknown_host, "", "no answer from the resolver in time");

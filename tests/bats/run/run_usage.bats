@@ -272,7 +272,7 @@ wrong() {
   assert_line --index 0 --regexp '^zklock [0-9]+\.[0-9]+\.[0-9]+$'
   assert_line --index 1 --regexp '^ZooKeeper C client [0-9]+\.[0-9]+\.[0-9]+$'
   assert_line --index 2 --regexp \
-    '^built with [A-Za-z]+ [0-9.]+, [A-Za-z]+(, portable)?(, sanitizers)?(, commit [0-9a-f]{12,}(-dirty)?)?$'
+    '^built with [A-Za-z]+ [0-9.]+, [A-Za-z]+(, static)?(, sanitizers)?(, commit [0-9a-f]{12,}(-dirty)?)?$'
   assert_equal "${#lines[@]}" 3
   expect_status 0 zklock --version
   assert_output "$said"

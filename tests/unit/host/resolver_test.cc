@@ -4,12 +4,14 @@
 #include "host/resolver.h"
 
 #include "base/failure.h"
+#include "host/lookup_modules.h"
 #include "host/signals.h"
 #include "support/process.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,6 +102,105 @@ ISOLATED_TEST(Resolver, IsEndedByASignal) {
   ::kill(getpid(), SIGTERM);
   EXPECT_EQ(support::failure_of([&] { resolve(loop, {host}, kNever); })->signal(), SIGTERM);
   EXPECT_TRUE(has_no_child());
+}
+
+// --- the system's getent
+
+// In place of the system's, with a shell script's lines.
+void put_getent(const support::TempDir& folder, const std::string& lines) {
+  folder.write("getent", "#!/bin/sh\n" + lines, 0755);
+  setenv("PATH", (folder.path() + ":" + getenv("PATH")).c_str(), 1);
+}
+
+constexpr const char* kKnowsPrinter =
+    "echo \"$*\" >>\"${0%/*}/asked\"\n"
+    "[ \"$3\" = printer.invalid ] || exit 2\n"
+    "printf '%-15s %s\\n' 192.0.2.7 'STREAM printer.local' 192.0.2.7 DGRAM 2001:db8::7 STREAM 2001:db8::7 RAW\n";
+
+ISOLATED_TEST(Resolver, AsksGetentForWhatLibcItselfDoesNotKnow) {
+  const support::TempDir folder;
+  put_getent(folder, kKnowsPrinter);
+  keep_to_own_lookup_modules();
+  Loop loop;
+  const auto results = resolve(loop, {"127.0.0.2", "printer.invalid", "127.0.0.3", "nobody.invalid"}, deadline_in(60s));
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[0].addresses, std::vector<std::string>{"127.0.0.2"});
+  EXPECT_EQ(results[1].addresses, (std::vector<std::string>{"192.0.2.7", "2001:db8::7"}));
+  EXPECT_EQ(results[1].error, "");
+  EXPECT_EQ(results[2].addresses, std::vector<std::string>{"127.0.0.3"});
+  EXPECT_TRUE(results[3].addresses.empty());
+  EXPECT_NE(results[3].error, "");
+  EXPECT_EQ(support::contents_of(folder.file("asked")), "ahosts -- printer.invalid\nahosts -- nobody.invalid\n");
+  EXPECT_TRUE(has_no_child());
+}
+
+ISOLATED_TEST(Resolver, AsksNobodyElseWhereLibcLoadsItsModules) {
+  const support::TempDir folder;
+  put_getent(folder, kKnowsPrinter);
+  Loop loop;
+  EXPECT_NE(resolve(loop, {"printer.invalid"}, deadline_in(60s))[0].error, "");
+  EXPECT_FALSE(support::exists(folder.file("asked")));
+}
+
+ISOLATED_TEST(Resolver, SaysTheSameWhereThereIsNoGetent) {
+  Loop loop;
+  const std::string error = resolve(loop, {"nobody.invalid"}, deadline_in(60s))[0].error;
+  keep_to_own_lookup_modules();
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_EQ(resolve(loop, {"nobody.invalid"}, deadline_in(60s))[0].error, error);
+  EXPECT_TRUE(has_no_child());
+}
+
+ISOLATED_TEST(Resolver, GetentHasNothingOfOurs) {
+  const support::TempDir folder;
+  put_getent(folder, "ls -l /proc/$$/fd >\"${0%/*}/descriptors\"\n");
+  keep_to_own_lookup_modules();
+  ASSERT_GE(open(folder.write("ours", "").c_str(), O_RDONLY), 0);
+  Loop loop;
+  resolve(loop, {"nobody.invalid"}, deadline_in(60s));
+  const std::string descriptors = support::contents_of(folder.file("descriptors"));
+  EXPECT_NE(descriptors.find("pipe:"), std::string::npos) << descriptors;
+  EXPECT_EQ(descriptors.find("ours"), std::string::npos) << descriptors;
+}
+
+constexpr const char* kTakesForEver = "echo $$ >\"${0%/*}/pid\"; exec sleep 1000\n";
+
+ISOLATED_TEST(Resolver, GetentEndsWithTheLookup) {
+  const support::TempDir folder;
+  put_getent(folder, kTakesForEver);
+  keep_to_own_lookup_modules();
+  Loop loop;
+  pid_t getent = 0;
+  {
+    Lookup lookup({"nobody.invalid"});
+    const Attached attached(loop, lookup);
+    const auto asked = [&] {
+      loop.turn(deadline_in(10ms));
+      return support::exists(folder.file("pid"));
+    };
+    EXPECT_TRUE(support::wait_until(asked));
+    getent = support::pid_in(folder.file("pid"));
+    EXPECT_TRUE(support::is_alive(getent));
+    EXPECT_FALSE(lookup.done());
+  }
+  EXPECT_FALSE(support::is_alive(getent));
+  EXPECT_TRUE(has_no_child());
+}
+
+ISOLATED_TEST(Resolver, GetentEndsWithZklock) {
+  const support::TempDir folder;
+  put_getent(folder, kTakesForEver);
+  keep_to_own_lookup_modules();
+  const pid_t zklock = support::start_process([] {
+    Loop loop;
+    resolve(loop, {"nobody.invalid"}, kNever);
+    return 0;
+  });
+  const pid_t getent = support::pid_in(folder.file("pid"));
+  EXPECT_TRUE(support::is_alive(getent));
+  ::kill(zklock, SIGKILL);
+  waitpid(zklock, nullptr, 0);
+  EXPECT_TRUE(support::wait_until([&] { return !support::is_alive(getent); }));
 }
 
 }  // namespace

@@ -8,10 +8,22 @@
 
 namespace zklock::zk {
 
-// Between two requests of any session that is connected (zk::Link sees to that), and between two heartbeats of a lease.
-// T/24 less than the longest silence: for a busy machine.
+// Between two requests of any session that is connected (zk::Link sees to that). T/24 less than the longest silence:
+// for a busy machine.
 constexpr Duration beat_of(Duration session_timeout) {
   return session_timeout / 8;
+}
+
+// Between two heartbeats of a lease, and as old as a proof may be on which something is granted. Each is a transaction,
+// which all servers write down, so it is as seldom as the patience below leaves time for.
+constexpr Duration heartbeat_of(Duration session_timeout) {
+  return session_timeout / 6;
+}
+
+// Before the first heartbeat of a lease, at least, so that a command which ends at once pays for none; before the next
+// one after an answer that proved nothing.
+constexpr Duration least_pause_of(Duration session_timeout) {
+  return session_timeout / 60;
 }
 
 // Between two requests. After a longer silence of ours the leader may be about to expire the session, and nothing
@@ -22,8 +34,9 @@ constexpr Duration longest_silence_of(Duration session_timeout) {
   return session_timeout / 6;
 }
 
-// For an answer; for an attempt to connect. After an answer a server that falls silent costs a beat, this, and this
-// again for a dead server, 11T/24 in all, before a third server is asked.
+// For an answer; for an attempt to connect. After a proof a server that has lost its quorum costs a heartbeat's time,
+// this, and this again for a dead server, T/2 in all, before a third server is asked; one that falls silent a beat and
+// twice this, 11T/24.
 constexpr Duration patience_of(Duration session_timeout) {
   return session_timeout / 6;
 }

@@ -21,8 +21,8 @@ void Lease::add(const Held& held) {
   const Deadline due = held.proved + zk::heartbeat_of(session_.timeout());
   next_heartbeat_ = std::min(next_heartbeat_, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
   move_fence();
-  nodes_.push_back({held, nullptr, nullptr});
-  if (watched_ == Watched::nodes) send(nodes_.back());
+  nodes_.push_back({held, held.watch, nullptr});
+  if (watched_ == Watched::nodes && !held.watch) send(nodes_.back());
 }
 
 void Lease::drop(const std::string& node) {

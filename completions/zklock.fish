@@ -129,7 +129,7 @@ complete -c zklock -n '__zklock_at ""' -s V -l version -d 'Print the version'
 
 complete -c zklock -n 'not __zklock_has_command' -s h -l help -d 'Print a summary'
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s S -l servers -x -d 'Servers, HOST[:PORT][,...][/CHROOT]'
-complete -c zklock -n __zklock_has_session -l session-timeout -x -d 'Ask for this one (15s)'
+complete -c zklock -n __zklock_has_session -l session-timeout -x -d 'Ask for this one (30s)'
 complete -c zklock -n __zklock_has_session -l connect-timeout -x -d 'Give up when no server answers (15s)'
 complete -c zklock -n __zklock_has_session -l auth-file -r -F -d 'Credentials, digest:USER:PASSWORD'
 complete -c zklock -n __zklock_has_session -l acl -x -a 'open creator creator-world-read' -d 'Of nodes made'

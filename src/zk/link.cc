@@ -14,6 +14,9 @@ using namespace std::chrono_literals;
 constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
 constexpr Duration kLeastPause = 50ms;      // of ours beyond a beat; less is a busy machine
 constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
+// Between two rounds of servers: at least, and a part of the time that they have been away.
+constexpr Duration kLeastRoundPause = 150ms;
+constexpr int kAwayParts = 20;
 
 }  // namespace
 
@@ -29,7 +32,7 @@ void Link::arm(host::PollSet& set) {
   const Client::Interest interest = client_.interest();
   note_state();
   if (!interest.usable || interest.fd < 0) {
-    not_before_ = deadline_in(interest.usable ? interest.within : kAfterFailure);
+    not_before_ = deadline_in(interest.usable ? std::min(interest.within, round_pause()) : kAfterFailure);
     if (!interest.usable) note_attempt();
     return set.wake_at(not_before_);
   }
@@ -84,12 +87,20 @@ bool Link::was_silent() const {
   return BootClock::now() > heard_ + longest;
 }
 
+// Who has just lost all servers wants the first that serves again at once: T/60, the library's pause, would be half a
+// second. Who has been without for long is one of many, and tries as seldom as the library would.
+Duration Link::round_pause() const {
+  return std::max<Duration>(kLeastRoundPause, (BootClock::now() - unconnected_since_) / kAwayParts);
+}
+
 // The moment by which the server must have shown life.
 Deadline Link::cut_at() const {
-  Duration patience = patience_of(client_.session_timeout());
-  if (client_.connections() == 0) patience = std::max(patience, kFirstPatience);
-  const Deadline since = client_.state() == ClientState::connected ? client_.silent_since() : tried_since_;
-  return since == kNever ? kNever : since + patience;
+  if (client_.state() == ClientState::connected) {
+    const Deadline since = client_.silent_since();
+    return since == kNever ? kNever : since + patience_of(client_.session_timeout());
+  }
+  const Duration attempt = attempt_of(client_.session_timeout());
+  return tried_since_ + (client_.connections() == 0 ? std::max(attempt, kFirstPatience) : attempt);
 }
 
 void Link::cut() {
@@ -129,7 +140,7 @@ void Link::note_attempt() {
 Deadline SecondSession::confirmed_at() {
   if (!connected()) return connected_since_ = kNever;
   connected_since_ = std::min(connected_since_, BootClock::now());
-  return connected_since_ + 2 * patience_of(client_.session_timeout());
+  return connected_since_ + 2 * attempt_of(client_.session_timeout());
 }
 
 }  // namespace zklock::zk

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a client connected: drives it in the loop, cuts what is silent, and goes on to a server that has not failed
 // yet. Three spans decide, all parts of the session timeout T (zk/timing.h): a request unanswered for T/6 cuts the
-// connection, an attempt to connect gets T/6, and the library pauses T/60 after each round of servers.
+// connection, an attempt to connect gets T/6, 2.5 s at most, and the pause after each round of servers is T/60, less as
+// long as they are not away for long.
 //
 // Whoever has a session is heard: when nothing was sent for T/8 it sends a cheap read. So does who waits in line or at
 // a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.
@@ -38,6 +39,7 @@ class Link : public host::Source {
   void note_attempt();
   void cut();
   Deadline cut_at() const;
+  Duration round_pause() const;
   void be_heard();
   bool was_silent() const;
 

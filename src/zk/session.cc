@@ -5,6 +5,7 @@
 #include "host/terminal.h"
 #include "zk/library_log.h"
 #include "zk/path.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <deque>
@@ -112,13 +113,13 @@ void Session::turn(Deadline until) {
   if (waited >= options_.connect_timeout) fail_unreachable(waited);
 }
 
-// When it is time to ask whether the servers still want this session. A pause of theirs is mostly over by then.
+// When it is time to ask whether the servers still want this session.
 Deadline Session::doubtful_from() const {
   if (connected() || expired() || client_->connections() == 0) return kNever;
   if (second_) return second_->confirmed_at();
   // The link notices a lost connection at its next turn.
   const Deadline since = link_->unconnected_since();
-  return since == kNever ? kNever : since + timeout() / 2;
+  return since == kNever ? kNever : since + doubt_of(timeout());
 }
 
 void Session::look_for_refusal() {

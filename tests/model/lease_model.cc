@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h itself: all phases of
 // what zklock sends, of a follower's reports to its leader and of the leader's clock, and the cut at the worst moment.
+// Every request is taken for a proof here, though only the heartbeats among them are. And whether there is time to ask
+// a third server before the lease ends.
 //
-//   model_lease            the table; 1 if some fence is later than the session may end
-//   model_lease --mutant NAME | --mutants | --quick
+//   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
+//   server model_lease --mutant NAME | --mutants | --quick
 //                          with a mistake, which is to be found; all of them, 1 if one is not; a coarser grid
 #include "zk/timing.h"
 
@@ -36,11 +38,16 @@ constexpr Ensemble kEnsembles[] = {{"2", 480, 240},   {"2.5", 480, 192}, {"2.75"
 struct Protocol {
   const char* name;
   Duration (*beat)(Duration) = zklock::zk::beat_of;
+  Duration (*heartbeat)(Duration) = zklock::zk::heartbeat_of;
   Duration (*silence)(Duration) = zklock::zk::longest_silence_of;
   Duration (*after_handshake)(Duration) = zklock::zk::longest_silence_of;  // from its start to the first request
   Duration (*fence)(Duration) = zklock::zk::fence_of;
   Duration (*before_grant)(Duration) = nullptr;  // between requests of a waiter, where that is something else
   bool patient = true;                           // a proof soon after a handshake counts no more than that
+  // How old the proof may be of what is granted by a list alone (ProtectedNode::look_again).
+  Duration (*granted)(Duration) = zklock::zk::heartbeat_of;
+  bool first_counts_from_grant = false;    // the first heartbeat, not from the proof
+  Duration (*listed)(Duration) = nullptr;  // a list counts as a proof, so much later than the last transaction
 };
 
 constexpr Duration whole(Duration t) {
@@ -52,8 +59,17 @@ constexpr Duration third(Duration t) {
 constexpr Duration half(Duration t) {
   return t / 2;
 }
+constexpr Duration quarter(Duration t) {
+  return t / 4;
+}
 constexpr Duration fifth(Duration t) {
   return t / 5;
+}
+constexpr Duration eighth(Duration t) {
+  return t / 8;
+}
+constexpr Duration five_24ths(Duration t) {
+  return zklock::zk::heartbeat_of(t) + t / 24;
 }
 constexpr Duration seven_24ths(Duration t) {
   return zklock::zk::patience_of(t) + zklock::zk::beat_of(t);
@@ -76,6 +92,14 @@ std::vector<Protocol> mutants() {
   add("pause-forgiven-after-handshake").after_handshake = half;
   add("pause-of-a-fifth").silence = fifth;
   add("proof-right-after-handshake").patient = false;
+  // What a busy machine needs, then, is on top of that.
+  Protocol& unheard = add("heard-by-heartbeats-alone");
+  unheard.beat = zklock::zk::heartbeat_of;
+  unheard.silence = five_24ths;
+  add("list-for-a-proof").listed = zklock::zk::heartbeat_of;
+  add("heartbeat-every-quarter").heartbeat = quarter;
+  add("list-alone-however-old").granted = third;
+  add("first-heartbeat-from-the-grant").first_counts_from_grant = true;
   return list;
 }
 
@@ -122,7 +146,8 @@ class Search {
         step_(step),
         life_(earliest_end(ensemble, 0)),
         beat_(in_units(protocol.beat, ensemble)),
-        silence_(std::max(beat_, in_units(protocol.silence, ensemble))) {
+        silence_(std::max(beat_, in_units(protocol.silence, ensemble))),
+        least_(std::max(step, in_units(protocol.heartbeat, ensemble) - beat_)) {
     finding_.safe = ensemble.session * 10;
   }
 
@@ -141,7 +166,7 @@ class Search {
     const Units usual = protocol_.before_grant ? in_units(protocol_.before_grant, ensemble_) : beat_;
     const Units longest = protocol_.before_grant ? usual : silence_;
     for (const Units earlier : {usual, longest}) {
-      for (Units before : {usual, (usual + longest) / 2, longest}) {
+      for (Units before : {least_, usual, (usual + longest) / 2, longest}) {
         for (Units last = 1; last <= longest; last += step_) {
           heard_.clear();
           for (Units back = 6; back > 0; --back) heard_.push_back(-before - back * earlier);
@@ -170,12 +195,11 @@ class Search {
   // In step, or late by as much as is let through.
   void heartbeats(Units handshake, int more) {
     if (more == 0) return;
-    for (const Units gap : {beat_, (beat_ + silence_) / 2, silence_}) {
+    for (const Units gap : {least_, beat_, (beat_ + silence_) / 2, silence_}) {
       heard_.push_back(heard_.back() + gap);
       prove(handshake);
       heartbeats(handshake, more - 1);
       heard_.pop_back();
-      if (silence_ == beat_) break;
     }
   }
 
@@ -189,7 +213,7 @@ class Search {
 
   // zk::Link::proof_now()
   Units counted(Units handshake) const {
-    const Units proof = heard_.back();
+    const Units proof = heard_.back() + (protocol_.listed ? in_units(protocol_.listed, ensemble_) : 0);
     if (handshake == kNoHandshake || !protocol_.patient) return proof;
     if (proof >= handshake + in_units(zklock::zk::first_report_of, ensemble_)) return proof;
     return std::min(proof, handshake + ensemble_.session - in_units(protocol_.fence, ensemble_));
@@ -201,6 +225,7 @@ class Search {
   Units life_;
   Units beat_;
   Units silence_;
+  Units least_;  // from a read of zk::Link's to the next heartbeat
   std::vector<Units> heard_;
   Finding finding_;
 };
@@ -209,10 +234,32 @@ double parts(const Ensemble& ensemble, Units span) {
   return 48.0 * static_cast<double>(span) / static_cast<double>(ensemble.session);
 }
 
-// False if a fence is too late.
+// From a proof on, the latest moment at which a third server is asked: the heartbeat behind that proof has no answer,
+// and the second server is dead. Mirrors Lease::add for the first one.
+Units third_server(const Ensemble& e, const Protocol& protocol) {
+  const Units heartbeat = in_units(protocol.heartbeat, e);
+  const Units age = in_units(protocol.granted, e);
+  const Units first = std::max(heartbeat, age + in_units(zklock::zk::least_pause_of, e));
+  const Units sent = protocol.first_counts_from_grant ? age + heartbeat : first;
+  return sent + 2 * in_units(zklock::zk::patience_of, e);
+}
+
+// By which it must have answered: the fence less the longest grace (kGraceParts in src/command/lock/locks.h).
+Units end_of_lease(const Ensemble& e, const Protocol& protocol) {
+  return in_units(protocol.fence, e) - in_units(eighth, e);
+}
+
+// False if a fence is too late, or too early.
 bool check(const Protocol& protocol, Units step, bool print) {
-  bool safe = true;
+  const Ensemble& any = kEnsembles[0];
+  const Units asked = third_server(any, protocol);
+  const Units end = end_of_lease(any, protocol);
+  bool safe = asked < end;
   if (print) {
+    std::printf(
+        "%s, in parts of T/48: from a proof on a third server is asked at %.1f, with all grace the lease ends at "
+        "%.1f%s\n",
+        protocol.name, parts(any, asked), parts(any, end), safe ? "" : "  TOO LATE");
     std::printf("%s, in parts of T/48: how long a session lives at least from a proof on\n", protocol.name);
     std::printf("%8s %8s %8s %8s %8s %8s\n", "T/tick", "fresh", "wait", "reconn.", "claim", "fence");
   }

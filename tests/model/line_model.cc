@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/protected_node.cc and lock.cc.
-// Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and time
-// (lease_model.cc).
+// Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and how long a proof
+// is good (lease_model.cc).
 #include "line_servers.h"
 #include "run.h"
 
@@ -10,16 +10,19 @@ namespace {
 
 class Line : public Servers {
  public:
-  enum class Mutant { none, no_look, plain_list, sync, forgotten, unseen, listed_before };
-  static constexpr std::array kMutants = {
-      "no look after a lost create",     "a plain list after a lost create",
-      "sync instead of a quorum's word", "a place whose delete was not answered is forgotten",
-      "a watch without a look",          "the list before the create"};
+  enum class Mutant { none, no_look, plain_list, sync, forgotten, unseen, listed_before, listed_proof };
+  static constexpr std::array kMutants = {"no look after a lost create",
+                                          "a plain list after a lost create",
+                                          "sync instead of a quorum's word",
+                                          "a place whose delete was not answered is forgotten",
+                                          "a watch without a look",
+                                          "the list before the create",
+                                          "a list for a proof"};
   Line(Size size, Mutant mutant) : full_(size == Size::full), mutant_(mutant) {}
 
   State first() const {
     State s{};
-    for (Contender& c : s.contenders) c = {start, a, nothing, kNoNode, 1, 0, 0};
+    for (Contender& c : s.contenders) c = {start, a, nothing, kNoNode, 1, 0, 0, 0};
     s.losses = full_ ? 3 : 1;
     s.expiries = full_ ? 2 : 1;
     s.withdrawals = 1;
@@ -46,6 +49,7 @@ class Line : public Servers {
   void steps(const State& s, Steps<State>& out) const {
     server_steps(s, out);
     for (size_t who = 0; who < 2; ++who) {
+      time_steps(s, who, out);
       session_steps(s, who, out);
       pending_steps(s, who, out);
       if (s.contenders[who].server == nowhere) {
@@ -99,6 +103,7 @@ class Line : public Servers {
   // ProtectedNode::make, with an id that was never used before.
   void make(State s, size_t who, Steps<State>& out) const {
     each_own(s, who, [](uint8_t& node) { node &= static_cast<uint8_t>(~last_attempt); });
+    s.contenders[who].proved = 0;
     State next = s;
     Contender& c = next.contenders[who];
     if (mutant_ == Mutant::listed_before && c.phase == start) {
@@ -114,11 +119,12 @@ class Line : public Servers {
     next_phase(next, who, c.place == kNoNode ? holding : to_watch, out, "creates its node");
   }
 
-  // The list that was sent with the create.
+  // The list that was sent with the create; and ProtectedNode::look_again while the last proof is good.
   void list(const State& s, size_t who, Steps<State>& out) const {
     State next = s;
     lose(s, who, confirming, nothing, out, "the list is lost");
     note_read(next, who);
+    if (mutant_ == Mutant::listed_proof) next.contenders[who].proved = 1;
     look(next, who, out, "lists");
   }
 
@@ -140,6 +146,7 @@ class Line : public Servers {
 
   // ProtectedNode::confirm: a check of the node, and a list behind it.
   void confirm(const State& s, size_t who, Steps<State>& out) const {
+    if (s.contenders[who].proved || mutant_ == Mutant::listed_proof) list(s, who, out);
     lose(s, who, confirming, nothing, out, "check and list are lost");
     give_up_server(s, who, confirming, out);
     if (!answers(s, who)) return;
@@ -158,7 +165,8 @@ class Line : public Servers {
     for (uint8_t i = 0; i < own; ++i) {
       if (next.nodes[i] & seen) c.place = i;
     }
-    next_phase(next, who, c.place == kNoNode ? holding : to_watch, out, what);
+    if (c.place != kNoNode) return next_phase(next, who, to_watch, out, what);
+    next_phase(next, who, c.proved ? holding : removing, out, c.proved ? what : "has its turn, and its fence is over");
   }
 
   // Lock::wait_for: reads the predecessor and sets a watch on it. That survives a reconnect: the library sets it again,
@@ -191,7 +199,6 @@ class Line : public Servers {
     if (place == kNoNode || (s.nodes[place] & seen_by(s, who))) return;
     next = s;
     next.contenders[who].place = kNoNode;
-    note_read(next, who);
     next_phase(next, who, confirming, out, "is woken");
   }
 

@@ -3,9 +3,13 @@
 //
 // The ensemble is two servers. A always has what a quorum knows. B lags behind until it catches up, which any
 // transaction through it makes it do; once in a run it is a deposed leader instead, which answers reads and `sync` from
-// what it had, and no transaction. A client is refused by a server that has less than the client has seen. What a
-// client had sent before its connection broke may be done later, but not behind a transaction of the same session
-// through another server: that comes after it, or it is refused, because the session has moved.
+// what it had, and no transaction. A client is refused by a server that has less than the client has seen; an event
+// tells it nothing of that. What a client had sent before its connection broke may be done later, but not behind a
+// transaction of the same session through another server: that comes after it, or it is refused, because the session
+// has moved.
+//
+// Of time there is one bit: as long as a client's last proof is good its session does not expire (lease_model.cc), and
+// when that is over the command that it runs is dead.
 #pragma once
 
 #include "checker.h"
@@ -23,10 +27,11 @@ constexpr uint8_t kNoNode = 255;
 
 struct Contender {
   uint8_t phase, server, pending;
-  uint8_t place;  // the node that it waits for
-  uint8_t alive;  // the session, whether it knows or not
-  uint8_t ahead;  // it has seen more than B has
-  uint8_t again;  // after its withdrawal
+  uint8_t place;   // the node that it waits for
+  uint8_t alive;   // the session, whether it knows or not
+  uint8_t ahead;   // it has seen more than B has
+  uint8_t again;   // after its withdrawal
+  uint8_t proved;  // by a quorum, not so long ago that its session may have expired since
 };
 
 class Servers {
@@ -39,8 +44,11 @@ class Servers {
     uint8_t overflow;
   };
 
-  // Nodes that nobody sees any more.
+  // Nodes that nobody sees any more, and proofs of what is not held.
   void tidy(State& s) const {
+    for (Contender& c : s.contenders) {
+      if (c.phase == start || c.phase == unknown || c.phase == removing || c.phase == left) c.proved = 0;
+    }
     size_t to = 0;
     for (uint8_t from = 0; from < s.nodes.size(); ++from) {
       const uint8_t node = s.nodes[from];
@@ -56,10 +64,7 @@ class Servers {
 
  protected:
   static size_t owner_of(uint8_t node) { return node & owner ? 1 : 0; }
-  static bool holds(const State& s, size_t who) {
-    const uint8_t at = own_node(s, who, at_a);
-    return s.contenders[who].phase == holding && at != kNoNode;
-  }
+  static bool holds(const State& s, size_t who) { return s.contenders[who].phase == holding; }
   static uint8_t own_node(const State& s, size_t who, uint8_t seen) {
     for (uint8_t i = 0; i < s.nodes.size(); ++i) {
       const uint8_t wanted = seen | session_lives | last_attempt;
@@ -101,6 +106,7 @@ class Servers {
   }
   // A transaction's answer has come.
   static void note_answer(State& s, size_t who) {
+    s.contenders[who].proved = 1;
     if (s.contenders[who].server == b) catch_up(s);
     note_read(s, who);
   }
@@ -137,7 +143,7 @@ class Servers {
       if (!(node & session_lives) && (node & at_a)) next.stale = 1, node &= static_cast<uint8_t>(~at_a);
     });
     if (next.nodes != s.nodes) out.move(next, who, "the session that it left behind expires");
-    if (!c.alive || s.expiries == 0 || c.phase == left) return;
+    if (!c.alive || c.proved || s.expiries == 0 || c.phase == left) return;
     next = s;
     next.contenders[who].alive = 0;
     next.contenders[who].pending = nothing;
@@ -148,6 +154,15 @@ class Servers {
     next.stale = 1;
     if (c.server == a || !s.deposed) next.contenders[who].server = nowhere;
     out.chance(next, who, "its session expires");
+  }
+
+  // The fence, for who holds.
+  void time_steps(State next, size_t who, Steps<State>& out) const {
+    Contender& c = next.contenders[who];
+    if (!c.proved) return;
+    c.proved = 0;
+    if (c.phase == holding) c.phase = removing;
+    out.chance(next, who, "its last proof is too old");
   }
 
   // The quorum gets, or does not get, what was sent before the connection broke.
@@ -183,7 +198,7 @@ class Servers {
     Contender& c = s.contenders[who];
     each_own(s, who, [](uint8_t& node) { node &= static_cast<uint8_t>(~(session_lives | last_attempt)); });
     const bool done = over && !(c.phase == removing && c.again);
-    c = {static_cast<uint8_t>(done ? left : start), a, nothing, kNoNode, 1, 0, 0};
+    c = {static_cast<uint8_t>(done ? left : start), a, nothing, kNoNode, 1, 0, 0, 0};
   }
 };
 

@@ -112,7 +112,7 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   add_servers(app, options);
-  add_global_value(app, "--session-timeout", options.session_timeout, "Session timeout to ask for (15s)", "DUR");
+  add_global_value(app, "--session-timeout", options.session_timeout, "Session timeout to ask for (30s)", "DUR");
   add_global_value(app, "--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
   add_global_value(app, "--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
   add_global_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
@@ -133,7 +133,7 @@ zk::SessionOptions session_options(const GlobalOptions& options) {
   zk::SessionOptions session;
   session.servers = server_list(options);
   session.session_timeout =
-      timeout(setting(options.session_timeout, "--session-timeout", "ZKLOCK_SESSION_TIMEOUT", "15s"));
+      timeout(setting(options.session_timeout, "--session-timeout", "ZKLOCK_SESSION_TIMEOUT", "30s"));
   session.connect_timeout =
       timeout(setting(options.connect_timeout, "--connect-timeout", "ZKLOCK_CONNECT_TIMEOUT", "15s"));
   session.credentials = credentials(options);

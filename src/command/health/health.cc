@@ -76,7 +76,7 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   checkup.session = session_options(call.global);
   checkup.session.servers.servers = checkup.servers;
   if (!words.empty()) checkup.session.servers.origin = "the command line";
-  // A silent server must not take all the time that there is: each attempt gets a sixth of the session timeout.
+  // A silent server must not take all the time that there is: each attempt gets a sixth of a short session timeout.
   checkup.session.session_timeout = std::min(checkup.session.session_timeout, std::max<Duration>(checkup.time, 1s));
   return checkup;
 }

@@ -11,12 +11,6 @@ namespace zklock::recipe {
 
 using zk::Code;
 
-namespace {
-
-constexpr int kRetries = 60;  // in a session timeout
-
-}  // namespace
-
 Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched)
     : session_(session), grace_(grace), watched_(watched), connections_(session.client().connections()) {
   for (const Held& one : held) add(one);
@@ -24,10 +18,11 @@ Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace
 
 void Lease::add(const Held& held) {
   proved_ = std::min(proved_, held.proved);
-  next_heartbeat_ = std::min(next_heartbeat_, held.proved + zk::beat_of(session_.timeout()));
+  const Deadline due = held.proved + zk::heartbeat_of(session_.timeout());
+  next_heartbeat_ = std::min(next_heartbeat_, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
   move_fence();
-  nodes_.push_back({held, nullptr, nullptr});
-  if (watched_ == Watched::nodes) send(nodes_.back());
+  nodes_.push_back({held, held.watch, nullptr});
+  if (watched_ == Watched::nodes && !held.watch) send(nodes_.back());
 }
 
 void Lease::drop(const std::string& node) {
@@ -88,12 +83,12 @@ void Lease::send_heartbeat() {
 
 void Lease::take_heartbeat() {
   // An answer that says nothing, like a throttling server's, is no reason to press it.
-  next_heartbeat_ = sent_ + session_.timeout() / kRetries;
+  next_heartbeat_ = sent_ + zk::least_pause_of(session_.timeout());
   const Code code = std::exchange(heartbeat_, nullptr)->answer.code;
   if (code == Code::ok) {
     proved_ = proof_;
     fence_ = kNever;  // may grow
-    next_heartbeat_ = sent_ + zk::beat_of(session_.timeout());
+    next_heartbeat_ = sent_ + zk::heartbeat_of(session_.timeout());
   } else if (code == Code::no_node) {
     state_ = State::node_deleted;
     if (nodes_.size() == 1) lost_ = nodes_.front().held.path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The proof that what we hold is still ours, renewed while the command runs. A client that looks connected may have
-// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/8
+// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/6
 // (T: the negotiated session timeout) a quorum is asked about our nodes, all in one transaction; `proved` is the moment
 // just before the last request that was answered well. A server counts a session out later than the fence, proved +
 // 2T/3 (ARCHITECTURE.md, "Who is heard when"). By then the command must be dead.
@@ -43,7 +43,7 @@ class Lease : public host::Source {
   void add(const Held& held);
   // No longer on this: call it before the node is deleted. A lease on nothing is held for ever.
   void drop(const std::string& node);
-  // For a proof from now on, sooner than its beat gives one.
+  // For a proof from now on, sooner than its next heartbeat gives one.
   void ask() { next_heartbeat_ = BootClock::now(); }
   // On nothing, whatever was lost: for what is acquired from now on.
   void clear();

@@ -46,6 +46,12 @@ Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string
   holder_.path = path_;
 }
 
+Held Lock::held() const {
+  Held held = own_.held(path_);
+  held.watch = watch_;
+  return held;
+}
+
 Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
   session_.set_purpose(tried_);
   try {
@@ -68,7 +74,7 @@ Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
   }
   while (state == NodeState::there) {
     if (const auto outcome = look(policy)) return *outcome;
-    state = own_.confirm(policy.until);
+    state = own_.look_again(policy.until);
   }
   return state == NodeState::expired ? Outcome::expired : Outcome::removed;
 }
@@ -122,7 +128,9 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const WaitPolicy
   }
   const Answer mine = own ? session_.await(own, policy.until) : Answer();
   if (mine.code != Code::ok) watch_.reset();
-  if (mine.data == kRevoked) return Outcome::removed;
+  // The lease does not look again: see Held::watch.
+  const bool somebody_elses = own && mine.code == Code::ok && mine.stat.ephemeral_owner != session_.id();
+  if (mine.data == kRevoked || somebody_elses) return Outcome::removed;
   if (session_.expired()) return Outcome::expired;
   // Gone already, or the watch was lost with the connection.
   if (predecessor.code != Code::ok || !watch_) return std::nullopt;

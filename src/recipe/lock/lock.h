@@ -98,7 +98,7 @@ class Lock : public Lockable {
   Lock(zk::Session& session, const std::string& path, WaitObserver& observer, std::string data, std::string tried);
 
   Outcome acquire(const WaitPolicy& policy) override;
-  Held held() const override { return own_.held(path_); }
+  Held held() const override;
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override { return own_.remove(budget); }
   bool was_deleted() const override { return own_.was_deleted(); }

@@ -4,6 +4,7 @@
 #include "recipe/line.h"
 #include "recipe/use.h"
 #include "zk/path.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <array>
@@ -100,6 +101,25 @@ NodeState ProtectedNode::find(Deadline until) {
     return confirm(until);
   }
   return NodeState::missing;
+}
+
+// The server numbers the nodes in the order in which they are made. So whatever server shows ours, however late it is,
+// shows all that were made before it and are not gone, and nobody new ever comes before it: where a list with our node
+// in it has nobody before it, that stays so. And a server that has less than our create's answer does not take us.
+// Whether our session lives the list does not tell. That is for the last proof, which it leaves where it was.
+NodeState ProtectedNode::look_again(Deadline until) {
+  const auto is_proved = [this] { return BootClock::now() < proved_ + zk::heartbeat_of(session_.timeout()); };
+  while (is_proved()) {
+    session_.ready(until);
+    const Answer list = session_.await(session_.client().children(parent()), until);
+    if (list.code == Code::expired) return NodeState::expired;
+    if (list.code == Code::no_node) return NodeState::missing;
+    if (list.code == Code::unknown) continue;
+    if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
+    siblings_ = list;
+    if (is_proved()) return NodeState::there;
+  }
+  return confirm(until);
 }
 
 // The check is a transaction, so the list, which our server gives after it, lacks nothing that was committed before.

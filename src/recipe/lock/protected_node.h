@@ -22,6 +22,7 @@ struct Held {
   int64_t token = 0;       // the node's czxid: grows from one holder to the next
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
   Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
+  zk::Watch watch = {};    // on the node's data, whose text as of then was looked at; nothing: none was set
 };
 
 // Random (version 4), 36 characters.
@@ -48,6 +49,11 @@ class ProtectedNode {
   // that was never used before. Throws a Failure for what has no way round, 65 for a path that is part of a queue or of
   // a line among it, and what the session throws.
   NodeState make(const std::string& stem, const std::string& data, Deadline until);
+
+  // The list of siblings again, for who waits until those before it are gone. A quorum is asked only where its last
+  // word is older than one on which a holder relies between two heartbeats. It may be gone though it is `there`: then
+  // it is not among its siblings, or a watch on it fires.
+  NodeState look_again(Deadline until);
 
   // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.
   NodeState confirm(Deadline until, const zk::Watch& watch = nullptr);

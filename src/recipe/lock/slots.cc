@@ -81,7 +81,7 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
     if (outcome == Outcome::held) outcome = take_slot(policy);
     if (outcome == Outcome::held) outcome = open_gate(policy);
     // The gate may have taken its time.
-    const bool old = BootClock::now() - slot_.proved() >= zk::beat_of(session_.timeout());
+    const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
     if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(policy.until));
     if (outcome != Outcome::held) withdraw();
     return outcome;

@@ -110,7 +110,7 @@ guesses_nothing() {
 
 @test "--grace advises no longer session than the servers grant" {
   # They grant the tests at most 60 s.
-  answers "the session timeout, 15s: ask for --session-timeout 28800s, which the servers' maxSessionTimeout has to allow" \
+  answers "the session timeout, 30s: ask for --session-timeout 28800s, which the servers' maxSessionTimeout has to allow" \
     run --grace 1h /l -- true
   answers "the session timeout, 1m, the longest that the servers grant: write at most 7500ms" \
     run --session-timeout 28800s --grace 1h /l -- true

@@ -261,6 +261,22 @@ TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
 }
 
+// By hand, under the same name: it would not go with our session.
+TEST_F(LockTest, APlaceThatSomebodyElseHasMadeIsNotWaitedAt) {
+  Party holder(server_ + chroot_);
+  holder.acquire();
+  Party waiter(server_ + chroot_);
+  bool done = false;
+  const Script script(waiter.loop, [&] {
+    if (done || contenders() < 2) return;
+    done = true;
+    const std::string place = "/l/" + line_of(observer_.children("/l")).back().name;
+    observer_.remove(place);
+    observer_.create(place);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::removed);
+}
+
 // 9: the release's answer is lost.
 TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
   Party party(through_proxy_);
@@ -400,21 +416,101 @@ TEST_F(LeaseTest, EachAnswerMovesTheFence) {
   EXPECT_EQ(lease.state(), Lease::State::held);
 }
 
+// What is paid for at the start is too dear for a command that ends at once.
+TEST_F(LeaseTest, TheFirstHeartbeatGivesACommandTheTimeToEnd) {
+  Party party(server_ + chroot_, 20s);
+  party.acquire();
+  Held held = party.held();
+  held.proved -= party.session.timeout() / 6;
+  Lease lease(party.session, {held}, party.session.timeout() / 10, Lease::Watched::nothing);
+  const host::Attached attached(party.loop, lease);
+  lease.decide();
+  EXPECT_EQ(party.session.client().silent_since(), kNever) << "asked";
+  EXPECT_TRUE(test::eventually(party.loop, [&] { return lease.proved() > held.proved; }));
+}
+
+class WaitedTest : public LeaseTest {
+ protected:
+  // For a lock that is given back `pause` after the waiter has come to rest behind its holder, and after `before`.
+  void wait_for(
+      Party& waiter, Duration pause = {}, const std::function<void()>& before = [] {}) {
+    Party holder(server_ + chroot_);
+    holder.acquire();
+    const uint64_t answers = waiter.session.client().answers();
+    const Script script(waiter.loop, [&] {
+      const zk::Client& client = waiter.session.client();
+      // create, list; read its own node, and the one before it
+      if (client.answers() < answers + 4 || client.silent_since() != kNever || released_ != kNever) return;
+      rested_ = std::min(rested_, BootClock::now());
+      if (BootClock::now() < rested_ + pause) return;
+      before();
+      released_ = BootClock::now();
+      holder.lock.release(20s);
+    });
+    ASSERT_EQ(waiter.acquire(), Outcome::held);
+    ASSERT_NE(released_, kNever);
+  }
+
+  std::string last_in_line() { return "/l/" + line_of(observer_.children("/l")).back().name; }
+
+  Deadline rested_ = kNever;
+  Deadline released_ = kNever;
+};
+
+// The list that shows our turn is no quorum's word.
+TEST_F(WaitedTest, AfterAShortWaitTheFirstProofIsTheCreate) {
+  Party waiter(server_ + chroot_, 20s);
+  wait_for(waiter);
+  EXPECT_LE(waiter.held().proved, rested_);
+  EXPECT_GT(waiter.held().proved, released_ - waiter.session.timeout() / 6);
+}
+
 // A1: a waiter is heard like a holder, so the first proof after a wait is the moment before the check that showed our
 // turn.
-TEST_F(LeaseTest, AfterAWaitTheFirstProofIsTheCheckThatShowedOurTurn) {
-  Party holder(server_ + chroot_);
-  holder.acquire();
-  Party waiter(server_ + chroot_);
-  Deadline released = kNever;
-  const Script script(waiter.loop, [&] {
-    if (released != kNever || contenders() < 2) return;
-    released = BootClock::now();
-    holder.lock.release(20s);
-  });
-  EXPECT_EQ(waiter.acquire(), Outcome::held);
-  EXPECT_GE(waiter.held().proved, released);
+TEST_F(WaitedTest, AfterALongWaitTheFirstProofIsTheCheckThatShowedOurTurn) {
+  Party waiter(server_ + chroot_, 1s);
+  wait_for(waiter, waiter.session.timeout() / 2);
+  EXPECT_GE(waiter.held().proved, released_);
   EXPECT_LE(waiter.held().proved, BootClock::now());
+}
+
+TEST_F(WaitedTest, TheWatchOfTheWaitServesTheLease) {
+  Party waiter(server_ + chroot_, 20s);
+  wait_for(waiter);
+  ASSERT_TRUE(waiter.held().watch);
+  EXPECT_FALSE(waiter.held().watch->fired);
+  const uint64_t answers = waiter.session.client().answers();
+  EXPECT_EQ(end_of(waiter, [&] { observer_.write(waiter.held().node, std::string(kRevoked)); }), Lease::State::revoked);
+  EXPECT_EQ(waiter.session.client().answers(), answers + 1) << "read twice, or something else was asked";
+}
+
+TEST_F(WaitedTest, ADeleteBehindTheWaitIsNoticed) {
+  Party waiter(server_ + chroot_, 20s);
+  wait_for(waiter);
+  EXPECT_EQ(end_of(waiter, [&] { observer_.remove(waiter.held().node); }), Lease::State::node_deleted);
+}
+
+// Both events come at once, and the watch has fired before there is a lease.
+TEST_F(WaitedTest, ARevokeThatComesWithOurTurnIsNoticed) {
+  Party waiter(server_ + chroot_, 20s);
+  wait_for(waiter, {}, [&] { observer_.write(last_in_line(), std::string(kRevoked)); });
+  ASSERT_TRUE(waiter.held().watch);
+  EXPECT_TRUE(waiter.held().watch->fired);
+  EXPECT_EQ(end_of(waiter, [] {}), Lease::State::revoked);
+}
+
+// While the connection is away; the library sets the watch again, and the server fires it.
+TEST_F(WaitedTest, ARevokeWhileUnconnectedIsNoticedByTheWatchOfTheWait) {
+  Party waiter(through_proxy_, 20s);
+  wait_for(waiter);
+  bool done = false;
+  const auto step = [&] {
+    if (std::exchange(done, true)) return;
+    proxy_.cut(true);
+    observer_.write(waiter.held().node, std::string(kRevoked));
+    proxy_.accept_again();
+  };
+  EXPECT_EQ(end_of(waiter, step), Lease::State::revoked);
 }
 
 // 3: reconnected in time, and the own node looked at again.

@@ -394,5 +394,26 @@ TEST_F(SessionTest, NoServerMeansFewAttemptsNotABusyLoop) {
   EXPECT_LE(proxy.accepted(), 25);
 }
 
+// Its T/60 would be 24 minutes.
+TEST_F(SessionTest, ALongSessionDoesNotMakeTheServersBeTriedLater) {
+  FaultProxy proxy(server_);
+  proxy.cut(true);
+  SessionOptions options = options_for(proxy.address(), 24h);
+  options.connect_timeout = 5s;
+  EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
+  EXPECT_GE(proxy.accepted(), 4);
+  EXPECT_LE(proxy.accepted(), 60);
+}
+
+// A host that is down: nothing comes back.
+TEST_F(SessionTest, ALongSessionDoesNotMakeAnAttemptLonger) {
+  FaultProxy proxy(server_);
+  proxy.set(FaultProxy::Mode::silent);
+  SessionOptions options = options_for(proxy.address(), 24h);
+  options.connect_timeout = 4s;
+  EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
+  EXPECT_GE(proxy.accepted(), 2);
+}
+
 }  // namespace
 }  // namespace zklock::zk

@@ -17,9 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kToReach = 3s;  // a server that takes the session up; the library's close may take 1.5 s more
-constexpr size_t kMostServers = 32;
-constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN and a zone
+constexpr Duration kToReach = 3s;       // a server that takes the session up; the library's close may take 1.5 s more
+constexpr size_t kMostServers = 1024;   // more than any list; what is not written takes no memory
+constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN, and a zone (IFNAMSIZ)
 
 struct Address {
   char host[kLongestAddress];
@@ -33,7 +33,7 @@ struct SessionPage::Content {
   std::atomic<int> guards{0};  // that have not come to their end
   std::atomic<int64_t> id{0};
   std::array<char, 16> password{};
-  std::array<Address, kMostServers> servers{};
+  std::array<Address, kMostServers> servers;  // memory that nobody has written to
   size_t server_count = 0;
   std::atomic<size_t> in_use{0};  // which of them
 

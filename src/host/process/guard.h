@@ -19,9 +19,12 @@ namespace zklock::host {
 
 class Guard : public Source {
  public:
+  // To be done at the end. No temporary: GCC 12 believes that its destructor reads what is not initialized.
+  inline static const std::function<void()> kNothing = {};
+
   // Forks. `program` is found already. `at_end` is done by the guard, if zklock was killed and is dead and nothing of
   // the command is left: then it has closed all its descriptors, and must come to its own end soon.
-  Guard(Service service, Program program, const Inherited& inherited, const std::function<void()>& at_end = nullptr);
+  Guard(Service service, Program program, const Inherited& inherited, const std::function<void()>& at_end = kNothing);
   Guard(const Guard&) = delete;
   // Ends the guard, and the command's tree unless that was let go.
   ~Guard();

@@ -188,6 +188,7 @@ class GuardProcess {
       return set_phase(CommandPhase::ended);
     }
     page_.phase = CommandPhase::running;  // not worth waking zklock
+    leave_session();
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
     group_.close_for_spawning();
@@ -195,6 +196,12 @@ class GuardProcess {
     for (const Fd& mark : marks_) kept.push_back(mark.get());
     close_all_but(kept);
   }
+
+  // An orphaned group, as under cron, has no tie to its session, and the guard must not become one: when the command's
+  // end broke that while somebody in the group is stopped, the kernel would send SIGHUP to all of them, the caller's
+  // script among them. From another session it is none; but only from this one could the command be put into its group.
+  // Fails where we lead a group of our own.
+  static void leave_session() { setsid(); }
 
   pid_t spawn_command(const Order& order) {
     Program program = setup_.program;
@@ -293,7 +300,10 @@ class GuardProcess {
 void be_guard(GuardSetup setup) noexcept {
   // Among it the channels of other guards: they must see zklock's end when it dies.
   close_private_but({setup.channel.get(), setup.child_signal.fd(), setup.timer.fd()});
-  stand_apart();
+  // A group of its own, so that who stops or kills the whole job does not stop the guard. Not yet where the command
+  // will be in a group that is orphaned, see GuardProcess::leave_session.
+  if (setup.service == Service::again || !is_in_orphaned_group(setup.zklock)) setpgid(0, 0);
+  block_all_signals();
   become_subreaper();
   be_prompt();
   GuardProcess(std::move(setup)).live();

@@ -3,7 +3,6 @@
 
 #include "base/time.h"
 #include "host/fd.h"
-#include "host/process/tree.h"
 
 #include <algorithm>
 #include <csignal>
@@ -43,7 +42,8 @@ Survivor::Survivor(const std::function<void()>& at_end) {
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the process that outlives zklock");
   if (pid_ != 0) return;
-  stand_apart();
+  setpgid(0, 0);  // who kills the whole job shall not kill this one
+  block_all_signals();
   end_after(zklock, false, at_end);
 }
 
@@ -52,11 +52,7 @@ Survivor::~Survivor() {
   waitpid(pid_, nullptr, 0);
 }
 
-// A group of its own, so that who stops or kills the whole job does not stop the caller. Not where zklock's group is
-// orphaned: the caller would be its only tie to the session, and when the command's end breaks that while somebody in
-// the group is stopped, the kernel sends SIGHUP to all of them, the caller's script among them.
-void stand_apart() {
-  if (!is_in_orphaned_group(getppid())) setpgid(0, 0);
+void block_all_signals() {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);

@@ -24,9 +24,8 @@ class Survivor {
 
 // The rest is for processes that outlive zklock, its children.
 
-// From now on neither the terminal nor who ends or stops all of zklock's job disturbs the caller: nothing but SIGKILL
-// and SIGSTOP reaches it.
-void stand_apart();
+// From now on nothing but SIGKILL and SIGSTOP reaches the caller.
+void block_all_signals();
 
 void close_all_but(std::vector<int> kept);
 

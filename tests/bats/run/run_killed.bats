@@ -202,3 +202,24 @@ waiter() {
   assert is_gone "$(<its.pid)"
   expect_end 0 "${pid[a]}"
 }
+
+# As under cron: zklock's group is orphaned, and timeout(1), for one, kills all of it.
+@test "all of a group without a terminal is killed: the guard ends what has left the group, and gives the lock back" {
+  # shellcheck disable=SC2016
+  background setsid "$ZKLOCK_BIN" run /l -- sh -c 'setsid sh -c "echo \$\$ >left.pid; exec sleep 1000" & wait'
+  pid[a]=$!
+  wait_until "it has left the group" test -s left.pid
+  waiter b /l
+  kill -KILL -- "-${pid[a]}"
+  expect_end 0 "${pid[b]}"
+  assert is_gone "$(<left.pid)"
+}
+
+@test "the one in use of very many servers is told to the guard" {
+  local dead
+  dead=$(printf '127.9.0.%s:1,' {1..250})
+  background zklock run --servers "$dead$ZKLOCK_SERVERS" /l -- sleep 1000
+  wait_until "it holds" has_nodes /l 1
+  kill -KILL $!
+  wait_until "the lock is free" has_nodes /l 0
+}

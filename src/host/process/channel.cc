@@ -153,8 +153,9 @@ std::optional<Order> receive(const Fd& end, bool& closed) {
   if (length < static_cast<ssize_t>(sizeof head)) return std::nullopt;
   Order order{head.kind, head.number, std::string(variables, static_cast<size_t>(length) - sizeof head)};
   order.nested.resize(head.nested);
-  std::memcpy(order.nested.data(), variables, head.nested * sizeof(int64_t));
-  order.variables.erase(0, head.nested * sizeof(int64_t));
+  const size_t tokens = head.nested * sizeof(int64_t);
+  if (tokens > 0) std::memcpy(order.nested.data(), variables, tokens);
+  order.variables.erase(0, tokens);
   size_t taken = 0;
   if (head.arguments) order.arguments = take_descriptor(message, taken);
   if (head.input) order.input = take_descriptor(message, taken);

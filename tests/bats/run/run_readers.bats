@@ -80,7 +80,7 @@ in_turns() {
     kill -s "$end" "${pid[w$end]}"
     await_in "r$end"
   done
-  queue_up w3 /l -w 500ms
+  queue_up w3 /l -w 3s
   queue_up r3 /l -s
   await_in r3
   expect_end 75 "${pid[w3]}"

@@ -192,6 +192,7 @@ waiter() {
   waiter b /l
   local guard
   guard=$(guard_of "$(<inner)")
+  kill -STOP "$(<inner)" # or it ends what its guard, which stands still, does not
   kill -STOP "$guard"
   kill -KILL "$(<inner)"
   wait_until "the outer one has looked again, which it does every second" is_past $(($(now_us) + 2500000))

@@ -11,8 +11,8 @@ namespace zklock::host {
 
 class Survivor {
  public:
-  // Forks: before there is a ZooKeeper handle. `at_end` is done with no descriptors open, and must come to its end
-  // soon.
+  // Forks: before there is a ZooKeeper handle. `at_end` is done with nothing open but /dev/null as the standard
+  // streams, and must come to its end soon.
   explicit Survivor(const std::function<void()>& at_end);
   Survivor(const Survivor&) = delete;
   // It is not needed any more.

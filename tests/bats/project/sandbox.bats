@@ -5,7 +5,7 @@
 load ../helpers
 
 setup() {
-  unset ZKLOCK_SERVERS ZKLOCK_SANDBOX
+  unset ZKLOCK_SERVERS ZKLOCK_SANDBOX ZKLOCK_PLAIN_SERVERS "${!ZKLOCK_TLS@}"
   setup_place
   export TMPDIR=$BATS_TEST_TMPDIR # so that what is left over is known to be ours
 }
@@ -301,6 +301,106 @@ not_stopped() {
   assert_equal "$output" "${ZKLOCK_SERVERS#*,}"
   wait_until "server 2 follows or leads" says 2 srvr "Mode: "
   assert_equal "$(sort enter.started | xargs)" "server1 server2 server2"
+}
+
+# by_tls ADDRESS WORD OPTION…: the reply to a four-letter word, by a client that accepts only a server of that name.
+by_tls() {
+  printf '%s' "$2" | timeout "${ZKLOCK_TEST_WAIT:-20}" openssl s_client -quiet -connect "$1" \
+    -CAfile "$ZKLOCK_TLS_CA" -verify_return_error "${@:3}"
+}
+
+own_certificate() { certificate=(-cert "$ZKLOCK_TLS_CERT" -key "$ZKLOCK_TLS_KEY"); }
+
+@test "--tls: on a second port each server wants a certificate, and shows one for its address and for localhost" {
+  begin --tls --servers 3 --host 127.0.1.%
+  assert_regex "$ZKLOCK_SERVERS" '^tls://127\.0\.1\.1:[0-9]+,127\.0\.1\.2:[0-9]+,127\.0\.1\.3:[0-9]+$'
+  assert_regex "$ZKLOCK_PLAIN_SERVERS" '^127\.0\.1\.1:[0-9]+,127\.0\.1\.2:[0-9]+,127\.0\.1\.3:[0-9]+$'
+  own_certificate
+  local address host all=${ZKLOCK_SERVERS#tls://}
+  for address in ${all//,/ }; do
+    for host in ip:"${address%:*}" ip:127.0.0.1 ip:::1 hostname:localhost; do
+      expect_status 0 by_tls "$address" srvr "${certificate[@]}" "-verify_${host%%:*}" "${host#*:}"
+      assert_line --regexp '^Mode: (leader|follower)$'
+    done
+    expect_status 1 by_tls "$address" srvr "${certificate[@]}" -verify_hostname elsewhere
+    expect_status 1 by_tls "$address" srvr
+    assert_output ""
+    assert_regex "$stderr" "alert bad certificate"
+  done
+  assert says 2 srvr "Mode: "
+  assert_equal "$(zk_sandbox address 3)" "$address"
+  assert_equal "$(find "$ZKLOCK_SANDBOX/tls" -perm /077)" ""
+}
+
+@test "--tls: the client's certificate is an identity for ACLs" {
+  begin --tls
+  expect_status 0 /usr/bin/python3 - <<'END'
+import os
+from kazoo.client import KazooClient
+from kazoo.security import CREATOR_ALL_ACL
+
+client = KazooClient(os.environ["ZKLOCK_SERVERS"].removeprefix("tls://"), use_ssl=True, ca=os.environ["ZKLOCK_TLS_CA"],
+                     certfile=os.environ["ZKLOCK_TLS_CERT"], keyfile=os.environ["ZKLOCK_TLS_KEY"])
+client.start()
+client.create("/a", acl=CREATOR_ALL_ACL)
+print(*client.get_acls("/a")[0])
+END
+  assert_output "ACL(perms=31, acl_list=['ALL'], id=Id(scheme='x509', id='CN=client'))"
+  ZKLOCK_SERVERS=$ZKLOCK_PLAIN_SERVERS expect_status 70 znode get /a
+  assert_regex "$stderr" "not authenticated"
+}
+
+@test "--tls: a server is paused, killed and restarted as without it" {
+  begin --tls --servers 3
+  own_certificate
+  local old address
+  old=$(zk_sandbox leader)
+  address=$(zk_sandbox address "$old")
+  zk_sandbox pause "$old"
+  assert_not_equal "$(zk_sandbox leader)" "$old"
+  zk_sandbox kill "$old"
+  zk_sandbox restart "$old"
+  assert_equal "$(zk_sandbox address "$old")" "$address"
+  expect_status 0 by_tls "$address" srvr "${certificate[@]}"
+  assert_line "Mode: follower"
+}
+
+@test "--tls-only: no server has a plain port, and words reach them all the same" {
+  begin --tls-only --servers 3
+  assert_regex "$ZKLOCK_SERVERS" '^tls://127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+,127\.0\.0\.1:[0-9]+$'
+  assert_equal "${ZKLOCK_PLAIN_SERVERS-unset}" unset
+  local n
+  for n in 1 2 3; do
+    assert says "$n" conf $'\nsecureClientPort='
+    assert says "$n" conf "clientPort=-1"
+  done
+  n=$(zk_sandbox leader)
+  zk_sandbox kill "$n"
+  expect_status 1 zk_sandbox word "$n" ruok
+  assert_not_equal "$(zk_sandbox leader)" "$n"
+  zk_sandbox restart "$n"
+  assert says "$n" srvr "Mode: follower"
+}
+
+@test "of another sandbox's settings none is left" {
+  local name
+  begin --tls
+  export ZKLOCK_TLS=1 ZKLOCK_TLS_SERVER_NAME=elsewhere
+  local names="env | sed -n 's/=.*//; /^ZKLOCK_[TPS]/p' | grep -vE 'TEST|ZKLOCK_S' | sort | xargs"
+  expect_status 0 zk_sandbox -- sh -c "$names"
+  assert_output ""
+  expect_status 0 zk_sandbox --tls-only -- sh -c "$names"
+  assert_output "ZKLOCK_TLS_CA ZKLOCK_TLS_CERT ZKLOCK_TLS_KEY"
+  expect_status 0 bash -c "eval \"\$('$repo/scripts/zk-sandbox' start)\"; $names; '$repo/scripts/zk-sandbox' stop"
+  assert_output ""
+}
+
+@test "--tls without openssl: one line that helps" {
+  mkdir bin
+  ln -s /usr/bin/{env,bash,readlink,mktemp,mkdir,ls,rm,grep,sed,cat,setsid,java} bin/
+  expect_status 1 env -u JAVA_HOME PATH="$PWD/bin" "$repo/scripts/zk-sandbox" --tls -- true
+  assert_equal "$stderr" "zk-sandbox: cannot start a server: there is no openssl; on Debian: apt install openssl"
+  assert_nothing_left
 }
 
 @test "an ensemble of a file's own that does not start does not take down the servers of all" {

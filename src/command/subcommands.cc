@@ -176,7 +176,7 @@ void set_failure_status(ExitPolicy& policy, CLI::App& root, const Starts& starts
 }
 
 void describe_root(CLI::App& root) {
-  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
+  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND]");
   set_footer(root, kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);

@@ -42,6 +42,11 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   GlobalOptions nearer;
   nearer.servers = value_in(words, 'S', "--servers");
   nearer.auth_file = value_in(words, '\0', "--auth-file");
+  nearer.tls = std::ranges::find(words, "--tls") != words.end();
+  nearer.tls_ca = value_in(words, '\0', "--tls-ca");
+  nearer.tls_cert = value_in(words, '\0', "--tls-cert");
+  nearer.tls_key = value_in(words, '\0', "--tls-key");
+  nearer.tls_server_name = value_in(words, '\0', "--tls-server-name");
   options.merge(nearer);
   options.verbose = false;
   zk::SessionOptions session = session_options(options);

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <set>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -71,7 +72,7 @@ const ACL_vector* acl_of(Acl acl) {
 std::string library_list(std::vector<Server> servers) {
   if (servers.size() % 2 == 0) servers.push_back(servers.front());
   std::string list;
-  for (const auto& [host, port] : servers) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host, port);
+  for (const auto& [host, port, name] : servers) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host, port);
   return list;
 }
 
@@ -202,7 +203,7 @@ struct Completions {
 Client::Client(const ClientOptions& options)
     : options_(options),
       outstanding_(options.patience),
-      wire_([this](std::string_view frame) { return is_good(frame); }) {
+      wire_([this](std::string_view frame) { return is_good(frame); }, securer()) {
   show_library_log(options_.log);
   zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
   // The order is ours, shuffled already.
@@ -220,11 +221,29 @@ Client::Client(const ClientOptions& options)
   zoo_add_auth(handle_, "digest", secret.data(), static_cast<int>(secret.size()), nullptr, nullptr);
 }
 
+Wire::Secure Client::securer() {
+  if (!options_.tls) return nullptr;
+  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, names_of_server()); };
+}
+
+// That is being connected to, as its certificate may have it: whoever has named it.
+std::vector<std::string> Client::names_of_server() const {
+  std::vector<std::string> names;
+  const std::string address = server();
+  for (const Server& one : options_.servers) {
+    if (to_string(one) == address) names.push_back(one.name.empty() ? one.host : one.name);
+  }
+  if (!names.empty()) return names;
+  const std::string host = address.substr(0, address.rfind(':'));
+  return {host.starts_with('[') ? host.substr(1, host.size() - 2) : host};
+}
+
 Client::~Client() {
   cork(false);
   // Who has owed an answer for so long would have us wait for that to the close, too.
   const std::optional<Stuck> waits = stuck();
   if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(fd_);
+  const WireScope scope(wire_);
   zookeeper_close(handle_);
 }
 
@@ -237,6 +256,7 @@ const char* Client::version() {
 void Client::cork(bool corked) {
   if (corked == corked_ || fd_ < 0) return;
   const int value = corked;
+  if (corked) wire_.hold(true);
   setsockopt(fd_, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
   corked_ = corked;
 }
@@ -252,6 +272,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   if (state() == ClientState::connected) {
     cork(true);
+    const WireScope scope(wire_);
     result = submit(request, completion.get());
   }
   if (result == ZOK) {
@@ -376,21 +397,19 @@ Call Client::transact(const std::vector<Step>& steps) {
 }
 
 Client::Interest Client::interest() {
+  const WireScope scope(wire_);
   cork(false);
   int fd = -1;
   int wanted = 0;
   timeval within{};
   // What it puts out is garbage if it fails: a closed descriptor, or nothing at all.
   fd_ = -1;
-  const bool unconnected = state() == ClientState::unconnected;
-  const int result = zookeeper_interest(handle_, &fd, &wanted, &within);
-  if (unconnected && state() != ClientState::unconnected) wire_.restart();
-  if (result != ZOK) return {};
+  if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   fd_ = fd;
   if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
-  return {true, fd, static_cast<short>(events),
-          std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec)};
+  const Duration pause = std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec);
+  return {true, fd, wire_.events(static_cast<short>(events)), wire_.has_unread() ? Duration::zero() : pause};
 }
 
 // The first of a connection is the handshake.
@@ -403,8 +422,10 @@ bool Client::is_good(std::string_view frame) const {
 
 void Client::process(short revents) {
   const WireScope scope(wire_);
+  if (!wire_.advance()) return;
   const bool broken = revents & (POLLHUP | POLLERR);
-  int events = (revents & POLLIN || broken ? ZOOKEEPER_READ : 0) | (revents & POLLOUT || broken ? ZOOKEEPER_WRITE : 0);
+  const bool readable = revents & POLLIN || broken || wire_.has_unread();
+  int events = (readable ? ZOOKEEPER_READ : 0) | (revents & POLLOUT || broken ? ZOOKEEPER_WRITE : 0);
   // One call takes one answer.
   for (int n = 0; n < kMostAnswersAtOnce && zookeeper_process(handle_, events) == ZOK; ++n) {
     if (state() != ClientState::connected) return;
@@ -427,6 +448,12 @@ ClientState Client::state() const {
   if (state == ZOO_AUTH_FAILED_STATE) return ClientState::auth_failed;
   if (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE) return ClientState::connecting;
   return ClientState::unconnected;  // 0 and 999, which have no public names
+}
+
+size_t Client::server_count() const {
+  std::set<std::string> addresses;
+  for (const Server& one : options_.servers) addresses.insert(to_string(one));
+  return addresses.size();
 }
 
 int64_t Client::session_id() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "host/net/tls.h"
 #include "zk/answer.h"
 #include "zk/ensemble.h"
 #include "zk/requests.h"
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,7 +38,8 @@ struct ClientOptions {
   bool log = false;     // the library's warnings on standard error
   // What is sent again within it after a lost connection goes on being in vain; see stuck().
   Duration patience = std::chrono::seconds(15);
-  SessionKey resumed = {};  // to be taken up instead of a new one
+  SessionKey resumed = {};                         // to be taken up instead of a new one
+  std::shared_ptr<const host::Tls> tls = nullptr;  // nothing is sent without it then
 };
 
 enum class ClientState {
@@ -91,7 +94,7 @@ class Client {
     bool usable = false;  // false: poll nothing, ask again a little later
     int fd = -1;          // -1: ask again only after `within`, the library's pause between rounds of servers
     short events = 0;
-    Duration within{};
+    Duration within{};  // zero: there is something that poll does not know of
   };
   Interest interest();
   void process(short revents);
@@ -108,8 +111,14 @@ class Client {
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
   // After so many attempts to connect the library has come past every address.
   size_t round() const { return options_.servers.size() | 1; }
+  // Different addresses.
+  size_t server_count() const;
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
+
+  // What was wrong with the TLS of the last attempt, if it was that.
+  const std::optional<host::TlsFailure>& tls_failure() const { return wire_.tls_failure(); }
+  bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.
   Deadline last_sent() const { return outstanding_.last_sent(); }
@@ -129,8 +138,10 @@ class Client {
   Call make(const std::string& full_path, const std::string& data, CreateMode mode);
   void note_answer(int number);
   bool is_good(std::string_view frame) const;
+  Wire::Secure securer();
   std::string full(const std::string& path) const;
   void cork(bool corked);
+  std::vector<std::string> names_of_server() const;
 
   ClientOptions options_;
   _zhandle* handle_ = nullptr;

@@ -18,6 +18,8 @@ namespace zklock::zk {
 namespace {
 
 constexpr std::optional<int64_t> kDefaultPort = 2181;
+constexpr std::optional<int64_t> kDefaultTlsPort = 2281;  // ZooKeeper has none; its documents use this one
+constexpr std::string_view kTlsScheme = "tls://";
 
 // In a host's name or address.
 bool is_strange(unsigned char byte) {
@@ -26,15 +28,20 @@ bool is_strange(unsigned char byte) {
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
+  Parser(std::string_view text, const std::string& origin, bool tls)
+      : text_(text), origin_(origin), tls_(tls || text.starts_with(kTlsScheme)) {}
 
   ServerList parse() {
-    if (text_.find("://") != std::string_view::npos)
-      fail(text_, "a server list has no scheme; write HOST[:PORT],HOST[:PORT]");
+    const std::string_view rest = text_.substr(text_.starts_with(kTlsScheme) ? kTlsScheme.size() : 0);
+    if (rest.find("://") != std::string_view::npos) {
+      fail(text_, rest == text_ ? "the only scheme is tls://; write HOST[:PORT],HOST[:PORT]"
+                                : "tls:// stands once, before the first server");
+    }
     ServerList list;
-    const size_t slash = text_.find('/');
-    for (const std::string_view item : split(text_.substr(0, slash), ',')) list.servers.push_back(server(item));
-    if (slash != std::string_view::npos) list.chroot = chroot(text_.substr(slash));
+    list.tls = tls_;
+    const size_t slash = rest.find('/');
+    for (const std::string_view item : split(rest.substr(0, slash), ',')) list.servers.push_back(server(item));
+    if (slash != std::string_view::npos) list.chroot = chroot(rest.substr(slash));
     list.origin = origin_;
     return list;
   }
@@ -57,7 +64,7 @@ class Parser {
     if (!rest.empty() && rest[0] != ':') fail(item, "only :PORT may follow ']'");
     if (host.empty()) fail(item, "the host is missing");
     if (std::any_of(host.begin(), host.end(), is_strange)) fail(item, "not a host name");
-    const auto port = rest.empty() ? kDefaultPort : parse_number(rest.substr(1));
+    const auto port = !rest.empty() ? parse_number(rest.substr(1)) : tls_ ? kDefaultTlsPort : kDefaultPort;
     if (!port || *port < 1 || *port > 65535) fail(item, "a port is a number from 1 to 65535");
     return {host, static_cast<uint16_t>(*port)};
   }
@@ -72,12 +79,13 @@ class Parser {
 
   std::string_view text_;
   const std::string& origin_;
+  bool tls_;
 };
 
 }  // namespace
 
-ServerList ServerList::parse(std::string_view text, const std::string& origin) {
-  return Parser(text, origin).parse();
+ServerList ServerList::parse(std::string_view text, const std::string& origin, bool tls) {
+  return Parser(text, origin, tls).parse();
 }
 
 std::string to_string(const Server& server) {
@@ -91,7 +99,7 @@ std::string ServerList::text() const {
     if (!joined.empty()) joined += ',';
     joined += to_string(server);
   }
-  return joined + chroot;
+  return (tls ? std::string(kTlsScheme) : "") + joined + chroot;
 }
 
 Credentials Credentials::parse(std::string_view text, std::string_view origin) {

@@ -15,6 +15,7 @@ namespace zklock::zk {
 struct Server {
   std::string host;  // a name or a numeric address, without brackets
   uint16_t port;
+  std::string name = {};  // of an address: what it was the answer to, for its certificate; "" where that does not count
 
   auto operator<=>(const Server&) const = default;
 };
@@ -22,18 +23,19 @@ struct Server {
 // "host:port", with brackets where the host is an IPv6 address.
 std::string to_string(const Server& server);
 
-// "host[:port][,…][/chroot]".
+// "[tls://]host[:port][,…][/chroot]".
 struct ServerList {
   std::vector<Server> servers;  // at least one
   std::string chroot;           // "" or "/a/b": put before every path
+  bool tls = false;             // all of them are spoken to by TLS
   std::string origin;           // where the list came from, for messages
 
   static constexpr const char* kDefaultOrigin = "the default";  // nobody has named servers
 
-  // Throws a Failure (64) that names the culprit.
-  static ServerList parse(std::string_view text, const std::string& origin);
+  // `tls`: also where the text does not say so. Throws a Failure (64) that names the culprit.
+  static ServerList parse(std::string_view text, const std::string& origin, bool tls = false);
 
-  // "web1:2181,[::1]:2181/chroot": complete, as ZKLOCK_SERVERS takes it.
+  // "tls://web1:2281,[::1]:2281/chroot": complete, as ZKLOCK_SERVERS takes it.
   std::string text() const;
 };
 

@@ -11,9 +11,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kFirstPatience = 500ms;  // at least, before T is negotiated: what was asked for may be tiny
-constexpr Duration kLeastPause = 50ms;      // of ours beyond a beat; less is a busy machine
-constexpr Duration kAfterFailure = 5ms;     // before the library is asked again when it could not even try
+// At least, before T is negotiated: what was asked for may be tiny. The first handshakes of TLS take a Java server
+// longer than half a second when it is busy.
+constexpr Duration kFirstPatience = 500ms;
+constexpr Duration kFirstTlsPatience = 2500ms;
+constexpr Duration kLeastPause = 50ms;   // of ours beyond a beat; less is a busy machine
+constexpr Duration kAfterFailure = 5ms;  // before the library is asked again when it could not even try
 // Between two rounds of servers: at least, and a part of the time that they have been away.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
@@ -37,6 +40,7 @@ void Link::arm(host::PollSet& set) {
     return set.wake_at(not_before_);
   }
   fd_ = interest.fd;
+  has_unread_ = interest.within == Duration::zero();
   if (!trying_) {
     trying_ = true;
     server_ = client_.server();
@@ -57,7 +61,8 @@ void Link::arm(host::PollSet& set) {
 void Link::record(const host::PollSet& set) {
   if (was_silent() && fd_ >= 0) cut();
   if (fd_ < 0) return;
-  if (const short revents = set.seen(fd_)) client_.process(revents);
+  const short revents = set.seen(fd_);
+  if (revents != 0 || has_unread_) client_.process(revents);
   note_state();
   if (trying_ && BootClock::now() >= cut_at()) cut();
 }
@@ -100,7 +105,8 @@ Deadline Link::cut_at() const {
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
   const Duration attempt = attempt_of(client_.session_timeout());
-  return tried_since_ + (client_.connections() == 0 ? std::max(attempt, kFirstPatience) : attempt);
+  const Duration least = client_.uses_tls() ? kFirstTlsPatience : kFirstPatience;
+  return tried_since_ + (client_.connections() == 0 ? std::max(attempt, least) : attempt);
 }
 
 void Link::cut() {
@@ -113,7 +119,7 @@ void Link::note_state() {
   if (client_.state() != ClientState::connected) {
     if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
     if (client_.state() != ClientState::unconnected) return;
-    if (trying_) failed_.insert(server_);
+    if (trying_) note_failure();
     trying_ = false;
     return;
   }
@@ -126,7 +132,20 @@ void Link::note_state() {
   if (client_.answers() == answers_) return;
   answers_ = client_.answers();
   failed_.clear();
+  refusing_.clear();
+  trouble_.reset();
   attempts_ = 0;
+}
+
+void Link::note_failure() {
+  failed_.insert(server_);
+  const auto& failure = client_.tls_failure();
+  if (failure) trouble_ = {server_, *failure};
+  if (failure && failure->is_lasting()) {
+    refusing_.insert(server_);
+  } else {
+    refusing_.erase(server_);
+  }
 }
 
 // The library needs one round to come past every server, so after a round all are worth another try.

@@ -13,6 +13,7 @@
 #include "zk/client.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,12 +32,22 @@ class Link : public host::Source {
   // The moment that a proof sent now counts from: now, but for a while after a handshake (zk::first_report_of).
   Deadline proof_now() const;
 
+  // With whom TLS failed last, and how; nothing where it did not, or a server has answered since.
+  struct TlsTrouble {
+    std::string server;  // address and port
+    host::TlsFailure failure;
+  };
+  const std::optional<TlsTrouble>& tls_trouble() const { return trouble_; }
+  // Whether it fails with all servers, and no waiting heals it.
+  bool all_refuse() const { return refusing_.size() == client_.server_count(); }
+
   void arm(host::PollSet& set) override;
   void record(const host::PollSet& set) override;
 
  private:
   void note_state();
   void note_attempt();
+  void note_failure();
   void cut();
   Deadline cut_at() const;
   Duration round_pause() const;
@@ -48,12 +59,15 @@ class Link : public host::Source {
   size_t round_;
   int fd_ = -1;            // valid until the next call into the client
   Deadline not_before_{};  // no interest() before this moment
-  bool trying_ = false;    // there is a socket, in use or being connected
-  std::string server_;     // whom it belongs to
+  bool has_unread_ = false;
+  bool trying_ = false;  // there is a socket, in use or being connected
+  std::string server_;   // whom it belongs to
   Deadline tried_since_{};
-  std::set<std::string> failed_;  // cut or broken since the last answer
-  size_t attempts_ = 0;           // since the last answer or the last full round
-  uint64_t answers_ = 0;          // as far as they were counted here
+  std::set<std::string> failed_;    // cut or broken since the last answer
+  std::set<std::string> refusing_;  // by TLS, the last time that they were tried
+  std::optional<TlsTrouble> trouble_;
+  size_t attempts_ = 0;   // since the last answer or the last full round
+  uint64_t answers_ = 0;  // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
   Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn
   Deadline begun_{};  // when the attempt began that has led to the connection in use

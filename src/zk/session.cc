@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/session.h"
 
-#include "host/resolver.h"
+#include "host/net/resolver.h"
 #include "host/terminal.h"
 #include "zk/library_log.h"
 #include "zk/path.h"
@@ -39,7 +39,8 @@ void Session::open(Deadline until) {
 
 ClientOptions Session::client_options(std::vector<Server> servers) const {
   return {std::move(servers), options_.servers.chroot, options_.session_timeout, options_.credentials,
-          options_.acl,       options_.verbose,        options_.connect_timeout};
+          options_.acl,       options_.verbose,        options_.connect_timeout, {},
+          options_.tls};
 }
 
 // It says nothing, whatever was asked for.
@@ -69,7 +70,8 @@ std::vector<Server> Session::resolve(Deadline until) {
   for (const Server& server : named) names.push_back(server.host);
   const auto results = names.empty() ? std::vector<host::Resolved>() : host::resolve(loop_, names, until);
   for (size_t i = 0; i < results.size(); ++i) {
-    for (const std::string& address : results[i].addresses) numeric.push_back({address, named[i].port});
+    const std::string name = options_.tls ? named[i].host : "";
+    for (const std::string& address : results[i].addresses) numeric.push_back({address, named[i].port, name});
     if (results[i].addresses.empty()) trouble = fmt::format("cannot resolve {}: {}", names[i], results[i].error);
   }
   if (!numeric.empty()) return resolved_ = numeric;
@@ -110,7 +112,8 @@ void Session::turn(Deadline until) {
   look_for_refusal();
   if (enduring_ || connected() || expired()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
-  if (waited >= options_.connect_timeout) fail_unreachable(waited);
+  const bool in_vain = client_->connections() == 0 && link_->all_refuse();
+  if (in_vain || waited >= options_.connect_timeout) fail_unreachable(waited);
 }
 
 // When it is time to ask whether the servers still want this session.
@@ -259,7 +262,16 @@ void Session::make_chroot(Deadline until) {
   }
 }
 
+void Session::fail_insecure(const Link::TlsTrouble& trouble) const {
+  const auto& [server, failure] = trouble;
+  const bool refused = failure.kind == host::TlsFailure::Kind::refused;
+  throw Failure(refused ? ExitStatus::refused : ExitStatus::unavailable,
+                fmt::format("cannot reach ZooKeeper at {} (from {}): {}: {}; {}", options_.servers.text(),
+                            options_.servers.origin, server, failure.trouble, failure.remedy));
+}
+
 void Session::fail_unreachable(Duration waited) const {
+  if (link_->tls_trouble()) fail_insecure(*link_->tls_trouble());
   const std::string reason = second_ && second_->connected()
                                  ? "they take a new session but refuse this one: have they lost their data?"
                                  : last_trouble();

@@ -32,6 +32,7 @@ struct SessionOptions {
   Credentials credentials;
   Acl acl = Acl::open;
   bool verbose = false;
+  std::shared_ptr<const host::Tls> tls = nullptr;  // none: in the clear
 };
 
 class Session {
@@ -114,6 +115,7 @@ class Session {
   Deadline doubtful_from() const;
   void look_for_refusal();
   [[noreturn]] void fail_unreachable(Duration waited) const;
+  [[noreturn]] void fail_insecure(const Link::TlsTrouble& trouble) const;
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   void make_chroot(Deadline until);

@@ -20,9 +20,11 @@ using namespace std::chrono_literals;
 constexpr Duration kToReach = 3s;       // a server that takes the session up; the library's close may take 1.5 s more
 constexpr size_t kMostServers = 1024;   // more than any list; what is not written takes no memory
 constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN, and a zone (IFNAMSIZ)
+constexpr size_t kLongestName = 256;    // RFC 1035: 255
 
 struct Address {
   char host[kLongestAddress];
+  char name[kLongestName];
   uint16_t port;
 };
 
@@ -37,7 +39,7 @@ struct SessionPage::Content {
   size_t server_count = 0;
   std::atomic<size_t> in_use{0};  // which of them
 
-  Server server(size_t i) const { return {servers[i].host, servers[i].port}; }
+  Server server(size_t i) const { return {servers[i].host, servers[i].port, servers[i].name}; }
   void put(const std::vector<Server>& list);
   void close_session(ClientOptions options);
 };
@@ -74,10 +76,11 @@ void SessionPage::note(const Client& client, const std::vector<Server>& servers)
 
 void SessionPage::Content::put(const std::vector<Server>& list) {
   server_count = 0;
-  for (const auto& [host, port] : list) {
-    if (server_count == kMostServers || host.size() >= kLongestAddress) continue;
+  for (const auto& [host, port, name] : list) {
+    if (server_count == kMostServers || host.size() >= kLongestAddress || name.size() >= kLongestName) continue;
     Address& address = servers[server_count++];
     std::memcpy(address.host, host.c_str(), host.size() + 1);
+    std::memcpy(address.name, name.c_str(), name.size() + 1);
     address.port = port;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ends the session of a zklock that was killed, so that the next contender need not wait until it expires: its id,
-// its password and the servers' addresses, in memory that zklock shares with its guards and with nobody else. zklock
-// writes it at each connection. Once zklock is dead, the last guard of whose command nothing is left takes the session
-// up and closes it. Where no server answers, or a guard was killed too, the session expires by itself.
+// its password and the servers' addresses and names, in memory that zklock shares with its guards and with nobody else.
+// zklock writes it at each connection. Once zklock is dead, the last guard of whose command nothing is left takes the
+// session up and closes it. Where no server answers, or a guard was killed too, the session expires by itself.
 #pragma once
 
 #include "zk/client.h"

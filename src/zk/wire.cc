@@ -10,6 +10,10 @@
 #include <cstring>
 
 // The linker's names.
+extern "C" int __real_connect(int fd, const sockaddr* to, socklen_t size);
+extern "C" int __wrap_connect(int fd, const sockaddr* to, socklen_t size);
+extern "C" ssize_t __real_send(int fd, const void* data, size_t size, int flags);
+extern "C" ssize_t __wrap_send(int fd, const void* data, size_t size, int flags);
 extern "C" ssize_t __real_recv(int fd, void* to, size_t size, int flags);
 extern "C" ssize_t __wrap_recv(int fd, void* to, size_t size, int flags);
 
@@ -214,7 +218,7 @@ bool fits(std::string_view frame, const Request* oldest, bool with_auth) {
 
 std::string_view stranger(std::string_view length) {
   if (length.starts_with("\x15\x03") || length.starts_with("\x16\x03")) {
-    return "it speaks TLS, which zklock does not yet";
+    return "it speaks TLS: give --tls, or write tls:// before the servers";
   }
   if (length.starts_with("HTTP")) return "it speaks HTTP: not a ZooKeeper server";
   return "";
@@ -225,8 +229,33 @@ void Wire::restart() {
   out_.clear();
   taken_ = marked_ = 0;
   cut_ = nonsense_ = false;
-  end_ = ConnectionEnd::none;
   progressed_ = {};
+  stream_.reset();
+}
+
+int Wire::connect(int fd, const sockaddr* to, socklen_t size) {
+  restart();
+  end_ = ConnectionEnd::none;
+  tls_failure_.reset();
+  if (secure_) stream_ = secure_(fd);
+  return __real_connect(fd, to, size);
+}
+
+// What should have been encrypted goes nowhere when there is nothing more to encrypt it.
+ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
+  if (!secure_) return __real_send(fd, data, size, flags);
+  return stream_ ? stream_->send(data, size) : static_cast<ssize_t>(size);
+}
+
+void Wire::hold(bool held) {
+  if (stream_) stream_->hold(held);
+}
+
+void Wire::note_cut() {
+  cut_ = true;
+  if (!stream_) return;
+  if (stream_->in_handshake()) tls_failure_ = host::silent_in_handshake();
+  stream_->abandon();
 }
 
 ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
@@ -237,6 +266,7 @@ ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
   }
   if (filled == Fill::ended) {
     const ConnectionEnd end = nonsense_ ? ConnectionEnd::nonsense : cut_ ? ConnectionEnd::cut : ConnectionEnd::closed;
+    if (stream_ && stream_->failure()) tls_failure_ = stream_->failure();
     restart();
     end_ = end;
     return 0;
@@ -279,11 +309,16 @@ Wire::Fill Wire::fill(int fd, int flags) {
 Wire::Fill Wire::take(int fd, size_t want, int flags) {
   const size_t before = frame_.size();
   frame_.resize(before + want);
-  const ssize_t taken = __real_recv(fd, frame_.data() + before, want, flags);
+  const ssize_t taken = receive_plain(fd, frame_.data() + before, want, flags);
   const int error = errno;
   frame_.resize(before + static_cast<size_t>(std::max<ssize_t>(taken, 0)));
   if (taken > 0) return Fill::frame;
   return taken < 0 && (error == EAGAIN || error == EINTR) ? Fill::nothing : Fill::ended;
+}
+
+ssize_t Wire::receive_plain(int fd, void* to, size_t size, int flags) {
+  if (!secure_) return __real_recv(fd, to, size, flags);
+  return stream_ ? stream_->receive(to, size) : 0;
 }
 
 bool Wire::note_progress() {
@@ -293,15 +328,23 @@ bool Wire::note_progress() {
   return true;
 }
 
-WireScope::WireScope(Wire& wire) {
-  wire_in_use = &wire;
-}
+WireScope::WireScope(Wire& wire) : outer_(std::exchange(wire_in_use, &wire)) {}
 
 WireScope::~WireScope() {
-  wire_in_use = nullptr;
+  wire_in_use = outer_;
 }
 
 }  // namespace zklock::zk
+
+int __wrap_connect(int fd, const sockaddr* to, socklen_t size) {
+  zklock::zk::Wire* wire = zklock::zk::wire_in_use;
+  return wire ? wire->connect(fd, to, size) : __real_connect(fd, to, size);
+}
+
+ssize_t __wrap_send(int fd, const void* data, size_t size, int flags) {
+  zklock::zk::Wire* wire = zklock::zk::wire_in_use;
+  return wire ? wire->send(fd, data, size, flags) : __real_send(fd, data, size, flags);
+}
 
 ssize_t __wrap_recv(int fd, void* to, size_t size, int flags) {
   zklock::zk::Wire* wire = zklock::zk::wire_in_use;

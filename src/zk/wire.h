@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the socket and the C library, which receives through it (the linker's --wrap=recv). The library believes
-// lengths and counts, hands out what it could not decode, and aborts on an answer to nothing: so it is given whole
-// frames only, and only those that fit. What does not fit ends the connection. An answer that is still on its way would
-// be silence to it, so it is given the answer to a ping from time to time.
+// Between the socket and the C library, which connects, sends and receives through it (the linker's --wrap). The
+// library believes lengths and counts, hands out what it could not decode, and aborts on an answer to nothing: so it is
+// given whole frames only, and only those that fit. What does not fit ends the connection. An answer that is still on
+// its way would be silence to it, so it is given the answer to a ping from time to time. And it knows no TLS.
 #pragma once
 
 #include "base/time.h"
+#include "host/net/tls_stream.h"
 #include "zk/requests.h"
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 namespace zklock::zk {
@@ -26,7 +30,7 @@ bool is_handshake(std::string_view frame, bool has_session);
 // credentials were sent. Pure.
 bool fits(std::string_view frame, const Request* oldest, bool with_auth);
 
-// Who sent these first four bytes instead of a length, where it is plain: "it speaks TLS, which zklock does not yet".
+// Who sent these first four bytes instead of a length, where it is plain: "it speaks TLS: …".
 // Or "".
 std::string_view stranger(std::string_view length);
 
@@ -35,19 +39,33 @@ class Wire {
   // Whether a frame, without its length, may be handed on; the first of a connection is the handshake.
   using Check = std::function<bool(std::string_view frame)>;
 
-  explicit Wire(Check check) : check_(std::move(check)) {}
+  // The TLS over a new connection.
+  using Secure = std::function<std::unique_ptr<host::TlsStream>(int fd)>;
+
+  // `secure`: null without TLS.
+  explicit Wire(Check check, Secure secure = nullptr) : check_(std::move(check)), secure_(std::move(secure)) {}
   Wire(const Wire&) = delete;
 
-  // As recv(2).
+  // As connect(2), send(2) and recv(2).
+  int connect(int fd, const sockaddr* to, socklen_t size);
+  ssize_t send(int fd, const void* data, size_t size, int flags);
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
-  // A new connection begins.
-  void restart();
-  // It is we who end this one.
-  void note_cut() { cut_ = true; }
+  // To be called when the socket is ready. Whether the library may be; not while TLS is being agreed on.
+  bool advance() { return !stream_ || stream_->advance(); }
+  // What to poll the socket for, where the library wants `wanted`.
+  short events(short wanted) const { return stream_ ? stream_->events(wanted) : wanted; }
+  // There may be something to receive of which poll does not know.
+  bool has_unread() const { return stream_ && stream_->has_unread(); }
+  // Keeps what is sent, as TCP_CORK does.
+  void hold(bool held);
+  // It is we who end this connection.
+  void note_cut();
 
   // How the last connection that ended did.
   ConnectionEnd end() const { return end_; }
+  // What was wrong with its TLS, if it was that.
+  const std::optional<host::TlsFailure>& tls_failure() const { return tls_failure_; }
   // When at least a KiB of an answer that is on its way had come; never, if none is.
   Deadline progressed() const { return progressed_; }
 
@@ -56,10 +74,15 @@ class Wire {
 
   Fill fill(int fd, int flags);
   Fill take(int fd, size_t want, int flags);
+  ssize_t receive_plain(int fd, void* to, size_t size, int flags);
+  void restart();
   // Whether another KiB has come.
   bool note_progress();
 
   Check check_;
+  Secure secure_;
+  std::unique_ptr<host::TlsStream> stream_;  // of the connection in use
+  std::optional<host::TlsFailure> tls_failure_;
   std::string frame_;  // what has come of it, with its length
   std::string out_;    // what the library has still to take
   size_t taken_ = 0;   // of that
@@ -70,12 +93,15 @@ class Wire {
   Deadline progressed_{};
 };
 
-// While it lives, whoever receives in this thread does so through `wire`.
+// While it lives, whoever connects, sends and receives in this thread does so through `wire`.
 class WireScope {
  public:
   explicit WireScope(Wire& wire);
   WireScope(const WireScope&) = delete;
   ~WireScope();
+
+ private:
+  Wire* const outer_;
 };
 
 }  // namespace zklock::zk

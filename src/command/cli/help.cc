@@ -121,8 +121,8 @@ std::string overview(const CLI::App& root) {
 
 std::string version_text() {
   const std::string commit = *ZKLOCK_COMMIT == '\0' ? "" : ", commit " ZKLOCK_COMMIT;
-  return fmt::format("zklock {}\nZooKeeper C client {}\nbuilt with {}, {}{}\n", ZKLOCK_VERSION, zk::Client::version(),
-                     ZKLOCK_COMPILER, ZKLOCK_BUILD, commit);
+  return fmt::format("zklock {}\nZooKeeper C client {}\n{}\nbuilt with {}, {}{}\n", ZKLOCK_VERSION,
+                     zk::Client::version(), host::tls_version(), ZKLOCK_COMPILER, ZKLOCK_BUILD, commit);
 }
 
 }  // namespace zklock::command

@@ -52,14 +52,17 @@ zk::Credentials credentials(const GlobalOptions& options) {
   return read;
 }
 
-zk::Acl acl(const Value& value, const zk::Credentials& credentials) {
+// `known`: the servers know who we are.
+zk::Acl acl(const Value& value, bool known) {
   const std::string name = value.value_or("open");
   if (name == "open") return zk::Acl::open;
   if (name != "creator" && name != "creator-world-read") {
     throw usage_error(
         fmt::format("bad value '{}' for --acl: write open, creator or creator-world-read", printable(name)));
   }
-  if (!credentials) throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH or --auth-file", name));
+  if (!known) {
+    throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH, --auth-file or --tls-cert", name));
+  }
   return name == "creator" ? zk::Acl::creator : zk::Acl::creator_world_read;
 }
 
@@ -68,7 +71,7 @@ void add_global_value(CLI::App& app, const char* names, Value& value, const char
 }
 
 void add_servers(CLI::App& app, GlobalOptions& options) {
-  add_global_value(app, "-S,--servers", options.servers, "HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
+  add_global_value(app, "-S,--servers", options.servers, "[tls://]HOST[:PORT],...[/CHROOT] (ZKLOCK_SERVERS)", "LIST");
 }
 
 void add_flags(CLI::App& app, GlobalOptions& options) {
@@ -96,10 +99,11 @@ void set_footer(CLI::App& app, const std::string& footer) {
 
 void GlobalOptions::merge(const GlobalOptions& nearer) {
   using Self = GlobalOptions;
-  for (const auto value :
-       {&Self::servers, &Self::session_timeout, &Self::connect_timeout, &Self::auth_file, &Self::acl}) {
+  for (const auto value : {&Self::servers, &Self::session_timeout, &Self::connect_timeout, &Self::auth_file, &Self::acl,
+                           &Self::tls_ca, &Self::tls_cert, &Self::tls_key, &Self::tls_server_name}) {
     if (nearer.*value) this->*value = nearer.*value;
   }
+  tls |= nearer.tls;
   verbose |= nearer.verbose;
   quiet |= nearer.quiet;
 }
@@ -116,17 +120,19 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   add_global_value(app, "--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
   add_global_value(app, "--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
   add_global_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
+  add_tls_options(app, options);
   add_flags(app, options);
 }
 
 void add_server_options(CLI::App& app, GlobalOptions& options) {
   add_servers(app, options);
+  add_tls_options(app, options);
   add_flags(app, options);
 }
 
 zk::ServerList server_list(const GlobalOptions& options) {
-  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1:2181");
-  return zk::ServerList::parse(servers.value, servers.origin);
+  const Setting servers = setting(options.servers, "--servers", "ZKLOCK_SERVERS", "127.0.0.1");
+  return zk::ServerList::parse(servers.value, servers.origin, asks_for_tls(options));
 }
 
 zk::SessionOptions session_options(const GlobalOptions& options) {
@@ -137,7 +143,8 @@ zk::SessionOptions session_options(const GlobalOptions& options) {
   session.connect_timeout =
       timeout(setting(options.connect_timeout, "--connect-timeout", "ZKLOCK_CONNECT_TIMEOUT", "15s"));
   session.credentials = credentials(options);
-  session.acl = acl(options.acl, session.credentials);
+  session.tls = tls_of(options, session.servers);
+  session.acl = acl(options.acl, session.credentials || (session.tls && !session.tls->options().certificate.empty()));
   session.verbose = options.verbose;
   return session;
 }

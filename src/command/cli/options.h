@@ -7,8 +7,10 @@
 #include "zk/session.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -25,6 +27,11 @@ struct GlobalOptions {
   Value connect_timeout;
   Value auth_file;
   Value acl;
+  bool tls = false;
+  Value tls_ca;
+  Value tls_cert;
+  Value tls_key;
+  Value tls_server_name;
   bool verbose = false;
   bool quiet = false;
 
@@ -69,6 +76,18 @@ void add_global_options(CLI::App& app, GlobalOptions& options);
 
 // Those of them that mean something without a session.
 void add_server_options(CLI::App& app, GlobalOptions& options);
+
+// --tls and what belongs to it; both of the above have them.
+void add_tls_options(CLI::App& app, GlobalOptions& options);
+
+// Whether options or variables do. Any of them does. Throws a Failure (64) that names the culprit.
+bool asks_for_tls(const GlobalOptions& options);
+
+// Null where `servers` are spoken to in the clear. Reads the files; throws a Failure (64) that names the culprit.
+std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers);
+
+// For a command: what tells a zklock that it runs of this connection.
+std::vector<std::string> connection_variables(const zk::SessionOptions& session);
 
 // From the option, the variable or the default. Throws a Failure (64) that names the culprit.
 zk::ServerList server_list(const GlobalOptions& options);

@@ -205,8 +205,8 @@ class JoinJob {
     command_.emplace(signals_, *guard_, console_,
                      CommandTerms{"its membership", zk::usual_grace_of(session_.timeout())});
     attending_.emplace(loop_, *command_);
-    std::vector<std::string> variables{"ZKLOCK_PATH=" + group_, "ZKLOCK_NODE=" + member_.path(),
-                                       "ZKLOCK_SERVERS=" + session_.options().servers.text()};
+    std::vector<std::string> variables = connection_variables(session_.options());
+    variables.insert(variables.end(), {"ZKLOCK_PATH=" + group_, "ZKLOCK_NODE=" + member_.path()});
     // The locks of a zklock that runs us are the command's too.
     if (const auto outer = Nesting({}, 0).variable({})) variables.push_back(*outer);
     command_->start(variables);

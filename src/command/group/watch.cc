@@ -108,9 +108,9 @@ class WatchJob {
     first_ = false;
     told_ = roster_.members();
     loop_.remove(end_on_signal_);
-    guard_->start({{"ZKLOCK_PATH=" + path_, "ZKLOCK_SERVERS=" + session_.options().servers.text()},
-                   {},
-                   text_of(path_, told_, form_)});
+    std::vector<std::string> variables = connection_variables(session_.options());
+    variables.push_back("ZKLOCK_PATH=" + path_);
+    guard_->start({variables, {}, text_of(path_, told_, form_)});
     attend_command();
     if (end_signal_ != 0) throw Failure::by_signal(end_signal_);
     report_end();

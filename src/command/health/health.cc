@@ -45,7 +45,7 @@ struct HealthOptions {
 
 // The same, understood.
 struct CheckupOptions {
-  std::vector<zk::Server> servers;
+  zk::ServersAsked servers;
   Duration time{};  // for one look
   Thresholds thresholds;
   std::optional<std::string> probe;  // the path of a lock
@@ -67,15 +67,18 @@ Thresholds thresholds_of(const HealthOptions& options, int64_t servers) {
 CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   const std::vector<std::string> words = operands_of(call.app, call.arguments);
   CheckupOptions checkup;
-  checkup.servers = named_servers(words, call.global);
+  const zk::ServerList list = named_servers(words, call.global);
+  checkup.servers = {list.servers, tls_of(call.global, list)};
   checkup.time = asking_time(options.timeout);
-  checkup.thresholds = thresholds_of(options, static_cast<int64_t>(checkup.servers.size()));
+  checkup.thresholds = thresholds_of(options, static_cast<int64_t>(list.servers.size()));
   if (!options.probe) return checkup;
   zk::check_path(*options.probe);
   checkup.probe = options.probe;
   checkup.session = session_options(call.global);
-  checkup.session.servers.servers = checkup.servers;
-  if (!words.empty()) checkup.session.servers.origin = "the command line";
+  const std::string chroot = checkup.session.servers.chroot;
+  checkup.session.servers = list;
+  checkup.session.servers.chroot = chroot;
+  checkup.session.tls = checkup.servers.tls;
   // A silent server must not take all the time that there is: each attempt gets a sixth of a short session timeout.
   checkup.session.session_timeout = std::min(checkup.session.session_timeout, std::max<Duration>(checkup.time, 1s));
   return checkup;

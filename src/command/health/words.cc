@@ -66,7 +66,7 @@ std::string take_word(const std::string& name, std::vector<std::string>& operand
   return word;
 }
 
-Replies ask(const std::vector<zk::Server>& servers, const std::string& word, Duration time, bool verbose) {
+Replies ask(const zk::ServersAsked& servers, const std::string& word, Duration time, bool verbose) {
   host::Loop loop;
   zk::WordQuery query(loop, servers, {word}, deadline_in(time));
   Replies replies;
@@ -85,7 +85,8 @@ Replies ask(const std::vector<zk::Server>& servers, const std::string& word, Dur
 int ask_word(const Call& call, const WordOptions& options) {
   std::vector<std::string> operands = operands_of(call.app, call.arguments);
   const std::string word = take_word(name_of(call.app), operands);
-  const std::vector<zk::Server> servers = named_servers(operands, call.global);
+  const zk::ServerList list = named_servers(operands, call.global);
+  const zk::ServersAsked servers{list.servers, tls_of(call.global, list)};
   const Replies replies = ask(servers, word, asking_time(options.timeout), call.global.verbose);
   if (!call.global.quiet) {
     print(options.json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
@@ -100,6 +101,20 @@ void add_servers(std::vector<zk::Server>& servers, const zk::ServerList& more) {
   for (const zk::Server& server : more.servers) {
     if (std::find(servers.begin(), servers.end(), server) == servers.end()) servers.push_back(server);
   }
+}
+
+zk::ServerList list_of(const std::vector<std::string>& words, bool tls) {
+  zk::ServerList list;
+  list.origin = "the command line";
+  for (const std::string& word : words) {
+    const zk::ServerList more = zk::ServerList::parse(word, list.origin, tls);
+    if (!list.servers.empty() && more.tls != list.tls) {
+      throw usage_error("some of the servers have tls:// and some have not: ask them one after the other");
+    }
+    list.tls = more.tls;
+    add_servers(list.servers, more);
+  }
+  return list;
 }
 
 // --- the replies
@@ -135,7 +150,7 @@ std::string join(const Replies& replies, std::string (*shown)(string_view)) {
 // What the first bytes tell of who it is.
 std::string quote(const std::string& text) {
   constexpr size_t kLongest = 60;
-  if (text.starts_with('\x15')) return "TLS; the port for connections without it is another one";
+  if (text.starts_with('\x15')) return "TLS: give --tls, or write tls:// before it";
   return fmt::format("'{}'", shorten(printable(text.substr(0, kLongest)), kLongest));
 }
 
@@ -169,6 +184,8 @@ Advice advice_for(const WordReply& reply) {
                                            ? "it has no digests yet, or is older than 3.6 and does not know the word"
                                            : "it does not know the word, has too many connections from here "
                                              "(maxClientCnxns), wants TLS, or is only starting"};
+    case WordResult::no_tls:
+    case WordResult::certificate_refused: return {reason, reply.remedy};
     case WordResult::cut_short:
       return {fmt::format("the reply was cut short after {} bytes{}{}", reply.text.size(),
                           reply.reason.empty() ? "" : ": ", reason),
@@ -194,11 +211,14 @@ Execute add_word(CLI::App& app, GlobalOptions& global) {
   return [options](const Call& call) { return ask_word(call, *options); };
 }
 
-std::vector<zk::Server> named_servers(const std::vector<std::string>& words, const GlobalOptions& global) {
-  std::vector<zk::Server> servers;
-  for (const std::string& word : words) add_servers(servers, zk::ServerList::parse(word, "the command line"));
-  if (words.empty()) add_servers(servers, server_list(global));
-  return servers;
+zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global) {
+  if (!words.empty()) return list_of(words, asks_for_tls(global));
+  zk::ServerList list = server_list(global);
+  zk::ServerList once = list;
+  once.servers.clear();
+  once.chroot.clear();
+  add_servers(once.servers, list);
+  return once;
 }
 
 Duration asking_time(const Value& timeout) {
@@ -234,7 +254,9 @@ ExitStatus status_of(const Replies& replies) {
   ExitStatus status = ExitStatus::done;
   for (const ServerReply& one : replies) {
     if (one.reply.result == WordResult::answered) continue;
-    if (one.reply.result != WordResult::not_allowed) return ExitStatus::unavailable;
+    const bool refused =
+        one.reply.result == WordResult::not_allowed || one.reply.result == WordResult::certificate_refused;
+    if (!refused) return ExitStatus::unavailable;
     status = ExitStatus::refused;
   }
   return status;

@@ -21,8 +21,8 @@ namespace zklock::command {
 Execute add_word(CLI::App& app, GlobalOptions& global);
 
 // Which servers are asked, each for itself: those that `words` name, as HOST[:PORT] or a list of them; without any,
-// those of --servers. None twice; a chroot is passed over. Throws a Failure (64) that names the culprit.
-std::vector<zk::Server> named_servers(const std::vector<std::string>& words, const GlobalOptions& global);
+// those of --servers. None twice; without a chroot. Throws a Failure (64) that names the culprit.
+zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global);
 
 // And for how long: what -w says, else 5 s. Throws a Failure (64).
 Duration asking_time(const Value& timeout);

@@ -166,9 +166,10 @@ class Job {
       nodes.push_back(one.node);
       tokens.push_back(fmt::format("{}", one.token));
     }
-    std::vector<std::string> variables{
-        fmt::format("ZKLOCK_PATH={}", fmt::join(paths, "\n")), fmt::format("ZKLOCK_NODE={}", fmt::join(nodes, "\n")),
-        fmt::format("ZKLOCK_TOKEN={}", fmt::join(tokens, "\n")), "ZKLOCK_SERVERS=" + session_.options().servers.text()};
+    std::vector<std::string> variables{fmt::format("ZKLOCK_PATH={}", fmt::join(paths, "\n")),
+                                       fmt::format("ZKLOCK_NODE={}", fmt::join(nodes, "\n")),
+                                       fmt::format("ZKLOCK_TOKEN={}", fmt::join(tokens, "\n"))};
+    for (std::string& one : connection_variables(session_.options())) variables.push_back(std::move(one));
     if (const auto outer = nesting_.variable(held)) variables.push_back(*outer);
     return variables;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/workers.h"
 
+#include "command/cli/options.h"
 #include "host/terminal.h"
 #include "zk/path.h"
 
@@ -48,7 +49,7 @@ Item WorkerPool::Worker::take_item() {
 
 WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
                        const host::Inherited& inherited)
-    : loop_(loop), signals_(signals), options_(options), servers_(session.options().servers.text()) {
+    : loop_(loop), signals_(signals), options_(options), connection_(connection_variables(session.options())) {
   for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited, session);
   for (Worker& one : workers_) {
     for (const Worker& other : workers_) {
@@ -87,14 +88,15 @@ std::optional<std::string> WorkerPool::start(Item& item) {
 }
 
 std::vector<std::string> WorkerPool::variables_for(const Item& item) const {
-  return {"ZKLOCK_PATH=" + options_.pull.path,
-          "ZKLOCK_NODE=" + recipe::claim_of(item.path),
-          fmt::format("ZKLOCK_TOKEN={}", item.token),
-          "ZKLOCK_SERVERS=" + servers_,
-          "ZKLOCK_ITEM_ID=" + zk::name_of(item.path),
-          fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
-          fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
-          "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};
+  std::vector<std::string> variables{"ZKLOCK_PATH=" + options_.pull.path,
+                                     "ZKLOCK_NODE=" + recipe::claim_of(item.path),
+                                     fmt::format("ZKLOCK_TOKEN={}", item.token),
+                                     "ZKLOCK_ITEM_ID=" + zk::name_of(item.path),
+                                     fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
+                                     fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
+                                     "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};
+  variables.insert(variables.end(), connection_.begin(), connection_.end());
+  return variables;
 }
 
 bool WorkerPool::has_ended() const {

@@ -99,7 +99,7 @@ class WorkerPool : public host::Source {
   host::Loop& loop_;
   host::Signals& signals_;
   const WorkOptions& options_;
-  std::string servers_;
+  std::vector<std::string> connection_;  // variables
   std::deque<Worker> workers_;
   const recipe::Lease* lease_ = nullptr;
   int asked_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/words/query.h"
 
-#include "host/exchange.h"
-#include "host/resolver.h"
+#include "host/net/exchange.h"
+#include "host/net/resolver.h"
 
 #include <algorithm>
 #include <optional>
@@ -21,8 +21,8 @@ constexpr size_t kMostBytes = 64 << 20;
 // One server's part.
 class ServerQuery : public host::Source {
  public:
-  ServerQuery(const Server& server, const std::vector<std::string>& words, Deadline until)
-      : words_(words), until_(until), result_{server, {}} {
+  ServerQuery(const Server& server, const host::Tls* tls, const std::vector<std::string>& words, Deadline until)
+      : tls_(tls), words_(words), until_(until), result_{server, {}} {
     if (host::is_numeric_address(server.host)) {
       ask({server.host});
     } else {
@@ -57,9 +57,11 @@ class ServerQuery : public host::Source {
   void note_lookup();
   void ask(std::vector<std::string> addresses);
   void note_exchange();
-  void add(WordResult result, std::string text, std::string reason);
+  void add(WordResult result, std::string text, std::string reason, std::string remedy = "");
+  void note_tls_failure(const host::TlsFailure& failure);
   const std::string& word() const { return words_[result_.replies.size()]; }
 
+  const host::Tls* tls_;
   std::vector<std::string> words_;
   Deadline until_;
   Deadline began_ = BootClock::now();  // the present word
@@ -85,7 +87,8 @@ void ServerQuery::note_lookup() {
 void ServerQuery::ask(std::vector<std::string> addresses) {
   addresses_ = std::move(addresses);
   began_ = BootClock::now();
-  exchange_.emplace(addresses_, result_.server.port, word(), kMostBytes, until_);
+  const host::Secured secured{tls_, result_.server.host};
+  exchange_.emplace(addresses_, result_.server.port, secured, word(), kMostBytes, until_);
 }
 
 void ServerQuery::note_exchange() {
@@ -98,23 +101,29 @@ void ServerQuery::note_exchange() {
     case ExchangeEnd::no_connection: return add(WordResult::no_answer, "", "no connection");
     case ExchangeEnd::no_end:
       return add(judge_unended(word(), text), text, text.empty() ? "it took the connection" : "it had no end in time");
+    case ExchangeEnd::insecure: return note_tls_failure(exchange_->tls_failure());
     case ExchangeEnd::too_long: return add(judge_unended(word(), text), text, "it was longer than any");
   }
 }
 
-void ServerQuery::add(WordResult result, std::string text, std::string reason) {
-  result_.replies.push_back({word(), result, std::move(text), std::move(reason), BootClock::now() - began_});
+void ServerQuery::note_tls_failure(const host::TlsFailure& failure) {
+  const bool refused = failure.kind == host::TlsFailure::Kind::refused;
+  add(refused ? WordResult::certificate_refused : WordResult::no_tls, "", failure.trouble, failure.remedy);
+}
+
+void ServerQuery::add(WordResult result, std::string text, std::string reason, std::string remedy) {
+  result_.replies.push_back(
+      {word(), result, std::move(text), std::move(reason), BootClock::now() - began_, std::move(remedy)});
   const bool talks =
       result == WordResult::answered || result == WordResult::not_allowed || result == WordResult::not_serving;
   over_ = !talks || result_.replies.size() == words_.size();
   if (!over_) ask(std::move(addresses_));
 }
 
-WordQuery::WordQuery(host::Loop& loop, const std::vector<Server>& servers, const std::vector<std::string>& words,
-                     Deadline until)
-    : loop_(loop), until_(until) {
-  for (const Server& server : servers) {
-    parts_.push_back(std::make_unique<ServerQuery>(server, words, until));
+WordQuery::WordQuery(host::Loop& loop, const ServersAsked& asked, const std::vector<std::string>& words, Deadline until)
+    : loop_(loop), until_(until), tls_(asked.tls) {
+  for (const Server& server : asked.servers) {
+    parts_.push_back(std::make_unique<ServerQuery>(server, tls_.get(), words, until));
     loop_.add(*parts_.back());
   }
 }

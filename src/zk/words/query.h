@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/loop.h"
+#include "host/net/tls.h"
 #include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
@@ -12,6 +13,11 @@
 #include <vector>
 
 namespace zklock::zk {
+
+struct ServersAsked {
+  std::vector<Server> servers;
+  std::shared_ptr<const host::Tls> tls = nullptr;  // null: in the clear
+};
 
 struct ServerReplies {
   Server server;
@@ -23,8 +29,7 @@ class ServerQuery;
 class WordQuery {
  public:
   // Begins; whoever turns the loop serves it. Over at the deadline at the latest.
-  WordQuery(host::Loop& loop, const std::vector<Server>& servers, const std::vector<std::string>& words,
-            Deadline until);
+  WordQuery(host::Loop& loop, const ServersAsked& asked, const std::vector<std::string>& words, Deadline until);
   WordQuery(const WordQuery&) = delete;
   ~WordQuery();
 
@@ -35,6 +40,7 @@ class WordQuery {
  private:
   host::Loop& loop_;
   Deadline until_;
+  std::shared_ptr<const host::Tls> tls_;
   std::vector<std::unique_ptr<ServerQuery>> parts_;
 };
 

@@ -84,10 +84,10 @@ WordResult lines(const ReplyForm& form, string_view text) {
 }  // namespace
 
 const char* name_of(WordResult result) {
-  constexpr std::array<const char*, 10> kNames{"answered",    "not-in-whitelist", "not-serving", "refused",
+  constexpr std::array<const char*, 12> kNames{"answered",    "not-in-whitelist", "not-serving", "refused",
                                                "unreachable", "unknown-host",     "no-answer",   "closed",
-                                               "cut-short",   "foreign"};
-  static_assert(kNames.size() == static_cast<size_t>(WordResult::foreign) + 1);
+                                               "cut-short",   "foreign",          "no-tls",      "certificate-refused"};
+  static_assert(kNames.size() == static_cast<size_t>(WordResult::certificate_refused) + 1);
   return kNames[static_cast<size_t>(result)];
 }
 

@@ -17,16 +17,18 @@
 namespace zklock::zk {
 
 enum class WordResult {
-  answered,      // a proper reply, whole
-  not_allowed,   // the word is not in the server's whitelist
-  not_serving,   // the server is up, but has no quorum
-  refused,       // nobody listens at the port
-  unreachable,   // the host
-  unknown_host,  // the name has no address
-  no_answer,     // not a byte in time
-  closed,        // without a word
-  cut_short,     // the beginning of a reply
-  foreign,       // something that no ZooKeeper says
+  answered,             // a proper reply, whole
+  not_allowed,          // the word is not in the server's whitelist
+  not_serving,          // the server is up, but has no quorum
+  refused,              // nobody listens at the port
+  unreachable,          // the host
+  unknown_host,         // the name has no address
+  no_answer,            // not a byte in time
+  closed,               // without a word
+  cut_short,            // the beginning of a reply
+  foreign,              // something that no ZooKeeper says
+  no_tls,               // TLS could not be agreed on, or we do not accept the server's certificate
+  certificate_refused,  // it does not accept ours, or wants one
 };
 
 // "not-serving": for programs.
@@ -38,6 +40,7 @@ struct WordReply {
   std::string text;    // as it came
   std::string reason;  // of the system, or what is known beyond the result; may be empty
   Duration took{};
+  std::string remedy = {};  // what to do, where the result alone does not tell
 };
 
 // What `text` is, after which the server closed: answered, not_allowed, not_serving, closed, cut_short or foreign.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // host/resolver: names to addresses without blocking. A resolver that takes for ever is made with glibc's HOSTALIASES:
 // the file it reads first is a fifo that nobody writes to.
-#include "host/resolver.h"
+#include "host/net/resolver.h"
 
 #include "base/failure.h"
-#include "host/lookup_modules.h"
+#include "host/net/lookup_modules.h"
 #include "host/signals.h"
 #include "support/process.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/exchange.h"
+#include "host/net/exchange.h"
 
 #include <cerrno>
 #include <cstring>
@@ -11,8 +11,14 @@
 
 namespace zklock::host {
 
-Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, std::string request, size_t most, Deadline until)
-    : addresses_(std::move(addresses)), port_(port), request_(std::move(request)), most_(most), until_(until) {
+Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, Secured secured, std::string request, size_t most,
+                   Deadline until)
+    : addresses_(std::move(addresses)),
+      port_(port),
+      secured_(std::move(secured)),
+      request_(std::move(request)),
+      most_(most),
+      until_(until) {
   connect_next();
 }
 
@@ -49,7 +55,8 @@ void Exchange::fail(int error) {
 
 void Exchange::arm(PollSet& set) {
   if (end_ != ExchangeEnd::none) return;
-  set.watch(socket_.get(), connected_ ? POLLIN : POLLOUT);
+  const short wanted = connected_ ? POLLIN : POLLOUT;
+  set.watch(socket_.get(), stream_ ? stream_->events(wanted) : wanted);
   set.wake_at(connected_ ? until_ : attempt_until_);
 }
 
@@ -76,19 +83,32 @@ void Exchange::record_connection(const PollSet& set) {
 }
 
 void Exchange::record_text(const PollSet& set) {
-  if (set.seen(socket_.get())) {
-    constexpr size_t kPiece = 64 * 1024;
+  if (set.seen(socket_.get()) && (!stream_ || stream_->advance())) take_text();
+  if (end_ == ExchangeEnd::none && left_until(until_) == Duration::zero()) {
+    end_ = ExchangeEnd::no_end;
+    if (stream_ && stream_->in_handshake()) tls_failure_ = silent_in_handshake();
+  }
+  if (stream_ && stream_->failure()) tls_failure_ = stream_->failure();
+  if (tls_failure_) end_ = ExchangeEnd::insecure;
+  if (end_ == ExchangeEnd::none) return;
+  stream_.reset();
+  socket_.reset();
+}
+
+// All that has come, and no more than is allowed: poll does not know what TLS has already read.
+void Exchange::take_text() {
+  constexpr size_t kPiece = 64 * 1024;
+  do {
     const size_t before = text_.size();
     text_.resize(before + kPiece);
-    const ssize_t length = recv(socket_.get(), text_.data() + before, kPiece, 0);
+    char* const to = text_.data() + before;
+    const ssize_t length = stream_ ? stream_->receive(to, kPiece) : recv(socket_.get(), to, kPiece, 0);
     const int error = errno;
     text_.resize(before + (length > 0 ? static_cast<size_t>(length) : 0));
     // A reset is an end like another: some servers close before they have read all.
     if (length == 0 || (length < 0 && error != EAGAIN && error != EINTR)) end_ = ExchangeEnd::closed;
     if (text_.size() > most_) end_ = ExchangeEnd::too_long;
-  }
-  if (end_ == ExchangeEnd::none && left_until(until_) == Duration::zero()) end_ = ExchangeEnd::no_end;
-  if (end_ != ExchangeEnd::none) socket_.reset();
+  } while (end_ == ExchangeEnd::none && stream_ && stream_->has_unread());
 }
 
 void Exchange::decide() {
@@ -96,7 +116,12 @@ void Exchange::decide() {
   if (!socket_) return connect_next();
   if (!connected_ || request_.empty()) return;
   // What hinders it, the reading finds too.
-  static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
+  if (secured_.tls) {
+    stream_ = std::make_unique<TlsStream>(*secured_.tls, socket_.get(), std::vector{secured_.name});
+    stream_->send(request_.data(), request_.size());
+  } else {
+    static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
+  }
   request_.clear();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/lookup_modules.h"
+#include "host/net/lookup_modules.h"
 
 #include <nss.h>
 

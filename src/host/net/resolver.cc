@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/resolver.h"
+#include "host/net/resolver.h"
 
 #include "base/text.h"
-#include "host/lookup_modules.h"
+#include "host/net/lookup_modules.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

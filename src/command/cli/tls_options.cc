@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// --tls and what belongs to it.
+#include "base/text.h"
+#include "command/cli/options.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+struct TlsSetting {
+  const char* option;
+  const char* variable;
+  Value GlobalOptions::*given;
+  std::string host::TlsOptions::*value;
+  const char* placeholder;
+  const char* help;
+};
+
+constexpr TlsSetting kSettings[] = {
+    {"--tls-ca", "ZKLOCK_TLS_CA", &GlobalOptions::tls_ca, &host::TlsOptions::authorities, "FILE",
+     "Authorities that servers' certificates are by"},
+    {"--tls-cert", "ZKLOCK_TLS_CERT", &GlobalOptions::tls_cert, &host::TlsOptions::certificate, "FILE",
+     "Our certificate for the servers"},
+    {"--tls-key", "ZKLOCK_TLS_KEY", &GlobalOptions::tls_key, &host::TlsOptions::key, "FILE",
+     "The key that belongs to it"},
+    {"--tls-server-name", "ZKLOCK_TLS_SERVER_NAME", &GlobalOptions::tls_server_name, &host::TlsOptions::server_name,
+     "NAME", "The name in the servers' certificates"},
+};
+
+std::string value_of(const GlobalOptions& options, const TlsSetting& setting) {
+  const Value& given = options.*setting.given;
+  const char* variable = std::getenv(setting.variable);
+  return given ? *given : variable ? variable : "";
+}
+
+bool switched_on(const GlobalOptions& options) {
+  const char* variable = std::getenv("ZKLOCK_TLS");
+  const std::string_view value = variable ? variable : "";
+  if (value != "" && value != "0" && value != "1") {
+    throw usage_error(fmt::format("bad value '{}' for ZKLOCK_TLS: write 1 or 0", printable(value)));
+  }
+  return options.tls || value == "1";
+}
+
+}  // namespace
+
+void add_tls_options(CLI::App& app, GlobalOptions& options) {
+  app.add_flag("--tls", options.tls, "Speak TLS with the servers (ZKLOCK_TLS=1)")->group(kGlobalOptions);
+  for (const TlsSetting& one : kSettings) {
+    add_value(app, one.option, options.*one.given, one.help, one.placeholder)->group(kGlobalOptions);
+  }
+}
+
+bool asks_for_tls(const GlobalOptions& options) {
+  for (const TlsSetting& one : kSettings) {
+    if (!value_of(options, one).empty()) return true;
+    if (options.*one.given) throw usage_error(fmt::format("{} names nothing: write a {}", one.option, one.placeholder));
+  }
+  return switched_on(options);
+}
+
+std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers) {
+  if (!servers.tls) return nullptr;
+  host::TlsOptions tls;
+  for (const TlsSetting& one : kSettings) tls.*one.value = value_of(options, one);
+  if (tls.certificate.empty() && !tls.key.empty()) {
+    throw usage_error("--tls-key without its certificate: give that with --tls-cert");
+  }
+  return std::make_shared<const host::Tls>(tls);
+}
+
+std::vector<std::string> connection_variables(const zk::SessionOptions& session) {
+  std::vector<std::string> variables{"ZKLOCK_SERVERS=" + session.servers.text()};
+  if (!session.tls) return variables;
+  for (const TlsSetting& one : kSettings) {
+    const std::string& value = session.tls->options().*one.value;
+    if (value.empty()) continue;
+    const bool is_file = one.value != &host::TlsOptions::server_name;
+    variables.push_back(
+        fmt::format("{}={}", one.variable, is_file ? std::filesystem::absolute(value).string() : value));
+  }
+  return variables;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where zklock is built without OpenSSL. No Tls can be made, so no stream is used.
+#include "base/failure.h"
+#include "host/net/tls_stream.h"
+
+namespace zklock::host {
+
+std::string tls_version() {
+  return "no TLS";
+}
+
+Tls::Tls(TlsOptions) {
+  throw Failure(ExitStatus::usage, "TLS was asked for, and this zklock was built without it (see zklock -V)");
+}
+
+Tls::~Tls() = default;
+
+TlsStream::TlsStream(const Tls&, int, std::vector<std::string>) : ssl_(nullptr) {}
+TlsStream::~TlsStream() = default;
+ssize_t TlsStream::send(const void*, size_t) {
+  return -1;
+}
+ssize_t TlsStream::receive(void*, size_t) {
+  return 0;
+}
+void TlsStream::hold(bool) {}
+bool TlsStream::advance() {
+  return true;
+}
+short TlsStream::events(short wanted) const {
+  return wanted;
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/net/tls.h"
+
+#include "base/text.h"
+#include "host/fd.h"
+
+#include <cstdlib>
+#include <memory>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+namespace zklock::host {
+
+namespace {
+
+// Debian's and SUSE's, with a link for each certificate that is looked up when it is needed; and Red Hat's.
+constexpr const char* kSystemsFolder = "/etc/ssl/certs";
+constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
+
+using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
+using Certificate = std::unique_ptr<X509, void (*)(X509*)>;
+
+Failure unusable(const std::string& file, const char* origin, const std::string& reason) {
+  return {ExitStatus::usage, fmt::format("cannot use '{}' ({}): {}", printable(file), origin, reason)};
+}
+
+struct TlsFile {
+  std::string text;
+  struct stat status {};
+};
+
+// Whole, and once: it may be a pipe.
+TlsFile read_file(const std::string& file, const char* origin) {
+  TlsFile read;
+  const Fd opened = open_to_read(file);
+  if (!opened || fstat(opened.get(), &read.status) != 0) throw unusable(file, origin, std::strerror(errno));
+  if (S_ISDIR(read.status.st_mode)) throw unusable(file, origin, "it is a folder");
+  errno = 0;
+  read.text = content_of(opened);
+  if (errno != 0) throw unusable(file, origin, std::strerror(errno));
+  return read;
+}
+
+// As ssh has it; but root's may be for a group, as Debian's keys for servers are.
+bool is_exposed(const struct stat& status) {
+  if (!S_ISREG(status.st_mode)) return false;
+  const bool own = status.st_uid == geteuid() && status.st_uid != 0;
+  return status.st_mode & (own ? S_IRWXG | S_IRWXO : S_IRWXO);
+}
+
+Bio bio_of(const std::string& text) {
+  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
+}
+
+Certificate next_certificate(const Bio& bio) {
+  return {PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free};
+}
+
+std::string reason_of(unsigned long error) {
+  const char* reason = ERR_reason_error_string(error);
+  return reason ? reason : fmt::format("error {:x}", error);
+}
+
+}  // namespace
+
+std::string tls_version() {
+  return fmt::format("TLS by OpenSSL {}", OpenSSL_version(OPENSSL_VERSION_STRING));
+}
+
+Tls::Tls(TlsOptions options) : options_(std::move(options)) {
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  context_ = SSL_CTX_new(TLS_client_method());
+  if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
+  try {
+    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(context_, 1);
+    // A server's own certificate may be given in place of its authority's.
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(context_), X509_V_FLAG_PARTIAL_CHAIN);
+    if (options_.authorities.empty()) {
+      trust_systems_authorities();
+    } else {
+      trust(options_.authorities, "--tls-ca");
+    }
+    if (!options_.certificate.empty()) take_certificate();
+  } catch (...) {
+    SSL_CTX_free(context_);
+    throw;
+  }
+  ERR_clear_error();
+}
+
+Tls::~Tls() {
+  SSL_CTX_free(context_);
+}
+
+void Tls::trust_systems_authorities() {
+  const char* file = std::getenv("SSL_CERT_FILE");
+  const char* folder = std::getenv("SSL_CERT_DIR");
+  if (file && *file) trust(file, "SSL_CERT_FILE");
+  if (folder && *folder) SSL_CTX_load_verify_dir(context_, folder);
+  if ((file && *file) || (folder && *folder)) return;
+  SSL_CTX_load_verify_dir(context_, kSystemsFolder);
+  if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context_, kSystemsFile);
+}
+
+void Tls::trust(const std::string& file, const char* origin) {
+  const std::string text = read_file(file, origin).text;
+  const Bio bio = bio_of(text);
+  int count = 0;
+  while (const Certificate one = next_certificate(bio)) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context_), one.get());
+    ++count;
+  }
+  if (count == 0) throw unusable(file, origin, "there is no certificate in it (PEM)");
+}
+
+void Tls::take_certificate() {
+  const TlsFile file = read_file(options_.certificate, "--tls-cert");
+  const Bio bio = bio_of(file.text);
+  const Certificate own = next_certificate(bio);
+  if (!own) throw unusable(options_.certificate, "--tls-cert", "there is no certificate in it (PEM)");
+  if (SSL_CTX_use_certificate(context_, own.get()) != 1) {
+    throw unusable(options_.certificate, "--tls-cert", reason_of(ERR_peek_last_error()));
+  }
+  while (const Certificate one = next_certificate(bio)) SSL_CTX_add1_chain_cert(context_, one.get());
+  ERR_clear_error();
+  const bool same = options_.key.empty();
+  const std::string& name = same ? options_.certificate : options_.key;
+  const TlsFile key = same ? file : read_file(name, "--tls-key");
+  if (is_exposed(key.status)) {
+    throw unusable(name, same ? "--tls-cert" : "--tls-key", "others can read the key: chmod go= it");
+  }
+  take_key(key.text, name);
+}
+
+void Tls::take_key(const std::string& text, const std::string& file) {
+  bool locked = false;
+  const auto note_asked = [](char*, int, int, void* asked) {
+    *static_cast<bool*>(asked) = true;
+    return -1;
+  };
+  const Bio bio = bio_of(text);
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
+      PEM_read_bio_PrivateKey(bio.get(), nullptr, note_asked, &locked), EVP_PKEY_free);
+  const char* origin = options_.key.empty() ? "--tls-cert" : "--tls-key";
+  if (locked) throw unusable(file, origin, "the key has a passphrase, for which zklock does not ask");
+  if (!key) {
+    throw unusable(
+        file, origin,
+        options_.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
+  }
+  if (SSL_CTX_use_PrivateKey(context_, key.get()) == 1) return;
+  throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/net/tls_stream.h"
+
+#include "host/fd.h"
+#include "host/net/resolver.h"
+
+#include <algorithm>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr size_t kMostUnsent = 64 * 1024;  // four records of TLS
+
+// Without an IPv6 address's zone, of which no certificate knows.
+std::string without_zone(const std::string& name) {
+  return name.find(':') == std::string::npos ? name : name.substr(0, name.find('%'));
+}
+
+// By host names, if there are any: OpenSSL would want an address to be in the certificate as well.
+std::vector<std::string> to_be_checked(std::vector<std::string> names, const std::string& instead) {
+  if (!instead.empty()) return {instead};
+  for (std::string& name : names) name = without_zone(name);
+  const auto addresses = std::ranges::stable_partition(names, [](const auto& one) { return !is_numeric_address(one); });
+  if (addresses.size() == names.size()) return {names.front()};
+  names.erase(addresses.begin(), addresses.end());
+  return names;
+}
+
+}  // namespace
+
+TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
+    : names_(to_be_checked(std::move(names), tls.options().server_name)), ssl_(SSL_new(tls.context())) {
+  if (!ssl_ || SSL_set_fd(ssl_, fd) != 1) throw Failure(ExitStatus::internal, "cannot start TLS: no memory");
+  SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  const std::string& first = names_.front();
+  if (is_numeric_address(first)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), first.c_str());
+    return;
+  }
+  // SSL_set_tlsext_host_name() is a macro with a cast that ours does not compile.
+  SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(first.c_str()));
+  for (const std::string& name : names_) SSL_add1_host(ssl_, name.c_str());
+}
+
+TlsStream::~TlsStream() {
+  SSL_free(ssl_);
+}
+
+void TlsStream::begin_handshake() {
+  phase_ = Phase::handshake;
+  SSL_set_connect_state(ssl_);
+  advance();
+}
+
+bool TlsStream::advance() {
+  blocked_on_ = 0;
+  if (phase_ == Phase::handshake) {
+    ERR_clear_error();
+    const int result = SSL_do_handshake(ssl_);
+    if (result != 1) {
+      note_result(result);
+      return phase_ == Phase::ended;
+    }
+    phase_ = Phase::open;
+    drained_ = false;
+  }
+  flush();
+  return true;
+}
+
+short TlsStream::events(short wanted) const {
+  if (phase_ == Phase::handshake) return blocked_on_;
+  return static_cast<short>(wanted | blocked_on_);
+}
+
+ssize_t TlsStream::send(const void* data, size_t size) {
+  if (phase_ == Phase::idle) begin_handshake();
+  if (phase_ != Phase::open || held_) {
+    if (unsent_.size() >= kMostUnsent) flush();
+    if (unsent_.size() < kMostUnsent) {
+      unsent_.append(static_cast<const char*>(data), size);
+      return static_cast<ssize_t>(size);
+    }
+  } else {
+    flush();
+    ERR_clear_error();
+    const int sent = unsent_.empty() && phase_ == Phase::open ? SSL_write(ssl_, data, static_cast<int>(size)) : 0;
+    if (sent > 0) return sent;
+    if (unsent_.empty() && phase_ == Phase::open) note_result(sent);
+  }
+  if (phase_ == Phase::ended) return static_cast<ssize_t>(size);
+  errno = EAGAIN;
+  return -1;
+}
+
+ssize_t TlsStream::receive(void* to, size_t size) {
+  if (phase_ == Phase::open) {
+    ERR_clear_error();
+    const int length = SSL_read(ssl_, to, static_cast<int>(size));
+    drained_ = length <= 0;
+    if (length > 0) return length;
+    note_result(length);
+  }
+  if (phase_ == Phase::ended) return 0;
+  errno = EAGAIN;
+  return -1;
+}
+
+void TlsStream::hold(bool held) {
+  held_ = held;
+  if (!held) flush();
+}
+
+void TlsStream::flush() {
+  size_t sent = 0;
+  while (phase_ == Phase::open && sent < unsent_.size()) {
+    ERR_clear_error();
+    const int taken = SSL_write(ssl_, unsent_.data() + sent, static_cast<int>(unsent_.size() - sent));
+    if (taken > 0) {
+      sent += static_cast<size_t>(taken);
+      continue;
+    }
+    note_result(taken);
+    break;
+  }
+  unsent_.erase(0, sent);
+}
+
+// Of what OpenSSL could not do.
+void TlsStream::note_result(int result) {
+  const int error = SSL_get_error(ssl_, result);
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {
+    const bool writing = error == SSL_ERROR_WANT_WRITE;
+    blocked_on_ = static_cast<short>(blocked_on_ | (writing ? POLLOUT : POLLIN));
+    return;
+  }
+  TlsFailure failure = explain_failure(ssl_, names_);
+  if (phase_ == Phase::handshake || failure.kind == TlsFailure::Kind::refused) failure_ = std::move(failure);
+  phase_ = Phase::ended;
+}
+
+}  // namespace zklock::host

@@ -256,7 +256,7 @@ const char* Client::version() {
 void Client::cork(bool corked) {
   if (corked == corked_ || fd_ < 0) return;
   const int value = corked;
-  if (corked) wire_.hold(true);
+  wire_.hold(corked);
   setsockopt(fd_, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
   corked_ = corked;
 }

@@ -25,6 +25,8 @@ std::string_view kind_of(std::string_view line) {
   return line.substr(0, line.find("servers ["));
 }
 
+constexpr std::string_view kTaken = "the connection was taken, but not by a ZooKeeper server that serves";
+
 bool shown_on_stderr = false;
 std::string trouble;
 std::string seen_stranger;
@@ -50,7 +52,7 @@ void take_library_log(const char* line) {
   if (shown_on_stderr) show(text);
   // What was said after the handshake began is about what listens there, and the number beside it misleads.
   const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
-  if (connected) trouble = "the connection was taken, but not by a ZooKeeper server that serves";
+  if (connected) trouble = kTaken;
   if (connected) return;
   // "… errno=111(Connection refused): …"
   const size_t at = text.find("errno=");
@@ -61,6 +63,10 @@ void take_library_log(const char* line) {
 
 void note_stranger(std::string_view what) {
   seen_stranger = what;
+}
+
+bool is_taken_by_stranger() {
+  return seen_stranger.empty() && trouble == kTaken;
 }
 
 const std::string& last_trouble() {

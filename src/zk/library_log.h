@@ -23,6 +23,9 @@ void take_library_log(const char* line);
 // What took the last connection is no such server: "it speaks TLS, …". Or "", it is one.
 void note_stranger(std::string_view what);
 
+// Whether that is all that is known: the last connection was taken, and led to nothing.
+bool is_taken_by_stranger();
+
 // Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
 const std::string& last_trouble();
 

@@ -272,16 +272,19 @@ void Session::fail_insecure(const Link::TlsTrouble& trouble) const {
 
 void Session::fail_unreachable(Duration waited) const {
   if (link_->tls_trouble()) fail_insecure(*link_->tls_trouble());
+  const char* remedy = "zklock health looks at each of them";
+  if (options_.servers.origin == ServerList::kDefaultOrigin) {
+    remedy = "name your servers with --servers or ZKLOCK_SERVERS";
+  } else if (!options_.tls && is_taken_by_stranger()) {
+    remedy = "zklock health looks at each of them; if the port is one for TLS, give --tls";
+  }
   const std::string reason = second_ && second_->connected()
                                  ? "they take a new session but refuse this one: have they lost their data?"
                                  : last_trouble();
-  throw Failure(
-      ExitStatus::unavailable,
-      fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}", options_.servers.text(),
-                  options_.servers.origin, format_duration(waited), reason.empty() ? "" : fmt::format(" ({})", reason),
-                  options_.servers.origin == ServerList::kDefaultOrigin
-                      ? "name your servers with --servers or ZKLOCK_SERVERS"
-                      : "zklock health looks at each of them"));
+  throw Failure(ExitStatus::unavailable,
+                fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}",
+                            options_.servers.text(), options_.servers.origin, format_duration(waited),
+                            reason.empty() ? "" : fmt::format(" ({})", reason), remedy));
 }
 
 void Session::fail_timed_out() const {

@@ -77,7 +77,6 @@ Tls::Tls(TlsOptions options) : options_(std::move(options)) {
   if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
   try {
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
-    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

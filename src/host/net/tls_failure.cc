@@ -63,8 +63,13 @@ std::string time_of(const ASN1_TIME* time) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-TlsFailure explain_verdict(long verdict, const ssl_st* ssl, const std::vector<std::string>& names) {
-  const X509* certificate = SSL_get0_peer_certificate(ssl);
+}  // namespace
+
+TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names) {
+  const int verdict = X509_STORE_CTX_get_error(verification);
+  const X509* certificate = X509_STORE_CTX_get_current_cert(verification);
+  const char* whose =
+      X509_STORE_CTX_get_error_depth(verification) == 0 ? "its certificate" : "its authority's certificate";
   const char* reason = X509_verify_cert_error_string(verdict);
   switch (verdict) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
@@ -73,11 +78,11 @@ TlsFailure explain_verdict(long verdict, const ssl_st* ssl, const std::vector<st
               fmt::format("its certificate is for {}, not for {}", shown(names_of(certificate)), shown(names)),
               "name the server as its certificate does, or give --tls-server-name"};
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      return {Kind::distrusted, fmt::format("its certificate expired at {}", time_of(X509_get0_notAfter(certificate))),
+      return {Kind::distrusted, fmt::format("{} expired at {}", whose, time_of(X509_get0_notAfter(certificate))),
               "renew it, or look at the clock of this host"};
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return {Kind::distrusted,
-              fmt::format("its certificate is not valid before {}", time_of(X509_get0_notBefore(certificate))),
+              fmt::format("{} is not valid before {}", whose, time_of(X509_get0_notBefore(certificate))),
               "look at the clock of this host"};
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
@@ -87,8 +92,10 @@ TlsFailure explain_verdict(long verdict, const ssl_st* ssl, const std::vector<st
       return {Kind::distrusted, fmt::format("its certificate is by an authority that is not trusted here ({})", reason),
               "name the file of its authority with --tls-ca"};
   }
-  return {Kind::distrusted, fmt::format("its certificate is not good: {}", reason), "give the server a better one"};
+  return {Kind::distrusted, fmt::format("{} is not good: {}", whose, reason), "give the server a better one"};
 }
+
+namespace {
 
 // Numbers of RFC 8446, 6.
 TlsFailure explain_alert(int alert, bool has_certificate) {
@@ -124,11 +131,9 @@ TlsFailure silent_in_handshake() {
           "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
 }
 
-TlsFailure explain_failure(const ssl_st* ssl, const std::vector<std::string>& names) {
+TlsFailure explain_failure(const ssl_st* ssl) {
   const unsigned long error = ERR_peek_error();
   const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
-  const long verdict = SSL_get_verify_result(ssl);
-  if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return explain_verdict(verdict, ssl, names);
   if (reason > SSL_AD_REASON_OFFSET) {
     return explain_alert(reason - SSL_AD_REASON_OFFSET, SSL_get_certificate(ssl) != nullptr);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 struct ssl_st;
+struct x509_store_ctx_st;
 
 namespace zklock::host {
 
@@ -27,7 +28,10 @@ struct TlsFailure {
 // Of a server that was silent for too long.
 TlsFailure silent_in_handshake();
 
-// From what OpenSSL's queue of errors and `ssl` say. `names`: those that the certificate was checked for.
-TlsFailure explain_failure(const ssl_st* ssl, const std::vector<std::string>& names);
+// What is wrong with a server's certificate, while it is being verified. `names`: those that it is checked for.
+TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names);
+
+// All else: what OpenSSL's queue of errors says of `ssl`.
+TlsFailure explain_failure(const ssl_st* ssl);
 
 }  // namespace zklock::host

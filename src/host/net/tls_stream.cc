@@ -36,6 +36,8 @@ std::vector<std::string> to_be_checked(std::vector<std::string> names, const std
 TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
     : names_(to_be_checked(std::move(names), tls.options().server_name)), ssl_(SSL_new(tls.context())) {
   if (!ssl_ || SSL_set_fd(ssl_, fd) != 1) throw Failure(ExitStatus::internal, "cannot start TLS: no memory");
+  SSL_set_app_data(ssl_, this);
+  SSL_set_verify(ssl_, SSL_VERIFY_PEER, on_verified);
   SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   const std::string& first = names_.front();
   if (is_numeric_address(first)) {
@@ -45,6 +47,15 @@ TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
   // SSL_set_tlsext_host_name() is a macro with a cast that ours does not compile.
   SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(first.c_str()));
   for (const std::string& name : names_) SSL_add1_host(ssl_, name.c_str());
+}
+
+// The certificate is not to be had later, when it was not accepted.
+int TlsStream::on_verified(int good, x509_store_ctx_st* verification) {
+  if (good) return good;
+  const void* ssl = X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx());
+  TlsStream& stream = *static_cast<TlsStream*>(SSL_get_app_data(static_cast<const SSL*>(ssl)));
+  stream.failure_ = explain_distrust(verification, stream.names_);
+  return good;
 }
 
 TlsStream::~TlsStream() {
@@ -139,8 +150,9 @@ void TlsStream::note_result(int result) {
     blocked_on_ = static_cast<short>(blocked_on_ | (writing ? POLLOUT : POLLIN));
     return;
   }
-  TlsFailure failure = explain_failure(ssl_, names_);
-  if (phase_ == Phase::handshake || failure.kind == TlsFailure::Kind::refused) failure_ = std::move(failure);
+  TlsFailure failure = explain_failure(ssl_);
+  const bool counts = phase_ == Phase::handshake || failure.kind == TlsFailure::Kind::refused;
+  if (counts && !failure_) failure_ = std::move(failure);
   phase_ = Phase::ended;
 }
 

@@ -49,6 +49,7 @@ class TlsStream {
   void begin_handshake();
   void flush();
   void note_result(int result);
+  static int on_verified(int good, x509_store_ctx_st* verification);
 
   std::vector<std::string> names_;
   ssl_st* ssl_;

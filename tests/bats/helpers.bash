@@ -39,6 +39,12 @@ setup_place() {
 # with tls:// nowhere.
 over_tls() { [[ -n ${ZKLOCK_TLS_CA:-} ]]; }
 
+# What is in ZKLOCK_SERVERS for a command of zklock's.
+servers_for_command() { if over_tls; then echo "tls://$ZKLOCK_SERVERS"; else echo "$ZKLOCK_SERVERS"; fi; }
+
+# Before what needs to be somebody else: the client's certificate is an identity, beside those in ZKLOCK_AUTH.
+need_no_identity() { if over_tls; then skip "over TLS everybody is the same client"; fi; }
+
 # For tests of zklock: a chroot too. Only zklock itself creates it.
 setup_zk() {
   [[ -n ${ZKLOCK_SERVERS:-} ]] ||

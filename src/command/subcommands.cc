@@ -191,6 +191,12 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
       parser.emplace("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
+  // To make all options of all subcommands would take longer than the rest.
+  if (arguments.options == std::vector<std::string>{"-V"} ||
+      arguments.options == std::vector<std::string>{"--version"}) {
+    print(version_text());
+    return 0;
+  }
   GlobalOptions global;
   bool version = false;
   Starts starts;

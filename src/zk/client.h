@@ -116,8 +116,8 @@ class Client {
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
 
-  // What was wrong with the TLS of the last attempt, if it was that.
-  const std::optional<host::TlsFailure>& tls_failure() const { return wire_.tls_failure(); }
+  // What was wrong with the TLS of the last attempt, if it was that; of one that goes on, that it is silent.
+  std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
   bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.

@@ -139,13 +139,19 @@ void Link::note_state() {
 
 void Link::note_failure() {
   failed_.insert(server_);
-  const auto& failure = client_.tls_failure();
+  const auto failure = client_.tls_failure();
   if (failure) trouble_ = {server_, *failure};
   if (failure && failure->is_lasting()) {
     refusing_.insert(server_);
   } else {
     refusing_.erase(server_);
   }
+}
+
+std::optional<Link::TlsTrouble> Link::tls_trouble() const {
+  if (trouble_ || !trying_) return trouble_;
+  const auto failure = client_.tls_failure();
+  return failure ? std::optional<TlsTrouble>({server_, *failure}) : std::nullopt;
 }
 
 // The library needs one round to come past every server, so after a round all are worth another try.

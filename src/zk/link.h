@@ -32,12 +32,12 @@ class Link : public host::Source {
   // The moment that a proof sent now counts from: now, but for a while after a handshake (zk::first_report_of).
   Deadline proof_now() const;
 
-  // With whom TLS failed last, and how; nothing where it did not, or a server has answered since.
+  // With whom TLS failed last, and how, or is not agreed on yet; nothing where it is, or a server has answered since.
   struct TlsTrouble {
     std::string server;  // address and port
     host::TlsFailure failure;
   };
-  const std::optional<TlsTrouble>& tls_trouble() const { return trouble_; }
+  std::optional<TlsTrouble> tls_trouble() const;
   // Whether it fails with all servers, and no waiting heals it.
   bool all_refuse() const { return refusing_.size() == client_.server_count(); }
 

@@ -271,7 +271,7 @@ void Session::fail_insecure(const Link::TlsTrouble& trouble) const {
 }
 
 void Session::fail_unreachable(Duration waited) const {
-  if (link_->tls_trouble()) fail_insecure(*link_->tls_trouble());
+  if (const auto trouble = link_->tls_trouble()) fail_insecure(*trouble);
   const char* remedy = "zklock health looks at each of them";
   if (options_.servers.origin == ServerList::kDefaultOrigin) {
     remedy = "name your servers with --servers or ZKLOCK_SERVERS";

@@ -251,6 +251,11 @@ void Wire::hold(bool held) {
   if (stream_) stream_->hold(held);
 }
 
+std::optional<host::TlsFailure> Wire::tls_failure() const {
+  if (stream_ && stream_->in_handshake()) return host::silent_in_handshake();
+  return tls_failure_;
+}
+
 void Wire::note_cut() {
   cut_ = true;
   if (!stream_) return;

@@ -64,8 +64,8 @@ class Wire {
 
   // How the last connection that ended did.
   ConnectionEnd end() const { return end_; }
-  // What was wrong with its TLS, if it was that.
-  const std::optional<host::TlsFailure>& tls_failure() const { return tls_failure_; }
+  // What was wrong with its TLS, if it was that; a server that is in the handshake still is silent.
+  std::optional<host::TlsFailure> tls_failure() const;
   // When at least a KiB of an answer that is on its way had come; never, if none is.
   Deadline progressed() const { return progressed_; }
 

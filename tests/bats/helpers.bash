@@ -35,21 +35,33 @@ setup_place() {
   export ZKLOCK_TEST=$BATS_TEST_TMPDIR
 }
 
+# Set where the servers want TLS: zklock finds there what it needs for it, so lists of servers are lists of addresses,
+# with tls:// nowhere.
+over_tls() { [[ -n ${ZKLOCK_TLS_CA:-} ]]; }
+
+# What is in ZKLOCK_SERVERS for a command of zklock's.
+servers_for_command() { if over_tls; then echo "tls://$ZKLOCK_SERVERS"; else echo "$ZKLOCK_SERVERS"; fi; }
+
+# Before what needs to be somebody else: the client's certificate is an identity, beside those in ZKLOCK_AUTH.
+need_no_identity() { if over_tls; then skip "over TLS everybody is the same client"; fi; }
+
 # For tests of zklock: a chroot too. Only zklock itself creates it.
 setup_zk() {
   [[ -n ${ZKLOCK_SERVERS:-} ]] ||
     fail "ZKLOCK_SERVERS is not set: run the tests by scripts/test, or by scripts/zk-sandbox -- bats …"
+  ZKLOCK_SERVERS=${ZKLOCK_SERVERS#tls://}
   export ZKLOCK_SERVERS=${ZKLOCK_SERVERS%/}/t$SRANDOM
   setup_place
 }
 
-# An ensemble of this file's own, for setup_file; stop_ensemble belongs in teardown_file. Where that
+# An ensemble of this file's own, over TLS where all is, for setup_file; stop_ensemble belongs in teardown_file. Where that
 # is not reached, because Bats was killed, the ensemble goes a second later.
 ensemble() {
-  local lines
+  local lines tls=()
+  if over_tls; then tls=(--tls); fi
   # Else stop_ensemble would take down the servers of all tests where these do not start.
   export ZKLOCK_SANDBOX=
-  lines=$(zk_sandbox start --servers 3 "$@") || fail "no ensemble" || return
+  lines=$(zk_sandbox start --servers 3 "${tls[@]}" "$@") || fail "no ensemble" || return
   eval "$lines"
   env -i PATH="$PATH" setsid sh -c 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"' sh \
     $$ "$repo/scripts/zk-sandbox" "$ZKLOCK_SANDBOX" >/dev/null 2>&1 3>&- &

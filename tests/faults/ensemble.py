@@ -26,7 +26,9 @@ class Ensemble:
         self._script = script
         self._folder = folder
         self._watcher = self._watch_over()
-        self.addresses = {}
+        self.addresses = {}  # for zklock
+        self.tls = {}  # and the variables by which it finds its certificate
+        self._plain = {}  # for us
         self._committed = dict.fromkeys(NUMBERS, 0)
         self._modes = dict.fromkeys(NUMBERS)
         self._paused = dict.fromkeys(NUMBERS, 0)
@@ -38,7 +40,10 @@ class Ensemble:
         words = self._call("start", "--dir", self._folder, "--servers", "3", "--tick", str(int(TICK * 1000)),
                            "--set", f"syncLimit={SYNC_LIMIT}", "--heap", "128m", *options)
         settings = dict(word.split("=", 1) for word in shlex.split(words) if "=" in word)
-        self.addresses = dict(zip(NUMBERS, settings["ZKLOCK_SERVERS"].split(",")))
+        servers = settings["ZKLOCK_SERVERS"].removeprefix("tls://")
+        self.addresses = dict(zip(NUMBERS, servers.split(",")))
+        self.tls = {name: value for name, value in settings.items() if name.startswith("ZKLOCK_TLS_")}
+        self._plain = dict(zip(NUMBERS, settings.get("ZKLOCK_PLAIN_SERVERS", servers).split(",")))
         for number in NUMBERS:
             for ask in (self._listen, self._write):
                 threading.Thread(target=ask, args=(number,), daemon=True).start()
@@ -96,14 +101,14 @@ class Ensemble:
 
     def _listen(self, number):
         while True:
-            mode = probe.mode(self.addresses[number])
+            mode = probe.mode(self._plain[number])
             if mode or not self.hidden[number]:
                 self._modes[number] = mode
             time.sleep(BETWEEN_QUESTIONS)
 
     def _write(self, number):
         while True:
-            if probe.commits(self.addresses[number]):
+            if probe.commits(self._plain[number]):
                 self._committed[number] = time.monotonic()
             time.sleep(BETWEEN_WRITES)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// relay [-n PORTS] ADDRESS: prints "port P", on which it relays connections to ADDRESS (127.0.0.1:PORT), then what
-// passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock. A relay that is stopped is a network
-// that is silent. USR1: right behind the next answer, the port in use falls silent, and with three ports or more so
-// does the one that is tried next ("silent P" each); connections to them are taken, by the kernel. USR2: the next
-// answer is lost, and the connection with it ("lost P").
+// relay [-n PORTS] [-w FILE] ADDRESS: prints "port P", on which it relays connections to ADDRESS (127.0.0.1:PORT), then
+// what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock; FILE has the bytes. A relay
+// that is stopped is a network that is silent. USR1: right behind the next answer, the port in use falls silent, and
+// with three ports or more so does the one that is tried next ("silent P" each); connections to them are taken, by the
+// kernel. USR2: the next answer is lost, and the connection with it ("lost P").
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
@@ -60,7 +60,7 @@ Port open_port() {
 
 class Relay {
  public:
-  Relay(int ports, int target) : target_(target) {
+  Relay(int ports, int target, std::FILE* capture) : target_(target), capture_(capture) {
     for (int i = 0; i < ports; ++i) ports_.push_back(open_port());
   }
 
@@ -115,6 +115,7 @@ class Relay {
       std::printf("lost %d\n", pair.port->number);
       return;
     }
+    if (capture_ && length > 0) std::fwrite(bytes, 1, static_cast<size_t>(length), capture_);
     pair.ended = length <= 0 || send(to, bytes, static_cast<size_t>(length), MSG_NOSIGNAL) != length;
     if (!pair.ended) print_passed(what, *pair.port);
   }
@@ -131,6 +132,7 @@ class Relay {
   }
 
   int target_;
+  std::FILE* capture_;  // or none
   std::vector<Port> ports_;
   std::vector<Pair> pairs_;
   bool next_is_dead_ = false;
@@ -139,12 +141,19 @@ class Relay {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool counted = argc == 4 && std::strcmp(argv[1], "-n") == 0;
-  const char* colon = argc > 1 ? std::strrchr(argv[argc - 1], ':') : nullptr;
-  if (!colon || (argc != 2 && !counted)) return 64;
+  int ports = 1;
+  std::FILE* capture = nullptr;
+  for (int option = 0; (option = getopt(argc, argv, "n:w:")) != -1;) {
+    if (option == 'n') ports = std::atoi(optarg);
+    if (option == 'w') capture = std::fopen(optarg, "w");
+    if (option == '?' || (option == 'w' && !capture)) return 64;
+  }
+  const char* colon = argc == optind + 1 ? std::strrchr(argv[optind], ':') : nullptr;
+  if (!colon) return 64;
+  if (capture) std::setvbuf(capture, nullptr, _IONBF, 0);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::signal(SIGUSR1, [](int) { armed = 1; });
   std::signal(SIGUSR2, [](int) { to_lose = 1; });
-  Relay relay(counted ? std::atoi(argv[2]) : 1, std::atoi(colon + 1));
+  Relay relay(ports, std::atoi(colon + 1), capture);
   for (;;) relay.turn();
 }

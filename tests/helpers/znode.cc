@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// znode VERB PATH [DATA]: looks at and changes nodes behind zklock's back, on ZKLOCK_SERVERS; "/" is the chroot.
+// znode VERB PATH [DATA]: looks at and changes nodes behind zklock's back; "/" is the chroot of ZKLOCK_SERVERS.
 //
 //   ls | get | stat | acl     print; stat as NAME=NUMBER lines
 //   create PATH [DATA]        the nodes above it too
@@ -192,11 +192,23 @@ void print(const std::string& verb, Result result) {
               static_cast<long long>(result.stat.ephemeralOwner), result.stat.cversion, result.stat.numChildren);
 }
 
+// ZKLOCK_SERVERS. Where those want TLS, which the library does not speak, their plain ports with the same chroot.
+std::string servers_given() {
+  const char* given = std::getenv("ZKLOCK_SERVERS");
+  const char* plain = std::getenv("ZKLOCK_PLAIN_SERVERS");
+  if (!given) std::exit(64);
+  const std::string servers = given;
+  if (!plain) return servers;
+  const std::string scheme = "tls://";
+  const size_t slash = servers.find('/', servers.starts_with(scheme) ? scheme.size() : 0);
+  return slash == servers.npos ? plain : plain + servers.substr(slash);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* servers = std::getenv("ZKLOCK_SERVERS");
-  if (argc < 3 || !servers) return 64;
+  if (argc < 3) return 64;
+  const std::string servers = servers_given();
   const std::string verb = argv[1];
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
@@ -204,7 +216,7 @@ int main(int argc, char** argv) {
   const bool stays = verb == "stand" || verb == "claim";
   if (stays) std::signal(SIGTERM, [](int) { terminated = 1; });
   if (verb == "create" || verb == "stand") make_chroot(servers);
-  zhandle_t* handle = zookeeper_init(servers, nullptr, verb == "claim" ? 60000 : 10000, nullptr, nullptr, 0);
+  zhandle_t* handle = zookeeper_init(servers.c_str(), nullptr, verb == "claim" ? 60000 : 10000, nullptr, nullptr, 0);
   if (!handle) return 70;
   const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
   if (result.code == ZOK) print(verb, result);

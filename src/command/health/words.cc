@@ -176,9 +176,11 @@ Advice advice_for(const WordReply& reply) {
       return {fmt::format("name not resolved: {}", reason), "look at the name and the resolver"};
     case WordResult::no_answer:
       return {fmt::format("no answer in {}: {}", format_duration(reply.took), reason),
-              reply.reason == "no connection" ? "look whether the host is up and no firewall is in the way"
-                                              : "look whether its process hangs, wants TLS (--tls) or is not ZooKeeper "
-                                                "at all, or give it longer with -w"};
+              !reply.remedy.empty() ? reply.remedy
+              : reply.reason == "no connection"
+                  ? "look whether the host is up and no firewall is in the way"
+                  : "look whether its process hangs, wants TLS (--tls) or is not ZooKeeper "
+                    "at all, or give it longer with -w"};
     case WordResult::closed:
       return {"closed without a word", reply.word == "hash"
                                            ? "it has no digests yet, or is older than 3.6 and does not know the word"

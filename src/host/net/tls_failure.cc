@@ -127,7 +127,7 @@ TlsFailure explain_alert(int alert, bool has_certificate) {
 }  // namespace
 
 TlsFailure silent_in_handshake() {
-  return {Kind::interrupted, "it takes the connection, and does not answer in the TLS handshake",
+  return {Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
           "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
 }
 

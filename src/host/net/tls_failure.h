@@ -12,6 +12,7 @@ namespace zklock::host {
 
 struct TlsFailure {
   enum class Kind {
+    silent,       // not a byte in time: it hangs, or is no server of TLS
     interrupted,  // the network, or a server that starts or ends
     distrusted,   // we do not accept its certificate
     refused,      // it does not accept ours, or wants one
@@ -22,7 +23,7 @@ struct TlsFailure {
   std::string remedy;   // what to do: "name the server as …"
 
   // Whether all attempts end like this one as long as nobody does anything.
-  bool is_lasting() const { return kind != Kind::interrupted; }
+  bool is_lasting() const { return kind != Kind::silent && kind != Kind::interrupted; }
 };
 
 // Of a server that was silent for too long.

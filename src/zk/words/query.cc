@@ -107,8 +107,11 @@ void ServerQuery::note_exchange() {
 }
 
 void ServerQuery::note_tls_failure(const host::TlsFailure& failure) {
-  const bool refused = failure.kind == host::TlsFailure::Kind::refused;
-  add(refused ? WordResult::certificate_refused : WordResult::no_tls, "", failure.trouble, failure.remedy);
+  using Kind = host::TlsFailure::Kind;
+  WordResult result = WordResult::no_tls;
+  if (failure.kind == Kind::silent) result = WordResult::no_answer;
+  if (failure.kind == Kind::refused) result = WordResult::certificate_refused;
+  add(result, "", failure.trouble, failure.remedy);
 }
 
 void ServerQuery::add(WordResult result, std::string text, std::string reason, std::string remedy) {

@@ -57,6 +57,7 @@ teardown() { end_all; }
 }
 
 @test "a probe that may not write is critical" {
+  need_no_identity
   ZKLOCK_AUTH=digest:a:b expect_status 0 zklock run --acl creator /mine/l -- true
   expect_status 2 zklock health --probe /mine/l/below
   assert_output --partial "critical: probe: cannot "

@@ -56,9 +56,13 @@ use_installed() { export PATH=$installed/bin:$PATH; }
   assert_output --partial "zklock-sandbox [OPTION…] -- CMD"
   refute_output --regexp '(^|[^o])zk-sandbox'
   expect_error_of_sandbox 64 "unknown word '--sevrers'; see zklock-sandbox --help" --sevrers 3 -- true
-  expect_status 0 env -u ZKLOCK_SERVERS zklock-sandbox -- zklock run /l -- echo hi
-  assert_output hi
-  assert_equal "$stderr" ""
+  local tls
+  for tls in "" --tls; do
+    # shellcheck disable=SC2086
+    expect_status 0 env -u ZKLOCK_SERVERS zklock-sandbox $tls -- zklock run /l -- echo hi
+    assert_output hi
+    assert_equal "$stderr" ""
+  done
 }
 
 # expect_error_of_sandbox STATUS TEXT ARG…: it ends so, with this one line.

@@ -382,6 +382,21 @@ END
   assert says "$n" srvr "Mode: follower"
 }
 
+@test "--tls: --set can give the servers another certificate, and another version of TLS" {
+  openssl req -x509 -config /dev/null -subj /CN=stranger -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+    -keyout stranger.key -out stranger.pem
+  cat stranger.key >>stranger.pem
+  begin --tls --set ssl.keyStore.location="$PWD/stranger.pem" --set ssl.protocol=TLSv1.3 \
+    --set ssl.ciphersuites=TLS_AES_128_GCM_SHA256
+  own_certificate
+  local address=${ZKLOCK_SERVERS#tls://}
+  expect_status 1 by_tls "$address" srvr "${certificate[@]}"
+  assert_regex "$stderr" "self-signed certificate"
+  expect_status 1 by_tls "$address" srvr "${certificate[@]}" -CAfile stranger.pem -tls1_2
+  expect_status 0 by_tls "$address" srvr "${certificate[@]}" -CAfile stranger.pem -tls1_3
+  assert_line "Mode: standalone"
+}
+
 @test "of another sandbox's settings none is left" {
   local name
   begin --tls

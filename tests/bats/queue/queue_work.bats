@@ -69,7 +69,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_line --regexp '^ZKLOCK_ITEM_ID=[0-9a-f]{12}-0000000000$'
   assert_line --regexp '^ZKLOCK_ENQUEUED=20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$'
   assert_line --regexp '^ZKLOCK_NODE=/q/items/007-0000000000/[0-9a-f]{12}-0000000000/claim$'
-  assert_line "ZKLOCK_SERVERS=$ZKLOCK_SERVERS"
+  assert_line "ZKLOCK_SERVERS=$(servers_for_command)"
   assert_line --regexp '^ZKLOCK_TOKEN=[0-9]+$'
 }
 

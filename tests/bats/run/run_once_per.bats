@@ -19,6 +19,7 @@ skipped() {
 }
 
 @test "one of ten runs in sequence, on hosts whose clocks are an hour wrong, either way" {
+  if over_tls; then skip "by a clock that is late the servers' certificate is not valid yet"; fi
   local n
   for n in 0 3600 -3600 0 7200 -3600 3600 0 -7200 3600; do
     echo "$n" >wrong

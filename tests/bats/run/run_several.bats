@@ -62,13 +62,13 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   hold a /a
   hold b /b
   began=$(now_us)
-  begin w -w 2s /a /b
+  begin w -w 3s /a /b
   wait_until "most of it is over" is_past $((began + 1500000))
   let_all_go a
   waits_for w /b 2
   expect_end 75 "${pid[w]}"
-  assert [ $(($(now_us) - began)) -ge 2000000 ]
-  assert [ $(($(now_us) - began)) -lt 3200000 ]
+  assert [ $(($(now_us) - began)) -ge 3000000 ]
+  assert [ $(($(now_us) - began)) -lt 4200000 ]
   assert_no_nodes /a
   assert has_nodes /b 1
   let_all_go b

@@ -55,7 +55,7 @@ in_line() { has_nodes /l "$1"; }
   hold h /l
   expect_status 75 zklock run -q -n /l -- true
   assert_equal "$stderr" ""
-  expect_status 75 zklock -q run -w 50ms /l -- true
+  expect_status 75 zklock -q run -w 500ms /l -- true
   assert_equal "$stderr" ""
   expect_error 127 "no-such" zklock run -q -n /l -- ./no-such
   expect_error 64 "bad path" zklock run -q -n l -- true

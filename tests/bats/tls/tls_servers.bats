@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# TLS with servers that are not what they should be, each for a session and for a word: one line, a status, in time, and
+# nothing done. tests/helpers/tls_server.py stands for them, with the real servers behind it.
+
+load ../helpers
+load ../tls
+
+setup_file() {
+  certificates_here
+  make_authority ca
+  make_authority other
+  make_certificate good ca "$own_names"
+  make_certificate stranger other "$own_names"
+  make_certificate named ca subjectAltName=DNS:zk.example
+  make_certificate by_name ca subjectAltName=DNS:localhost
+  make_certificate by_address ca subjectAltName=IP:127.0.0.1
+  make_certificate expired ca "$own_names" -startdate 20200101000000Z -enddate 20210203040506Z
+  make_certificate early ca "$own_names" -startdate 20900102030405Z -enddate 20910101000000Z
+  make_certificate fellow ca "$own_names"$'\nextendedKeyUsage=clientAuth'
+  make_certificate deputy ca $'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign'
+  make_certificate by_deputy deputy "$own_names"
+  cat deputy.crt >>by_deputy.pem
+  make_certificate by_good good "$own_names"
+  cat good.crt >>by_good.pem
+  make_certificate old_deputy ca $'basicConstraints=critical,CA:true' -startdate 20200101000000Z -enddate 20210203040506Z
+  make_certificate by_old_deputy old_deputy "$own_names"
+  cat old_deputy.crt >>by_old_deputy.pem
+  make_certificate client ca extendedKeyUsage=clientAuth
+  make_certificate foreign_client other extendedKeyUsage=clientAuth
+}
+
+setup() {
+  setup_zk
+  unset "${!ZKLOCK_TLS@}"
+  export ZKLOCK_TLS_CA=$certificates/ca.pem
+  plain=${ZKLOCK_SERVERS%%/*} plain=${plain%%,*}
+  chroot=/${ZKLOCK_SERVERS#*/}
+  # What can be told at once is not to wait for it.
+  export ZKLOCK_CONNECT_TIMEOUT=60s
+}
+
+teardown() { end_all; }
+
+# A hang is a failure, not the end of the test run.
+zklock() { timeout 25 "$ZKLOCK_BIN" "$@"; }
+
+# server CERTIFICATE ARG…: with that certificate, before the real one.
+server() { tls_server --cert "$certificates/$1.pem" --to "$plain" "${@:2}"; }
+
+# What takes as long as we let it, which is less than the patience with a handshake, or more.
+soon() { export ZKLOCK_CONNECT_TIMEOUT=${1:-1500ms}; }
+
+# both STATUS TEXT [OPTION…]: so do `run` and `ruok`, of the server at $port of $host.
+both() {
+  local status=$1 text=$2 host=${host:-127.0.0.1}
+  shift 2
+  expect_error "$status" "$text" zklock run -S "tls://$host:$port$chroot" "$@" /refused -- touch ran
+  expect_error "$status" "$text" zklock ruok -S "tls://$host:$port" -w "$ZKLOCK_CONNECT_TIMEOUT" "$@"
+  refute [ -e ran ]
+  expect_status 1 znode stat /refused
+  none_is_left
+}
+
+none_is_left() {
+  local one
+  for one in $(marked); do
+    [[ $(tr '\0' ' ' <"/proc/$one/cmdline") != *"$ZKLOCK_BIN"* ]] || fail "zklock is left: $one" || return
+  done
+}
+
+# both_succeed [OPTION…]
+both_succeed() {
+  local host=${host:-127.0.0.1}
+  expect_status 0 zklock run -S "tls://$host:$port$chroot" "$@" /l -- echo ran
+  assert_equal "$output$stderr" ran
+  expect_status 0 zklock ruok -S "tls://$host:$port" "$@"
+  assert_equal "$output$stderr" imok
+}
+
+@test "a good certificate, by address and by name, and TLS 1.2 or 1.3" {
+  server good
+  both_succeed
+  host=localhost both_succeed
+  assert_equal "$(sort -u "said.$port" | grep shaken)" $'shaken TLSv1.3 -\nshaken TLSv1.3 localhost'
+  server good --version 1.2
+  both_succeed
+}
+
+@test "a chain by way of an authority of which only the server knows" {
+  server by_deputy
+  both_succeed
+}
+
+@test "a wrong name, or a name where the address was given: 69" {
+  server named
+  both 69 "its certificate is for zk.example, not for 127.0.0.1"
+  host=localhost both 69 "its certificate is for zk.example, not for localhost"
+  server by_name
+  both 69 "its certificate is for localhost, not for 127.0.0.1"
+  host=localhost both_succeed
+  server by_address
+  host=localhost both 69 "its certificate is for 127.0.0.1, not for localhost"
+  both_succeed
+}
+
+@test "--tls-server-name makes a wrong name right, and a right one wrong" {
+  server named
+  both_succeed --tls-server-name zk.example
+  assert grep -q "shaken TLSv1.3 zk.example" "said.$port"
+  ZKLOCK_TLS_SERVER_NAME=zk.example both_succeed
+  server good
+  both 69 "its certificate is for 127.0.0.1, localhost, not for zk.example" --tls-server-name zk.example
+  both_succeed --tls-server-name localhost
+}
+
+@test "another authority: 69, with --tls too" {
+  server stranger
+  both 69 "not trusted here"
+  both_succeed --tls-ca "$certificates/other.pem"
+  unset ZKLOCK_TLS_CA
+  both 69 "not trusted here" --tls
+}
+
+@test "the system's authorities are those of SSL_CERT_FILE, and of SSL_CERT_DIR" {
+  unset ZKLOCK_TLS_CA
+  server good
+  both 69 "not trusted here"
+  SSL_CERT_FILE=$certificates/ca.pem both_succeed
+  SSL_CERT_FILE=$certificates/ca.pem both_succeed --tls
+  SSL_CERT_FILE=$certificates/ca.pem both 69 "not trusted here" --tls-ca "$certificates/other.pem"
+  mkdir trusted
+  cp "$certificates/ca.pem" trusted
+  openssl rehash trusted
+  SSL_CERT_DIR=$PWD/trusted both_succeed --tls
+}
+
+@test "what a certificate may not be for: a client's for a server, a server's for an authority" {
+  server fellow
+  both 69 "its certificate is not good"
+  server by_good
+  both 69 "its authority's certificate is not good"
+}
+
+@test "expired, not yet valid, or by an authority that has expired: 69, with the moment" {
+  server expired
+  both 69 "its certificate expired at 2021-02-03T04:05:06Z"
+  server early
+  both 69 "its certificate is not valid before 2090-01-02T03:04:05Z"
+  server by_old_deputy
+  both 69 "expired at 2021-02-03T04:05:06Z"
+}
+
+@test "a client's certificate is asked for: none, and one by another authority, is 77; a good one does" {
+  local version
+  for version in 1.2 1.3; do
+    server good --ca "$certificates/ca.pem" --version $version
+    both 77 "it refuses a client without a certificate"
+    both 77 "it refuses our certificate" --tls-cert "$certificates/foreign_client.pem"
+    both_succeed --tls-cert "$certificates/client.pem"
+    both_succeed --tls-cert "$certificates/client.crt" --tls-key "$certificates/client.key"
+    ZKLOCK_TLS_CERT=$certificates/client.crt ZKLOCK_TLS_KEY=$certificates/client.key both_succeed
+  done
+}
+
+@test "a client's certificate brings the chain that leads to its authority" {
+  server good --ca "$certificates/ca.pem"
+  both_succeed --tls-cert "$certificates/by_deputy.pem"
+}
+
+@test "TLS 1.1 is not spoken: 69" {
+  server good --version 1.1
+  both 69 "TLS 1.2"
+}
+
+@test "a server that is silent in the handshake, from the beginning or from its middle: 69, in time" {
+  soon
+  tls_server --cert "$certificates/good.pem" --say silent
+  both 69 "TLS handshake"
+  soon 4s
+  both 69 "TLS handshake"
+  tls_server --cert "$certificates/good.pem" --say half-silent
+  both 69 "TLS handshake"
+}
+
+@test "a handshake that comes byte by byte is not waited for: 69, in time" {
+  soon
+  tls_server --cert "$certificates/good.pem" --say drip
+  both 69 "TLS handshake"
+}
+
+@test "garbage for a handshake: 69" {
+  tls_server --cert "$certificates/good.pem" --say garbage
+  both 69 "what it answers is no TLS"
+}
+
+@test "a server that closes, at once or in the middle of the handshake: 69, in time" {
+  local kind
+  soon
+  for kind in close reset half; do
+    tls_server --cert "$certificates/good.pem" --say $kind
+    both 69 "TLS handshake"
+  done
+}
+
+@test "behind a good handshake is no ZooKeeper: garbage, silence, the end: 69, in time" {
+  local kind
+  soon
+  for kind in garbage silent close; do
+    tls_server --cert "$certificates/good.pem" --then $kind
+    both 69 "127.0.0.1:$port"
+  done
+}
+
+@test "of several servers those with a bad certificate are left out" {
+  local list=tls:// certificate
+  for certificate in expired good stranger named; do
+    server $certificate
+    list+=127.0.0.1:$port,
+  done
+  for certificate in 1 2 3 4 5 6; do
+    expect_status 0 zklock run -S "${list%,}$chroot" /l -- true
+    assert_equal "$stderr" ""
+  done
+}
+
+@test "all of several servers are bad: each was tried, and no time is waited for" {
+  local list=tls://
+  server expired
+  list+=127.0.0.1:$port,
+  server named
+  list+=127.0.0.1:$port
+  expect_error 69 "certificate" zklock run -S "$list$chroot" /l -- touch ran
+  refute [ -e ran ]
+  assert_untouched
+}
+
+@test "health tells which server is bad, and why" {
+  local good
+  server good
+  good=127.0.0.1:$port
+  server expired
+  expect_status 1 zklock health -S "tls://$good,127.0.0.1:$port"
+  assert_output --partial "its certificate expired at 2021-02-03T04:05:06Z"
+}

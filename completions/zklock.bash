@@ -30,7 +30,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((starts[i] + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
+        --tls-ca | --tls-cert | --tls-key | --tls-server-name | --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
         --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
         --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most)
         option=$word
@@ -105,8 +105,9 @@ _zklock_paths() {
 _zklock() {
   local subcommand='' operand='' command_at='' shell='' option='' offered='' value typed lead=''
   local -a words=() starts=()
-  local global='-S --servers --session-timeout --connect-timeout --auth-file --acl -v --verbose -q --quiet -h --help'
-  local asking='-w --timeout --json -S --servers -v --verbose -q --quiet -h --help'
+  local asked='-S --servers --tls --tls-ca --tls-cert --tls-key --tls-server-name -v --verbose -q --quiet -h --help'
+  local global="$asked --session-timeout --connect-timeout --auth-file --acl"
+  local asking="$asked -w --timeout --json"
   local -A own=(
     [help]='-h --help'
     [queue]='-h --help'
@@ -158,7 +159,7 @@ _zklock() {
     --acl:*) offered='open creator creator-world-read' ;;
     --peer:*) offered='curator-rw kazoo kazoo-extra' ;;
     --format:*) offered='text json nagios prometheus' ;;
-    --auth-file:* | --data-file:*) _zklock_files "$value" ;;
+    --auth-file:* | --data-file:* | --tls-ca:* | --tls-cert:* | --tls-key:*) _zklock_files "$value" ;;
     --probe:*) _zklock_paths "$1" "$value" ;;
     -*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand ]]; then offered=${own[$subcommand]-}; else offered="$global -V --version"; fi ;;

@@ -21,8 +21,8 @@ function __zklock_words
             continue
         end
         switch $word
-            case --servers --session-timeout --connect-timeout --auth-file --acl --timeout --conflict-exit-code --command \
-                    --grace --label --peer --slots --min-hold --once-per --priority --count --replace --jobs --max-attempts \
+            case --servers --session-timeout --connect-timeout --auth-file --acl --tls-ca --tls-cert --tls-key \
+                    --tls-server-name --timeout --conflict-exit-code --command --grace --label --peer --slots --min-hold --once-per --priority --count --replace --jobs --max-attempts \
                     --retry-delay --max-latency --max-outstanding --min-servers --probe --format --interval --name --data \
                     --data-file --at-least --at-most
                 set skip 1
@@ -133,6 +133,11 @@ complete -c zklock -n __zklock_has_session -l session-timeout -x -d 'Ask for thi
 complete -c zklock -n __zklock_has_session -l connect-timeout -x -d 'Give up when no server answers (15s)'
 complete -c zklock -n __zklock_has_session -l auth-file -r -F -d 'Credentials, digest:USER:PASSWORD'
 complete -c zklock -n __zklock_has_session -l acl -x -a 'open creator creator-world-read' -d 'Of nodes made'
+complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls -d 'Encrypt, and check the servers'
+complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-ca -r -F -d 'TLS, with these authorities (PEM)'
+complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-cert -r -F -d 'TLS, with this certificate (PEM)'
+complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-key -r -F -d 'The key of the certificate (PEM)'
+complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-server-name -x -d 'The name in the servers\' certificates'
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s v -l verbose -d 'Say what happens'
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s q -l quiet -d 'No message where the status is 75'
 

@@ -39,8 +39,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds none for a static program
-# Suggested only: a host that locks has no need of Java. zklock-sandbox says what to install.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "default-jre-headless, libzookeeper-java, libslf4j-java, openssl")
+# Suggested only: a host that locks has no need of Java. zklock-sandbox says what to install. The first one has the
+# authorities that --tls trusts.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "ca-certificates, default-jre-headless, libzookeeper-java, libslf4j-java, openssl")
 set(CPACK_ZKLOCK_STATIC ${ZKLOCK_PORTABLE})  # for debian.cmake
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/scripts/package/debian.cmake)
 include(CPack)

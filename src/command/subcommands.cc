@@ -176,7 +176,7 @@ void set_failure_status(ExitPolicy& policy, CLI::App& root, const Starts& starts
 }
 
 void describe_root(CLI::App& root) {
-  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ...\n       zklock help [COMMAND]");
+  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND]");
   set_footer(root, kFooter);
   root.allow_extras();
   root.require_subcommand(0, 1);
@@ -191,6 +191,12 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
       parser.emplace("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
+  // To make all options of all subcommands would take longer than the rest.
+  if (arguments.options == std::vector<std::string>{"-V"} ||
+      arguments.options == std::vector<std::string>{"--version"}) {
+    print(version_text());
+    return 0;
+  }
   GlobalOptions global;
   bool version = false;
   Starts starts;

@@ -9,16 +9,17 @@ subcommands() {
   echo help
 }
 
-# options_of WORD…: the names of the options that it has, sorted, a line each. Those that its help only names ("Also")
-# are explained by the root's.
+# options_of WORD…: the names of the options that it has, sorted, a line each. Those that its help only names are
+# explained by the root's, where --tls has the others of TLS beside it.
 options_of() {
   local name
   {
     zklock "$@" --help
-    for name in $(zklock "$@" --help | sed -nE 's/^Also (.*) \(.*/\1/p'); do
+    for name in $(zklock "$@" --help | sed -nE 's/^zklock -h: //p'); do
       zklock --help | grep -E -e "^ +($name|-.,$name)[, ]" || echo "  $name-is-nowhere-explained"
     done
-  } | sed -nE 's/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p; s/^Options \((-.),(--[a-z]+):.*/\1\n\2/p' |
+  } | sed -nE '/^ +--tls,/{s/[ A-Z]+//g; s/,/\n/g; p; d}
+    s/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p; s/^Options \((-.),(--[a-z]+):.*/\1\n\2/p' |
     LC_ALL=C sort
 }
 

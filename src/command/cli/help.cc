@@ -68,6 +68,11 @@ std::string short_name(const CLI::Option& option) {
   return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
 }
 
+// Those of TLS share a line, and elsewhere a word, so that the help fits a screen.
+bool is_of_tls(const CLI::Option& option) {
+  return !option.get_lnames().empty() && option.get_lnames().front().starts_with("tls");
+}
+
 class HelpLayout : public CLI::Formatter {
  public:
   explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
@@ -82,15 +87,20 @@ class HelpLayout : public CLI::Formatter {
     const bool leaf = below(app).empty();
     std::string text = leaf ? "Options (-h,--help: this text):\n" : "Options:\n";
     std::string also;
+    std::string tls;
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
       if (leaf && option == app.get_help_ptr()) continue;
-      if (app.get_parent() && option->get_group() == kGlobalOptions) {
+      if (is_of_tls(*option)) {
+        tls += fmt::format("{}--{}{}", tls.empty() ? "" : ", ", option->get_lnames().front(), make_option_opts(option));
+      } else if (app.get_parent() && option->get_group() == kGlobalOptions) {
         also += ' ' + short_name(*option);
       } else {
         text += make_option(option, false);
       }
     }
-    return also.empty() ? text : fmt::format("{}Also{} (zklock -h)\n", text, also);
+    if (!app.get_parent()) return fmt::format("{}  {}\n", text, tls);
+    if (!tls.empty()) also += " --tls";
+    return also.empty() ? text : fmt::format("{}zklock -h:{}\n", text, also);
   }
 
   std::string usage_;

@@ -53,7 +53,7 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 void describe(CLI::App& app, const char* option, const char* help);
 
 // The usage lines of its --help, which gets the look that all have: it fits a screen, and the global options, which the
-// root's explains, are only named, in a line that begins with "Also".
+// root's explains, are only named, in a line that begins with "zklock -h:".
 void set_usage(CLI::App& app, const std::string& usage);
 
 // The last lines of its --help.

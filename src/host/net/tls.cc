@@ -18,6 +18,8 @@ namespace zklock::host {
 
 namespace {
 
+bool was_made = false;
+
 // Debian's and SUSE's, with a link for each certificate that is looked up when it is needed; and Red Hat's.
 constexpr const char* kSystemsFolder = "/etc/ssl/certs";
 constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
@@ -91,6 +93,7 @@ std::string tls_version() {
 }
 
 Tls::Tls(TlsOptions options) : options_(std::move(options)) {
+  was_made = true;
   OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   context_ = SSL_CTX_new(TLS_client_method());
   if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
@@ -113,6 +116,10 @@ Tls::Tls(TlsOptions options) : options_(std::move(options)) {
     throw;
   }
   ERR_clear_error();
+}
+
+bool Tls::is_used() {
+  return was_made;
 }
 
 Tls::~Tls() {

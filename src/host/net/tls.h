@@ -30,6 +30,9 @@ class Tls {
   Tls(const Tls&) = delete;
   ~Tls();
 
+  // One was made.
+  static bool is_used();
+
   const TlsOptions& options() const { return options_; }
   ssl_ctx_st* context() const { return context_; }
 

@@ -48,6 +48,7 @@ offers_options() {
     offers "$shell" "$root" "zklock "
     offers "$shell" "${root/help /}" "zklock help "
     offers "$shell" "run ruok" "zklock --acl open r"
+    offers "$shell" "run ruok" "zklock --tls --tls-ca ca.pem --tls-server-name zk r"
     offers "$shell" "break" "zklock -vS zk1:2181,[::1]:2182/a b"
     for words in queue group; do
       offers "$shell" "$(subcommands | sed -n "s/^$words //p")" "zklock $words "
@@ -62,7 +63,7 @@ offers_options() {
 
 @test "each shell offers the values of options, files, and nothing for free text" {
   touch secret.txt
-  local shell
+  local shell option
   for shell in bash fish; do
     offers "$shell" "creator creator-world-read open" "zklock run --acl "
     offers "$shell" "curator-rw kazoo kazoo-extra" "zklock run --peer "
@@ -70,17 +71,25 @@ offers_options() {
     offers "$shell" "conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs" "zklock 4lw "
     offers "$shell" "" "zklock 4lw conf "
     offers "$shell" "secret.txt" "zklock run --auth-file sec"
+    for option in --tls-ca --tls-cert --tls-key; do
+      offers "$shell" "secret.txt" "zklock run $option sec"
+      offers "$shell" "secret.txt" "zklock ruok $option sec"
+    done
+    offers "$shell" "" "zklock srvr --tls-server-name s"
     offers "$shell" "" "zklock run -w "
     offers "$shell" "" "zklock run -nqE "
     offers "$shell" "" "zklock group join --name "
   done
   offers bash "creator creator-world-read" "zklock run --acl=cr"
   offers bash "secret.txt" "zklock --auth-file=sec"
+  offers bash "secret.txt" "zklock mntr --tls-ca=sec"
   offers bash "" "zklock run --label -"
   own_zklock
   assert_equal "$(typed zsh "zklock run --acl=o")" "zklock run --acl=open "
   assert_equal "$(typed zsh "zklock health --format na")" "zklock health --format nagios "
   assert_equal "$(typed zsh "zklock --auth-file sec")" "zklock --auth-file secret.txt "
+  assert_equal "$(typed zsh "zklock --tls --tls-key sec")" "zklock --tls --tls-key secret.txt "
+  assert_equal "$(typed zsh "zklock stat --tls-cert=sec")" "zklock stat --tls-cert=secret.txt "
   assert_equal "$(typed bash "zklock run --acl=o")" "zklock run --acl=open "
 }
 

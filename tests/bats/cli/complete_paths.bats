@@ -11,7 +11,10 @@ setup() {
   own_zklock
 }
 
-teardown() { end_all; }
+teardown() {
+  end_all
+  if [[ -e own ]]; then stop_ensemble; fi
+}
 
 # completes TEXT ARG…: complete-path prints the words of TEXT. A busy machine may need longer than it waits.
 completes() { wait_until "complete-path ${*:2} prints '$1'" prints "$@"; }
@@ -103,6 +106,20 @@ make_nodes() {
   completes /private/job /private/ -- "--auth-file=auth" run
   expect_status 0 zklock complete-path /private/
   assert_equal "$output$stderr" ""
+}
+
+@test "over TLS, with the files of the command line" {
+  ensemble --servers 1 --tls
+  touch own
+  zklock run /locks/job -- true
+  local shell plain=${ZKLOCK_SERVERS#tls://} files="--tls-ca $ZKLOCK_TLS_CA --tls-cert=$ZKLOCK_TLS_CERT --tls-key $ZKLOCK_TLS_KEY"
+  unset ZKLOCK_SERVERS ZKLOCK_TLS_CA ZKLOCK_TLS_CERT ZKLOCK_TLS_KEY
+  for shell in bash fish; do
+    soon_offers "$shell" /locks "zklock -S tls://$plain $files show /lo"
+    soon_offers "$shell" /locks "zklock --tls --servers=$plain $files show /lo"
+  done
+  soon_typed zsh "zklock -S tls://$plain $files show /locks" "zklock -S tls://$plain $files show /lo"
+  soon_typed bash "zklock -S tls://$plain $files show /locks" "zklock -S tls://$plain $files show /lo"
 }
 
 @test "each shell offers them wherever a lock, a queue or a group is named, and nowhere else" {

@@ -137,7 +137,7 @@ make_package() {
     assert_line --regexp '^Depends: .*libc6 '
     assert_line --regexp '^Depends: .*libfmt'
   fi
-  assert_line "Suggests: default-jre-headless, libzookeeper-java, libslf4j-java, openssl"
+  assert_line "Suggests: ca-certificates, default-jre-headless, libzookeeper-java, libslf4j-java, openssl"
   assert_line "Section: admin"
   expect_status 0 sh -c 'dpkg-deb --fsys-tarfile "$1" | tar -t' sh "$package"
   for file in bin/zklock bin/zklock-sandbox share/man/man1/zklock.1.gz share/doc/zklock/{changelog.gz,copyright} \

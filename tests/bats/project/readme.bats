@@ -173,3 +173,18 @@ echo "$url" >>begun; until [ -e go ]; do sleep 0.02; done; echo "$url" >>fetched
 @test "README: groups" {
   play 'zklock group join'
 }
+
+@test "README: over TLS a lock is for who has the subject of the certificate" {
+  stand_in backup <<<'#!/bin/sh
+echo "$1" >>backups'
+  ensemble --servers 1 --tls
+  touch own
+  cat "$ZKLOCK_TLS_CERT" "$ZKLOCK_TLS_KEY" >jobs.pem
+  chmod 600 jobs.pem
+  block sh ZKLOCK_SERVERS=tls:// |
+    sed "s,tls://.*,$ZKLOCK_SERVERS,; s,[^=]*/ca.pem,$ZKLOCK_TLS_CA,; s,[^=]*/jobs.pem,$PWD/jobs.pem," >script
+  unset ZKLOCK_SERVERS ZKLOCK_TLS_CA ZKLOCK_TLS_CERT ZKLOCK_TLS_KEY
+  expect_status 0 sh -e script
+  assert_equal "$(<backups)" /srv
+  expect_error 77 "the ACL there does not allow it" zklock -S "$ZKLOCK_PLAIN_SERVERS" show /locks/backup
+}

@@ -13,7 +13,10 @@ setup() {
   export PATH=$PWD/bin:$PATH BATS_TEST_TMPDIR
 }
 
-teardown() { end_all; }
+teardown() {
+  end_all
+  if [[ -e own ]]; then stop_ensemble; fi
+}
 
 # --- cron ----------------------------------------------------------------------------------------
 
@@ -342,6 +345,30 @@ saved() { sqlite3 state.db "SELECT value FROM state"; }
   # the last holder may write twice
   expect_status 0 env ZKLOCK_TOKEN="$(tail -n 1 tokens)" ./save-report
   assert_equal "$(saved)" late
+}
+
+# --- TLS -----------------------------------------------------------------------------------------
+
+@test "stunnel: neither a dead server nor one of another name is used, and the third one is" {
+  local first=$((10000 + SRANDOM % 20000)) servers
+  example "TLS BY STUNNEL" 1 stunnel.conf
+  example "TLS BY STUNNEL" 2 list
+  command -v stunnel >/dev/null || skip "no stunnel"
+  ensemble --servers 1 --tls
+  touch own
+  sed -i -e "s,= .*/ca.pem,= $ZKLOCK_TLS_CA,; s,= .*/jobs.pem,= $ZKLOCK_TLS_CERT,; s,= .*/jobs.key,= $ZKLOCK_TLS_KEY," \
+    -e "s/zk1:2281/127.0.0.1:1/; s/zk[23]:2281/${ZKLOCK_SERVERS#tls://}/; s/checkHost = zk3/checkHost = localhost/" \
+    -e "s/:22811/:$first/; s/:22812/:$((first + 1))/; s/:22813/:$((first + 2))/" stunnel.conf
+  servers=$(sed "s/^ZKLOCK_SERVERS=//; s/:22811/:$first/; s/:22812/:$((first + 1))/; s/:22813/:$((first + 2))/" list)
+  unset ZKLOCK_TLS_CA ZKLOCK_TLS_CERT ZKLOCK_TLS_KEY
+  background stunnel stunnel.conf 2>log
+  wait_until "there is a way through the third port" zklock ruok "${servers##*,}"
+  expect_status 0 zklock run -S "$servers" /l -- echo ran
+  assert_output ran
+  expect_status 69 zklock ruok "${servers%%,*}"
+  refute grep -F "CERT: " log
+  expect_status 69 zklock ruok "127.0.0.1:$((first + 1))"
+  assert grep -F "CERT: Subject checks failed" log
 }
 
 # --- the page ------------------------------------------------------------------------------------

@@ -257,7 +257,7 @@ wrong() {
   expect_status 0 zklock run --help
   local option
   for option in -n -w -E -c -S -v -q -h,--help --nonblock --timeout --conflict-exit-code --command --label \
-    --session-timeout --connect-timeout --auth-file --acl "(zklock -h)"; do
+    --session-timeout --connect-timeout --auth-file --acl --tls "zklock -h:"; do
     assert_output --partial -- "$option"
   done
   expect_status 0 zklock -h

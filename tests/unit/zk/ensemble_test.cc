@@ -55,6 +55,21 @@ TEST(ServerList, TextIsReadBackAsTheSame) {
   }
 }
 
+TEST(ServerList, TlsIsForAllAndHasAPortOfItsOwn) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"tls://web1", "tls://web1:2281"},
+      {"tls://web1:2182,[::1]/apps", "tls://web1:2182,[::1]:2281/apps"},
+      {"tls://web1/", "tls://web1:2281"},
+  };
+  for (const auto& [written, complete] : cases) {
+    EXPECT_EQ(parse(written).text(), complete);
+    EXPECT_TRUE(parse(complete).tls);
+    EXPECT_EQ(parse(complete).text(), complete);
+  }
+  EXPECT_FALSE(parse("web1").tls);
+  EXPECT_EQ(ServerList::parse("web1,web2:7", "--servers", true).text(), "tls://web1:2281,web2:7");
+}
+
 struct Refused {
   std::string written;
   std::string culprit;  // in quotes in the message
@@ -68,8 +83,8 @@ TEST(ServerList, NamesTheCulpritOfABadList) {
       {",a", "''", "a server is missing"},
       {"a,", "''", "a server is missing"},
       {"/apps", "''", "a server is missing"},
-      {"http://x/", "'http://x/'", "has no scheme"},
-      {"zk://a:1,b:1/x", "'zk://a:1,b:1/x'", "has no scheme"},
+      {"http://x/", "'http://x/'", "the only scheme is tls://"},
+      {"zk://a:1,b:1/x", "'zk://a:1,b:1/x'", "the only scheme is tls://"},
       {"a,b:0", "'b:0'", "from 1 to 65535"},
       {"a:65536", "'a:65536'", "from 1 to 65535"},
       {"a:99999999", "'a:99999999'", "from 1 to 65535"},
@@ -94,6 +109,10 @@ TEST(ServerList, NamesTheCulpritOfABadList) {
       {"fe80::1:2181", "'fe80::1:2181'", "[ADDRESS]:PORT"},
       {"a:1:2", "'a:1:2'", "[ADDRESS]:PORT"},
       {"h1/a,h2/a", "'/a,h2/a'", "chroot stands once"},
+      {"tls://a,tls://b", "'tls://a,tls://b'", "tls:// stands once"},
+      {"tls://", "''", "a server is missing"},
+      {"tls:///a", "''", "a server is missing"},
+      {"TLS://a", "'TLS://a'", "the only scheme is tls://"},
       {"a//", "'//'", ""},
       {"a/b/", "'/b/'", "does not end with /"},
       {"a/b//c", "'/b//c'", "a name is empty"},

@@ -26,12 +26,13 @@ class Sample:
         self.memory = memory
 
 
-def run(words, stdin=os.devnull, stdout=os.devnull):
-    """Runs a program to its end, which must be good."""
+def run(words, stdin=os.devnull, stdout=os.devnull, environment=None):
+    """Runs a program to its end, which must be good. Its environment is ours, or the one given."""
     reading, writing = os.pipe()
     timed = [f"{HELPERS}/timed", str(writing), *words]
     with open(stdin, "rb") as source, open(stdout, "wb") as sink, open(reading, encoding="ascii") as answer:
-        status = subprocess.run(timed, check=False, stdin=source, stdout=sink, pass_fds=[writing]).returncode
+        status = subprocess.run(timed, check=False, stdin=source, stdout=sink, pass_fds=[writing],
+                                env=environment).returncode
         os.close(writing)
         figures = answer.read().split()
     if status != 0 or not figures:

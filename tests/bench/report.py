@@ -217,6 +217,7 @@ HIGHLIGHTS = (
     ("kazoo", "zklock to LockingQueue",
      "`pull --all` of a deep queue: {value} times the rate of Kazoo's LockingQueue"),
     ("join", "zklock joins", "from the start of a `group join` until a watcher has written it: {value} ms"),
+    ("tls", "CPU of a run, TLS to plain", "over TLS a run takes {value} times the CPU time of one without"),
     ("probe", "wall, zklock to ZooKeeperMain ls",
      "`zklock ruok` takes {value} of the time of ZooKeeper's own shell"),
 )

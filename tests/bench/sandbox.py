@@ -12,22 +12,28 @@ SANDBOX = f"{ROOT}/scripts/zk-sandbox"
 
 @contextlib.contextmanager
 def servers(*options, count=1, heap="512m"):
-    """A fresh sandbox, in ZKLOCK_SERVERS. It ends with its standard input, so with us too, however we end."""
+    """A fresh sandbox, in ZKLOCK_SERVERS and what else it sets. It ends with its standard input, so with us too, however
+    we end; the environment is then as it was."""
+    before = dict(os.environ)
     # A server that runs for long has its code compiled well; the sandbox prefers a short start.
-    environment = {**os.environ, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
+    environment = {**before, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
     words = [SANDBOX, "--servers", str(count), "--heap", heap, *options, "--", "sh", "-c",
-             'echo "$ZKLOCK_SERVERS $ZKLOCK_SANDBOX"; exec cat']
+             "env | grep ^ZKLOCK_; echo; exec cat"]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
                                start_new_session=True)
     try:
-        answer = process.stdout.readline().split()
-        if len(answer) != 2:
+        answer = dict(line.split("=", 1) for line in iter(lambda: process.stdout.readline().strip(), ""))
+        if "ZKLOCK_SANDBOX" not in answer:
             raise RuntimeError("the servers did not start")
-        os.environ["ZKLOCK_SERVERS"], os.environ["ZKLOCK_SANDBOX"] = answer
+        for name in [name for name in before if name.startswith("ZKLOCK_")]:
+            del os.environ[name]
+        os.environ.update(answer)
         yield
     finally:
         process.stdin.close()
         process.wait()
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def addresses():

@@ -10,6 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -58,13 +59,31 @@ Bio bio_of(const std::string& text) {
   return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
 }
 
-Certificate next_certificate(const Bio& bio) {
-  return {PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free};
-}
-
 std::string reason_of(unsigned long error) {
   const char* reason = ERR_reason_error_string(error);
   return reason ? reason : fmt::format("error {:x}", error);
+}
+
+// For a passphrase, which OpenSSL would ask for at the terminal.
+int note_asked(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+// All of the file, the first one first; a part of them might be no chain.
+std::vector<Certificate> certificates_in(const std::string& text, const std::string& file, const char* origin) {
+  std::vector<Certificate> all;
+  const Bio bio = bio_of(text);
+  bool locked = false;
+  ERR_clear_error();
+  while (X509* one = PEM_read_bio_X509(bio.get(), nullptr, note_asked, &locked)) all.emplace_back(one, X509_free);
+  const unsigned long error = ERR_peek_last_error();
+  if (ERR_GET_REASON(error) != PEM_R_NO_START_LINE) {
+    throw unusable(file, origin, "a certificate in it cannot be read: " + reason_of(error));
+  }
+  if (all.empty()) throw unusable(file, origin, "there is no certificate in it (PEM)");
+  ERR_clear_error();
+  return all;
 }
 
 }  // namespace
@@ -118,41 +137,29 @@ void Tls::trust_systems_authorities() {
 }
 
 void Tls::trust(const std::string& file, const char* origin) {
-  const std::string text = read_file(file, origin).text;
-  const Bio bio = bio_of(text);
-  int count = 0;
-  while (const Certificate one = next_certificate(bio)) {
+  for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context_), one.get());
-    ++count;
   }
-  if (count == 0) throw unusable(file, origin, "there is no certificate in it (PEM)");
 }
 
 void Tls::take_certificate() {
   const TlsFile file = read_file(options_.certificate, "--tls-cert");
-  const Bio bio = bio_of(file.text);
-  const Certificate own = next_certificate(bio);
-  if (!own) throw unusable(options_.certificate, "--tls-cert", "there is no certificate in it (PEM)");
-  if (SSL_CTX_use_certificate(context_, own.get()) != 1) {
+  const std::vector<Certificate> chain = certificates_in(file.text, options_.certificate, "--tls-cert");
+  if (SSL_CTX_use_certificate(context_, chain.front().get()) != 1) {
     throw unusable(options_.certificate, "--tls-cert", reason_of(ERR_peek_last_error()));
   }
-  while (const Certificate one = next_certificate(bio)) SSL_CTX_add1_chain_cert(context_, one.get());
-  ERR_clear_error();
+  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context_, chain[i].get());
   const bool same = options_.key.empty();
   const std::string& name = same ? options_.certificate : options_.key;
   const TlsFile key = same ? file : read_file(name, "--tls-key");
+  take_key(key.text, name);
   if (is_exposed(key.status)) {
     throw unusable(name, same ? "--tls-cert" : "--tls-key", "others can read the key: chmod go= it");
   }
-  take_key(key.text, name);
 }
 
 void Tls::take_key(const std::string& text, const std::string& file) {
   bool locked = false;
-  const auto note_asked = [](char*, int, int, void* asked) {
-    *static_cast<bool*>(asked) = true;
-    return -1;
-  };
   const Bio bio = bio_of(text);
   const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
       PEM_read_bio_PrivateKey(bio.get(), nullptr, note_asked, &locked), EVP_PKEY_free);
@@ -163,7 +170,8 @@ void Tls::take_key(const std::string& text, const std::string& file) {
         file, origin,
         options_.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
   }
-  if (SSL_CTX_use_PrivateKey(context_, key.get()) == 1) return;
+  // The first alone accepts a key of another kind than the certificate's, beside it.
+  if (SSL_CTX_use_PrivateKey(context_, key.get()) == 1 && SSL_CTX_check_private_key(context_) == 1) return;
   throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
 }
 

@@ -36,6 +36,11 @@ marked_off() { sed '/^<!-- made by/,/^<!-- to here/d' "$1"; }
   found '[.comparisons[1].series[] | select(.name == "one run, zklock") | .median > 0] == [true, true, true, true]'
 }
 
+@test "TLS is measured beside none" {
+  bench least tls
+  found '[.comparisons[0].claims[] | select(.name | startswith("CPU of a ")) | .value > 0] == [true, true]'
+}
+
 @test "the report is made of what was found, README's part of it between its marks" {
   bench least probe
   cp "$repo/README.md" "$BATS_TEST_TMPDIR"

@@ -114,9 +114,10 @@ both_succeed() {
   both_succeed --tls-server-name localhost
 }
 
-@test "another authority: 69, with --tls too" {
+@test "another authority: 69, with --tls too, and that server is told nothing" {
   server stranger
   both 69 "not trusted here"
+  refute grep shaken "said.$port"
   both_succeed --tls-ca "$certificates/other.pem"
   unset ZKLOCK_TLS_CA
   both 69 "not trusted here" --tls

@@ -144,7 +144,9 @@ lose() { znode rm "$(its_node)"; }
   wait_for "no quorum confirmed the lock for" a.err
   assert is_gone "$(awk '{ print $1 }' a.runs)"
   # the first try has failed too
-  wait_for "no server answered" a.err
+  local silence="no server answered"
+  if over_tls; then silence="does not answer in the TLS handshake"; fi
+  wait_for "$silence" a.err
   refute grep -v "; trying again in [12].0s\$" a.err
   kill -CONT "${pid[relay]}"
   await_run a 2

@@ -85,10 +85,11 @@ guesses_nothing() {
 }
 
 @test "a server list with a scheme is told so" {
-  answers "bad server list 'http://x/' (from --servers): a server list has no scheme; write HOST[:PORT],HOST[:PORT]" \
+  answers "bad server list 'http://x/' (from --servers): the only scheme is tls://; write HOST[:PORT],HOST[:PORT]" \
     run -S http://x/ /l -- true
-  ZKLOCK_SERVERS=zk://a:1,b:1/x answers "has no scheme" show /l
-  expect_error 3 "has no scheme" zklock health tcp://127.0.0.1:2181
+  ZKLOCK_SERVERS=zk://a:1,b:1/x answers "the only scheme is tls://" show /l
+  expect_error 3 "the only scheme is tls://" zklock health tcp://127.0.0.1:2181
+  answers "tls:// stands once, before the first server" show -S tls://a,tls://b /l
 }
 
 @test "--max-latency below a millisecond is kept, and below what can be told from 0 refused" {

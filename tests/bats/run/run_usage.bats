@@ -265,15 +265,16 @@ wrong() {
   assert_output --partial ZKLOCK_SERVERS
 }
 
-@test "-V prints the version on the first line, then the C client's and the build" {
+@test "-V prints the version on the first line, then the C client's, OpenSSL's and the build" {
   local said
   expect_status 0 zklock -V
   said=$output
   assert_line --index 0 --regexp '^zklock [0-9]+\.[0-9]+\.[0-9]+$'
   assert_line --index 1 --regexp '^ZooKeeper C client [0-9]+\.[0-9]+\.[0-9]+$'
-  assert_line --index 2 --regexp \
+  assert_line --index 2 --regexp '^(TLS by OpenSSL [0-9]+\.[0-9]+\.[0-9]+|no TLS)$'
+  assert_line --index 3 --regexp \
     '^built with [A-Za-z]+ [0-9.]+, [A-Za-z]+(, static)?(, sanitizers)?(, commit [0-9a-f]{12,}(-dirty)?)?$'
-  assert_equal "${#lines[@]}" 3
+  assert_equal "${#lines[@]}" 4
   expect_status 0 zklock --version
   assert_output "$said"
 }

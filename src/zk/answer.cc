@@ -8,15 +8,22 @@ namespace zklock::zk {
 namespace {
 
 constexpr int kNoChildrenForEphemerals = -108;  // ZNOCHILDRENFOREPHEMERALS
+constexpr int kWantsSasl = -124;                // ZSESSIONCLOSEDREQUIRESASLAUTH
 
 std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
   if (answer.code == Code::no_auth) {
     return {ExitStatus::refused,
-            "ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file)"};
+            "ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file, "
+            "--tls-cert)"};
   }
   if (answer.number == kNoChildrenForEphemerals) {
     return {ExitStatus::bad_data,
             "the node above it is an ephemeral one, which can have nothing below it; choose another path"};
+  }
+  if (answer.number == kWantsSasl) {
+    return {
+        ExitStatus::refused,
+        "ZooKeeper wants another authentication, SASL most likely, which zklock has not; see SECURITY in zklock(1)"};
   }
   if (answer.code == Code::expired) return {ExitStatus::unavailable, "the session expired; run it again"};
   return {ExitStatus::internal, fmt::format("unexpected answer from ZooKeeper: {}", name_of_code(answer.number))};

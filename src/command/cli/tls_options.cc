@@ -58,11 +58,15 @@ void add_tls_options(CLI::App& app, GlobalOptions& options) {
 }
 
 bool asks_for_tls(const GlobalOptions& options) {
+  bool asked = switched_on(options);
   for (const TlsSetting& one : kSettings) {
-    if (!value_of(options, one).empty()) return true;
-    if (options.*one.given) throw usage_error(fmt::format("{} names nothing: write a {}", one.option, one.placeholder));
+    const bool has_value = !value_of(options, one).empty();
+    asked |= has_value;
+    if (options.*one.given && !has_value) {
+      throw usage_error(fmt::format("{} names nothing: write a {}", one.option, one.placeholder));
+    }
   }
-  return switched_on(options);
+  return asked;
 }
 
 std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers) {

@@ -126,11 +126,6 @@ TlsFailure explain_alert(int alert, bool has_certificate) {
 
 }  // namespace
 
-TlsFailure silent_in_handshake() {
-  return {Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
-          "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
-}
-
 TlsFailure explain_failure(const ssl_st* ssl) {
   const unsigned long error = ERR_peek_error();
   const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;

@@ -94,7 +94,7 @@ at all, or give it longer with -w" ruok -w 500ms "${addresses[0]}"
 }
 
 @test "refused by an ACL" {
-  local refused="ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file)"
+  local refused="ZooKeeper refused it: the ACL there does not allow it; give other credentials (ZKLOCK_AUTH, --auth-file, --tls-cert)"
   expect_status 0 zklock run /l -- true # makes the chroot, for all
   ZKLOCK_AUTH=digest:one:secret expect_status 0 zklock group create --acl creator /kept
   ZKLOCK_AUTH=digest:one:secret expect_status 0 zklock queue push --acl creator /q item

@@ -244,3 +244,12 @@ both_succeed() {
   expect_status 1 zklock health -S "tls://$good,127.0.0.1:$port"
   assert_output --partial "its certificate expired at 2021-02-03T04:05:06Z"
 }
+
+@test "a holder is killed: its guard knows the server by the name that was given" {
+  export ZKLOCK_SESSION_TIMEOUT=60s
+  server by_name
+  background zklock run -S "tls://localhost:$port$chroot" /l -- sleep 1000
+  wait_until "it holds" has_nodes /l 1
+  kill -KILL $!
+  expect_status 0 zklock run -S "tls://localhost:$port$chroot" /l -- true
+}

@@ -176,11 +176,11 @@ both_succeed() {
 
 @test "a server that is silent in the handshake, from the beginning or from its middle: 69, in time" {
   soon
+  tls_server --cert "$certificates/good.pem" --say half-silent
+  both 69 "TLS handshake"
   tls_server --cert "$certificates/good.pem" --say silent
   both 69 "TLS handshake"
   soon 4s
-  both 69 "TLS handshake"
-  tls_server --cert "$certificates/good.pem" --say half-silent
   both 69 "TLS handshake"
 }
 

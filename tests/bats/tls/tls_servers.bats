@@ -176,11 +176,11 @@ both_succeed() {
 
 @test "a server that is silent in the handshake, from the beginning or from its middle: 69, in time" {
   soon
+  tls_server --cert "$certificates/good.pem" --say half-silent
+  both 69 "TLS handshake"
   tls_server --cert "$certificates/good.pem" --say silent
   both 69 "TLS handshake"
   soon 4s
-  both 69 "TLS handshake"
-  tls_server --cert "$certificates/good.pem" --say half-silent
   both 69 "TLS handshake"
 }
 
@@ -243,4 +243,13 @@ both_succeed() {
   server expired
   expect_status 1 zklock health -S "tls://$good,127.0.0.1:$port"
   assert_output --partial "its certificate expired at 2021-02-03T04:05:06Z"
+}
+
+@test "a holder is killed: its guard knows the server by the name that was given" {
+  export ZKLOCK_SESSION_TIMEOUT=60s
+  server by_name
+  background zklock run -S "tls://localhost:$port$chroot" /l -- sleep 1000
+  wait_until "it holds" has_nodes /l 1
+  kill -KILL $!
+  expect_status 0 zklock run -S "tls://localhost:$port$chroot" /l -- true
 }

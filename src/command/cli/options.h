@@ -80,7 +80,8 @@ void add_server_options(CLI::App& app, GlobalOptions& options);
 // --tls and what belongs to it; both of the above have them.
 void add_tls_options(CLI::App& app, GlobalOptions& options);
 
-// Whether options or variables do. Any of them does. Throws a Failure (64) that names the culprit.
+// Whether options or variables do: any of them does, but for ZKLOCK_TLS=0, which takes no account of the other
+// variables. Throws a Failure (64) that names the culprit.
 bool asks_for_tls(const GlobalOptions& options);
 
 // Null where `servers` are spoken to in the clear. Reads the files; throws a Failure (64) that names the culprit.

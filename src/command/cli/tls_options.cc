@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "command/cli/options.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -33,19 +34,20 @@ constexpr TlsSetting kSettings[] = {
      "NAME", "The name in the servers' certificates"},
 };
 
-std::string value_of(const GlobalOptions& options, const TlsSetting& setting) {
-  const Value& given = options.*setting.given;
-  const char* variable = std::getenv(setting.variable);
-  return given ? *given : variable ? variable : "";
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
 }
 
-bool switched_on(const GlobalOptions& options) {
-  const char* variable = std::getenv("ZKLOCK_TLS");
-  const std::string_view value = variable ? variable : "";
-  if (value != "" && value != "0" && value != "1") {
-    throw usage_error(fmt::format("bad value '{}' for ZKLOCK_TLS: write 1 or 0", printable(value)));
-  }
-  return options.tls || value == "1";
+std::string value_of(const GlobalOptions& options, const TlsSetting& setting) {
+  return (options.*setting.given).value_or(variable(setting.variable));
+}
+
+bool variables_ask() {
+  const std::string value = variable("ZKLOCK_TLS");
+  if (value == "0" || value == "1") return value == "1";
+  if (!value.empty()) throw usage_error(fmt::format("bad value '{}' for ZKLOCK_TLS: write 1 or 0", printable(value)));
+  return std::ranges::any_of(kSettings, [](const TlsSetting& one) { return !variable(one.variable).empty(); });
 }
 
 }  // namespace
@@ -58,15 +60,15 @@ void add_tls_options(CLI::App& app, GlobalOptions& options) {
 }
 
 bool asks_for_tls(const GlobalOptions& options) {
-  bool asked = switched_on(options);
+  bool asked = options.tls;
   for (const TlsSetting& one : kSettings) {
-    const bool has_value = !value_of(options, one).empty();
-    asked |= has_value;
-    if (options.*one.given && !has_value) {
+    const Value& given = options.*one.given;
+    if (given && given->empty()) {
       throw usage_error(fmt::format("{} names nothing: write a {}", one.option, one.placeholder));
     }
+    asked |= given.has_value();
   }
-  return asked;
+  return variables_ask() || asked;
 }
 
 std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers) {

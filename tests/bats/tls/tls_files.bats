@@ -211,6 +211,9 @@ need_nobody() {
   ZKLOCK_TLS_CA=none expect_status 0 zklock ruok --tls-ca ca.pem "127.0.0.1:$port"
   ZKLOCK_TLS_CA=none expect_error 64 "'none'" zklock ruok "127.0.0.1:$port"
   ZKLOCK_TLS=0 expect_status 0 zklock ruok "$plain"
+  ZKLOCK_TLS=0 ZKLOCK_TLS_CA=ca.pem expect_status 0 zklock ruok "$plain"
+  ZKLOCK_TLS=0 expect_status 0 zklock ruok --tls-ca ca.pem "127.0.0.1:$port"
+  ZKLOCK_TLS_CA=ca.pem ZKLOCK_TLS=maybe expect_error 64 ZKLOCK_TLS zklock ruok "$plain"
   ZKLOCK_TLS='' ZKLOCK_TLS_CA='' expect_status 0 zklock ruok "$plain"
   ZKLOCK_TLS=maybe expect_error 64 ZKLOCK_TLS zklock ruok "$plain"
 }

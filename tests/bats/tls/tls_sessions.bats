@@ -134,3 +134,10 @@ seen() { grep -aoE 'WORD[0-9]' capture | sort -u | tr -d 'WORD\n'; }
   use_all "$(relayed_ports)$chroot"
   assert_equal "$(seen)" 123456789
 }
+
+# TLS has read more of them than poll knows of.
+@test "more answers than are taken in a turn are not waited for" {
+  seq 2000 | expect_status 0 zklock queue push /q
+  expect_status 0 zklock --session-timeout 60s queue list /q
+  assert_equal "$(grep -c . <<<"$output")" 2001
+}

@@ -8,7 +8,7 @@ load ../group
 load ../tls
 
 setup_file() {
-  ensemble --servers 1 --tls --tick 250 --set maxSessionTimeout=60000
+  ensemble --servers 1 --tls --tick 250 --set maxSessionTimeout=600000
   certificates_here
   cp "$ZKLOCK_SANDBOX"/tls/authority.* .
   make_authority other
@@ -138,6 +138,6 @@ seen() { grep -aoE 'WORD[0-9]' capture | sort -u | tr -d 'WORD\n'; }
 # TLS has read more of them than poll knows of.
 @test "more answers than are taken in a turn are not waited for" {
   seq 2000 | expect_status 0 zklock queue push /q
-  expect_status 0 zklock --session-timeout 60s queue list /q
+  expect_status 0 zklock --session-timeout 600s queue list /q
   assert_equal "$(grep -c . <<<"$output")" 2001
 }

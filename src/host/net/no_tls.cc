@@ -9,11 +9,9 @@ std::string tls_version() {
   return "no TLS";
 }
 
-Tls::Tls(TlsOptions) {
+Tls::Tls(TlsOptions) : context_(nullptr, nullptr) {
   throw Failure(ExitStatus::usage, "TLS was asked for, and this zklock was built without it (see zklock -V)");
 }
-
-Tls::~Tls() = default;
 
 TlsStream::TlsStream(const Tls&, int, std::vector<std::string>) : ssl_(nullptr) {}
 TlsStream::~TlsStream() = default;

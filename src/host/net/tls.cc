@@ -70,6 +70,12 @@ int note_asked(char*, int, int, void* asked) {
   return -1;
 }
 
+SSL_CTX* new_context() {
+  was_made = true;
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  return SSL_CTX_new(TLS_client_method());
+}
+
 // All of the file, the first one first; a part of them might be no chain.
 std::vector<Certificate> certificates_in(const std::string& text, const std::string& file, const char* origin) {
   std::vector<Certificate> all;
@@ -92,29 +98,21 @@ std::string tls_version() {
   return fmt::format("TLS by OpenSSL {}", OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-Tls::Tls(TlsOptions options) : options_(std::move(options)) {
-  was_made = true;
-  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  context_ = SSL_CTX_new(TLS_client_method());
+Tls::Tls(TlsOptions options) : options_(std::move(options)), context_(new_context(), SSL_CTX_free) {
   if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
-  try {
-    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
-    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_read_ahead(context_, 1);
-    // A server's own certificate may be given in place of its authority's.
-    X509_STORE_set_flags(SSL_CTX_get_cert_store(context_), X509_V_FLAG_PARTIAL_CHAIN);
-    if (options_.authorities.empty()) {
-      trust_systems_authorities();
-    } else {
-      trust(options_.authorities, "--tls-ca");
-    }
-    if (!options_.certificate.empty()) take_certificate();
-  } catch (...) {
-    SSL_CTX_free(context_);
-    throw;
+  SSL_CTX_set_min_proto_version(context(), TLS1_2_VERSION);
+  SSL_CTX_set_session_cache_mode(context(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context(), SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_mode(context(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context(), 1);
+  // A server's own certificate may be given in place of its authority's.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context()), X509_V_FLAG_PARTIAL_CHAIN);
+  if (options_.authorities.empty()) {
+    trust_systems_authorities();
+  } else {
+    trust(options_.authorities, "--tls-ca");
   }
+  if (!options_.certificate.empty()) take_certificate();
   ERR_clear_error();
 }
 
@@ -122,33 +120,29 @@ bool Tls::is_used() {
   return was_made;
 }
 
-Tls::~Tls() {
-  SSL_CTX_free(context_);
-}
-
 void Tls::trust_systems_authorities() {
   const char* file = std::getenv("SSL_CERT_FILE");
   const char* folder = std::getenv("SSL_CERT_DIR");
   if (file && *file) trust(file, "SSL_CERT_FILE");
-  if (folder && *folder) SSL_CTX_load_verify_dir(context_, folder);
+  if (folder && *folder) SSL_CTX_load_verify_dir(context(), folder);
   if ((file && *file) || (folder && *folder)) return;
-  SSL_CTX_load_verify_dir(context_, kSystemsFolder);
-  if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context_, kSystemsFile);
+  SSL_CTX_load_verify_dir(context(), kSystemsFolder);
+  if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context(), kSystemsFile);
 }
 
 void Tls::trust(const std::string& file, const char* origin) {
   for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context_), one.get());
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context()), one.get());
   }
 }
 
 void Tls::take_certificate() {
   const TlsFile file = read_file(options_.certificate, "--tls-cert");
   const std::vector<Certificate> chain = certificates_in(file.text, options_.certificate, "--tls-cert");
-  if (SSL_CTX_use_certificate(context_, chain.front().get()) != 1) {
+  if (SSL_CTX_use_certificate(context(), chain.front().get()) != 1) {
     throw unusable(options_.certificate, "--tls-cert", reason_of(ERR_peek_last_error()));
   }
-  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context_, chain[i].get());
+  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context(), chain[i].get());
   const bool same = options_.key.empty();
   const std::string& name = same ? options_.certificate : options_.key;
   const TlsFile key = same ? file : read_file(name, "--tls-key");
@@ -171,7 +165,7 @@ void Tls::take_key(const std::string& text, const std::string& file) {
         options_.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
   }
   // The first alone accepts a key of another kind than the certificate's, beside it.
-  if (SSL_CTX_use_PrivateKey(context_, key.get()) == 1 && SSL_CTX_check_private_key(context_) == 1) return;
+  if (SSL_CTX_use_PrivateKey(context(), key.get()) == 1 && SSL_CTX_check_private_key(context()) == 1) return;
   throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
 }
 

@@ -5,6 +5,7 @@
 // This and the files beside it alone include OpenSSL; where zklock is built without it, no_tls.cc stands for the rest.
 #pragma once
 
+#include <memory>
 #include <string>
 
 struct ssl_ctx_st;
@@ -28,13 +29,12 @@ class Tls {
   // Throws a Failure (64) that names the file and the reason; where zklock was built without TLS, too.
   explicit Tls(TlsOptions options);
   Tls(const Tls&) = delete;
-  ~Tls();
 
   // One was made.
   static bool is_used();
 
   const TlsOptions& options() const { return options_; }
-  ssl_ctx_st* context() const { return context_; }
+  ssl_ctx_st* context() const { return context_.get(); }
 
  private:
   void trust_systems_authorities();
@@ -43,7 +43,7 @@ class Tls {
   void take_key(const std::string& text, const std::string& file);
 
   TlsOptions options_;
-  ssl_ctx_st* context_ = nullptr;
+  std::unique_ptr<ssl_ctx_st, void (*)(ssl_ctx_st*)> context_;
 };
 
 }  // namespace zklock::host

@@ -16,15 +16,16 @@ namespace {
 
 constexpr size_t kMostUnsent = 64 * 1024;  // four records of TLS
 
-// Without an IPv6 address's zone, of which no certificate knows.
-std::string without_zone(const std::string& name) {
-  return name.find(':') == std::string::npos ? name : name.substr(0, name.find('%'));
+// Without what no certificate knows of: an IPv6 address's zone, and the dot that ends a name.
+std::string as_certified(const std::string& name) {
+  if (name.find(':') != std::string::npos) return name.substr(0, name.find('%'));
+  return name.ends_with('.') ? name.substr(0, name.size() - 1) : name;
 }
 
 // By host names, if there are any: OpenSSL would want an address to be in the certificate as well.
 std::vector<std::string> to_be_checked(std::vector<std::string> names, const std::string& instead) {
   if (!instead.empty()) return {instead};
-  for (std::string& name : names) name = without_zone(name);
+  for (std::string& name : names) name = as_certified(name);
   const auto addresses = std::ranges::stable_partition(names, [](const auto& one) { return !is_numeric_address(one); });
   if (addresses.size() == names.size()) return {names.front()};
   names.erase(addresses.begin(), addresses.end());

@@ -118,6 +118,8 @@ class Client {
 
   // What was wrong with the TLS of the last attempt, if it was that; of one that goes on, that it is silent.
   std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
+  // See Wire.
+  Deadline secured_at() const { return wire_.secured_at(); }
   bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.

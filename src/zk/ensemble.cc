@@ -23,7 +23,7 @@ constexpr std::string_view kTlsScheme = "tls://";
 
 // In a host's name or address.
 bool is_strange(unsigned char byte) {
-  return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']';
+  return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']' || byte == '*' || byte == '/';
 }
 
 class Parser {
@@ -63,7 +63,7 @@ class Parser {
     if (std::count(rest.begin(), rest.end(), ':') > 1) fail(item, "write an IPv6 address as [ADDRESS]:PORT");
     if (!rest.empty() && rest[0] != ':') fail(item, "only :PORT may follow ']'");
     if (host.empty()) fail(item, "the host is missing");
-    if (std::any_of(host.begin(), host.end(), is_strange)) fail(item, "not a host name");
+    if (!is_host_name(host)) fail(item, "not a host name");
     const auto port = !rest.empty() ? parse_number(rest.substr(1)) : tls_ ? kDefaultTlsPort : kDefaultPort;
     if (!port || *port < 1 || *port > 65535) fail(item, "a port is a number from 1 to 65535");
     return {host, static_cast<uint16_t>(*port)};
@@ -86,6 +86,11 @@ class Parser {
 
 ServerList ServerList::parse(std::string_view text, const std::string& origin, bool tls) {
   return Parser(text, origin, tls).parse();
+}
+
+// One that begins with a dot would stand for all below it in the check of a certificate.
+bool is_host_name(std::string_view text) {
+  return !text.empty() && text[0] != '.' && std::none_of(text.begin(), text.end(), is_strange);
 }
 
 std::string to_string(const Server& server) {

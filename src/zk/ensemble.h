@@ -20,6 +20,9 @@ struct Server {
   auto operator<=>(const Server&) const = default;
 };
 
+// A name or a numeric address, without brackets.
+bool is_host_name(std::string_view text);
+
 // "host:port", with brackets where the host is an IPv6 address.
 std::string to_string(const Server& server);
 

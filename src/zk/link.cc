@@ -98,6 +98,11 @@ Duration Link::round_pause() const {
   return std::max<Duration>(kLeastRoundPause, (BootClock::now() - unconnected_since_) / kAwayParts);
 }
 
+// Before this ours has not left: TLS comes first, and takes two round trips more.
+Deadline Link::handshake_since() const {
+  return std::max(tried_since_, client_.secured_at());
+}
+
 // The moment by which the server must have shown life.
 Deadline Link::cut_at() const {
   if (client_.state() == ClientState::connected) {
@@ -106,7 +111,7 @@ Deadline Link::cut_at() const {
   }
   const Duration attempt = attempt_of(client_.session_timeout());
   const Duration least = client_.uses_tls() ? kFirstTlsPatience : kFirstPatience;
-  return tried_since_ + (client_.connections() == 0 ? std::max(attempt, least) : attempt);
+  return handshake_since() + (client_.connections() == 0 ? std::max(attempt, least) : attempt);
 }
 
 void Link::cut() {
@@ -125,7 +130,7 @@ void Link::note_state() {
   }
   // The leader has counted the handshake when it came by, which was after this.
   if (unconnected_since_ != kNever) {
-    heard_ = begun_ = tried_since_;
+    heard_ = begun_ = handshake_since();
     if (connected_) connected_();
   }
   unconnected_since_ = kNever;

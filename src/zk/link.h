@@ -50,6 +50,7 @@ class Link : public host::Source {
   void note_failure();
   void cut();
   Deadline cut_at() const;
+  Deadline handshake_since() const;
   Duration round_pause() const;
   void be_heard();
   bool was_silent() const;

@@ -237,6 +237,7 @@ int Wire::connect(int fd, const sockaddr* to, socklen_t size) {
   restart();
   end_ = ConnectionEnd::none;
   tls_failure_.reset();
+  secured_at_ = {};
   if (secure_) stream_ = secure_(fd);
   return __real_connect(fd, to, size);
 }
@@ -245,6 +246,15 @@ int Wire::connect(int fd, const sockaddr* to, socklen_t size) {
 ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
   if (!secure_) return __real_send(fd, data, size, flags);
   return stream_ ? stream_->send(data, size) : static_cast<ssize_t>(size);
+}
+
+bool Wire::advance() {
+  if (!stream_) return true;
+  const bool agreeing = stream_->in_handshake();
+  const Deadline before = BootClock::now();
+  const bool ready = stream_->advance();
+  if (agreeing && ready) secured_at_ = before;
+  return ready;
 }
 
 void Wire::hold(bool held) {

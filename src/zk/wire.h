@@ -52,7 +52,7 @@ class Wire {
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
   // To be called when the socket is ready. Whether the library may be; not while TLS is being agreed on.
-  bool advance() { return !stream_ || stream_->advance(); }
+  bool advance();
   // What to poll the socket for, where the library wants `wanted`.
   short events(short wanted) const { return stream_ ? stream_->events(wanted) : wanted; }
   // There may be something to receive of which poll does not know.
@@ -66,6 +66,8 @@ class Wire {
   ConnectionEnd end() const { return end_; }
   // What was wrong with its TLS, if it was that; a server that is in the handshake still is silent.
   std::optional<host::TlsFailure> tls_failure() const;
+  // A moment before the library's first word left by the TLS that was agreed on; no moment without.
+  Deadline secured_at() const { return secured_at_; }
   // When at least a KiB of an answer that is on its way had come; never, if none is.
   Deadline progressed() const { return progressed_; }
 
@@ -83,6 +85,7 @@ class Wire {
   Secure secure_;
   std::unique_ptr<host::TlsStream> stream_;  // of the connection in use
   std::optional<host::TlsFailure> tls_failure_;
+  Deadline secured_at_{};
   std::string frame_;  // what has come of it, with its length
   std::string out_;    // what the library has still to take
   size_t taken_ = 0;   // of that

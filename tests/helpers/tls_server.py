@@ -9,6 +9,7 @@ client asked for by SNI, or "-".
   --ca FILE       a client needs a certificate by one of these
   --version V     TLS of this version only: 1.1, 1.2 or 1.3
   --to ADDRESS    what comes is handed on, decrypted, to the plain server at ADDRESS (127.0.0.1:PORT), its answers back
+  --pause S       before its part of a handshake it waits for so many seconds
   --then KIND     behind a good handshake: garbage, or the end (close), or nothing (silent)
   --say KIND      whatever comes, no good handshake: nothing (silent), garbage, the end (close, reset), the first half of
                   its answer and the end (half) or nothing more (half-silent), its answer a byte in 200 ms (drip)
@@ -62,6 +63,7 @@ class Server:
                 self._misbehave(connection)
                 return
             with self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False) as secured:
+                time.sleep(self._options.pause)
                 try:
                     secured.do_handshake()
                 except ssl.SSLError:
@@ -147,6 +149,7 @@ def options_of_command_line():
     parser.add_argument("--ca")
     parser.add_argument("--version", choices=VERSIONS)
     parser.add_argument("--to")
+    parser.add_argument("--pause", type=float, default=0)
     parser.add_argument("--then", choices=("garbage", "close", "silent"))
     parser.add_argument("--say", choices=KINDS)
     return parser.parse_args()

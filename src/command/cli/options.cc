@@ -86,7 +86,7 @@ std::string name_of(const CLI::App& app) {
 }
 
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help) {
-  app.add_flag(names, given, help);
+  app.add_flag(names, given, help)->disable_flag_override();
 }
 
 void describe(CLI::App& app, const char* option, const char* help) {

@@ -179,6 +179,11 @@ Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
   // Its messages may have several lines; the first says it, behind the option's name where a value is missing.
   std::string text = error.what();
   text = text.substr(0, text.find('\n'));
+  // "tls was given a disallowed flag override"
+  const size_t overridden = text.find(" was given a disallowed flag override");
+  if (overridden != std::string::npos) {
+    return usage_error(fmt::format("--{} takes no value; see {} --help", text.substr(0, overridden), full_name(app)));
+  }
   const bool missing = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (missing) text = text.substr(0, text.find(':')) + " needs a value";
   // "Could not convert: --quiet = maybe"

@@ -53,7 +53,9 @@ bool variables_ask() {
 }  // namespace
 
 void add_tls_options(CLI::App& app, GlobalOptions& options) {
-  app.add_flag("--tls", options.tls, "Speak TLS with the servers (ZKLOCK_TLS=1)")->group(kGlobalOptions);
+  app.add_flag("--tls", options.tls, "Speak TLS with the servers (ZKLOCK_TLS=1)")
+      ->disable_flag_override()
+      ->group(kGlobalOptions);
   for (const TlsSetting& one : kSettings) {
     add_value(app, one.option, options.*one.given, one.help, one.placeholder)->group(kGlobalOptions);
   }
@@ -75,6 +77,10 @@ std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::
   if (!servers.tls) return nullptr;
   host::TlsOptions tls;
   for (const TlsSetting& one : kSettings) tls.*one.value = value_of(options, one);
+  if (!tls.server_name.empty() && !zk::is_host_name(tls.server_name)) {
+    throw usage_error(fmt::format("bad name '{}' for --tls-server-name: write a host's name or address, without a port",
+                                  printable(tls.server_name)));
+  }
   if (tls.certificate.empty() && !tls.key.empty()) {
     throw usage_error("--tls-key without its certificate: give that with --tls-cert");
   }

@@ -22,6 +22,7 @@ bool was_made = false;
 
 // Debian's and SUSE's, with a link for each certificate that is looked up when it is needed; and Red Hat's.
 constexpr const char* kSystemsFolder = "/etc/ssl/certs";
+constexpr size_t kLargestFile = 16 << 20;  // all authorities of the world are 0.2 MiB
 constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
 
 using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
@@ -42,9 +43,13 @@ TlsFile read_file(const std::string& file, const char* origin) {
   const Fd opened = open_to_read(file);
   if (!opened || fstat(opened.get(), &read.status) != 0) throw unusable(file, origin, std::strerror(errno));
   if (S_ISDIR(read.status.st_mode)) throw unusable(file, origin, "it is a folder");
-  errno = 0;
-  read.text = content_of(opened);
-  if (errno != 0) throw unusable(file, origin, std::strerror(errno));
+  char part[4096];
+  ssize_t length = 0;
+  while ((length = ::read(opened.get(), part, sizeof part)) > 0) {
+    read.text.append(part, static_cast<size_t>(length));
+    if (read.text.size() > kLargestFile) throw unusable(file, origin, "it is larger than 16 MiB");
+  }
+  if (length < 0) throw unusable(file, origin, std::strerror(errno));
   return read;
 }
 

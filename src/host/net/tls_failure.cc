@@ -2,6 +2,7 @@
 #include "host/net/tls_failure.h"
 
 #include "base/text.h"
+#include "host/net/resolver.h"
 
 #include <arpa/inet.h>
 #include <memory>
@@ -30,6 +31,12 @@ std::string address_of(const ASN1_STRING* bytes) {
   return text;
 }
 
+// An address in the place of a name counts as neither.
+std::string name_of(const ASN1_STRING* text) {
+  const std::string name = text_of(text);
+  return is_numeric_address(name) ? name + " (as a name)" : name;
+}
+
 // Those that it is checked by: its alternative names, or its subject's where it has none.
 std::vector<std::string> names_of(const X509* certificate) {
   std::vector<std::string> names;
@@ -38,13 +45,13 @@ std::vector<std::string> names_of(const X509* certificate) {
       GENERAL_NAMES_free);
   for (int i = 0; i < sk_GENERAL_NAME_num(list.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(list.get(), i);
-    if (name->type == GEN_DNS) names.push_back(text_of(name->d.dNSName));
+    if (name->type == GEN_DNS) names.push_back(name_of(name->d.dNSName));
     if (name->type == GEN_IPADD) names.push_back(address_of(name->d.iPAddress));
   }
   if (!names.empty()) return names;
   const X509_NAME* subject = X509_get_subject_name(certificate);
   const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-  if (at >= 0) names.push_back(text_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+  if (at >= 0) names.push_back(name_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
   return names;
 }
 

@@ -85,10 +85,10 @@ zklock health looks at each of them" run -S 127.0.0.1:1 --connect-timeout 300ms 
 each of them" run -S "${addresses[0]}" --connect-timeout 300ms /l -- true
   for port in "${addresses[@]:1:2}"; do
     says 69 "cannot reach ZooKeeper at $port (from --servers): no server answered in TIME (the connection was taken, but \
-not by a ZooKeeper server that serves); zklock health looks at each of them" run -S "$port" --connect-timeout 2s /l -- true
+not by a ZooKeeper server that serves); zklock health looks at each of them; if the port is one for TLS, give --tls" run -S "$port" --connect-timeout 2s /l -- true
   done
-  says 69 "${addresses[0]}: no answer in TIME: it took the connection: look whether its process hangs or is not ZooKeeper \
-at all, or give it longer with -w" ruok -w 500ms "${addresses[0]}"
+  says 69 "${addresses[0]}: no answer in TIME: it took the connection: look whether its process hangs, wants TLS (--tls) \
+or is not ZooKeeper at all, or give it longer with -w" ruok -w 500ms "${addresses[0]}"
   says 69 "${addresses[3]}: what answers is not ZooKeeper: 'HTTP/1.1 400 Bad Request': name a client port of ZooKeeper" \
     ruok "${addresses[3]}"
 }

@@ -191,7 +191,7 @@ END
 @test "a port for TLS, or for HTTP, is named as such" {
   export ZKLOCK_CONNECT_TIMEOUT=1s
   odd --say tls
-  expect_error 69 "it speaks TLS, which zklock does not yet" zklock show /l
+  expect_error 69 "it speaks TLS: give --tls" zklock show /l
   odd --say http
   expect_error 69 "it speaks HTTP" zklock show /l
 }

@@ -162,7 +162,7 @@ wrong() {
 
 @test "--acl wants one of three words, and credentials" {
   wrong "bad value 'closed' for --acl: write open, creator or creator-world-read" run --acl closed /l -- true
-  wrong "--acl creator needs credentials: set ZKLOCK_AUTH or --auth-file" run --acl creator /l -- true
+  wrong "--acl creator needs credentials: set ZKLOCK_AUTH, --auth-file or --tls-cert" run --acl creator /l -- true
   wrong "--acl creator-world-read needs credentials" --acl creator-world-read run /l -- true
   assert_untouched
 }

@@ -235,3 +235,21 @@ need_nobody() {
   tls_server --cert "$certificates/good.pem" --to "$plain" --version 1.3
   OPENSSL_CONF=openssl.cnf expect_status 0 zklock ruok --tls-ca ca.pem "127.0.0.1:$port"
 }
+
+@test "a name that no certificate can have, or that would stand for many: 64" {
+  local name
+  for name in .example .zk1.example '*' '[::1]' 'zk1 ' $'zk1\n'; do
+    expect_error 64 "for --tls-server-name" zklock run --tls-server-name "$name" /l -- true
+  done
+}
+
+@test "files that have no end, or only half of one: 64" {
+  expect_error 64 "it is larger than 16 MiB" zklock run --tls-ca /dev/zero /l -- true
+  { cat ca.pem && head -c 100 ca.pem; } >half.pem
+  expect_error 64 "'half.pem' (--tls-ca)" zklock run --tls-ca half.pem /l -- true
+}
+
+@test "--tls takes no value that would switch it off: 64" {
+  expect_error 64 "--tls takes no value" zklock run --tls=0 /l -- true
+  expect_error 64 "--tls takes no value" zklock run --tls=false /l -- true
+}

@@ -190,6 +190,13 @@ both_succeed() {
   both 69 "TLS handshake"
 }
 
+# T/6 is 667 ms.
+@test "a handshake that takes longer than a server may be silent leads to a session" {
+  tls_server --cert "$certificates/good.pem" --to "$plain" --pause 1
+  expect_status 0 zklock run -S "tls://127.0.0.1:$port" --session-timeout 4s /l -- echo ran
+  assert_equal "$output$stderr" ran
+}
+
 @test "garbage for a handshake: 69" {
   tls_server --cert "$certificates/good.pem" --say garbage
   both 69 "what it answers is no TLS"

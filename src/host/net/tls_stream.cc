@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/net/tls_stream.h"
 
-#include "host/fd.h"
 #include "host/net/resolver.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -24,7 +24,7 @@ std::string as_certified(const std::string& name) {
 
 // By host names, if there are any: OpenSSL would want an address to be in the certificate as well.
 std::vector<std::string> to_be_checked(std::vector<std::string> names, const std::string& instead) {
-  if (!instead.empty()) return {instead};
+  if (!instead.empty()) names = {instead};
   for (std::string& name : names) name = as_certified(name);
   const auto addresses = std::ranges::stable_partition(names, [](const auto& one) { return !is_numeric_address(one); });
   if (addresses.size() == names.size()) return {names.front()};
@@ -36,18 +36,22 @@ std::vector<std::string> to_be_checked(std::vector<std::string> names, const std
 
 TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
     : names_(to_be_checked(std::move(names), tls.options().server_name)), ssl_(SSL_new(tls.context())) {
-  if (!ssl_ || SSL_set_fd(ssl_, fd) != 1) throw Failure(ExitStatus::internal, "cannot start TLS: no memory");
+  // Nothing may be thrown through the library that connects.
+  if (ssl_ && SSL_set_fd(ssl_, fd) == 1 && demand_names()) return;
+  failure_ = {TlsFailure::Kind::distrusted, "its certificate cannot be checked for its name", "name it otherwise"};
+  phase_ = Phase::ended;
+}
+
+// Whether they will be checked: OpenSSL accepts any, where it knows of none.
+bool TlsStream::demand_names() {
   SSL_set_app_data(ssl_, this);
   SSL_set_verify(ssl_, SSL_VERIFY_PEER, on_verified);
   SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   const std::string& first = names_.front();
-  if (is_numeric_address(first)) {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), first.c_str());
-    return;
-  }
+  if (is_numeric_address(first)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), first.c_str()) == 1;
   // SSL_set_tlsext_host_name() is a macro with a cast that ours does not compile.
   SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(first.c_str()));
-  for (const std::string& name : names_) SSL_add1_host(ssl_, name.c_str());
+  return std::ranges::all_of(names_, [this](const auto& name) { return SSL_add1_host(ssl_, name.c_str()) == 1; });
 }
 
 // The certificate is not to be had later, when it was not accepted.

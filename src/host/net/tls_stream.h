@@ -46,6 +46,7 @@ class TlsStream {
  private:
   enum class Phase { idle, handshake, open, ended };
 
+  bool demand_names();
   void begin_handshake();
   void flush();
   void note_result(int result);

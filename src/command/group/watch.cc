@@ -42,7 +42,7 @@ class WatchJob {
         session_(loop_, std::move(asked_)),
         roster_(session_, path_, json) {
     if (program_) {
-      guard_.emplace(host::Service::again, *program_, call.inherited);
+      guard_ = std::make_unique<host::Guard>(host::Service::again, *program_, call.inherited);
       attached_.emplace(loop_, *guard_);
     } else {
       outlet_.emplace();
@@ -169,7 +169,7 @@ class WatchJob {
   GroupRoster roster_;
   recipe::Members told_;  // what was told last
   std::optional<host::StandardOutput> outlet_;
-  std::optional<host::Guard> guard_;
+  std::unique_ptr<host::Guard> guard_;
   std::optional<host::Attached> attached_;  // the one of these two that there is
   bool first_ = true;
   int end_signal_ = 0;  // that shall end us, once the command has ended

@@ -125,7 +125,7 @@ bool Tls::is_used() {
   return was_made;
 }
 
-void Tls::trust_systems_authorities() {
+void Tls::trust_systems_authorities() const {
   const char* file = std::getenv("SSL_CERT_FILE");
   const char* folder = std::getenv("SSL_CERT_DIR");
   if (file && *file) trust(file, "SSL_CERT_FILE");
@@ -135,13 +135,13 @@ void Tls::trust_systems_authorities() {
   if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context(), kSystemsFile);
 }
 
-void Tls::trust(const std::string& file, const char* origin) {
+void Tls::trust(const std::string& file, const char* origin) const {
   for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context()), one.get());
   }
 }
 
-void Tls::take_certificate() {
+void Tls::take_certificate() const {
   const TlsFile file = read_file(options_.certificate, "--tls-cert");
   const std::vector<Certificate> chain = certificates_in(file.text, options_.certificate, "--tls-cert");
   if (SSL_CTX_use_certificate(context(), chain.front().get()) != 1) {
@@ -157,7 +157,7 @@ void Tls::take_certificate() {
   }
 }
 
-void Tls::take_key(const std::string& text, const std::string& file) {
+void Tls::take_key(const std::string& text, const std::string& file) const {
   bool locked = false;
   const Bio bio = bio_of(text);
   const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(

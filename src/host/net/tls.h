@@ -37,10 +37,10 @@ class Tls {
   ssl_ctx_st* context() const { return context_.get(); }
 
  private:
-  void trust_systems_authorities();
-  void trust(const std::string& file, const char* origin);
-  void take_certificate();
-  void take_key(const std::string& text, const std::string& file);
+  void trust_systems_authorities() const;
+  void trust(const std::string& file, const char* origin) const;
+  void take_certificate() const;
+  void take_key(const std::string& text, const std::string& file) const;
 
   TlsOptions options_;
   std::unique_ptr<ssl_ctx_st, void (*)(ssl_ctx_st*)> context_;

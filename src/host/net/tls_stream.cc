@@ -26,9 +26,10 @@ std::string as_certified(const std::string& name) {
 std::vector<std::string> to_be_checked(std::vector<std::string> names, const std::string& instead) {
   if (!instead.empty()) names = {instead};
   for (std::string& name : names) name = as_certified(name);
-  const auto addresses = std::ranges::stable_partition(names, [](const auto& one) { return !is_numeric_address(one); });
-  if (addresses.size() == names.size()) return {names.front()};
-  names.erase(addresses.begin(), addresses.end());
+  const auto is_name = [](const std::string& one) { return !is_numeric_address(one); };
+  const auto addresses = std::stable_partition(names.begin(), names.end(), is_name);
+  if (addresses == names.begin()) return {names.front()};
+  names.erase(addresses, names.end());
   return names;
 }
 

@@ -12,9 +12,11 @@ namespace {
 using namespace std::chrono_literals;
 
 // At least, before T is negotiated: what was asked for may be tiny. The first handshakes of TLS take a Java server
-// longer than half a second when it is busy.
+// longer than half a second when it is busy; many at once, and given up and begun anew, would keep it busy for ever, so
+// this doubles with each round of servers, up to 10 s.
 constexpr Duration kFirstPatience = 500ms;
 constexpr Duration kFirstTlsPatience = 2500ms;
+constexpr size_t kMostDoublings = 2;
 constexpr Duration kLeastPause = 50ms;   // of ours beyond a beat; less is a busy machine
 constexpr Duration kAfterFailure = 5ms;  // before the library is asked again when it could not even try
 // Between two rounds of servers: at least, and a part of the time that they have been away.
@@ -110,8 +112,10 @@ Deadline Link::cut_at() const {
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
   const Duration attempt = attempt_of(client_.session_timeout());
-  const Duration least = client_.uses_tls() ? kFirstTlsPatience : kFirstPatience;
-  return handshake_since() + (client_.connections() == 0 ? std::max(attempt, least) : attempt);
+  if (client_.connections() > 0) return handshake_since() + attempt;
+  const Duration least =
+      client_.uses_tls() ? kFirstTlsPatience * (1 << std::min(rounds_, kMostDoublings)) : kFirstPatience;
+  return handshake_since() + std::max(attempt, least);
 }
 
 void Link::cut() {
@@ -164,6 +168,7 @@ void Link::note_attempt() {
   if (++attempts_ <= round_) return;
   failed_.clear();
   attempts_ = 0;
+  ++rounds_;
 }
 
 // Two attempts at dead servers may come first.

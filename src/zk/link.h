@@ -68,6 +68,7 @@ class Link : public host::Source {
   std::set<std::string> refusing_;  // by TLS, the last time that they were tried
   std::optional<TlsTrouble> trouble_;
   size_t attempts_ = 0;   // since the last answer or the last full round
+  size_t rounds_ = 0;     // full ones
   uint64_t answers_ = 0;  // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
   Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn

@@ -170,10 +170,11 @@ assert_all_gone() {
 
 @test "timeout ends zklock and its command, and the lock is free" {
   # shellcheck disable=SC2016
-  expect_status 124 timeout 1 "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >pids; exec sleep 600'
+  expect_status 124 timeout 5 "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >pids; exec sleep 600'
   assert_all_gone
   assert_free
-  expect_status 137 timeout -s KILL 1 "$ZKLOCK_BIN" run --session-timeout 500ms /l -- sh -c 'echo $$ >pids; exec sleep 600'
+  rm pids
+  expect_status 137 timeout -s KILL 5 "$ZKLOCK_BIN" run --session-timeout 500ms /l -- sh -c 'echo $$ >pids; exec sleep 600'
   wait_gone "$(<pids)"
   expect_status 0 zklock run -w 10s /l -- true
 }

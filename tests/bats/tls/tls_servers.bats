@@ -197,6 +197,13 @@ both_succeed() {
   assert_equal "$output$stderr" ran
 }
 
+# As when many knock at once.
+@test "a handshake that takes longer than a first attempt leads to a session" {
+  tls_server --cert "$certificates/good.pem" --to "$plain" --pause 4
+  expect_status 0 zklock run -S "tls://127.0.0.1:$port" --connect-timeout 30s /l -- echo ran
+  assert_equal "$output$stderr" ran
+}
+
 @test "garbage for a handshake: 69" {
   tls_server --cert "$certificates/good.pem" --say garbage
   both 69 "what it answers is no TLS"

@@ -26,6 +26,9 @@ std::string printable(std::string_view text);
 // At most `most` bytes of `text`, cut between characters, with "…" where something is missing.
 std::string shorten(std::string_view text, size_t most);
 
+// RFC 4648, section 4, with padding.
+std::string base64(std::string_view bytes);
+
 // "1 item", "3 items".
 std::string counted(int64_t number, std::string_view noun);
 

@@ -9,6 +9,7 @@
 #include "command/health/words.h"
 #include "command/lock/locks.h"
 #include "command/queue/queue.h"
+#include "command/value/value.h"
 
 #include <algorithm>
 #include <map>
@@ -60,12 +61,22 @@ constexpr Subcommand kGroup[] = {
     {"delete", "Remove a group that is empty", add_group_delete},
 };
 
+constexpr Subcommand kValue[] = {
+    {"get", "Print a value", add_value_get},
+    {"set", "Write a value, if wanted only one that nobody has changed", add_value_set},
+    {"delete", "Remove a node, or all of a tree", add_value_delete},
+    {"list", "Show the nodes below a path", add_value_list},
+    {"watch", "Tell each change, or run a command after it", add_value_watch},
+    {"wait", "Wait until a node is there, gone, or has changed", add_value_wait},
+};
+
 constexpr Subcommand kRoot[] = {
     {"run", "Run a command under a lock", add_run, "Locks"},
     {"show", "Show who holds a lock and who waits for it", add_show, "Locks"},
     {"break", "Have the holders of a lock let go of it", add_break, "Locks"},
     {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
     {"group", "Groups: be a member, see who is", add_group, "Groups", kGroup},
+    {"value", "Values: read, write and watch configuration", add_value_commands, "Values", kValue},
     {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
     {"ruok", "Ask servers whether their process runs", add_word, "Health"},
     {"stat", "Ask servers for their state and their clients", add_word, "Health"},
@@ -147,7 +158,7 @@ constexpr const char* kFooter =
 // "queue help pull" is "help queue pull".
 Arguments with_help_first(Arguments arguments) {
   std::vector<std::string>& words = arguments.options;
-  const bool parent = words.size() > 1 && (words[0] == "queue" || words[0] == "group");
+  const bool parent = words.size() > 1 && (words[0] == "queue" || words[0] == "group" || words[0] == "value");
   if (parent && words[1] == "help") std::swap(words[0], words[1]);
   return arguments;
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock value get: the bytes as they are, or what stands for those that are not there.
+#include "command/cli/output.h"
+#include "command/value/value.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
+    "74 output failed, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock value get /app/config >config.json\n"
+    "  limit=$(zklock value get --default 10 /app/limit)\n"
+    "Manual: zklock-value(1)";
+
+struct ValueGetOptions {
+  bool json = false;
+  Value fallback;
+};
+
+int get(const Call& call, const ValueGetOptions& options) {
+  const std::string path = value_path(call);
+  const std::string tried = "cannot get " + path;
+  host::Loop loop;
+  zk::Session session(loop, session_options(call.global));
+  session.set_purpose(tried);
+  session.open(kNever);
+  const recipe::NodeValue value = recipe::read_value(session, path, tried, kNever);
+  session.close();
+  if (!value.exists && options.fallback) {
+    print(*options.fallback);
+    return 0;
+  }
+  if (options.json) print(json_of(path, value));
+  if (!value.exists) throw Failure(ExitStatus::no, tried + ": there is no such node");
+  if (!options.json) print(value.data);
+  return 0;
+}
+
+}  // namespace
+
+Execute add_value_get(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ValueGetOptions>();
+  set_usage(app, "Usage: zklock value get [OPTIONS] PATH");
+  add_flag(app, "--json", options->json, "An object on a line, with the version");
+  add_value(app, "--default", options->fallback, "Printed, with status 0, where there is no such node", "TEXT");
+  add_global_options(app, global);
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return get(call, *options); };
+}
+
+}  // namespace zklock::command

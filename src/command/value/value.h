@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock value: its subcommands, and what they share: the node that is named on the command line, and how a value is
+// shown.
+#pragma once
+
+#include "command/cli/subcommand.h"
+#include "recipe/value/value.h"
+
+#include <string>
+
+namespace zklock::command {
+
+Execute add_value_commands(CLI::App& app, GlobalOptions& global);
+Execute add_value_get(CLI::App& app, GlobalOptions& global);
+Execute add_value_set(CLI::App& app, GlobalOptions& global);
+Execute add_value_delete(CLI::App& app, GlobalOptions& global);
+Execute add_value_list(CLI::App& app, GlobalOptions& global);
+Execute add_value_watch(CLI::App& app, GlobalOptions& global);
+Execute add_value_wait(CLI::App& app, GlobalOptions& global);
+
+// The one node that is named. Throws a Failure (64) for a bad path.
+std::string value_path(const Call& call);
+
+// A JSON object on a line: path, exists, and if it does, value (value_base64 where the bytes are not UTF-8), version,
+// changed (RFC 3339, UTC).
+std::string json_of(const std::string& path, const recipe::NodeValue& value);
+
+}  // namespace zklock::command

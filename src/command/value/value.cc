@@ -24,6 +24,13 @@ constexpr const char* kFooter =
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";
 
+std::string node_named(const Call& call) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  if (words.empty()) throw no_node_named(call);
+  if (words.size() > 1) throw unexpected_node(words[1]);
+  return words.front();
+}
+
 }  // namespace
 
 Execute add_value_commands(CLI::App& app, GlobalOptions&) {
@@ -32,26 +39,24 @@ Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string first_path(const std::vector<std::string>& words, const Call& call) {
-  if (words.empty()) {
-    throw usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
-  }
-  zk::check_path(words.front());
-  return words.front();
-}
-
-Failure second_path(const std::string& word) {
-  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
-}
-
 std::string value_path(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.size() > 1) throw second_path(words[1]);
-  return first_path(words, call);
+  std::string path = node_named(call);
+  zk::check_path(path);
+  return path;
 }
 
-std::string value_path_or_root(const Call& call) {
-  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : value_path(call);
+std::string value_path_to_read(const Call& call) {
+  std::string path = node_named(call);
+  zk::check_path_to_read(path);
+  return path;
+}
+
+Failure no_node_named(const Call& call) {
+  return usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
+}
+
+Failure unexpected_node(const std::string& word) {
+  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
 }
 
 int32_t version_of(const std::string& text, const char* option) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,11 @@ bool is_queue(PathMark mark) {
 
 bool is_group(PathMark mark) {
   return mark != PathMark::none && !is_queue(mark);
+}
+
+// To some servers a container has an owner: this one.
+bool is_ephemeral(const zk::Stat& stat) {
+  return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
 }
 
 bool may_be_group(const zk::Stat& stat) {

@@ -43,6 +43,9 @@ PathMark mark_of(std::string_view data);
 bool is_queue(PathMark mark);
 bool is_group(PathMark mark);
 
+// Whether a node with this Stat is somebody's as long as his session lives.
+bool is_ephemeral(const zk::Stat& stat);
+
 // Whether the data may be the mark of a group, from its length alone.
 bool may_be_group(const zk::Stat& stat);
 

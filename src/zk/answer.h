@@ -44,7 +44,7 @@ struct Answer {
   std::string path;                // create: of the node; transact: of its last sequential one
   std::string data;                // read
   std::vector<std::string> names;  // children
-  Stat stat;                       // create, read, exists, children, write
+  Stat stat;                       // create, read, exists, children, write; transact: of its last written one
 };
 
 // A request under way. `done` turns true inside a turn of the loop, with the answer.

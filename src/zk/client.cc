@@ -81,19 +81,25 @@ bool is_sequential(const Step& step) {
          (step.mode == CreateMode::persistent_sequential || step.mode == CreateMode::ephemeral_sequential);
 }
 
-// `made` takes the path of the node that a create has made; it may be empty.
-void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl, std::string& made) {
+// `made` takes the path of the node that a create has made; it may be empty. `written` takes the Stat behind a write.
+void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl, std::string& made,
+          ::Stat& written) {
   const int size = static_cast<int>(step.data.size());
   if (step.kind == Op::create) {
     zoo_create_op_init(&operation, path, step.data.data(), size, acl, static_cast<int>(step.mode),
                        made.empty() ? nullptr : made.data(), static_cast<int>(made.size()));
   } else if (step.kind == Op::write) {
-    zoo_set_op_init(&operation, path, step.data.data(), size, step.version, nullptr);
+    zoo_set_op_init(&operation, path, step.data.data(), size, step.version, &written);
   } else if (step.kind == Op::remove) {
     zoo_delete_op_init(&operation, path, step.version);
   } else {
     zoo_check_op_init(&operation, path, step.version);
   }
+}
+
+Stat stat_of(const ::Stat& stat) {
+  return {stat.czxid,    stat.ctime,       stat.mtime,      stat.version, stat.ephemeralOwner,
+          stat.cversion, stat.numChildren, stat.dataLength, stat.pzxid};
 }
 
 // What the library hands back with the answer to a request.
@@ -104,6 +110,7 @@ struct Completion {
   // The library writes to them until the answer is there.
   std::vector<zoo_op_result_t> results = {};
   std::string made = {};
+  ::Stat written = {};
 };
 
 }  // namespace
@@ -121,10 +128,7 @@ struct Completions {
     Answer& answer = completion->call->answer;
     answer.number = number;
     answer.code = code_of(number);
-    if (stat) {
-      answer.stat = {stat->czxid,    stat->ctime,       stat->mtime,      stat->version, stat->ephemeralOwner,
-                     stat->cversion, stat->numChildren, stat->dataLength, stat->pzxid};
-    }
+    if (stat) answer.stat = stat_of(*stat);
     return completion;
   }
 
@@ -159,7 +163,9 @@ struct Completions {
 
   static void on_transacted(int number, const void* data) {
     const auto completion = finish(number, data);
-    if (number == ZOK && !completion->made.empty()) take_path(*completion, completion->made.c_str());
+    if (number != ZOK) return;
+    if (!completion->made.empty()) take_path(*completion, completion->made.c_str());
+    completion->call->answer.stat = stat_of(completion->written);
   }
 
   static void on_done(int number, const void* data) { finish(number, data); }
@@ -389,7 +395,8 @@ Call Client::transact(const std::vector<Step>& steps) {
     std::string none;
     for (size_t i = 0; i < steps.size(); ++i) {
       const char* path = sent.steps[i].path.c_str();
-      fill(operations[i], steps[i], path, acl_of(options_.acl), i == last ? completion->made : none);
+      fill(operations[i], steps[i], path, acl_of(options_.acl), i == last ? completion->made : none,
+           completion->written);
     }
     return zoo_amulti(handle_, static_cast<int>(operations.size()), operations.data(), completion->results.data(),
                       Completions::on_transacted, completion);

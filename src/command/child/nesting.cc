@@ -37,6 +37,19 @@ bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
 
 }  // namespace
 
+std::vector<std::string> held_nodes() {
+  std::vector<std::string> nodes = lines_of("ZKLOCK_NODE");
+  if (nodes.empty())
+    throw usage_error("--fenced is for a command of zklock run, queue pull or group join (ZKLOCK_NODE)");
+  for (const std::string& line : lines_of("ZKLOCK_OUTER")) nodes.push_back(line.substr(line.find(' ') + 1));
+  for (const std::string& node : nodes) {
+    if (const auto error = zk::path_error(node)) {
+      throw usage_error(fmt::format("bad path '{}' in ZKLOCK_NODE: {}", printable(node), *error));
+    }
+  }
+  return nodes;
+}
+
 Nesting::Nesting(const std::vector<std::string>& paths, int64_t slots) {
   const auto nodes = lines_of("ZKLOCK_NODE");
   const auto tokens = lines_of("ZKLOCK_TOKEN");

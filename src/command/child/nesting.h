@@ -13,6 +13,10 @@
 
 namespace zklock::command {
 
+// The nodes by which the zklocks that run us hold what they hold: those of ZKLOCK_NODE and of ZKLOCK_OUTER. Throws a
+// Failure (64) where there are none, or no paths.
+std::vector<std::string> held_nodes();
+
 class Nesting {
  public:
   // Tells the outer zklocks at once that one of `paths`, a lock or so many `slots`, may be used by us; until then they

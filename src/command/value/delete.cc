@@ -1,13 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock value delete: a node, or all of a tree.
+#include "base/text.h"
+#include "command/child/nesting.h"
+#include "command/cli/output.h"
 #include "command/value/value.h"
+#include "recipe/value/subtree.h"
+
+#include <memory>
+
+#include <fmt/format.h>
 
 namespace zklock::command {
 
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0 it is gone; 1 there is no such node, or you said no; 64 usage,\n"
+    "65 there are nodes below it, or it is used for something else, 69 no server, or\n"
+    "nobody can tell what has become of it, 75 it has changed, or others add to it,\n"
+    "76 the lock is lost, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock value delete --if-version 7 /app/limit\n"
+    "  zklock value delete -r /app        # says how many, and asks\n"
+    "Manual: zklock-value(1)";
+
+struct ValueDeleteOptions {
+  Value version;
+  bool fenced = false;
+  bool recursive = false;
+  bool yes = false;
+};
+
+class Deletion {
+ public:
+  Deletion(const Call& call, const ValueDeleteOptions& options)
+      : options_(options),
+        change_{recipe::ChangeKind::remove, value_path(call)},
+        tried_("cannot delete " + change_.path),
+        session_(loop_, session_options(call.global)) {
+    if (options.yes && !options.recursive) throw usage_error("--yes is for -r");
+    if (options.recursive && !options.yes) check_can_ask();
+    if (options.version) {
+      change_.kind = recipe::ChangeKind::remove_version;
+      change_.version = version_of(*options.version, "--if-version");
+    }
+    if (options.fenced) change_.held = held_nodes();
+    session_.set_purpose(tried_);
+  }
+
+  void run() {
+    session_.open(kNever);
+    if (options_.recursive && !options_.yes) ask();
+    const recipe::ChangeResult result = options_.recursive ? recipe::remove_subtree(session_, change_, tried_, kNever)
+                                                           : recipe::change_value(session_, change_, tried_, kNever);
+    session_.close();
+    if (result.end == recipe::ChangeEnd::has_children) throw not_empty(result.children);
+    check_end(result, tried_);
+  }
+
+ private:
+  void ask() {
+    const size_t nodes = recipe::list_subtree(session_, change_.path, tried_, kNever).size();
+    if (nodes <= 1) return;
+    session_.close();
+    confirm(fmt::format("zklock: delete {} and {} below it?", change_.path,
+                        counted(static_cast<int64_t>(nodes) - 1, "node")),
+            change_.path);
+    session_.open(kNever);
+  }
+
+  Failure not_empty(int32_t below) const {
+    const std::string nodes = counted(below, "node");
+    if (options_.recursive) {
+      return {ExitStatus::busy, fmt::format("{}: others keep adding to it; {} below it {} left", tried_, nodes,
+                                            below == 1 ? "is" : "are")};
+    }
+    return {ExitStatus::bad_data, fmt::format("{}: {} below it; -r deletes them too", tried_, nodes)};
+  }
+
+  const ValueDeleteOptions& options_;
+  recipe::ValueChange change_;
+  std::string tried_;
+  host::Loop loop_;
+  zk::Session session_;
+};
+
+}  // namespace
+
 Execute add_value_delete(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ValueDeleteOptions>();
   set_usage(app, "Usage: zklock value delete [OPTIONS] PATH");
+  add_value(app, "--if-version", options->version, "Only what has this version: else 75", "N");
+  add_flag(app, "--fenced", options->fenced, "Only while the lock we run under is held: else 76");
+  add_flag(app, "-r,--recursive", options->recursive, "With all nodes below it; asks");
+  add_flag(app, "--yes", options->yes, "Do not ask");
   add_global_options(app, global);
-  set_footer(app, "Manual: zklock-value(1)");
-  return [](const Call&) -> int { throw usage_error("not made yet"); };
+  set_footer(app, kFooter);
+  return [options](const Call& call) {
+    Deletion(call, *options).run();
+    return 0;
+  };
 }
 
 }  // namespace zklock::command

@@ -38,7 +38,7 @@ int get(const Call& call, const ValueGetOptions& options) {
     return 0;
   }
   if (options.json) print(json_of(path, value));
-  if (!value.exists) throw Failure(ExitStatus::no, tried + ": there is no such node");
+  if (!value.exists) throw no_such_node(tried);
   if (!options.json) print(value.data);
   return 0;
 }

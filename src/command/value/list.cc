@@ -1,13 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock value list: the nodes below a path, by name, in a table, or as JSON lines that hold their values too.
+#include "base/text.h"
+#include "base/time.h"
+#include "command/cli/output.h"
+#include "command/cli/table.h"
 #include "command/value/value.h"
+#include "recipe/value/subtree.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
 
 namespace zklock::command {
 
+namespace {
+
+constexpr const char* kFooter =
+    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
+    "74 output failed, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock value list /app\n"
+    "  zklock value list -r --json /app >app.jsonl    # all of it, to be kept\n"
+    "Manual: zklock-value(1)";
+
+constexpr size_t kAtOnce = 100;  // values that are read and printed together
+
+struct ValueListOptions {
+  bool long_form = false;
+  bool recursive = false;
+  bool nul = false;
+  bool json = false;
+};
+
+class ValueListing {
+ public:
+  ValueListing(const Call& call, const ValueListOptions& options)
+      : options_(options),
+        path_(value_path_or_root(call)),
+        tried_("cannot list " + path_),
+        session_(loop_, session_options(call.global)) {
+    if (options.long_form + options.nul + options.json > 1) throw usage_error("give one of --long, -0 and --json");
+    session_.set_purpose(tried_);
+  }
+
+  void run() {
+    session_.open(kNever);
+    const std::vector<std::string> paths = find();
+    if (options_.json) {
+      print_values(paths);
+      return session_.close();
+    }
+    const std::string text = options_.long_form ? table_of(paths) : names_of(paths);
+    session_.close();
+    print(text);
+  }
+
+ private:
+  // With -r, for JSON, PATH too.
+  std::vector<std::string> find() {
+    std::vector<std::string> paths =
+        options_.recursive ? recipe::list_subtree(session_, path_, tried_, kNever) : children();
+    if (options_.recursive) {
+      if (paths.empty()) throw no_such_node(tried_);
+      if (!options_.json) paths.erase(paths.begin());
+    }
+    // ZooKeeper's own, and nobody's to write.
+    if (path_ == "/") std::erase_if(paths, [](const auto& path) { return zk::path_error(path).has_value(); });
+    return paths;
+  }
+
+  std::vector<std::string> children() {
+    zk::Answer list = session_.synced_children(path_, kNever);
+    if (list.code == zk::Code::no_node) throw no_such_node(tried_);
+    if (list.code != zk::Code::ok) throw zk::failure_of(tried_, list);
+    std::ranges::sort(list.names);
+    for (std::string& name : list.names) name = zk::child_of(path_, name);
+    return std::move(list.names);
+  }
+
+  std::string name_of(const std::string& path) const { return path.substr(path_ == "/" ? 1 : path_.size() + 1); }
+
+  std::string names_of(const std::vector<std::string>& paths) const {
+    std::string text;
+    for (const std::string& path : paths) {
+      text += options_.nul ? name_of(path) : printable(name_of(path));
+      text += options_.nul ? '\0' : '\n';
+    }
+    return text;
+  }
+
+  // Those that go meanwhile are left out, here and below.
+  std::string table_of(const std::vector<std::string>& paths) {
+    Table table({"NAME", "VERSION", "BYTES", "CHILDREN", "CHANGED"});
+    const std::vector<zk::Answer> stats = zk::stat_all(session_, paths, kNever);
+    bool empty = true;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      check(stats[i], paths[i]);
+      if (stats[i].code != zk::Code::ok) continue;
+      const zk::Stat& stat = stats[i].stat;
+      table.add({name_of(paths[i]), fmt::to_string(stat.version), fmt::to_string(stat.data_length),
+                 fmt::to_string(stat.children), format_utc(stat.modified_ms)});
+      empty = false;
+    }
+    return empty ? "" : table.text();
+  }
+
+  void print_values(const std::vector<std::string>& paths) {
+    for (size_t from = 0; from < paths.size(); from += kAtOnce) {
+      const std::vector<std::string> some(
+          paths.begin() + static_cast<ptrdiff_t>(from),
+          paths.begin() + static_cast<ptrdiff_t>(std::min(paths.size(), from + kAtOnce)));
+      const std::vector<zk::Answer> values = zk::read_all(session_, some, kNever);
+      std::string text;
+      for (size_t i = 0; i < some.size(); ++i) {
+        check(values[i], some[i]);
+        if (values[i].code == zk::Code::ok) text += json_of(some[i], {true, values[i].data, values[i].stat});
+      }
+      print(loop_, text);
+    }
+  }
+
+  void check(const zk::Answer& answer, const std::string& path) const {
+    if (answer.code == zk::Code::ok || answer.code == zk::Code::no_node) return;
+    throw zk::failure_of(fmt::format("{}: cannot read {}", tried_, printable(path)), answer);
+  }
+
+  const ValueListOptions& options_;
+  std::string path_;
+  std::string tried_;
+  host::Loop loop_;
+  zk::Session session_;
+};
+
+}  // namespace
+
 Execute add_value_list(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ValueListOptions>();
   set_usage(app, "Usage: zklock value list [OPTIONS] PATH");
+  add_flag(app, "-l,--long", options->long_form, "Version, size, children, when changed");
+  add_flag(app, "-r,--recursive", options->recursive, "All nodes below PATH");
+  add_flag(app, "-0,--null", options->nul, "Names as they are, with a NUL behind each");
+  add_flag(app, "--json", options->json, "An object a line, with the value; with -r PATH too");
   add_global_options(app, global);
-  set_footer(app, "Manual: zklock-value(1)");
-  return [](const Call&) -> int { throw usage_error("not made yet"); };
+  set_footer(app, kFooter);
+  return [options](const Call& call) {
+    ValueListing(call, *options).run();
+    return 0;
+  };
 }
 
 }  // namespace zklock::command

@@ -1,13 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock value set: bytes onto a node, as they are.
+#include "base/text.h"
+#include "command/child/nesting.h"
+#include "command/cli/output.h"
 #include "command/value/value.h"
+#include "host/streams.h"
+#include "zk/path.h"
+
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace zklock::command {
 
+namespace {
+
+constexpr const char* kFooter =
+    "VALUE is standard input where there is none or it is \"-\".\n\n"
+    "Exit status: 0 it is written; 64 usage, 65 too large, or the path is used for\n"
+    "something else, 69 no server, or nobody can tell whether it was written, 75 not\n"
+    "written: it has changed, 76 not written: the lock is lost, 77 refused.\n\n"
+    "Examples:\n"
+    "  zklock value set /app/config <config.json\n"
+    "  zklock value set --if-version 7 /app/limit 20\n"
+    "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
+    "Manual: zklock-value(1)";
+
+struct ValueSetOptions {
+  Value version;
+  bool missing = false;
+  bool fenced = false;
+  bool print_version = false;
+};
+
+// All of it, without a session meanwhile. No more than ZooKeeper takes is kept.
+std::string read_whole(const std::string& path) {
+  host::Loop loop;
+  host::StandardInput input(STDIN_FILENO);
+  const host::Attached reading(loop, input);
+  std::string text;
+  while (!input.is_ended()) {
+    input.want(true);
+    loop.turn(kNever);
+    text += input.take();
+    zk::check_request_size(path, text.size());
+  }
+  if (input.error() != 0) {
+    throw Failure(ExitStatus::input_output,
+                  fmt::format("cannot read standard input: {}", std::strerror(input.error())));
+  }
+  return text;
+}
+
+recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call)};
+  if (words.size() > 2) throw second_path(words[2]);
+  if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");
+  if (options.missing) change.kind = recipe::ChangeKind::create;
+  if (options.version) {
+    change.kind = recipe::ChangeKind::set_version;
+    change.version = version_of(*options.version, "--if-version");
+  }
+  if (options.fenced) change.held = held_nodes();
+  change.data = words.size() == 2 && words[1] != "-" ? words[1] : read_whole(change.path);
+  return change;
+}
+
+int set(const Call& call, const ValueSetOptions& options) {
+  const recipe::ValueChange change = change_of(call, options);
+  zk::check_request_size(change.path, change.data.size());
+  const std::string tried = "cannot set " + change.path;
+  host::Loop loop;
+  zk::Session session(loop, session_options(call.global));
+  session.set_purpose(tried);
+  session.open(kNever);
+  const recipe::ChangeResult result = recipe::change_value(session, change, tried, kNever);
+  session.close();
+  check_end(result, tried);
+  if (options.print_version) print(fmt::format("{}\n", result.version));
+  return 0;
+}
+
+}  // namespace
+
 Execute add_value_set(CLI::App& app, GlobalOptions& global) {
-  set_usage(app, "Usage: zklock value set [OPTIONS] PATH");
+  const auto options = std::make_shared<ValueSetOptions>();
+  set_usage(app, "Usage: zklock value set [OPTIONS] PATH [VALUE]");
+  add_value(app, "--if-version", options->version, "Only what has this version: else 75", "N");
+  add_flag(app, "--if-missing", options->missing, "Only where there is no such node: else 75");
+  add_flag(app, "--fenced", options->fenced, "Only while the lock we run under is held: else 76");
+  add_flag(app, "--print-version", options->print_version, "Print the version that it then has");
   add_global_options(app, global);
-  set_footer(app, "Manual: zklock-value(1)");
-  return [](const Call&) -> int { throw usage_error("not made yet"); };
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return set(call, *options); };
 }
 
 }  // namespace zklock::command

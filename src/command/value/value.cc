@@ -6,6 +6,8 @@
 #include "command/cli/output.h"
 #include "zk/path.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -30,15 +32,53 @@ Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string value_path(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.empty())
+std::string first_path(const std::vector<std::string>& words, const Call& call) {
+  if (words.empty()) {
     throw usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
-  if (words.size() > 1) {
-    throw usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(words[1])));
   }
   zk::check_path(words.front());
   return words.front();
+}
+
+Failure second_path(const std::string& word) {
+  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
+}
+
+std::string value_path(const Call& call) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  if (words.size() > 1) throw second_path(words[1]);
+  return first_path(words, call);
+}
+
+std::string value_path_or_root(const Call& call) {
+  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : value_path(call);
+}
+
+int32_t version_of(const std::string& text, const char* option) {
+  return static_cast<int32_t>(number_of(text, option, 0, std::numeric_limits<int32_t>::max()));
+}
+
+Failure no_such_node(const std::string& tried) {
+  return {ExitStatus::no, tried + ": there is no such node"};
+}
+
+void check_end(const recipe::ChangeResult& result, const std::string& tried) {
+  const std::string now = result.exists ? fmt::format("it has version {}", result.version) : "there is no such node";
+  switch (result.end) {
+    case recipe::ChangeEnd::done: return;
+    case recipe::ChangeEnd::absent: throw no_such_node(tried);
+    case recipe::ChangeEnd::differs: throw Failure(ExitStatus::busy, fmt::format("{}: {}", tried, now));
+    case recipe::ChangeEnd::has_children:
+      throw Failure(ExitStatus::bad_data, fmt::format("{}: there are nodes below it", tried));
+    case recipe::ChangeEnd::unheld:
+      throw Failure(ExitStatus::lost, fmt::format("{}: the lock, claim or membership is lost (ZKLOCK_NODE)", tried));
+    case recipe::ChangeEnd::unknown: break;
+  }
+  throw Failure(
+      ExitStatus::unavailable,
+      fmt::format("{}: the connection was lost before the answer, and others may have changed it since; nobody "
+                  "can tell whether it was done: now {}",
+                  tried, now));
 }
 
 std::string json_of(const std::string& path, const recipe::NodeValue& value) {

@@ -6,7 +6,9 @@
 #include "command/cli/subcommand.h"
 #include "recipe/value/value.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace zklock::command {
 
@@ -20,6 +22,20 @@ Execute add_value_wait(CLI::App& app, GlobalOptions& global);
 
 // The one node that is named. Throws a Failure (64) for a bad path.
 std::string value_path(const Call& call);
+// The same where the root will do.
+std::string value_path_or_root(const Call& call);
+// The same from the words of a command that has others behind it.
+std::string first_path(const std::vector<std::string>& words, const Call& call);
+Failure second_path(const std::string& word);
+
+// Throws a Failure (64) that names the `option`.
+int32_t version_of(const std::string& text, const char* option);
+
+// 1
+Failure no_such_node(const std::string& tried);
+
+// Throws the Failure for a change that was not done: 1, 65, 69, 75 or 76.
+void check_end(const recipe::ChangeResult& result, const std::string& tried);
 
 // A JSON object on a line: path, exists, and if it does, value (value_base64 where the bytes are not UTF-8), version,
 // changed (RFC 3339, UTC).

@@ -7,7 +7,6 @@
 #include "zk/path.h"
 #include "zk/session.h"
 
-#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -120,11 +119,6 @@ std::optional<std::string> member_name_error(std::string_view group, std::string
 bool is_numbered(std::string_view name, std::string_view stem) {
   if (!name.starts_with(stem)) return false;
   return name.size() == stem.size() + kNumberDigits && parse_number(name.substr(stem.size()));
-}
-
-// To some servers a container has an owner: this one.
-bool is_ephemeral(const zk::Stat& stat) {
-  return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
 }
 
 GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {

@@ -23,9 +23,6 @@ std::optional<std::string> member_name_error(std::string_view group, std::string
 // Whether `name` is `stem`, "web1-", and a number of the server's.
 bool is_numbered(std::string_view name, std::string_view stem);
 
-// Whether a node with this Stat is somebody's as long as he lives.
-bool is_ephemeral(const zk::Stat& stat);
-
 enum class GroupState {
   there,
   absent,

@@ -2,6 +2,7 @@
 #include "recipe/group/member.h"
 
 #include "recipe/group/group.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/session.h"
 

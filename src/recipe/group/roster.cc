@@ -2,6 +2,7 @@
 #include "recipe/group/roster.h"
 
 #include "recipe/line.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/session.h"
 

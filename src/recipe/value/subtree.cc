@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/value/subtree.h"
+
+#include "base/text.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+using Paths = std::vector<std::string>;
+using Lists = std::map<std::string, Answer>;  // of children, by path
+
+constexpr size_t kMostInOneStep = 500;          // nodes
+constexpr size_t kMostBytes = size_t{1} << 18;  // of their paths
+constexpr int kMostRounds = 20;                 // while others add
+
+void check_listed(const std::string& path, const Answer& list, const std::string& tried) {
+  if (list.code == Code::ok || list.code == Code::no_node) return;
+  throw zk::failure_of(fmt::format("{}: cannot list {}", tried, printable(path)), list);
+}
+
+// Level by level.
+Lists list_all(zk::Session& session, const std::string& path, const std::string& tried, Deadline until) {
+  Lists found;
+  Paths level{path};
+  std::vector<Answer> lists{session.synced_children(path, until)};
+  while (!level.empty()) {
+    Paths next;
+    for (size_t i = 0; i < level.size(); ++i) {
+      check_listed(level[i], lists[i], tried);
+      if (lists[i].code == Code::no_node) continue;
+      for (const std::string& name : lists[i].names) next.push_back(zk::child_of(level[i], name));
+      found.emplace(level[i], std::move(lists[i]));
+    }
+    level = std::move(next);
+    lists = zk::children_all(session, level, until);
+  }
+  return found;
+}
+
+Failure not_a_value(const std::string& tried, const std::string& path, std::string_view what) {
+  return {ExitStatus::bad_data, fmt::format("{}: {} is {}; nothing was removed", tried, printable(path), what)};
+}
+
+void check_all(zk::Session& session, const Lists& lists, const std::string& tried, Deadline until) {
+  Paths paths;
+  std::vector<Answer> answers;
+  for (const auto& [path, list] : lists) {
+    if (is_ephemeral(list.stat)) throw not_a_value(tried, path, "ephemeral: it belongs to a session");
+    if (is_lock_name(zk::name_of(path))) throw not_a_value(tried, path, "a contender for a lock");
+    paths.push_back(path);
+    answers.push_back(list);
+  }
+  const std::vector<PathUse> uses = uses_of(session, paths, answers, until);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (uses[i] == PathUse::queue) throw not_a_value(tried, paths[i], "a queue (zklock queue delete removes it)");
+    if (uses[i] == PathUse::group) throw not_a_value(tried, paths[i], "a group (zklock group delete removes it)");
+  }
+}
+
+// The deepest of `paths` are its last; those that go into the next transaction are taken off.
+std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
+  std::vector<Step> steps;
+  for (const std::string& node : change.held) steps.push_back({Step::Kind::check, node});
+  const bool is_last = paths.size() <= kMostInOneStep;
+  if (change.version >= 0 && !is_last) steps.push_back({Step::Kind::check, change.path, "", change.version});
+  size_t bytes = 0;
+  for (size_t n = 0; n < kMostInOneStep && bytes < kMostBytes && !paths.empty(); ++n) {
+    const bool is_root = paths.back() == change.path;
+    bytes += paths.back().size();
+    steps.push_back({Step::Kind::remove, std::move(paths.back()), "", is_root ? change.version : -1});
+    paths.pop_back();
+  }
+  return steps;
+}
+
+// The code of the first transaction that was not done; ok when all were.
+Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, Deadline until) {
+  Answer answer;
+  while (!paths.empty() && answer.code == Code::ok) {
+    session.ready(until);
+    answer = session.await(session.client().transact(next_steps(change, paths)), until);
+  }
+  return answer;
+}
+
+bool holds(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+  if (change.held.empty()) return true;
+  const Answer answer = session.ask([&](zk::Client& client) { return client.check(change.held); }, until);
+  if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried, answer);
+  return answer.code == Code::ok;
+}
+
+ChangeEnd absent_end(const ValueChange& change) {
+  return change.kind == ChangeKind::remove ? ChangeEnd::absent : ChangeEnd::differs;
+}
+
+// By us or by others, who may have written it anew before.
+ChangeResult gone(const ValueChange& change) {
+  return {change.kind == ChangeKind::remove ? ChangeEnd::done : ChangeEnd::unknown};
+}
+
+}  // namespace
+
+std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried,
+                                      Deadline until) {
+  Paths paths;
+  for (const auto& [node, list] : list_all(session, path, tried, until)) paths.push_back(node);
+  return paths;
+}
+
+ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+  bool begun = false;  // some of it may be removed
+  for (int round = 0;; ++round) {
+    if (!holds(session, change, tried, until)) return {ChangeEnd::unheld};
+    const Lists lists = list_all(session, change.path, tried, until);
+    if (lists.empty()) return begun ? gone(change) : ChangeResult{absent_end(change)};
+    const auto left = static_cast<int32_t>(lists.size() - 1);
+    const Answer node = session.exists(change.path, until);
+    if (change.version >= 0 && node.code == Code::ok && node.stat.version != change.version) {
+      return {ChangeEnd::differs, true, node.stat.version, left};
+    }
+    if (round == kMostRounds) return {ChangeEnd::has_children, true, node.stat.version, left};
+    if (!begun) check_site_by_name(session, change.path, tried, until);
+    check_all(session, lists, tried, until);
+    Paths paths;
+    for (const auto& [path, list] : lists) paths.push_back(path);
+    begun = true;
+    const Answer answer = remove_all_of(session, change, std::move(paths), until);
+    if (answer.code == Code::ok) return {ChangeEnd::done};
+    if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
+    // Else somebody has added, changed or removed meanwhile, or the answer was lost.
+  }
+}
+
+}  // namespace zklock::recipe

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node and all that is below it, listed and removed. Others may add and remove meanwhile. The functions throw what
+// those of recipe/value/value.h throw.
+#pragma once
+
+#include "recipe/value/value.h"
+#include "zk/session.h"
+
+#include <string>
+#include <vector>
+
+namespace zklock::recipe {
+
+// Their paths, sorted, so that each node comes behind those above it; empty if there is no such node. What may not be
+// listed throws a Failure (77).
+std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried,
+                                      Deadline until);
+
+// Removes it from its leaves on, in as many transactions as it takes, each with the checks of `change`, a removal.
+// Throws a Failure (65) before anything is removed where zklock uses a part of it for something else. What ends it
+// leaves the rest: `has_children` when others have added so often that it was given up.
+ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
+
+}  // namespace zklock::recipe

@@ -56,8 +56,8 @@ std::string read_whole(const std::string& path) {
 
 recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) {
   const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call)};
-  if (words.size() > 2) throw second_path(words[2]);
+  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
+  if (words.size() > 2) throw second_path(words[2], kValuePath);
   if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");
   if (options.missing) change.kind = recipe::ChangeKind::create;
   if (options.version) {

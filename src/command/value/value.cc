@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/cli/output.h"
-#include "zk/path.h"
 
 #include <limits>
 
@@ -32,26 +31,8 @@ Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string first_path(const std::vector<std::string>& words, const Call& call) {
-  if (words.empty()) {
-    throw usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
-  }
-  zk::check_path(words.front());
-  return words.front();
-}
-
-Failure second_path(const std::string& word) {
-  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
-}
-
-std::string value_path(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.size() > 1) throw second_path(words[1]);
-  return first_path(words, call);
-}
-
 std::string value_path_or_root(const Call& call) {
-  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : value_path(call);
+  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : path_of(call, kValuePath);
 }
 
 int32_t version_of(const std::string& text, const char* option) {

@@ -65,15 +65,13 @@ std::vector<std::string> words_to_set(const Call& call) {
     if (word.starts_with('-') && word != "-") throw unknown_word(call.app, word);
   }
   words.insert(words.end(), call.arguments.command.begin(), call.arguments.command.end());
-  if (words.empty()) throw no_node_named(call);
-  if (words.size() > 2) throw unexpected_node(words[2]);
   return words;
 }
 
 recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) {
   const std::vector<std::string> words = words_to_set(call);
-  recipe::ValueChange change{recipe::ChangeKind::set, words[0]};
-  zk::check_path(change.path);
+  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
+  if (words.size() > 2) throw second_path(words[2], kValuePath);
   if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");
   if (options.missing) change.kind = recipe::ChangeKind::create;
   if (options.version) {

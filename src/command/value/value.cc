@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/cli/output.h"
-#include "zk/path.h"
 
 #include <limits>
 
@@ -24,39 +23,12 @@ constexpr const char* kFooter =
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";
 
-std::string node_named(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.empty()) throw no_node_named(call);
-  if (words.size() > 1) throw unexpected_node(words[1]);
-  return words.front();
-}
-
 }  // namespace
 
 Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock value COMMAND [OPTIONS] PATH ...");
   set_footer(app, kFooter);
   return nullptr;
-}
-
-std::string value_path(const Call& call) {
-  std::string path = node_named(call);
-  zk::check_path(path);
-  return path;
-}
-
-std::string value_path_to_read(const Call& call) {
-  std::string path = node_named(call);
-  zk::check_path_to_read(path);
-  return path;
-}
-
-Failure no_node_named(const Call& call) {
-  return usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
-}
-
-Failure unexpected_node(const std::string& word) {
-  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
 }
 
 int32_t version_of(const std::string& text, const char* option) {

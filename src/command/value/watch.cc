@@ -21,8 +21,8 @@ using recipe::Aspect;
 using recipe::WatchedNode;
 
 constexpr const char* kFooter =
-    "A JSON object a line for each state, at first for the one that is there. A COMMAND\n"
-    "is run for each; it reads the value, or the names.\n\n"
+    "A JSON object a line for each state, at first for the one that is there. Or a\n"
+    "COMMAND is run for each; it reads the value, or the names.\n\n"
     "Exit status: 64 usage, 69 no server at the start, 74 output failed, 77 refused,\n"
     "126/127 no such command; with --halt the command's.\n\n"
     "Examples:\n"

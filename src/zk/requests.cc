@@ -50,11 +50,15 @@ std::string title_of(const Request& request) {
   return fmt::format("{} {}", verb_of(request.op), !other_each_time ? request.path : parent.empty() ? "/" : parent);
 }
 
+size_t largest_data(const std::string& path) {
+  return kLargestRequest - std::min(path.size() + kRequestOverhead, kLargestRequest);
+}
+
 void check_request_size(const std::string& path, size_t bytes) {
-  const size_t rest = std::min(path.size() + kRequestOverhead, kLargestRequest);
-  if (rest + bytes <= kLargestRequest) return;
-  throw Failure(ExitStatus::bad_data, fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", bytes,
-                                                  path, kLargestRequest - rest));
+  const size_t most = largest_data(path);
+  if (bytes <= most) return;
+  throw Failure(ExitStatus::bad_data,
+                fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", bytes, path, most));
 }
 
 std::string describe(const Stuck& stuck, const std::string& servers) {

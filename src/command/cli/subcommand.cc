@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "command/cli/options.h"
-#include "zk/path.h"
 
 #include <algorithm>
 #include <span>
@@ -181,7 +180,7 @@ std::string first_path(const std::vector<std::string>& words, const Call& call, 
   if (words.empty()) {
     throw usage_error(fmt::format("no {} named: write {} {}", operand.kind, full_name(call.app), operand.example));
   }
-  zk::check_path(words.front());
+  operand.check(words.front());
   return words.front();
 }
 

@@ -7,10 +7,12 @@
 #include "command/cli/options.h"
 #include "host/process/spawn.h"
 #include "host/signals.h"
+#include "zk/path.h"
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -68,6 +70,7 @@ std::vector<std::string> operands_of(const CLI::App& app, const Arguments& argum
 struct PathOperand {
   const char* kind;     // "group"
   const char* example;  // "/groups/web"
+  void (*check)(std::string_view path) = zk::check_path;
 };
 
 // All throw a Failure (64): for no path, a bad one, a second one.

@@ -25,7 +25,7 @@ struct ValueGetOptions {
 };
 
 int get(const Call& call, const ValueGetOptions& options) {
-  const std::string path = path_of(call, kValuePath);
+  const std::string path = path_of(call, kPathToRead);
   const std::string tried = "cannot get " + path;
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));

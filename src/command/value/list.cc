@@ -38,7 +38,7 @@ class ValueListing {
  public:
   ValueListing(const Call& call, const ValueListOptions& options)
       : options_(options),
-        path_(value_path_or_root(call)),
+        path_(path_of(call, kPathToRead)),
         tried_("cannot list " + path_),
         session_(loop_, session_options(call.global)) {
     if (options.long_form + options.nul + options.json > 1) throw usage_error("give one of --long, -0 and --json");

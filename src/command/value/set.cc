@@ -44,7 +44,11 @@ std::string read_whole(const std::string& path) {
     input.want(true);
     loop.turn(kNever);
     text += input.take();
-    zk::check_request_size(path, text.size());
+    if (text.size() <= zk::largest_data(path)) continue;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("cannot set {}: standard input has more than {} bytes, the most that "
+                              "ZooKeeper takes for it",
+                              path, zk::largest_data(path)));
   }
   if (input.error() != 0) {
     throw Failure(ExitStatus::input_output,
@@ -53,8 +57,18 @@ std::string read_whole(const std::string& path) {
   return text;
 }
 
+// PATH and VALUE, which may be "-".
+std::vector<std::string> words_to_set(const Call& call) {
+  std::vector<std::string> words = words_of(call.app);
+  for (const std::string& word : words) {
+    if (word.starts_with('-') && word != "-") throw unknown_word(call.app, word);
+  }
+  words.insert(words.end(), call.arguments.command.begin(), call.arguments.command.end());
+  return words;
+}
+
 recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  const std::vector<std::string> words = words_to_set(call);
   recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
   if (words.size() > 2) throw second_path(words[2], kValuePath);
   if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");

@@ -30,10 +30,6 @@ Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string value_path_or_root(const Call& call) {
-  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : path_of(call, kValuePath);
-}
-
 int32_t version_of(const std::string& text, const char* option) {
   return static_cast<int32_t>(number_of(text, option, 0, std::numeric_limits<int32_t>::max()));
 }

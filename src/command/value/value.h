@@ -21,9 +21,8 @@ Execute add_value_watch(CLI::App& app, GlobalOptions& global);
 Execute add_value_wait(CLI::App& app, GlobalOptions& global);
 
 inline constexpr PathOperand kValuePath{"node", "/app/config"};
-
-// The one node that is named, where the root will do. Throws a Failure (64) for a bad path.
-std::string value_path_or_root(const Call& call);
+// Any will do.
+inline constexpr PathOperand kPathToRead{"node", "/app/config", zk::check_path_to_read};
 
 // Throws a Failure (64) that names the `option`.
 int32_t version_of(const std::string& text, const char* option);

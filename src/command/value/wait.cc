@@ -70,7 +70,7 @@ class Latch {
 };
 
 int wait(const Call& call, const ValueWaitOptions& options) {
-  const std::string path = path_of(call, kValuePath);
+  const std::string path = path_of(call, kPathToRead);
   const std::string tried = "cannot wait for " + path;
   Latch latch(options);
   const WaitSpan span(options.timeout);

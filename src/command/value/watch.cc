@@ -152,7 +152,7 @@ class WatchedNames : public WatchedPath {
 };
 
 int watch(const Call& call, const ValueWatchOptions& options) {
-  const std::string path = path_before_command(call, kValuePath);
+  const std::string path = path_before_command(call, kPathToRead);
   if (options.nul && options.json) throw usage_error("give either -0 or --json, not both");
   if (options.nul && !options.list && call.arguments.separated) {
     throw usage_error("leave out -0: a command reads the value as it is");

@@ -134,7 +134,7 @@ _zklock() {
     [queue delete]="$global --yes"
     [group join]="$global --name --unique -w --timeout --data --data-file"
     [group list]="$global -l --long --json --at-least"
-    [group watch]="$global --json"
+    [group watch]="$global --json --halt"
     [group wait]="$global --at-least --at-most -w --timeout"
     [group create]=$global
     [group delete]="$global --force"

@@ -88,12 +88,12 @@ class HelpLayout : public CLI::Formatter {
 
  private:
   std::string options_of(const CLI::App& app) const {
-    const bool leaf = below(app).empty();
-    std::string text = leaf ? "Options (-h,--help: this text):\n" : "Options:\n";
+    const bool only_help = app.get_parent() && !below(app).empty();
+    std::string text = only_help ? "Options:\n" : "Options (-h,--help: this text):\n";
     std::string also;
     std::string tls;
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-      if (leaf && option == app.get_help_ptr()) continue;
+      if (!only_help && option == app.get_help_ptr()) continue;
       if (is_of_tls(*option)) {
         tls += fmt::format("{}--{}{}", tls.empty() ? "" : ", ", option->get_lnames().front(), make_option_opts(option));
       } else if (app.get_parent() && option->get_group() == kGlobalOptions) {

@@ -40,6 +40,7 @@ constexpr Habit kCommands[] = {
 constexpr Habit kBelow[] = {
     {"ls", "list", "list"},         {"show", "list", "list"}, {"rm", "delete", "delete"},
     {"remove", "delete", "delete"}, {"pop", "pull", "pull"},  {"add", "push", "push"},
+    {"create", "set", "set"},       {"put", "set", "set"},    {"cat", "get", "get"},
 };
 
 constexpr const char* kNotInherited = "leave it out: the command does not inherit the lock";

@@ -142,7 +142,7 @@ Execute add_value_list(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "-l,--long", options->long_form, "Version, size, children, when changed");
   add_flag(app, "-r,--recursive", options->recursive, "All nodes below PATH");
   add_flag(app, "-0,--null", options->nul, "Names as they are, with a NUL behind each");
-  add_flag(app, "--json", options->json, "An object a line, with the value; with -r PATH too");
+  add_flag(app, "--json", options->json, "An object a line, with values; with -r PATH too");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) {

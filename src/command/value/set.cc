@@ -24,7 +24,6 @@ constexpr const char* kFooter =
     "written: it has changed, 76 not written: the lock is lost, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value set /app/config <config.json\n"
-    "  zklock value set --if-version 7 /app/limit 20\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";
 

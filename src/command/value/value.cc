@@ -18,7 +18,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  zklock value get /app/config >config.json\n"
     "  zklock value watch /app/config -- reload-app    # reads the value\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";

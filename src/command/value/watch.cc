@@ -21,8 +21,8 @@ using recipe::Aspect;
 using recipe::WatchedNode;
 
 constexpr const char* kFooter =
-    "A JSON object a line for each state, at first for the one that is there. A COMMAND\n"
-    "is run for each; it reads the value, or the names.\n\n"
+    "A JSON object a line for each state, at first for the one that is there. Or a\n"
+    "COMMAND is run for each; it reads the value, or the names.\n\n"
     "Exit status: 64 usage, 69 no server at the start, 74 output failed, 77 refused,\n"
     "126/127 no such command; with --halt the command's.\n\n"
     "Examples:\n"
@@ -173,7 +173,7 @@ Execute add_value_watch(CLI::App& app, GlobalOptions& global) {
   set_usage(app, "Usage: zklock value watch [OPTIONS] PATH [-- COMMAND [ARG...]]");
   add_flag(app, "--json", options->json, "The command too reads a JSON object");
   add_flag(app, "--list", options->list, "The names of the children instead of the value");
-  add_flag(app, "-0,--null", options->nul, "The value as it is and a NUL; of --list, each name");
+  add_flag(app, "-0,--null", options->nul, "The value as it is and a NUL; of --list each name");
   add_flag(app, "--halt", options->halt, "End with the command's status when it fails");
   add_global_options(app, global);
   set_footer(app, kFooter);

@@ -16,7 +16,7 @@
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues and groups beside it have to keep is in crowd_checker.py.
+What the queues and groups beside it have to keep is in crowd_checker.py, and fenced writes in fenced_checker.py.
 """
 
 import collections
@@ -24,6 +24,7 @@ import os
 import sys
 
 import crowd_checker
+import fenced_checker
 from events import read_events
 from history import read_history
 from schedule import SESSION, TICK
@@ -31,6 +32,7 @@ from schedule import SESSION, TICK
 # Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
 BOUND = SESSION + 1.0
 LIMIT = int((SESSION + TICK + BOUND) * 1e9)
+LEAST_FENCED = 5  # losses in a run of which faults are wanted
 LEAST_QUORUM = 0.15  # of the time
 LOST, KILLED = 76, -9
 RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
@@ -186,8 +188,11 @@ def check(history_path, events_path, wanted=(0, 0)):
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
-    crowd_counted, crowd_violations = crowd_checker.check(os.path.dirname(history_path), all_events)
-    return [*report(history, events, stretches), *crowd_counted], [*violations, *crowd_violations]
+    folder = os.path.dirname(history_path)
+    crowd_counted, crowd_violations = crowd_checker.check(folder, all_events)
+    fenced_counted, fenced_violations = fenced_checker.check(folder, LEAST_FENCED if wanted[0] else 0)
+    return ([*report(history, events, stretches), *crowd_counted, *fenced_counted],
+            [*violations, *crowd_violations, *fenced_violations])
 
 
 def show(counted, violations):

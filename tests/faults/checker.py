@@ -11,7 +11,8 @@
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py.
+What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, what fenced writes have
+to in fenced_checker.py.
 """
 
 import collections
@@ -20,10 +21,12 @@ import sys
 
 import any_of
 import crowd_checker
+import fenced_checker
 from events import read_events
 from gaps import LIMIT, judged
 from history import read_history
 
+LEAST_FENCED = 5  # losses in a run of which faults are wanted
 LEAST_QUORUM = 0.15  # of the time
 LOST, KILLED = 76, -9
 
@@ -156,11 +159,12 @@ def check(history_path, events_path, wanted=(0, 0)):
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
+    folder = os.path.dirname(history_path)
     counted = list(report(history, events, stretches))
-    for beside in (crowd_checker, any_of):
-        its_counted, its_violations = beside.check(os.path.dirname(history_path), all_events)
-        counted += its_counted
-        violations += its_violations
+    for beside in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
+                   fenced_checker.check(folder, LEAST_FENCED if wanted[0] else 0)):
+        counted += beside[0]
+        violations += beside[1]
     return counted, violations
 
 

@@ -97,6 +97,10 @@ class Ensemble:
         except subprocess.CalledProcessError:
             pass  # dead at the moment, by another fault
 
+    def lists(self):
+        """Of all servers, for zklock and for who speaks no TLS."""
+        return [",".join(addresses[number] for number in NUMBERS) for addresses in (self.addresses, self._plain)]
+
     # --- what they say -------------------------------------------------------------------------------
 
     def _listen(self, number):

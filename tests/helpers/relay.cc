@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// relay [-n PORTS] [-w FILE] ADDRESS: prints "port P", on which it relays connections to ADDRESS (127.0.0.1:PORT), then
-// what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock; FILE has the bytes. A relay
-// that is stopped is a network that is silent. USR1: right behind the next answer, the port in use falls silent, and
-// with three ports or more so does the one that is tried next ("silent P" each); connections to them are taken, by the
-// kernel. USR2: the next answer is lost, and the connection with it ("lost P").
+// relay [-n PORTS] [-w FILE] [-a N] [-r N] ADDRESS: prints "port P", on which it relays connections to ADDRESS
+// (127.0.0.1:PORT), then what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock; FILE has
+// the bytes. A relay that is stopped is a network that is silent. USR1: right behind the next answer, the port in use
+// falls silent, and with three ports or more so does the one that is tried next ("silent P" each); connections to them
+// are taken, by the kernel. USR2: the next answer is lost, and the connection with it ("lost P"). -a N: so is the Nth
+// answer, -r N: the Nth request, and then the relay stops itself: whoever continues it may have done something first.
+// What is received at once is one answer here, one request.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
@@ -58,9 +60,16 @@ Port open_port() {
   return {ntohs(address.sin_port), fd};
 }
 
+// The number of the one to be lost, or 0; it is counted down.
+struct Losses {
+  int answer = 0;
+  int request = 0;
+};
+
 class Relay {
  public:
-  Relay(int ports, int target, std::FILE* capture) : target_(target), capture_(capture) {
+  Relay(int ports, int target, std::FILE* capture, Losses losses)
+      : target_(target), capture_(capture), losses_(losses) {
     for (int i = 0; i < ports; ++i) ports_.push_back(open_port());
   }
 
@@ -91,6 +100,8 @@ class Relay {
       close(pair.server);
     }
     std::erase_if(pairs_, [](const Pair& pair) { return pair.ended; });
+    if (stops_) std::raise(SIGSTOP);
+    stops_ = false;
   }
 
  private:
@@ -106,10 +117,21 @@ class Relay {
     pairs_.push_back({&port, client, server, !connected});
   }
 
+  // Where they are counted, one message at a time: a frame of ZooKeeper's, or a record of TLS.
+  static ssize_t receive(int from, char* bytes, size_t size, bool one) {
+    unsigned char head[5];
+    if (!one || recv(from, head, sizeof head, MSG_PEEK | MSG_WAITALL) != sizeof head) return recv(from, bytes, size, 0);
+    const bool is_record = head[0] >= 20 && head[0] <= 23;
+    const size_t length = is_record ? 5U + (head[3] << 8) + head[4] : 4U + (head[1] << 16) + (head[2] << 8) + head[3];
+    return recv(from, bytes, std::min(length, size), MSG_WAITALL);
+  }
+
   void pass(Pair& pair, int from, int to, const char* what) {
     char bytes[65536];
-    const ssize_t length = recv(from, bytes, sizeof bytes, 0);
-    if (to_lose && from == pair.server) {
+    const ssize_t length = receive(from, bytes, sizeof bytes, losses_.answer > 0 || losses_.request > 0);
+    const bool is_answer = from == pair.server;
+    stops_ |= is_last(is_answer ? losses_.answer : losses_.request);
+    if (stops_ || (to_lose && is_answer)) {
       to_lose = 0;
       pair.ended = true;
       std::printf("lost %d\n", pair.port->number);
@@ -119,6 +141,8 @@ class Relay {
     pair.ended = length <= 0 || send(to, bytes, static_cast<size_t>(length), MSG_NOSIGNAL) != length;
     if (!pair.ended) print_passed(what, *pair.port);
   }
+
+  static bool is_last(int& left) { return left > 0 && --left == 0; }
 
   void fall_silent(const Port& port) {
     armed = 0;
@@ -135,7 +159,9 @@ class Relay {
   std::FILE* capture_;  // or none
   std::vector<Port> ports_;
   std::vector<Pair> pairs_;
+  Losses losses_;
   bool next_is_dead_ = false;
+  bool stops_ = false;
 };
 
 }  // namespace
@@ -143,9 +169,12 @@ class Relay {
 int main(int argc, char** argv) {
   int ports = 1;
   std::FILE* capture = nullptr;
-  for (int option = 0; (option = getopt(argc, argv, "n:w:")) != -1;) {
+  Losses losses;
+  for (int option = 0; (option = getopt(argc, argv, "n:w:a:r:")) != -1;) {
     if (option == 'n') ports = std::atoi(optarg);
     if (option == 'w') capture = std::fopen(optarg, "w");
+    if (option == 'a') losses.answer = std::atoi(optarg);
+    if (option == 'r') losses.request = std::atoi(optarg);
     if (option == '?' || (option == 'w' && !capture)) return 64;
   }
   const char* colon = argc == optind + 1 ? std::strrchr(argv[optind], ':') : nullptr;
@@ -154,6 +183,6 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::signal(SIGUSR1, [](int) { armed = 1; });
   std::signal(SIGUSR2, [](int) { to_lose = 1; });
-  Relay relay(ports, std::atoi(colon + 1), capture);
+  Relay relay(ports, std::atoi(colon + 1), capture, losses);
   for (;;) relay.turn();
 }

@@ -39,9 +39,14 @@ bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
 
 std::vector<std::string> held_nodes() {
   std::vector<std::string> nodes = lines_of("ZKLOCK_NODE");
-  if (nodes.empty())
-    throw usage_error("--fenced is for a command of zklock run, queue pull or group join (ZKLOCK_NODE)");
-  for (const std::string& line : lines_of("ZKLOCK_OUTER")) nodes.push_back(line.substr(line.find(' ') + 1));
+  // Others, those of claims and members, may be made again by somebody else: they prove nothing.
+  const auto is_of_lock = [](const std::string& node) { return recipe::is_lock_name(zk::name_of(node)); };
+  if (nodes.empty() || !std::ranges::all_of(nodes, is_of_lock)) {
+    throw usage_error("--fenced is for a command of zklock run, whose lock stands in ZKLOCK_NODE");
+  }
+  for (const std::string& line : lines_of("ZKLOCK_OUTER")) {
+    if (is_of_lock(line)) nodes.push_back(line.substr(line.find(' ') + 1));
+  }
   for (const std::string& node : nodes) {
     if (const auto error = zk::path_error(node)) {
       throw usage_error(fmt::format("bad path '{}' in ZKLOCK_NODE: {}", printable(node), *error));

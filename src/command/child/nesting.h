@@ -13,8 +13,8 @@
 
 namespace zklock::command {
 
-// The nodes by which the zklocks that run us hold what they hold: those of ZKLOCK_NODE and of ZKLOCK_OUTER. Throws a
-// Failure (64) where there are none, or no paths.
+// The nodes by which the zklocks that run us hold their locks: those of ZKLOCK_NODE and of ZKLOCK_OUTER. Each is made
+// once only, so it is gone when the lock is. Throws a Failure (64) where ZKLOCK_NODE has none, or others.
 std::vector<std::string> held_nodes();
 
 class Nesting {

@@ -47,7 +47,7 @@ void check_end(const recipe::ChangeResult& result, const std::string& tried) {
     case recipe::ChangeEnd::has_children:
       throw Failure(ExitStatus::bad_data, fmt::format("{}: there are nodes below it", tried));
     case recipe::ChangeEnd::unheld:
-      throw Failure(ExitStatus::lost, fmt::format("{}: the lock, claim or membership is lost (ZKLOCK_NODE)", tried));
+      throw Failure(ExitStatus::lost, fmt::format("{}: the lock is lost (ZKLOCK_NODE)", tried));
     case recipe::ChangeEnd::unknown: break;
   }
   throw Failure(

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock value: a request or an answer is lost with the connection, each in turn, and meanwhile others change the node, or
+# nobody does. 0 is said only of what was written, 75 and 76 only of what was not, and 69 when that cannot be known.
+#
+# shellcheck disable=SC2317 # `prepare` is another one for each test
+
+load ../helpers
+
+setup() { setup_zk; }
+
+teardown() { end_all; }
+
+# What others do meanwhile; `meanwhile` says what came of it.
+nobody() { :; }
+they_set() { znode set /v theirs && meanwhile=changed; }
+they_make() { if znode create /v theirs 2>/dev/null; then meanwhile=made; else they_set; fi; }
+they_set_what_is_there() { they_set || meanwhile=gone; }
+they_remove_the_lock() { znode rm "$node"; }
+
+# through ARG…: `zklock value ARG…` through the relay.
+through() {
+  background zklock value "$@" -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" >out 2>said
+  pid[value]=$!
+}
+
+is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+
+# Many times a second, because there are many runs.
+await_soon() {
+  local _
+  for _ in {1..4000}; do
+    if "$@"; then return; fi
+    sleep 0.005
+  done
+  fail "waited in vain: $*"
+}
+
+has_lost_or_ended() { is_stopped "${pid[relay]}" || is_gone "${pid[value]}"; }
+
+# lose WAY N WHO ARG…: the Nth answer (WAY a) or request (r) of `zklock value ARG…` is lost, and WHO acts. Leaves its
+# status in $ended. Fails where no Nth came.
+lose() {
+  local way=$1 number=$2 who=$3 lost=1
+  shift 3
+  meanwhile='' ended=0
+  start_relay "-$way" "$number" "${ZKLOCK_SERVERS%/*}"
+  through "$@"
+  await_soon has_lost_or_ended || return
+  if ! is_gone "${pid[value]}"; then
+    lost=0
+    "$who"
+    kill -CONT "${pid[relay]}"
+  fi
+  await_soon is_gone "${pid[value]}" || return
+  wait "${pid[value]}" || ended=$?
+  kill "${pid[relay]}"
+  return "$lost"
+}
+
+# What is there: "VALUE VERSION", or nothing.
+there() { zklock value get --json /v 2>/dev/null | jq -r 'select(.exists) | "\(.value) \(.version)"'; }
+
+# How often ours was written: by what is there, and what others did.
+times_set() {
+  local version=${1#* } others=0
+  if [[ $meanwhile == changed ]]; then others=1; fi
+  echo $((version - others))
+}
+
+# Of --if-missing: whoever made it has version 0.
+times_made() {
+  case $meanwhile:$1 in
+    :"mine 0" | changed:"theirs 1") echo 1 ;;
+    made:"theirs 0") echo 0 ;;
+    *) echo "wrong" ;;
+  esac
+}
+
+# Of a delete: nobody else removes it.
+times_deleted() { if [[ $1 ]]; then echo 0; else echo 1; fi; }
+
+# in_turn TIMES WHO ARG…: each request and each answer is lost, one in each run; TIMES tells from what is there whether it
+# was done. $tally has how often each end came.
+in_turn() {
+  local times=$1 who=$2 way number now often
+  shift 2
+  declare -gA tally=()
+  for way in r a; do
+    for number in {1..99}; do
+      prepare
+      lose "$way" "$number" "$who" "$@" || break
+      now=$(there)
+      often=$("$times" "$now")
+      case $often:$ended in
+        [01]:69 | 1:0 | 0:75 | 0:76) ;;
+        *) fail "$way $number, $who, $*: $ended, done $often times, and there is '$now': $(<said)" || return ;;
+      esac
+      tally[$ended]=$((${tally[$ended]:-0} + 1))
+    done
+    ((number > 2)) || fail "nothing was lost of $*: $ended $(<said)" || return
+  done
+  note "$*, $who: $(for ended in "${!tally[@]}"; do echo -n "${tally[$ended]} × $ended  "; done)"
+}
+
+# only STATUS…: no other has come, and the first did.
+only() {
+  local status
+  ((${tally[$1]:-0} > 0)) || fail "never $1" || return
+  for status in "${!tally[@]}"; do [[ " $* " == *" $status "* ]] || fail "$status has come" || return; done
+}
+
+with_old() {
+  prepare() { znode rm /v 2>/dev/null || true && znode create /v old; }
+}
+
+with_none() {
+  prepare() { znode rm /v 2>/dev/null || true; }
+}
+
+@test "set: it is done once, and 69 says that others have written since" {
+  with_old
+  in_turn times_set nobody set /v mine
+  only 0
+  in_turn times_set they_set set /v mine
+  only 0 69
+}
+
+@test "set of what is not there: it is done" {
+  with_none
+  made_once() { if [[ $1 == "mine 0" ]]; then echo 1; else echo "$1"; fi; }
+  in_turn made_once nobody set /v mine
+  only 0
+}
+
+@test "set --if-version: never twice, and never said to be refused when it was done" {
+  with_old
+  in_turn times_set nobody set --if-version 0 /v mine
+  only 0 69
+  in_turn times_set they_set set --if-version 0 /v mine
+  only 75 69
+}
+
+@test "set --if-missing: never over another's, and never said to be refused when it was done" {
+  with_none
+  in_turn times_made nobody set --if-missing /v mine
+  only 0 69
+  in_turn times_made they_make set --if-missing /v mine
+  only 75 69
+}
+
+@test "delete: it is gone" {
+  with_old
+  in_turn times_deleted nobody delete /v
+  only 0
+}
+
+@test "delete --if-version: what others have written meanwhile stays" {
+  with_old
+  in_turn times_deleted nobody delete --if-version 0 /v
+  only 0 69
+  in_turn times_deleted they_set_what_is_there delete --if-version 0 /v
+  only 75 69
+}
+
+# The node of a lock that is held, which `value` is told of as a command under it would be.
+with_lock() {
+  prepare() {
+    znode rm /v 2>/dev/null || true
+    znode create /v old
+    end_lock
+    background znode stand /l/lock- >lock
+    pid[lock]=$!
+    wait_until "the lock is held" test -s lock
+    node=$(<lock)
+    export ZKLOCK_NODE=$node
+  }
+}
+
+end_lock() { if [[ ${pid[lock]:-} ]]; then kill "${pid[lock]}" && wait_gone "${pid[lock]}"; fi; }
+
+@test "set --fenced: it is done once while the lock is held, and 76 is said only of what was not written" {
+  with_lock
+  in_turn times_set nobody set --fenced /v mine
+  only 0
+  in_turn times_set they_remove_the_lock set --fenced /v mine
+  only 76 0 69
+}
+
+@test "delete --fenced: likewise" {
+  with_lock
+  in_turn times_deleted nobody delete --fenced /v
+  only 0
+  in_turn times_deleted they_remove_the_lock delete --fenced /v
+  only 76 0 69
+}
+
+@test "no server comes back: 69, whether it was done or not" {
+  with_old
+  prepare
+  start_relay -a 99 "${ZKLOCK_SERVERS%/*}"
+  kill -STOP "${pid[relay]}"
+  through set --connect-timeout 1s /v mine
+  expect_end 69 "${pid[value]}"
+  assert_equal "$(there)" "old 0"
+}

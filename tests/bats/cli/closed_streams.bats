@@ -37,9 +37,11 @@ refused() { expect_error 74 "cannot write to standard output: " sh -c '"$ZKLOCK_
   background zklock group join /g --name web
   wait_until "somebody is in the group" has_nodes /g 1
   hold h /l
+  zklock value set /v text
   local words
   for words in "show /l" "show --json /l" "show -r /" "queue list /q" "queue list --json /q" "queue count /q" \
-    "queue pull /q" "group list /g" "group list --json /g" "group watch /g"; do
+    "queue pull /q" "group list /g" "group list --json /g" "group watch /g" "value get /v" "value list /q" \
+    "value watch /v" "value watch --list /v"; do
     # shellcheck disable=SC2086
     refused $words
   done

@@ -114,7 +114,7 @@ _zklock() {
     [queue]='-h --help'
     [group]='-h --help'
     [value]='-h --help'
-    [run]="$global -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
+    [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
     [show]="$global -r --recursive --json"
     [break]="$global -w --timeout --force --yes"

@@ -143,6 +143,7 @@ complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-server-nam
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s v -l verbose -d 'Say what happens'
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s q -l quiet -d 'No message where the status is 75'
 
+complete -c zklock -n '__zklock_at run' -l any -d 'Only one lock, the first that is free'
 complete -c zklock -n '__zklock_at run' -s n -l nonblock -d 'Do not wait: 75 if the lock is busy'
 complete -c zklock -n '__zklock_at run' -s w -l timeout -x -d 'Wait at most so long'
 complete -c zklock -n '__zklock_at run' -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'

@@ -19,6 +19,7 @@ namespace {
 using Apps = std::vector<const CLI::App*>;
 
 constexpr size_t kOptionColumn = 30;
+constexpr ptrdiff_t kScreen = 23;  // lines of a small terminal, less the prompt
 
 Apps below(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -78,8 +79,11 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
 
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    return fmt::format("{}\n{}\n{}{}\n{}\n", app->get_description(), usage_, commands_of(*app), options_of(*app),
-                       app->get_footer());
+    const std::string head =
+        fmt::format("{}\n{}\n{}{}", app->get_description(), usage_, commands_of(*app), options_of(*app));
+    std::string text = fmt::format("{}\n{}\n", head, app->get_footer());
+    if (std::ranges::count(text, '\n') > kScreen) text.erase(head.size(), 1);
+    return text;
   }
 
  private:

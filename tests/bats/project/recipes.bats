@@ -183,6 +183,19 @@ setup_importer() {
   assert_equal "$(grep -F "$PWD" <<<"$stderr")" ""
 }
 
+# --- numbers -------------------------------------------------------------------------------------
+
+@test "a number for each host: the first that is free, the same one for what runs inside, and who has which" {
+  script "A NUMBER FOR EACH HOST" 1 numbered
+  hold zero /ids/0
+  expect_status 0 ./numbered sh -c 'echo "$WORKER_ID"; ./numbered printenv WORKER_ID'
+  assert_equal "$output" $'1\n1'
+  example "A NUMBER FOR EACH HOST" 2 line
+  expect_status 0 sh line
+  assert_equal "$(column LOCK)" /ids/0
+  let_all_go zero
+}
+
 # --- a fleet -------------------------------------------------------------------------------------
 
 readonly fleet="ROLLING RESTART OF A FLEET"

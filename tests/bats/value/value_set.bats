@@ -122,9 +122,9 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   zklock value set /v <large
   zklock value get /v | cmp - large
   head -c 1100000 /dev/zero >larger
-  expect_error 65 "cannot set /w: standard input has more than" zklock value set /w <larger
+  expect_error 65 "cannot set /w: the value is too large: ZooKeeper takes at most" zklock value set /w <larger
   # before it is read whole
-  expect_error 65 "cannot set /w: standard input has more than" zklock value set /w </dev/zero
+  expect_error 65 "cannot set /w: the value is too large: ZooKeeper takes at most" zklock value set /w </dev/zero
   assert_equal "$(znode ls /)" v
 }
 

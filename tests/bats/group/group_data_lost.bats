@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group, run: the servers have lost their data. They refuse whoever has seen more than they have, for ever and
-# without a word. On a server of this file's own.
+# zklock group, value watch, run: the servers have lost their data. They refuse whoever has seen more than they have, for
+# ever and without a word. On a server of this file's own.
 
 load ../helpers
 load ../group
@@ -38,6 +38,17 @@ told() { [[ $(sed 's/-[0-9]\{10\}$//' changes) == "$(printf '%s\n' "$@")" ]]; }
   wait_for +b changes
   kill -TERM "$watcher"
   expect_end 143 "$watcher"
+}
+
+@test "the watch of a value tells that it is gone, and what comes then" {
+  znode create /v old
+  background zklock value watch /v >states
+  wait_for old states
+  lose_data
+  wait_for '"exists":false' states
+  znode create /v new
+  wait_for new states
+  assert_equal "$(jq -r .value states | uniq)" $'old\nnull\nnew'
 }
 
 @test "who waits in line takes a new place" {

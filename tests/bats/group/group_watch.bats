@@ -195,6 +195,18 @@ leave() {
   expect_error 64 "no command behind --" zklock group watch /g --
 }
 
+@test "--halt: a command that fails ends the watch, with its status" {
+  member a /g
+  wait_names /g a
+  background zklock group watch --halt /g -- bash -c '(($(tee -a runs | wc -l) < 2)) || exit 3' 2>err
+  watcher=$!
+  wait_for a- runs
+  member b /g
+  expect_end 3 "$watcher"
+  assert_equal "$(<err)" ""
+  expect_error 64 "--halt is for a command" zklock group watch --halt /g
+}
+
 @test "-- COMMAND: a signal is passed on to it, and zklock ends after it" {
   zklock group create /g
   background zklock group watch /g -- print_signals TERM >got

@@ -17,7 +17,7 @@ await() {
 # It has looked, and watches; it has not ended.
 still_waits() { wait_until "it waits" has_watch && refute is_gone "$waiter"; }
 
-has_watch() { zklock 4lw wchp -S "${ZKLOCK_PLAIN_SERVERS:-${ZKLOCK_SERVERS%/*}}" | grep -q "^/${ZKLOCK_SERVERS#*/}/"; }
+has_watch() { zklock 4lw wchp | grep -q "^/${ZKLOCK_SERVERS#*/}/"; }
 
 @test "until the node is there" {
   await /a/v

@@ -33,7 +33,7 @@ has() { cmp "$1" <(printf "$2"); }
 
 # Of all sessions of this test.
 watches() {
-  zklock 4lw wchp -S "${ZKLOCK_PLAIN_SERVERS:-${ZKLOCK_SERVERS%/*}}" |
+  zklock 4lw wchp |
     awk -v chroot="/${ZKLOCK_SERVERS#*/}/" '/^\// { ours = index($0, chroot) == 1; next } ours && /0x/ { ++count }
       END { print count + 0 }'
 }
@@ -332,8 +332,7 @@ lose_session() {
   znode create /v one
   watch --session-timeout 1s /v
   wait_until "the first" told one@0
-  local before
-  before=$(watches)
+  assert_equal "$(watches)" 1
   local n
   for n in {1..20}; do
     znode set /v "$n"
@@ -348,5 +347,5 @@ lose_session() {
   lose_session true
   znode set /v end
   wait_for '"value":"end"' states
-  assert_equal "$(watches)" "$before"
+  assert_equal "$(watches)" 1
 }

@@ -198,8 +198,7 @@ void describe_root(CLI::App& root) {
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
   // Static, so that it is not taken apart at zklock's end.
   static std::optional<CLI::App> parser;
-  CLI::App& root =
-      parser.emplace("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
+  CLI::App& root = parser.emplace("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   // To make all options of all subcommands would take longer than the rest.

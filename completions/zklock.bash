@@ -32,7 +32,8 @@ _zklock_look() {
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
         --tls-ca | --tls-cert | --tls-key | --tls-server-name | --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
         --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
-        --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most)
+        --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most | \
+        --default | --if-version | --equals | --newer-than)
         option=$word
         ((++i))
         ;;
@@ -47,7 +48,7 @@ _zklock_look() {
       *)
         case $subcommand in
           '') subcommand=$word ;;
-          queue | group) subcommand+=" $word" ;;
+          queue | group | value) subcommand+=" $word" ;;
           help) operand+=" $word" ;;
           *) operand=$word ;;
         esac
@@ -112,7 +113,8 @@ _zklock() {
     [help]='-h --help'
     [queue]='-h --help'
     [group]='-h --help'
-    [run]="$global -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
+    [value]='-h --help'
+    [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
     [show]="$global -r --recursive --json"
     [break]="$global -w --timeout --force --yes"
@@ -132,15 +134,22 @@ _zklock() {
     [queue delete]="$global --yes"
     [group join]="$global --name --unique -w --timeout --data --data-file"
     [group list]="$global -l --long --json --at-least"
-    [group watch]="$global --json"
+    [group watch]="$global --json --halt"
     [group wait]="$global --at-least --at-most -w --timeout"
     [group create]=$global
     [group delete]="$global --force"
+    [value get]="$global --json --default"
+    [value set]="$global --if-version --if-missing --fenced --print-version"
+    [value delete]="$global --if-version --fenced -r --recursive --yes"
+    [value list]="$global -l --long -r --recursive -0 --null --json"
+    [value watch]="$global --json --list -0 --null --halt"
+    [value wait]="$global -w --timeout --gone --equals --newer-than"
   )
   local -A below=(
-    [zklock]='run show break queue group health ruok stat srvr mntr 4lw help'
+    [zklock]='run show break queue group value health ruok stat srvr mntr 4lw help'
     [queue]='push pull list count requeue purge delete'
     [group]='join list watch wait create delete'
+    [value]='get set delete list watch wait'
   )
   COMPREPLY=()
   _zklock_words
@@ -165,18 +174,18 @@ _zklock() {
     :-*) if [[ $subcommand ]]; then offered=${own[$subcommand]-}; else offered="$global -V --version"; fi ;;
     *)
       case $subcommand:$operand in
-        :* | queue:* | group:*) offered=${below[${subcommand:-zklock}]} ;;
+        :* | queue:* | group:* | value:*) offered=${below[${subcommand:-zklock}]} ;;
         help:) offered=${below[zklock]% help} ;;
-        'help: queue' | 'help: group') offered=${below[${operand# }]} ;;
+        'help: queue' | 'help: group' | 'help: value') offered=${below[${operand# }]} ;;
         4lw:) offered='conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs' ;;
-        run:?* | 'queue pull':?* | 'group join':?* | 'group watch':?*)
+        run:?* | 'queue pull':?* | 'group join':?* | 'group watch':?* | 'value watch':?*)
           if [[ $subcommand == run && $value ]]; then
             _zklock_paths "$1" "$value"
           elif [[ -z $shell ]]; then
             offered=--
           fi
           ;;
-        show:* | run: | break: | 'queue '*: | 'group '*:) _zklock_paths "$1" "$value" ;;
+        show:* | run: | break: | 'queue '*: | 'group '*: | 'value '*:) _zklock_paths "$1" "$value" ;;
       esac
       ;;
   esac

@@ -24,7 +24,7 @@ function __zklock_words
             case --servers --session-timeout --connect-timeout --auth-file --acl --tls-ca --tls-cert --tls-key \
                     --tls-server-name --timeout --conflict-exit-code --command --grace --label --peer --slots --min-hold --once-per --priority --count --replace --jobs --max-attempts \
                     --retry-delay --max-latency --max-outstanding --min-servers --probe --format --interval --name --data \
-                    --data-file --at-least --at-most
+                    --data-file --at-least --at-most --default --if-version --equals --newer-than
                 set skip 1
             case '--*'
             case '-*'
@@ -43,7 +43,7 @@ function __zklock_at
     __zklock_has_command; and return 1
     set -l words (__zklock_words)
     set -l at "$words[1]"
-    if contains -- "$at" queue group
+    if contains -- "$at" queue group value
         set at "$words[1..2]"
     end
     contains -- "$at" $argv
@@ -53,7 +53,7 @@ end
 function __zklock_has_operands
     set -l words (__zklock_words)
     set -l first 2
-    if contains -- "$words[1]" queue group
+    if contains -- "$words[1]" queue group value
         set first 3
     end
     test (count $words[$first..-1]) -ge $argv[1]
@@ -65,7 +65,7 @@ end
 
 function __zklock_has_session
     __zklock_at '' run show break health 'queue '{push,pull,list,count,requeue,purge,delete} \
-        'group '{join,list,watch,wait,create,delete}
+        'group '{join,list,watch,wait,create,delete} 'value '{get,set,delete,list,watch,wait}
 end
 
 # The nodes that the server has, which fish quotes as the word is. Nothing if no server answers in time.
@@ -97,12 +97,12 @@ function __zklock_wants_path
         return
     end
     __zklock_at break 'queue '{push,pull,list,count,requeue,purge,delete} \
-        'group '{join,list,watch,wait,create,delete}; and not __zklock_has_operands 1
+        'group '{join,list,watch,wait,create,delete} 'value '{get,set,delete,list,watch,wait}; and not __zklock_has_operands 1
 end
 
-# Behind the lock, queue or group that a command goes with.
+# Behind the lock, queue, group or node that a command goes with.
 function __zklock_wants_end
-    __zklock_at run 'queue pull' 'group join' 'group watch'; and __zklock_has_operands 1
+    __zklock_at run 'queue pull' 'group join' 'group watch' 'value watch'; and __zklock_has_operands 1
     and not contains -- -c (commandline -opc); and not contains -- --command (commandline -opc)
 end
 
@@ -110,9 +110,10 @@ complete -c zklock -f
 complete -c zklock -n __zklock_has_command -a '(__zklock_complete_command)'
 complete -c zklock -n __zklock_wants_path -a '(__zklock_paths)'
 complete -c zklock -n __zklock_wants_end -a -- -d 'The command follows'
-complete -c zklock -n '__zklock_at help; and not __zklock_has_operands 1' -a 'run show break queue group health ruok stat srvr mntr 4lw'
+complete -c zklock -n '__zklock_at help; and not __zklock_has_operands 1' -a 'run show break queue group value health ruok stat srvr mntr 4lw'
 complete -c zklock -n '__zklock_at help; and string match -q "* queue" -- (commandline -opc | string join " ")' -a 'push pull list count requeue purge delete'
 complete -c zklock -n '__zklock_at help; and string match -q "* group" -- (commandline -opc | string join " ")' -a 'join list watch wait create delete'
+complete -c zklock -n '__zklock_at help; and string match -q "* value" -- (commandline -opc | string join " ")' -a 'get set delete list watch wait'
 complete -c zklock -n '__zklock_at ""' -a run -d 'Run a command under a lock'
 complete -c zklock -n '__zklock_at ""' -a show -d 'Show who holds a lock and who waits for it'
 complete -c zklock -n '__zklock_at ""' -a break -d 'Have the holders of a lock let go of it'
@@ -124,6 +125,7 @@ complete -c zklock -n '__zklock_at ""' -a srvr -d 'Ask servers for their state'
 complete -c zklock -n '__zklock_at ""' -a mntr -d 'Ask servers for their measurements'
 complete -c zklock -n '__zklock_at ""' -a 4lw -d 'Ask servers any four-letter word'
 complete -c zklock -n '__zklock_at ""' -a group -d 'Be a member of a group, see who is'
+complete -c zklock -n '__zklock_at ""' -a value -d 'Read, write and watch configuration'
 complete -c zklock -n '__zklock_at ""' -a help -d 'Show the commands by purpose'
 complete -c zklock -n '__zklock_at ""' -s V -l version -d 'Print the version'
 
@@ -141,6 +143,7 @@ complete -c zklock -n '__zklock_has_session; or __zklock_asks' -l tls-server-nam
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s v -l verbose -d 'Say what happens'
 complete -c zklock -n '__zklock_has_session; or __zklock_asks' -s q -l quiet -d 'No message where the status is 75'
 
+complete -c zklock -n '__zklock_at run' -l any -d 'Only one lock, the first that is free'
 complete -c zklock -n '__zklock_at run' -s n -l nonblock -d 'Do not wait: 75 if the lock is busy'
 complete -c zklock -n '__zklock_at run' -s w -l timeout -x -d 'Wait at most so long'
 complete -c zklock -n '__zklock_at run' -s E -l conflict-exit-code -x -d 'Exit with N instead of 75'
@@ -216,3 +219,27 @@ complete -c zklock -n '__zklock_at "group list" "group watch"' -l json -d 'An ob
 complete -c zklock -n '__zklock_at "group list" "group wait"' -l at-least -x -d 'So many members or more'
 complete -c zklock -n '__zklock_at "group wait"' -l at-most -x -d 'So many members or fewer'
 complete -c zklock -n '__zklock_at "group delete"' -l force -d 'Remove its members too'
+
+complete -c zklock -n '__zklock_at value' -a get -d 'Print a value'
+complete -c zklock -n '__zklock_at value' -a set -d 'Write a value'
+complete -c zklock -n '__zklock_at value' -a delete -d 'Remove a node, or all of a tree'
+complete -c zklock -n '__zklock_at value' -a list -d 'Show the nodes below a path'
+complete -c zklock -n '__zklock_at value' -a watch -d 'Tell each change'
+complete -c zklock -n '__zklock_at value' -a wait -d 'Until a node is there, gone, or has changed'
+complete -c zklock -n '__zklock_at "value get"' -l default -x -d 'Printed where there is no such node'
+complete -c zklock -n '__zklock_at "value get" "value list" "value watch"' -l json -d 'An object a line'
+complete -c zklock -n '__zklock_at "value set" "value delete"' -l if-version -x -d 'Only where it has this version'
+complete -c zklock -n '__zklock_at "value set"' -l if-missing -d 'Only where there is no such node'
+complete -c zklock -n '__zklock_at "value set" "value delete"' -l fenced -d 'Only while the lock around us is held'
+complete -c zklock -n '__zklock_at "value set"' -l print-version -d 'Print the new version'
+complete -c zklock -n '__zklock_at "value delete"' -s r -l recursive -d 'All that is below it, too'
+complete -c zklock -n '__zklock_at "value delete"' -l yes -d 'Do not ask'
+complete -c zklock -n '__zklock_at "value list"' -s l -l long -d 'A table'
+complete -c zklock -n '__zklock_at "value list"' -s r -l recursive -d 'All that is below it'
+complete -c zklock -n '__zklock_at "value list" "value watch"' -s 0 -l null -d 'As it is, with a NUL behind it'
+complete -c zklock -n '__zklock_at "value watch"' -l list -d 'The names below it, not its value'
+complete -c zklock -n '__zklock_at "group watch" "value watch"' -l halt -d 'End where the command fails'
+complete -c zklock -n '__zklock_at "value wait"' -s w -l timeout -x -d 'Wait at most so long'
+complete -c zklock -n '__zklock_at "value wait"' -l gone -d 'Until there is no such node'
+complete -c zklock -n '__zklock_at "value wait"' -l equals -x -d 'Until it has this value'
+complete -c zklock -n '__zklock_at "value wait"' -l newer-than -x -d 'Until it has a later version'

@@ -25,9 +25,9 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks and queues for the shel
 set(CPACK_PACKAGE_DESCRIPTION
     "zklock runs a command under a lock that all hosts share, like flock
 across machines. The command is stopped before the lock can go to
-somebody else. Locks, slots, queues, groups and health checks are for
-shell scripts, cron jobs and services; the servers are those of an
-Apache ZooKeeper ensemble.
+somebody else. Locks, slots, queues, groups, values and health checks
+are for shell scripts, cron jobs and services; the servers are those
+of an Apache ZooKeeper ensemble.
 .
 zklock-sandbox starts ZooKeeper servers on this machine to try things
 on, where Java and ZooKeeper are installed.")

@@ -59,34 +59,42 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Of the children of `folder` those that a command can be about: not who stands in line, not the insides of slots, of a
-// queue or a group. A lock that --once-per was used with may have left only its mark.
-std::set<std::string> paths_below(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
+// Of the children of `folder` those that a command about a lock, queue or group can name: not who stands in line, not
+// the insides of slots, of a queue or a group. A lock that --once-per was used with may have left only its mark.
+std::vector<std::string> uses_among(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
   if (recipe::mark_of(mark) != recipe::PathMark::none) return {};
   if (folder != "/" && has(names, "leases") && has(names, "locks")) {
     std::erase_if(names, [](const std::string& name) { return name == "leases" || name == "locks"; });
   }
-  std::set<std::string> paths;
+  std::erase_if(names, [](const std::string& name) { return recipe::parse_contender(name).has_value(); });
   for (std::string& name : names) {
-    if (recipe::parse_contender(name)) continue;
     if (name.size() > recipe::kLastSuccess.size() && name.ends_with(recipe::kLastSuccess)) {
       name.resize(name.size() - recipe::kLastSuccess.size());
     }
+  }
+  return names;
+}
+
+std::set<std::string> paths_below(const std::string& folder, const std::vector<std::string>& names) {
+  std::set<std::string> paths;
+  for (const std::string& name : names) {
     std::string path = zk::child_of(folder, name);
     if (!zk::path_error(path)) paths.insert(std::move(path));
   }
   return paths;
 }
 
-std::set<std::string> ask(zk::Session& session, const std::string& folder, Deadline until) {
+// A value may be any node.
+std::set<std::string> ask(zk::Session& session, const std::string& folder, bool for_value, Deadline until) {
   session.open(until);
   const zk::Call list = session.client().children(folder);
   const zk::Call mark = session.client().read(folder);
   const zk::Answer listed = session.await(list, until);
-  return paths_below(folder, listed.names, session.await(mark, until).data);
+  const std::string data = session.await(mark, until).data;
+  return paths_below(folder, for_value ? listed.names : uses_among(folder, listed.names, data));
 }
 
-void complete(const std::string& prefix, const zk::SessionOptions& options, Deadline until) {
+void complete(const std::string& prefix, const zk::SessionOptions& options, bool for_value, Deadline until) {
   const std::string parent = zk::parent_of(prefix);
   const std::string folder = parent.empty() ? "/" : parent;
   if (folder != "/" && zk::path_error(folder)) return;
@@ -94,7 +102,7 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, Dead
   zk::Session session(loop, options);
   try {
     std::string text;
-    for (const std::string& path : ask(session, folder, until)) {
+    for (const std::string& path : ask(session, folder, for_value, until)) {
       if (path.starts_with(prefix)) text += path + '\n';
     }
     print(text);
@@ -112,7 +120,8 @@ int complete_path(const Call& call) {
   const std::vector<std::string> prefixes = words_of(call.app);
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {
-    complete(prefixes.front(), session_options_from(call.global, call.arguments.command), until);
+    const std::vector<std::string>& words = call.arguments.command;
+    complete(prefixes.front(), session_options_from(call.global, words), has(words, "value"), until);
   } catch (const Failure&) {
   }
   return 0;

@@ -63,7 +63,7 @@ constexpr Subcommand kGroup[] = {
 
 constexpr Subcommand kValue[] = {
     {"get", "Print a value", add_value_get},
-    {"set", "Write a value, if wanted only one that nobody has changed", add_value_set},
+    {"set", "Write a value, or only one that nobody has changed", add_value_set},
     {"delete", "Remove a node, or all of a tree", add_value_delete},
     {"list", "Show the nodes below a path", add_value_list},
     {"watch", "Tell each change, or run a command after it", add_value_watch},
@@ -199,7 +199,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
   // Static, so that it is not taken apart at zklock's end.
   static std::optional<CLI::App> parser;
   CLI::App& root =
-      parser.emplace("Distributed locks, queues, groups and health checks for the shell, on ZooKeeper", "zklock");
+      parser.emplace("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   // To make all options of all subcommands would take longer than the rest.

@@ -23,7 +23,6 @@ namespace {
 
 constexpr size_t kSequenceLength = 11;  // of the number that the server appends, at most
 constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
-constexpr size_t kStepOverhead = 96;    // of a step of a transaction, at most: headers, an ACL, a version
 
 Code code_of(int number) {
   switch (number) {

@@ -23,10 +23,11 @@ bool is_refused_by_server(char32_t character) {
 
 }  // namespace
 
-std::optional<std::string> path_error(std::string_view path) {
+namespace {
+
+std::optional<std::string> form_error(std::string_view path) {
   if (path.empty()) return "the path is empty; write an absolute one like /locks/job";
   if (path[0] != '/') return "a path begins with /, as in /locks/job";
-  if (path == "/") return "the root cannot be used; write a path like /locks/job";
   if (path.find("//") != std::string_view::npos) return "a name is empty (//)";
   if (path.size() > kLongestPath) return fmt::format("it is longer than {} bytes", kLongestPath);
   if (path.back() == '/') return "a path does not end with /";
@@ -36,16 +37,30 @@ std::optional<std::string> path_error(std::string_view path) {
   if (std::any_of(characters->begin(), characters->end(), is_refused_by_server)) {
     return "it has a character that ZooKeeper refuses";
   }
-  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) return "/zookeeper belongs to the server";
   for (const std::string_view name : split(path.substr(1), '/')) {
     if (name == "." || name == "..") return fmt::format("relative names ({}) are not allowed", name);
   }
   return std::nullopt;
 }
 
+void check(std::string_view path, const std::optional<std::string>& error) {
+  if (error) throw Failure(ExitStatus::usage, fmt::format("bad path '{}': {}", printable(path), *error));
+}
+
+}  // namespace
+
+std::optional<std::string> path_error(std::string_view path) {
+  if (path == "/") return "the root cannot be used; write a path like /locks/job";
+  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) return "/zookeeper belongs to the server";
+  return form_error(path);
+}
+
 void check_path(std::string_view path) {
-  if (const auto reason = path_error(path))
-    throw Failure(ExitStatus::usage, fmt::format("bad path '{}': {}", printable(path), *reason));
+  check(path, path_error(path));
+}
+
+void check_path_to_read(std::string_view path) {
+  check(path, path == "/" ? std::nullopt : form_error(path));
 }
 
 std::string parent_of(std::string_view path) {

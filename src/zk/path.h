@@ -16,6 +16,9 @@ std::optional<std::string> path_error(std::string_view path);
 // Throws a Failure (64) for a bad path.
 void check_path(std::string_view path);
 
+// The same where nothing is written: the root and the server's own tree are good too.
+void check_path_to_read(std::string_view path);
+
 // "/a/b" of "/a/b/c", "" of "/a".
 std::string parent_of(std::string_view path);
 

@@ -50,11 +50,24 @@ std::string title_of(const Request& request) {
   return fmt::format("{} {}", verb_of(request.op), !other_each_time ? request.path : parent.empty() ? "/" : parent);
 }
 
+namespace {
+
+size_t room_for(const std::string& path) {
+  return kLargestRequest - std::min(path.size() + kRequestOverhead, kLargestRequest);
+}
+
+}  // namespace
+
+size_t largest_data(const std::string& chroot, const std::string& path) {
+  const size_t room = room_for(path);
+  return room - std::min(chroot.size() + path.size() + kStepOverhead, room);
+}
+
 void check_request_size(const std::string& path, size_t bytes) {
-  const size_t rest = std::min(path.size() + kRequestOverhead, kLargestRequest);
-  if (rest + bytes <= kLargestRequest) return;
-  throw Failure(ExitStatus::bad_data, fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", bytes,
-                                                  path, kLargestRequest - rest));
+  const size_t most = room_for(path);
+  if (bytes <= most) return;
+  throw Failure(ExitStatus::bad_data,
+                fmt::format("{} bytes are too many for {}: ZooKeeper takes at most {}", bytes, path, most));
 }
 
 std::string describe(const Stuck& stuck, const std::string& servers) {

@@ -51,6 +51,12 @@ struct Request {
 // Which request it is, also when it is sent again with another unique name: "create a node below /l".
 std::string title_of(const Request& request);
 
+// Of a step of a transaction besides its path and data, at most: headers, an ACL, a version.
+constexpr size_t kStepOverhead = 96;
+
+// Bytes that a transaction of one step may bring to `path`.
+size_t largest_data(const std::string& chroot, const std::string& path);
+
 // Throws a Failure (65) for one that the server would answer by dropping the connection: so many `bytes` to `path`.
 void check_request_size(const std::string& path, size_t bytes);
 

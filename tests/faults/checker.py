@@ -5,37 +5,30 @@
     1. No two critical sections overlap: after one was entered, no process of an earlier one gives a
        sign of life, neither by the clock nor by the order of the lines.
     2. Tokens strictly grow, in the order of entering.
-    3. The lock is never free for longer than a session, a tick and BOUND. The contenders are many and
-       come back at once, so that somebody always waits. The time begins anew when a waiting zklock is
-       killed or frozen, for it may have been the next; and when a server is thawed or a link mended, for
-       the last words of a dead zklock may have been held up there, and make its session last. What does
-       not count is the time without a quorum, by the suite's own question (events.py): a leader and a
-       follower that no fault holds back, that say so themselves, and that have lately committed
-       something for the suite. So an election is left out for as long as it takes.
+    3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
+       once, so that somebody always waits.
     4. Statuses: 0 after a section that was left in order; 76, or death by a SIGKILL that the suite has
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues and groups beside it have to keep is in crowd_checker.py, and fenced writes in fenced_checker.py.
+What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, what fenced writes do
+in fenced_checker.py.
 """
 
 import collections
 import os
 import sys
 
+import any_of
 import crowd_checker
 import fenced_checker
 from events import read_events
+from gaps import LIMIT, judged
 from history import read_history
-from schedule import SESSION, TICK
 
-# Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
-BOUND = SESSION + 1.0
-LIMIT = int((SESSION + TICK + BOUND) * 1e9)
 LEAST_FENCED = 5  # losses in a run of which faults are wanted
 LEAST_QUORUM = 0.15  # of the time
 LOST, KILLED = 76, -9
-RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
 
 
 def overlaps(history):
@@ -82,28 +75,6 @@ def gaps(history, start, end):
         free_from = max(free_from, section.latest.at)
     if end > free_from:
         yield free_from, end, "the end of the run"
-
-
-def begins_anew(event):
-    if event["what"] == "fault":
-        return event["kind"] in RESETS
-    words = event["kind"].split() if event["what"] == "healed" else []
-    return words[:1] in (["follower"], ["followers"], ["leader"]) and words[1] != "killed"
-
-
-def judged(start, end, events):
-    """The parts of a gap that have to be short."""
-    there, since = True, start
-    for event in events:
-        at = min(event["at"], end)
-        cut = begins_anew(event)
-        if event["what"] == "quorum" or cut and at > since:
-            if there and at > since:
-                yield since, at
-            there = there if cut else event["there"]
-            since = max(since, at)
-    if there and end > since:
-        yield since, end
 
 
 def long_gaps(history, events, stretches):
@@ -188,11 +159,13 @@ def check(history_path, events_path, wanted=(0, 0)):
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
-    folder = os.path.dirname(history_path)
-    crowd_counted, crowd_violations = crowd_checker.check(folder, all_events)
-    fenced_counted, fenced_violations = fenced_checker.check(folder, LEAST_FENCED if wanted[0] else 0)
-    return ([*report(history, events, stretches), *crowd_counted, *fenced_counted],
-            [*violations, *crowd_violations, *fenced_violations])
+    counted = list(report(history, events, stretches))
+    folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
+    for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
+                                        fenced_checker.check(folder, least)):
+        counted += its_counted
+        violations += its_violations
+    return counted, violations
 
 
 def show(counted, violations):

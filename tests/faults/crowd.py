@@ -6,10 +6,13 @@
     work1 work2       two commands at a time for the items of WORK, some of which fail at first
     join1 join2       members of GROUP
     watch1            tells who is in
+    number1 …         more of them than there are numbers (any_of.py)
 """
 
 import subprocess
 
+import any_of
+from events import now
 from loops import GROUP, LINES, WORK, Consumer, Member, Pusher, Watcher, Worker
 
 
@@ -19,7 +22,7 @@ class Crowd:
         self._events = events
         self._zklock = place.zklock
         self._servers = servers[-1]
-        for name in ("lines", "work"):
+        for name in ("lines", "work", "numbers"):
             with open(place.path(name), "wb"):
                 pass
         common = place, events
@@ -29,7 +32,9 @@ class Crowd:
         self.watcher = Watcher("watch1", servers[0], *common)
         self.takers = [kind(f"{name}{n}", servers[n % len(servers)], *common) for n in (1, 2)
                        for kind, name in ((Consumer, "pull"), (Worker, "work"))]
-        self.all = [*self.pushers, *self.takers, *self.members, self.watcher]
+        self.numbered = [any_of.Contender(f"number{n}", servers[n % len(servers)], *common)
+                         for n in range(1, any_of.CONTENDERS + 1)]
+        self.all = [*self.pushers, *self.takers, *self.members, self.watcher, *self.numbered]
 
     def begin(self):
         for loop in self.all:
@@ -46,6 +51,7 @@ class Crowd:
     # --- the end of a run ----------------------------------------------------------------------------
 
     def stop_feeding(self):
+        self._calm = now()
         for pusher in self.pushers:
             pusher.end()
 
@@ -59,9 +65,12 @@ class Crowd:
             return None
         return len(done.stdout.splitlines()) if done.returncode == 0 else None
 
+    def _starved(self):
+        return any_of.starved(self._place.folder, [loop.name for loop in self.numbered], self._calm)
+
     def settled(self):
-        """Whether all that was pushed was taken, and the watcher is right."""
-        if any(pusher.current for pusher in self.pushers):
+        """Whether all that was pushed was taken, the watcher is right, and everybody has had a number."""
+        if any(pusher.current for pusher in self.pushers) or self._starved():
             return False
         return (self.watcher.is_true([member.name for member in self.members])
                 and self._left(LINES) == 0 and self._left(WORK) == 0)
@@ -76,11 +85,14 @@ class Crowd:
             if left != 0:
                 self._events.add("unsettled", text=f"{left} items are left in {queue}")
             self._events.add("left", queue=queue, items=left)
+        for name in self._starved():
+            self._events.add("unsettled", text=f"{name} has no number")
+        self._events.add("numbers end")
         if not self.watcher.is_true([member.name for member in self.members]):
             self._events.add("unsettled", text=f"{self.watcher.run} does not say who is in {GROUP}")
 
     def end(self):
-        for loop in [*self.takers, *self.members, self.watcher]:
+        for loop in [*self.takers, *self.members, self.watcher, *self.numbered]:
             loop.end()
         for pusher in self.pushers:
             pusher.kill()

@@ -54,7 +54,7 @@ class ProcessFaults:
             return
         run, process = target
         freeze = "frozen" in fault.kind
-        hit = self._begin(fault, OUTLIVE if kind == "worker" else None, run=run)
+        hit = self._begin(fault, OUTLIVE if kind in ("worker", "number") else None, run=run)
         process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
         yield hit
         if freeze:

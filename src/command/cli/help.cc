@@ -19,6 +19,7 @@ namespace {
 using Apps = std::vector<const CLI::App*>;
 
 constexpr size_t kOptionColumn = 30;
+constexpr ptrdiff_t kScreen = 23;  // lines of a small terminal, less the prompt
 
 Apps below(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -78,18 +79,21 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
 
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    return fmt::format("{}\n{}\n{}{}\n{}\n", app->get_description(), usage_, commands_of(*app), options_of(*app),
-                       app->get_footer());
+    const std::string head =
+        fmt::format("{}\n{}\n{}{}", app->get_description(), usage_, commands_of(*app), options_of(*app));
+    std::string text = fmt::format("{}\n{}\n", head, app->get_footer());
+    if (std::ranges::count(text, '\n') > kScreen) text.erase(head.size(), 1);
+    return text;
   }
 
  private:
   std::string options_of(const CLI::App& app) const {
-    const bool leaf = below(app).empty();
-    std::string text = leaf ? "Options (-h,--help: this text):\n" : "Options:\n";
+    const bool only_help = app.get_parent() && !below(app).empty();
+    std::string text = only_help ? "Options:\n" : "Options (-h,--help: this text):\n";
     std::string also;
     std::string tls;
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-      if (leaf && option == app.get_help_ptr()) continue;
+      if (!only_help && option == app.get_help_ptr()) continue;
       if (is_of_tls(*option)) {
         tls += fmt::format("{}--{}{}", tls.empty() ? "" : ", ", option->get_lnames().front(), make_option_opts(option));
       } else if (app.get_parent() && option->get_group() == kGlobalOptions) {

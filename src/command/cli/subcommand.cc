@@ -40,6 +40,7 @@ constexpr Habit kCommands[] = {
 constexpr Habit kBelow[] = {
     {"ls", "list", "list"},         {"show", "list", "list"}, {"rm", "delete", "delete"},
     {"remove", "delete", "delete"}, {"pop", "pull", "pull"},  {"add", "push", "push"},
+    {"create", "set", "set"},       {"put", "set", "set"},    {"cat", "get", "get"},
 };
 
 constexpr const char* kNotInherited = "leave it out: the command does not inherit the lock";
@@ -173,6 +174,41 @@ std::vector<std::string> operands_of(const CLI::App& app, const Arguments& argum
   }
   operands.insert(operands.end(), arguments.command.begin(), arguments.command.end());
   return operands;
+}
+
+std::string first_path(const std::vector<std::string>& words, const Call& call, const PathOperand& operand) {
+  if (words.empty()) {
+    throw usage_error(fmt::format("no {} named: write {} {}", operand.kind, full_name(call.app), operand.example));
+  }
+  operand.check(words.front());
+  return words.front();
+}
+
+Failure second_path(const std::string& word, const PathOperand& operand) {
+  return usage_error(fmt::format("unexpected argument '{}': one {} at a time", printable(word), operand.kind));
+}
+
+std::string path_of(const Call& call, const PathOperand& operand) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  if (words.size() > 1) throw second_path(words[1], operand);
+  return first_path(words, call, operand);
+}
+
+std::string path_before_command(const Call& call, const PathOperand& operand) {
+  const std::vector<std::string> words = words_of(call.app);
+  for (const std::string& word : words) {
+    if (word.starts_with('-')) throw unknown_word(call.app, word);
+  }
+  const bool separated = call.arguments.separated;
+  if (separated && call.arguments.command.empty()) throw usage_error("no command behind --");
+  std::string path = first_path(words, call, operand);
+  if (words.size() == 1) return path;
+  throw separated ? second_path(words[1], operand) : unexpected_word(words[1], call.arguments);
+}
+
+std::optional<host::Program> program_of(const Call& call) {
+  if (!call.arguments.separated) return std::nullopt;
+  return host::Program::find(call.arguments.command);
 }
 
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {

@@ -5,11 +5,14 @@
 
 #include "base/failure.h"
 #include "command/cli/options.h"
+#include "host/process/spawn.h"
 #include "host/signals.h"
+#include "zk/path.h"
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -62,6 +65,23 @@ std::vector<std::string> words_of(const CLI::App& app);
 // The words that `app` was given besides its options, before and behind the "--". Throws a Failure (64) for an option
 // that nobody knows.
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments);
+
+// The one path that a subcommand is about, for messages.
+struct PathOperand {
+  const char* kind;     // "group"
+  const char* example;  // "/groups/web"
+  void (*check)(std::string_view path) = zk::check_path;
+};
+
+// All throw a Failure (64): for no path, a bad one, a second one.
+std::string first_path(const std::vector<std::string>& words, const Call& call, const PathOperand& operand);
+Failure second_path(const std::string& word, const PathOperand& operand);
+std::string path_of(const Call& call, const PathOperand& operand);
+
+// The same where what stands behind "--" is a command; and that, if there is one. Throws a Failure (126, 127) for one
+// that is not to be found.
+std::string path_before_command(const Call& call, const PathOperand& operand);
+std::optional<host::Program> program_of(const Call& call);
 
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
 

@@ -2,10 +2,12 @@
 // zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
 #include "base/text.h"
 #include "command/cli/output.h"
+#include "command/cli/waiting.h"
 #include "command/group/group.h"
 #include "recipe/group/group.h"
 
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,7 +87,7 @@ struct GroupListOptions {
 };
 
 int list(const Call& call, const GroupListOptions& options) {
-  const std::string path = group_path(call);
+  const std::string path = path_of(call, kGroupPath);
   const bool quiet = call.global.quiet;
   if (options.long_form && options.json) throw usage_error("give either --long or --json, not both");
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
@@ -93,11 +95,10 @@ int list(const Call& call, const GroupListOptions& options) {
   OneGroup group(call, path, "cannot list");
   group.session.open(kNever);
   GroupRoster roster(group.session, path, form != GroupForm::names && !quiet);
-  const bool absent = recipe::look_at_group(group.session, path, group.tried, kNever) == GroupState::absent ||
-                      roster.look(kNever) == GroupState::absent;
-  if (group.session.expired()) throw zk::expired(group.tried);
+  recipe::look_at_group(group.session, path, group.tried, kNever);
+  if (!roster.look(kNever)) throw zk::expired(group.tried);
   group.session.close();
-  if (absent) throw no_such_group(group);
+  if (!roster.exists()) throw no_such_group(group);
   const size_t members = roster.members().size();
   if (!quiet) print(text_of(path, roster.members(), form));
   if (members >= enough) return 0;
@@ -112,36 +113,30 @@ struct GroupWaitOptions {
 };
 
 int wait(const Call& call, const GroupWaitOptions& options) {
-  const std::string path = group_path(call);
+  const std::string path = path_of(call, kGroupPath);
   const auto least = member_count(options.at_least, "--at-least");
   const auto most = member_count(options.at_most, "--at-most");
   if (least.has_value() == most.has_value()) throw usage_error("give either --at-least N or --at-most N");
-  const Duration span = options.timeout ? duration_of(*options.timeout, "--timeout") : Duration::max();
-  const bool waits = span > Duration::zero();
-  // -w 0 leaves the time to connect and to look.
-  const Deadline until = waits ? deadline_in(span) : kNever;
+  const WaitSpan span(options.timeout);
   OneGroup group(call, path, "cannot wait for");
-  zk::Session& session = group.session;
-  session.open(until);
-  recipe::look_at_group(session, path, group.tried, until);
-  GroupRoster roster(session, path, false);
-  for (;;) {
-    if (session.expired()) session.open(until);
-    if (roster.look(until) == GroupState::expired) continue;
-    const size_t members = roster.members().size();
-    if (least ? members >= *least : members <= *most) break;
-    while (waits && !roster.is_stale() && left_until(until) > Duration::zero()) session.turn(until);
-    if (waits && left_until(until) > Duration::zero()) continue;
-    session.close();
-    throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),
-                                                least ? "least" : "most", least ? *least : *most));
-  }
-  session.close();
-  return 0;
+  GroupRoster roster(group.session, path, false);
+  bool checked = false;
+  size_t members = 0;
+  const auto look = [&] {
+    if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried, span.until);
+    if (!roster.look(span.until)) return Awaited::expired;
+    members = roster.members().size();
+    return (least ? members >= *least : members <= *most) ? Awaited::met : Awaited::unmet;
+  };
+  const bool met = wait_until_met(group.session, span, look, [&] { return roster.is_stale(); });
+  group.session.close();
+  if (met) return 0;
+  throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),
+                                              least ? "least" : "most", least ? *least : *most));
 }
 
 int create(const Call& call) {
-  OneGroup group(call, group_path(call), "cannot create");
+  OneGroup group(call, path_of(call, kGroupPath), "cannot create");
   do {
     group.session.open(kNever);
   } while (recipe::make_kept_group(group.session, group.path, group.tried, kNever) == GroupState::expired);
@@ -161,7 +156,7 @@ Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool fo
 }
 
 int remove(const Call& call, bool force) {
-  OneGroup group(call, group_path(call), "cannot delete");
+  OneGroup group(call, path_of(call, kGroupPath), "cannot delete");
   group.session.open(kNever);
   const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried, kNever);
   group.session.close();

@@ -27,18 +27,6 @@ constexpr const char* kFooter =
 
 constexpr size_t kLongestData = 80;
 
-std::string first_of(const std::vector<std::string>& words, const Call& call) {
-  if (words.empty()) {
-    throw usage_error(fmt::format("no group named: write zklock group {} /groups/web", name_of(call.app)));
-  }
-  zk::check_path(words.front());
-  return words.front();
-}
-
-Failure second_group(const std::string& word) {
-  return usage_error(fmt::format("unexpected argument '{}': one group at a time", printable(word)));
-}
-
 void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
   json["node"] = zk::child_of(group, name);
   json["since"] = format_utc(member.stat.created_ms);
@@ -61,29 +49,6 @@ Execute add_group(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
   set_footer(app, kFooter);
   return nullptr;
-}
-
-std::string group_path(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.size() > 1) throw second_group(words[1]);
-  return first_of(words, call);
-}
-
-std::string group_before_command(const Call& call) {
-  const std::vector<std::string> words = words_of(call.app);
-  for (const std::string& word : words) {
-    if (word.starts_with('-')) throw unknown_word(call.app, word);
-  }
-  const bool separated = call.arguments.separated;
-  if (separated && call.arguments.command.empty()) throw usage_error("no command behind --");
-  std::string path = first_of(words, call);
-  if (words.size() == 1) return path;
-  throw separated ? second_group(words[1]) : unexpected_word(words[1], call.arguments);
-}
-
-std::optional<host::Program> program_of(const Call& call) {
-  if (!call.arguments.separated) return std::nullopt;
-  return host::Program::find(call.arguments.command);
 }
 
 std::string text_of(const std::string& group, const Members& members, GroupForm form) {

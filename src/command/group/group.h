@@ -4,10 +4,8 @@
 #pragma once
 
 #include "command/cli/subcommand.h"
-#include "host/process/guard.h"
 #include "recipe/group/roster.h"
 
-#include <optional>
 #include <string>
 
 namespace zklock::command {
@@ -20,12 +18,7 @@ Execute add_group_wait(CLI::App& app, GlobalOptions& global);
 Execute add_group_create(CLI::App& app, GlobalOptions& global);
 Execute add_group_delete(CLI::App& app, GlobalOptions& global);
 
-// The one group that is named. Throws a Failure (64) for a bad one.
-std::string group_path(const Call& call);
-
-// The same where what stands behind "--" is a command; and that, if there is one.
-std::string group_before_command(const Call& call);
-std::optional<host::Program> program_of(const Call& call);
+inline constexpr PathOperand kGroupPath{"group", "/groups/web"};
 
 enum class GroupForm {
   names,  // one a line

@@ -89,7 +89,7 @@ struct JoinPlan {
 };
 
 JoinPlan plan_of(const Call& call, const JoinOptions& options) {
-  const std::string path = group_before_command(call);
+  const std::string path = path_before_command(call, kGroupPath);
   const std::string name = options.name.value_or(host_name());
   if (const auto error = recipe::member_name_error(path, name)) {
     throw usage_error(fmt::format("bad name '{}' for --name: {}", printable(name), *error));

@@ -3,6 +3,7 @@
 #include "command/child/nesting.h"
 #include "command/lock/locks.h"
 #include "host/terminal.h"
+#include "recipe/lock/any_lock.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
@@ -41,7 +42,8 @@ class WaitReport : public recipe::WaitObserver {
 
   void on_holder(const recipe::Holder& holder) override {
     next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
-    std::string text = fmt::format("waiting for {}: {}", holder.path, describe_holder(holder));
+    const std::string any = holder.among > 1 ? fmt::format("one of {} locks, ", holder.among) : "";
+    std::string text = fmt::format("waiting for {}{}: {}", any, holder.path, describe_holder(holder));
     if (holder.before > 1) text += fmt::format(", {} before us", holder.before);
     watched_ ? status_.show("zklock: " + text) : say(text);
   }
@@ -73,7 +75,7 @@ class Job {
   Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
       Course& course)
       : options_(std::move(options)),
-        names_(fmt::format("{}", fmt::join(options_.paths, ", "))),
+        names_(fmt::format("{}{}", options_.any ? "any of " : "", fmt::join(options_.paths, ", "))),
         course_(course),
         session_(loop_, std::move(session)),
         guard_(host::Service::once, std::move(program), inherited, session_.closer()),
@@ -88,21 +90,50 @@ class Job {
     LockSet locks(
         loop_, session_, [&] { return make_locks(report); }, report);
     const Outcome outcome = locks.acquire(options_.wait);
+    if (options_.any && outcome == Outcome::held) names_ = locks.held().front().path;
     report.end(names_, outcome == Outcome::held);
     if (outcome == Outcome::held) return run_under(locks);
     session_.close();
-    const std::string& path = locks.holder().path;
-    throw Failure(ExitStatus::busy, outcome == Outcome::busy
-                                        ? fmt::format("cannot take {}: {}", path, describe_holder(locks.holder()))
-                                        : fmt::format("cannot take {}: our place in line was removed", path));
+    throw Failure(ExitStatus::busy,
+                  outcome == Outcome::busy
+                      ? describe_busy(locks.holder())
+                      : fmt::format("cannot take {}: our place in line was removed", locks.holder().path));
   }
 
  private:
+  std::string describe_busy(const recipe::Holder& holder) const {
+    const std::string how = describe_holder(holder);
+    if (holder.among == 1) return fmt::format("cannot take {}: {}", holder.path, how);
+    return fmt::format("cannot take {}: all are busy; {}: {}", names_, holder.path, how);
+  }
+
   LockSet::Locks make_locks(recipe::WaitObserver& observer) {
-    LockSet::Locks locks;
-    std::vector<Held> outers;
     options_.note.slots = options_.slots;
     const std::string data = to_json(options_.note);
+    return options_.any ? make_any(data, observer) : make_all(data, observer);
+  }
+
+  // One that an outer zklock holds is ours already, whatever else is free.
+  LockSet::Locks make_any(const std::string& data, recipe::WaitObserver& observer) {
+    LockSet::Locks locks;
+    recipe::AnyLock::Locks lines;
+    for (const std::string& path : options_.paths) {
+      const auto outer = nesting_.find_outer(session_, path, options_.type, 0, options_.wait.until);
+      if (outer) {
+        nesting_.settle({*outer});
+        locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
+        return locks;
+      }
+      lines.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
+    }
+    nesting_.settle({});
+    locks.push_back(std::make_unique<recipe::AnyLock>(session_, std::move(lines), observer));
+    return locks;
+  }
+
+  LockSet::Locks make_all(const std::string& data, recipe::WaitObserver& observer) {
+    LockSet::Locks locks;
+    std::vector<Held> outers;
     const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
     for (const std::string& path : options_.paths) {
       const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.wait.until);

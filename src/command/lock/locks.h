@@ -26,7 +26,8 @@ Execute add_break(CLI::App& app, GlobalOptions& global);
 inline constexpr int kGraceParts = 8;
 
 struct JobOptions {
-  std::vector<std::string> paths;  // in byte order, none twice
+  std::vector<std::string> paths;  // in byte order, or with `any` as they were named; none twice
+  bool any = false;                // the first of them that is free; else all
   recipe::LockType type;
   int64_t slots = 0;  // how many may hold one; 0: it is no lock with slots
   Note note;          // for our nodes

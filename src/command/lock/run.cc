@@ -32,6 +32,7 @@ constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 1min;  // an attempt that lasted longer is followed by the first again
 
 struct RunOptions {
+  bool any = false;
   bool nonblock = false;
   CLI::Option* shared = nullptr;  // which of the two was given last is asked of the parser
   CLI::Option* exclusive = nullptr;
@@ -49,8 +50,8 @@ struct RunOptions {
   bool restart = false;
 };
 
-// In byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
-std::vector<std::string> paths_of(const Call& call) {
+// All of them in byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
+std::vector<std::string> paths_of(const Call& call, bool any) {
   std::vector<std::string> paths = words_of(call.app);
   for (const std::string& path : paths) {
     if (path.starts_with('-')) throw unknown_word(call.app, path);
@@ -58,9 +59,12 @@ std::vector<std::string> paths_of(const Call& call) {
     zk::check_path(path);
   }
   if (paths.empty()) throw usage_error("no lock named: write zklock run /locks/job -- COMMAND");
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
+  std::vector<std::string> sorted = paths;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (any && twice != sorted.end()) throw usage_error(fmt::format("with --any, {} is named twice", printable(*twice)));
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return any ? paths : sorted;
 }
 
 std::vector<std::string> command_of(const Arguments& arguments, const RunOptions& options, const std::string& path) {
@@ -121,6 +125,9 @@ void check_job(const JobOptions& job, const RunOptions& options) {
   if (job.slots > 0 && (shared || options.peer)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
   }
+  if (job.any && (job.slots > 0 || job.once_per)) {
+    throw usage_error(fmt::format("give either --any or {}, not both", job.slots > 0 ? "--slots" : "--once-per"));
+  }
   if (!job.once_per) return;
   if (*job.once_per == Duration::zero()) throw usage_error("--once-per 0 would never skip: leave it out");
   if (job.slots > 0 || shared) {
@@ -137,7 +144,8 @@ void check_job(const JobOptions& job, const RunOptions& options) {
 
 JobOptions job_options(const Call& call, const RunOptions& options) {
   JobOptions job;
-  job.paths = paths_of(call);
+  job.any = options.any;
+  job.paths = paths_of(call, job.any);
   job.type = lock_type_of(call.app, options);
   job.slots = options.slots ? number_of(*options.slots, "--slots", 1, kMostSlots) : 0;
   job.grace = grace_of(options);
@@ -197,6 +205,7 @@ int run(const Call& call, const RunOptions& options) {
 }
 
 void add_lock_options(CLI::App& app, RunOptions& options) {
+  add_flag(app, "--any", options.any, "Only one LOCK, the first that is free");
   add_flag(app, "-n,--nonblock", options.nonblock, "Do not wait: 75 if the lock is busy");
   add_value(app, "-w,--timeout", options.timeout, "Wait at most so long, connecting included", "DUR");
   add_value(app, "-E,--conflict-exit-code", options.conflict_status, "Exit with N instead of 75", "N");

@@ -35,7 +35,7 @@ class Deletion {
  public:
   Deletion(const Call& call, const ValueDeleteOptions& options)
       : options_(options),
-        change_{recipe::ChangeKind::remove, value_path(call)},
+        change_{recipe::ChangeKind::remove, path_of(call, kValuePath)},
         tried_("cannot delete " + change_.path),
         session_(loop_, session_options(call.global)) {
     if (options.yes && !options.recursive) throw usage_error("--yes is for -r");

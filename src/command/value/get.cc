@@ -25,7 +25,7 @@ struct ValueGetOptions {
 };
 
 int get(const Call& call, const ValueGetOptions& options) {
-  const std::string path = value_path(call);
+  const std::string path = path_of(call, kPathToRead);
   const std::string tried = "cannot get " + path;
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
@@ -49,7 +49,7 @@ Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueGetOptions>();
   set_usage(app, "Usage: zklock value get [OPTIONS] PATH");
   add_flag(app, "--json", options->json, "An object on a line, with the version");
-  add_value(app, "--default", options->fallback, "Printed, with status 0, where there is no such node", "TEXT");
+  add_value(app, "--default", options->fallback, "Printed, with 0, where there is no such node", "TEXT");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return get(call, *options); };

@@ -38,7 +38,7 @@ class ValueListing {
  public:
   ValueListing(const Call& call, const ValueListOptions& options)
       : options_(options),
-        path_(value_path_or_root(call)),
+        path_(path_of(call, kPathToRead)),
         tried_("cannot list " + path_),
         session_(loop_, session_options(call.global)) {
     if (options.long_form + options.nul + options.json > 1) throw usage_error("give one of --long, -0 and --json");
@@ -142,7 +142,7 @@ Execute add_value_list(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "-l,--long", options->long_form, "Version, size, children, when changed");
   add_flag(app, "-r,--recursive", options->recursive, "All nodes below PATH");
   add_flag(app, "-0,--null", options->nul, "Names as they are, with a NUL behind each");
-  add_flag(app, "--json", options->json, "An object a line, with the value; with -r PATH too");
+  add_flag(app, "--json", options->json, "An object a line, with values; with -r PATH too");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) {

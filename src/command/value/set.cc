@@ -24,7 +24,6 @@ constexpr const char* kFooter =
     "written: it has changed, 76 not written: the lock is lost, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value set /app/config <config.json\n"
-    "  zklock value set --if-version 7 /app/limit 20\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";
 
@@ -35,8 +34,13 @@ struct ValueSetOptions {
   bool print_version = false;
 };
 
+Failure too_large(const std::string& path, size_t most) {
+  return {ExitStatus::bad_data,
+          fmt::format("cannot set {}: the value is too large: ZooKeeper takes at most {}", path, most)};
+}
+
 // All of it, without a session meanwhile. No more than ZooKeeper takes is kept.
-std::string read_whole(const std::string& path) {
+std::string read_whole(const std::string& path, size_t most) {
   host::Loop loop;
   host::StandardInput input(STDIN_FILENO);
   const host::Attached reading(loop, input);
@@ -45,7 +49,7 @@ std::string read_whole(const std::string& path) {
     input.want(true);
     loop.turn(kNever);
     text += input.take();
-    zk::check_request_size(path, text.size());
+    if (text.size() > most) throw too_large(path, most);
   }
   if (input.error() != 0) {
     throw Failure(ExitStatus::input_output,
@@ -54,10 +58,20 @@ std::string read_whole(const std::string& path) {
   return text;
 }
 
-recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call)};
-  if (words.size() > 2) throw second_path(words[2]);
+// PATH and VALUE, which may be "-".
+std::vector<std::string> words_to_set(const Call& call) {
+  std::vector<std::string> words = words_of(call.app);
+  for (const std::string& word : words) {
+    if (word.starts_with('-') && word != "-") throw unknown_word(call.app, word);
+  }
+  words.insert(words.end(), call.arguments.command.begin(), call.arguments.command.end());
+  return words;
+}
+
+recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, const std::string& chroot) {
+  const std::vector<std::string> words = words_to_set(call);
+  recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
+  if (words.size() > 2) throw second_path(words[2], kValuePath);
   if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");
   if (options.missing) change.kind = recipe::ChangeKind::create;
   if (options.version) {
@@ -65,16 +79,18 @@ recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options) 
     change.version = version_of(*options.version, "--if-version");
   }
   if (options.fenced) change.held = held_nodes();
-  change.data = words.size() == 2 && words[1] != "-" ? words[1] : read_whole(change.path);
+  const size_t most = zk::largest_data(chroot, change.path);
+  change.data = words.size() == 2 && words[1] != "-" ? words[1] : read_whole(change.path, most);
+  if (change.data.size() > most) throw too_large(change.path, most);
   return change;
 }
 
 int set(const Call& call, const ValueSetOptions& options) {
-  const recipe::ValueChange change = change_of(call, options);
-  zk::check_request_size(change.path, change.data.size());
+  zk::SessionOptions asked = session_options(call.global);
+  const recipe::ValueChange change = change_of(call, options, asked.servers.chroot);
   const std::string tried = "cannot set " + change.path;
   host::Loop loop;
-  zk::Session session(loop, session_options(call.global));
+  zk::Session session(loop, std::move(asked));
   session.set_purpose(tried);
   session.open(kNever);
   const recipe::ChangeResult result = recipe::change_value(session, change, tried, kNever);

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/cli/output.h"
-#include "zk/path.h"
 
 #include <limits>
 
@@ -19,7 +18,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  zklock value get /app/config >config.json\n"
     "  zklock value watch /app/config -- reload-app    # reads the value\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
     "Manual: zklock-value(1)";
@@ -30,28 +28,6 @@ Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock value COMMAND [OPTIONS] PATH ...");
   set_footer(app, kFooter);
   return nullptr;
-}
-
-std::string first_path(const std::vector<std::string>& words, const Call& call) {
-  if (words.empty()) {
-    throw usage_error(fmt::format("no node named: write zklock value {} /app/config", name_of(call.app)));
-  }
-  zk::check_path(words.front());
-  return words.front();
-}
-
-Failure second_path(const std::string& word) {
-  return usage_error(fmt::format("unexpected argument '{}': one node at a time", printable(word)));
-}
-
-std::string value_path(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.size() > 1) throw second_path(words[1]);
-  return first_path(words, call);
-}
-
-std::string value_path_or_root(const Call& call) {
-  return operands_of(call.app, call.arguments) == std::vector<std::string>{"/"} ? "/" : value_path(call);
 }
 
 int32_t version_of(const std::string& text, const char* option) {

@@ -20,13 +20,9 @@ Execute add_value_list(CLI::App& app, GlobalOptions& global);
 Execute add_value_watch(CLI::App& app, GlobalOptions& global);
 Execute add_value_wait(CLI::App& app, GlobalOptions& global);
 
-// The one node that is named. Throws a Failure (64) for a bad path.
-std::string value_path(const Call& call);
-// The same where the root will do.
-std::string value_path_or_root(const Call& call);
-// The same from the words of a command that has others behind it.
-std::string first_path(const std::vector<std::string>& words, const Call& call);
-Failure second_path(const std::string& word);
+inline constexpr PathOperand kValuePath{"node", "/app/config"};
+// Any will do.
+inline constexpr PathOperand kPathToRead{"node", "/app/config", zk::check_path_to_read};
 
 // Throws a Failure (64) that names the `option`.
 int32_t version_of(const std::string& text, const char* option);

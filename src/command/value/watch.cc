@@ -1,13 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock value watch: tells each state of a node, for ever: its value, or with --list the names of its children; on
+// standard output, or to a command that is run for each.
+#include "base/text.h"
+#include "command/child/watching.h"
+#include "command/cli/output.h"
 #include "command/value/value.h"
+#include "recipe/watched_node.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
+namespace {
+
+using recipe::Aspect;
+using recipe::WatchedNode;
+
+constexpr const char* kFooter =
+    "A JSON object a line for each state, at first for the one that is there. Or a\n"
+    "COMMAND is run for each; it reads the value, or the names.\n\n"
+    "Exit status: 64 usage, 69 no server at the start, 74 output failed, 77 refused,\n"
+    "126/127 no such command; with --halt the command's.\n\n"
+    "Examples:\n"
+    "  zklock value watch /app/config -- sh -c 'cat >app.conf && reload-app'\n"
+    "  zklock value watch --list /app/features | jq -c .names\n"
+    "Manual: zklock-value(1)";
+
+struct ValueWatchOptions {
+  bool json = false;
+  bool list = false;
+  bool nul = false;
+  bool halt = false;
+};
+
+// Of both: the node, and what a command is told of it.
+class WatchedPath : public WatchSubject {
+ public:
+  WatchedPath(zk::Session& session, const std::string& path, Aspect aspect, const ValueWatchOptions& options)
+      : path_(path), options_(options), node_(session, path, aspect, "cannot watch " + path) {}
+
+  bool look() override { return node_.look(kNever); }
+  bool is_stale() const override { return node_.is_stale(); }
+
+ protected:
+  // `version`: of the value. What an outer watch has put there is not left there.
+  std::vector<std::string> variables(const std::string& version) const {
+    return {"ZKLOCK_VALUE_PATH=" + path_, "ZKLOCK_VALUE_VERSION=" + version,
+            fmt::format("ZKLOCK_VALUE_EXISTS={}", node_.exists() ? 1 : 0)};
+  }
+
+  std::string path_;
+  const ValueWatchOptions& options_;
+  WatchedNode node_;
+};
+
+class WatchedValue : public WatchedPath {
+ public:
+  WatchedValue(zk::Session& session, const std::string& path, const ValueWatchOptions& options)
+      : WatchedPath(session, path, Aspect::data, options) {}
+
+  bool has_news() const override { return !told_ || *told_ != identity(); }
+
+  // Of a node that is missing, an empty record.
+  std::string tell() override {
+    told_ = identity();
+    return options_.nul ? node_.found().data + '\0' : json();
+  }
+
+  host::Launch tell_command() override {
+    told_ = identity();
+    const std::string version = node_.exists() ? fmt::to_string(node_.found().stat.version) : "";
+    return {variables(version), {}, options_.json ? json() : node_.found().data};
+  }
+
+ private:
+  // Who writes the same bytes has changed it. The time tells apart what servers that have lost their data number anew.
+  struct Identity {
+    bool exists;
+    int64_t created;
+    int32_t version;
+    int64_t modified_ms;
+
+    bool operator==(const Identity&) const = default;
+  };
+
+  Identity identity() const {
+    if (!node_.exists()) return {false, 0, 0, 0};
+    const zk::Stat& stat = node_.found().stat;
+    return {true, stat.created, stat.version, stat.modified_ms};
+  }
+
+  std::string json() const { return json_of(path_, {node_.exists(), node_.found().data, node_.found().stat}); }
+
+  std::optional<Identity> told_;
+};
+
+class WatchedNames : public WatchedPath {
+ public:
+  WatchedNames(zk::Session& session, const std::string& path, const ValueWatchOptions& options)
+      : WatchedPath(session, path, Aspect::children, options) {}
+
+  bool has_news() const override { return !told_ || *told_ != state(); }
+
+  // Behind the last name an empty record.
+  std::string tell() override {
+    told_ = state();
+    return options_.nul ? names() + '\0' : json();
+  }
+
+  host::Launch tell_command() override {
+    told_ = state();
+    return {variables(""), {}, options_.json ? json() : names()};
+  }
+
+ private:
+  struct Names {
+    bool exist;
+    std::vector<std::string> sorted;
+
+    bool operator==(const Names&) const = default;
+  };
+
+  Names state() const {
+    Names names{node_.exists(), node_.found().names};
+    std::ranges::sort(names.sorted);
+    return names;
+  }
+
+  std::string names() const {
+    std::string text;
+    for (const std::string& name : told_->sorted) {
+      text += options_.nul ? name : printable(name);
+      text += options_.nul ? '\0' : '\n';
+    }
+    return text;
+  }
+
+  std::string json() const {
+    nlohmann::ordered_json json;
+    json["path"] = path_;
+    json["exists"] = told_->exist;
+    json["names"] = told_->sorted;
+    return json_line(json);
+  }
+
+  std::optional<Names> told_;
+};
+
+int watch(const Call& call, const ValueWatchOptions& options) {
+  const std::string path = path_before_command(call, kPathToRead);
+  if (options.nul && options.json) throw usage_error("give either -0 or --json, not both");
+  if (options.nul && !options.list && call.arguments.separated) {
+    throw usage_error("leave out -0: a command reads the value as it is");
+  }
+  WatchJob job(call, path, options.halt);
+  if (options.list) {
+    WatchedNames names(job.session(), path, options);
+    return job.run(names);
+  }
+  WatchedValue value(job.session(), path, options);
+  return job.run(value);
+}
+
+}  // namespace
+
 Execute add_value_watch(CLI::App& app, GlobalOptions& global) {
-  set_usage(app, "Usage: zklock value watch [OPTIONS] PATH");
+  const auto options = std::make_shared<ValueWatchOptions>();
+  set_usage(app, "Usage: zklock value watch [OPTIONS] PATH [-- COMMAND [ARG...]]");
+  add_flag(app, "--json", options->json, "The command too reads a JSON object");
+  add_flag(app, "--list", options->list, "The names of the children instead of the value");
+  add_flag(app, "-0,--null", options->nul, "The value as it is and a NUL; of --list each name");
+  add_flag(app, "--halt", options->halt, "End with the command's status when it fails");
   add_global_options(app, global);
-  set_footer(app, "Manual: zklock-value(1)");
-  return [](const Call&) -> int { throw usage_error("not made yet"); };
+  set_footer(app, kFooter);
+  return [options](const Call& call) { return watch(call, *options); };
 }
 
 }  // namespace zklock::command

@@ -6,8 +6,6 @@
 #include "zk/path.h"
 #include "zk/session.h"
 
-#include <fmt/format.h>
-
 namespace zklock::recipe {
 
 using zk::Answer;
@@ -24,31 +22,10 @@ std::vector<MemberChange> changes_between(const Members& before, const Members& 
   return changes;
 }
 
-GroupRoster::State GroupRoster::look(Deadline until) {
-  const Answer answer = list(until);
-  if (answer.code == Code::expired) return State::expired;
-  if (answer.code == Code::no_node) {
-    members_.clear();
-    others_.clear();
-    return State::absent;
-  }
-  if (answer.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", group_), answer);
-  take_in(answer.names, until);
-  return session_.expired() ? State::expired : State::there;
-}
-
-// With a watch on what it has found. A session never sees an older state than it has seen before, whichever server it
-// moves to; a new one may, and what was printed must not be taken back: hence its sync.
-Answer GroupRoster::list(Deadline until) {
-  for (;;) {
-    watch_ = std::make_shared<zk::WatchState>();
-    const bool again = synced_ == session_.id();
-    Answer answer = again ? session_.children(group_, until, watch_) : session_.synced_children(group_, until, watch_);
-    if (answer.code != Code::expired) synced_ = session_.id();
-    if (answer.code != Code::no_node) return answer;
-    answer = session_.await(session_.client().exists(group_, watch_), until);
-    if (answer.code == Code::no_node || answer.code == Code::expired) return answer;
-  }
+bool GroupRoster::look(Deadline until) {
+  if (!node_.look(until)) return false;
+  take_in(node_.found().names, until);
+  return !session_.expired();
 }
 
 void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until) {

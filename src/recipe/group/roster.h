@@ -2,7 +2,7 @@
 // Who is in a group: looked at, and watched until that changes.
 #pragma once
 
-#include "recipe/group/group.h"
+#include "recipe/watched_node.h"
 #include "zk/session.h"
 
 #include <map>
@@ -36,31 +36,31 @@ class GroupRoster {
  public:
   // `with_data`: as it was when the member was seen first.
   GroupRoster(zk::Session& session, std::string group, bool with_data)
-      : session_(session), group_(std::move(group)), with_data_(with_data) {}
+      : session_(session),
+        group_(std::move(group)),
+        with_data_(with_data),
+        node_(session, group_, Aspect::children, "cannot list " + group_) {}
 
-  using State = GroupState;
-
-  // From when it returns on, no change is missed. When the session has expired, members() is as before: open another
-  // one and look again. Throws what the session throws, and a Failure (77) for a group that may not be listed.
-  State look(Deadline until);
+  // From when it returns on, no change is missed. False when the session has expired: members() is as before; open
+  // another one and look again. Throws what the session throws, and a Failure (77) for a group that may not be listed.
+  bool look(Deadline until);
   // The next look() reads the data of all members anew.
   void forget() { members_.clear(); }
   // After look(): there may be a change, or the session is over.
-  bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
+  bool is_stale() const { return node_.is_stale(); }
+  bool exists() const { return node_.exists(); }
   // Those that are ephemeral, but not what stands in line for a lock.
   const Members& members() const { return members_; }
 
  private:
-  zk::Answer list(Deadline until);
   void take_in(const std::vector<std::string>& names, Deadline until);
 
   zk::Session& session_;
   std::string group_;
   bool with_data_;
+  WatchedNode node_;
   Members members_;
   std::set<std::string> others_;  // nodes that are no members
-  int64_t synced_ = 0;            // the session in which we have looked before
-  zk::Watch watch_;
 };
 
 }  // namespace zklock::recipe

@@ -66,56 +66,67 @@ Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
 }
 
 Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
+  for (auto outcome = enter(policy);; outcome = look_again(policy)) {
+    if (outcome) return *outcome;
+    if (!may_wait(policy)) {
+      holder_ = find_holder(place_);
+      return Outcome::busy;
+    }
+    if (const auto ended = watch(policy)) return *ended;
+    if (!is_watched()) continue;
+    if (const auto ended = sleep(policy)) return *ended;
+  }
+}
+
+std::optional<Lock::Outcome> Lock::enter(const WaitPolicy& policy) {
   watch_.reset();
   watch_before_.reset();
   auto state = NodeState::missing;
   while (state == NodeState::missing) {
     state = own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_, policy.until);
   }
-  while (state == NodeState::there) {
-    if (const auto outcome = look(policy)) return *outcome;
-    state = own_.look_again(policy.until);
-  }
-  return state == NodeState::expired ? Outcome::expired : Outcome::removed;
+  return look(state, policy);
 }
 
-// Nothing: what stands in the way has changed, look again.
-std::optional<Lock::Outcome> Lock::look(const WaitPolicy& policy) {
+std::optional<Lock::Outcome> Lock::look_again(const WaitPolicy& policy) {
+  return look(own_.look_again(policy.until), policy);
+}
+
+std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& policy) {
+  if (state != NodeState::there) return state == NodeState::expired ? Outcome::expired : Outcome::removed;
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_, policy.until);
-  std::vector<Contender> line = line_of(own_.siblings().names);
-  std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
   own_.check_number();
-  const Place place = find_place(line, own_.name(), type_.with_kazoo);
-  switch (place.turn) {
+  place_ = find_place(line(), own_.name(), type_.with_kazoo);
+  switch (place_.turn) {
     case Turn::mine: return Outcome::held;
     case Turn::gone: return Outcome::removed;
     case Turn::strangers:
       throw Failure(
           ExitStatus::bad_data,
           fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
-                      tried_, printable(place.predecessor), peer_to_use(parse_contender(place.predecessor)->family)));
-    case Turn::waiting:
-      if (may_wait(policy, line)) return is_watched(place) ? sleep(place, policy) : wait_for(place, policy);
-      holder_ = find_holder(place);
-      return Outcome::busy;
+                      tried_, printable(place_.predecessor), peer_to_use(parse_contender(place_.predecessor)->family)));
+    case Turn::waiting: return std::nullopt;
   }
   return std::nullopt;
 }
 
-bool Lock::may_wait(const WaitPolicy& policy, const std::vector<Contender>&) {
-  return policy.in_line;
+std::vector<Contender> Lock::line() const {
+  std::vector<Contender> line = line_of(own_.siblings().names);
+  std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
+  return line;
 }
 
-// As after a look that nothing had woken us for.
-bool Lock::is_watched(const Place& place) const {
+// They may do so still after a look that nothing had woken us for.
+bool Lock::is_watched() const {
   const auto stands = [](const zk::Watch& watch) { return watch && !watch->fired; };
-  return stands(watch_) && stands(watch_before_) && watched_ == place.predecessor;
+  return stands(watch_) && stands(watch_before_) && watched_ == place_.predecessor;
 }
 
-std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const WaitPolicy& policy) {
+std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
+  if (is_watched()) return std::nullopt;
   session_.ready(policy.until);
   const auto watch = std::make_shared<zk::WatchState>();
-  const zk::Call watching = session_.client().read(child(place.predecessor), watch);
+  const zk::Call watching = session_.client().read(child(place_.predecessor), watch);
   zk::Call own;
   if (!watch_ || watch_->fired) {
     watch_ = std::make_shared<zk::WatchState>();
@@ -124,7 +135,7 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const WaitPolicy
   Answer predecessor = session_.await(watching, policy.until);
   if (predecessor.code == Code::no_auth) {
     // Not ours to read. Its existence may be watched; that leaves a watch behind if it is gone, so it is not the rule.
-    predecessor = session_.await(session_.client().exists(child(place.predecessor), watch), policy.until);
+    predecessor = session_.await(session_.client().exists(child(place_.predecessor), watch), policy.until);
   }
   const Answer mine = own ? session_.await(own, policy.until) : Answer();
   if (mine.code != Code::ok) watch_.reset();
@@ -134,28 +145,32 @@ std::optional<Lock::Outcome> Lock::wait_for(const Place& place, const WaitPolicy
   if (session_.expired()) return Outcome::expired;
   // Gone already, or the watch was lost with the connection.
   if (predecessor.code != Code::ok || !watch_) return std::nullopt;
-  const auto contender = parse_contender(place.predecessor);
+  const auto contender = parse_contender(place_.predecessor);
   if (predecessor.stat.ephemeral_owner == 0 && contender->family != Family::kazoo) {
-    ignored_.insert(place.predecessor);
+    ignored_.insert(place_.predecessor);
     return std::nullopt;
   }
   watch_before_ = watch;
-  watched_ = place.predecessor;
-  return sleep(place, policy);
+  watched_ = place_.predecessor;
+  return std::nullopt;
 }
 
-std::optional<Lock::Outcome> Lock::sleep(const Place& place, const WaitPolicy& policy) {
-  const auto look_around = [&]() -> const Holder& { return this->look_around(place); };
-  return wait_for_change(session_, {watch_before_, watch_}, policy, observer_, look_around,
-                         deadline_in(zk::longest_sleep_of(session_.timeout())));
+std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {
+  return wait_for_change(
+      session_, watches(), policy, observer_, [this]() -> const Holder& { return look_around(); },
+      deadline_in(zk::longest_sleep_of(session_.timeout())));
 }
 
 // Those before us may have changed without waking us. Not worth a sync, nor a failure.
-const Holder& Lock::look_around(const Place& place) {
+const Holder& Lock::look_around() {
   const Answer listed = glance(session_, [this](zk::Client& client) { return client.children(line_path_); });
   if (listed.code != Code::ok) return holder_;
   const Place now = find_place(line_of(listed.names), own_.name(), type_.with_kazoo);
-  return holder_ = find_holder(now.turn == Turn::waiting ? now : place);
+  return holder_ = find_holder(now.turn == Turn::waiting ? now : place_);
+}
+
+void Lock::check_refusal() const {
+  own_.check_refusal(fmt::format("cannot leave the line of {}", path_));
 }
 
 Holder Lock::find_holder(const Place& place) {

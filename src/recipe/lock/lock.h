@@ -26,6 +26,7 @@ struct Holder {
   size_t before = 0;      // how many stand before us, the holder included
   int64_t slots = 0;      // he is the first of so many; 0: the only one, or one of many shared ones
   std::string path = {};  // of the lock
+  size_t among = 1;       // so many locks, any of which would do
 };
 
 // How an attempt to take it ended.
@@ -104,25 +105,40 @@ class Lock : public Lockable {
   bool was_deleted() const override { return own_.was_deleted(); }
   void forget() override { own_.forget(); }
 
+  // acquire() in steps, for who stands in several lines at once: recipe/lock/any_lock.h. Nothing: others stand before
+  // us. They throw as acquire() does; whatever they end with but `held`, our node may be there, until release().
+  std::optional<Outcome> enter(const WaitPolicy& policy);
+  std::optional<Outcome> look_again(const WaitPolicy& policy);
+  // Sees to it that watches stand on the one before us and on our node. If they do not then: look again.
+  std::optional<Outcome> watch(const WaitPolicy& policy);
+  bool is_watched() const;
+  std::vector<zk::Watch> watches() const { return {watch_before_, watch_}; }
+  // How many stand before us, as last seen, and who holds it.
+  size_t before() const { return place_.before; }
+  const Holder& look_around();
+  // For several that are released together: sends what release() sees the answer to.
+  void start_release() { own_.start_removal(); }
+  // After a release() that has failed: throws a Failure (77) if we may not.
+  void check_refusal() const;
+
  protected:
   // Of a line below `path`, at `parents.back()`; without a type its node has to be there.
   Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents, std::optional<LockType> type,
        std::string data, WaitObserver& observer, std::string tried);
 
   // Not our turn: is it worth waiting?
-  virtual bool may_wait(const WaitPolicy& policy, const std::vector<Contender>& line);
+  virtual bool may_wait(const WaitPolicy& policy) { return policy.in_line; }
   // Who is in the way.
   virtual Holder find_holder(const Place& place);
+  // As last seen, without those that never let go.
+  std::vector<Contender> line() const;
   const ProtectedNode& own() const { return own_; }
   zk::Session& session() { return session_; }
 
  private:
   Outcome stand_in_line(const WaitPolicy& policy);
-  std::optional<Outcome> look(const WaitPolicy& policy);
-  std::optional<Outcome> wait_for(const Place& place, const WaitPolicy& policy);
-  std::optional<Outcome> sleep(const Place& place, const WaitPolicy& policy);
-  bool is_watched(const Place& place) const;
-  const Holder& look_around(const Place& place);
+  std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
+  std::optional<Outcome> sleep(const WaitPolicy& policy);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
   zk::Session& session_;
@@ -133,6 +149,7 @@ class Lock : public Lockable {
   std::string data_;
   WaitObserver& observer_;
   ProtectedNode own_;
+  Place place_{};                  // as last seen
   std::set<std::string> ignored_;  // contenders that are not ephemeral and never let go
   zk::Watch watch_;                // on our node, while waiting
   zk::Watch watch_before_;         // on the one before it

@@ -150,6 +150,10 @@ void ProtectedNode::check_number() const {
       fmt::format("{}: the counter of {} is used up; delete that node when nobody uses it", tried_, parent()));
 }
 
+void ProtectedNode::start_removal() {
+  if (!path_.empty() && !removing_ && session_.connected()) removing_ = session_.client().remove(path_);
+}
+
 bool ProtectedNode::remove(Duration budget) {
   if (stem_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
@@ -160,7 +164,8 @@ bool ProtectedNode::remove(Duration budget) {
     // Interrupted on the way in: the create's answer may still come.
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;  // never made, or unknown: then it goes with the session
-    const zk::Call removing = session_.client().remove(path_);
+    const zk::Call sent = std::exchange(removing_, nullptr);
+    const zk::Call removing = sent ? sent : session_.client().remove(path_);
     const bool first = !std::exchange(leaving_, true);
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) continue;
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
@@ -179,6 +184,7 @@ void ProtectedNode::forget() {
   stem_.clear();
   path_.clear();
   entering_.reset();
+  removing_.reset();
   leaving_ = false;
 }
 

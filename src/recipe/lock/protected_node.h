@@ -65,6 +65,8 @@ class ProtectedNode {
   // not be deleted, goes with the session. Throws nothing but what other sources of the loop throw. Harmless without a
   // node.
   bool remove(Duration budget);
+  // Sends the delete whose answer remove() sees: for several that are removed together.
+  void start_removal();
   // Throws a Failure (77) if remove() has failed because we may not; not if it was just not to be had in time.
   void check_refusal(std::string_view tried) const;
   // After it: somebody else had deleted it before, while the session lived.
@@ -98,6 +100,7 @@ class ProtectedNode {
   zk::Stat created_;
   Deadline proved_{};
   zk::Answer refusal_;    // the server's word, if remove() was refused
+  zk::Call removing_;     // the delete that remove() did not send itself
   bool leaving_ = false;  // a delete was sent; it may be done though its answer was lost
   bool was_deleted_ = false;
   zk::Answer siblings_;

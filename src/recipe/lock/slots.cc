@@ -41,7 +41,7 @@ Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObse
 
 // Those before us may take a slot each. A zklock that has one already and is about to leave the gate is told by its id,
 // which both its nodes carry, and counts once.
-bool Slots::Gate::may_wait(const WaitPolicy& policy, const std::vector<Contender>& line) {
+bool Slots::Gate::may_wait(const WaitPolicy& policy) {
   if (policy.in_line) return true;
   const std::vector<std::string> taken = session().children(slots_.folder(), policy.until).names;
   const auto has_slot = [&](const Contender& contender) {
@@ -50,7 +50,7 @@ bool Slots::Gate::may_wait(const WaitPolicy& policy, const std::vector<Contender
            std::any_of(taken.begin(), taken.end(), [&](const auto& name) { return uuid_in(name) == id; });
   };
   size_t claims = taken.size();
-  for (const Contender& contender : line) {
+  for (const Contender& contender : line()) {
     if (contender.name == own().name()) break;
     if (!has_slot(contender)) ++claims;
   }

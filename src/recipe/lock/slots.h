@@ -36,7 +36,7 @@ class Slots : public Lockable {
     const ProtectedNode& node() const { return own(); }
 
    private:
-    bool may_wait(const WaitPolicy& policy, const std::vector<Contender>& line) override;
+    bool may_wait(const WaitPolicy& policy) override;
     Holder find_holder(const Place&) override { return slots_.find_holder(); }
     Slots& slots_;
   };

@@ -12,7 +12,7 @@ teardown() { end_all; }
 # offers_options SHELL: of every subcommand exactly its options.
 offers_options() {
   local words
-  (($(subcommands | wc -l) >= 25)) || fail "help shows too few: $(subcommands)" || return
+  (($(subcommands | wc -l) >= 32)) || fail "help shows too few: $(subcommands)" || return
   while read -ra words; do
     [[ $(options_of "${words[@]}") == *--help* ]] || fail "no options in the help of '${words[*]}'" || return
     offers "$1" "$(options_of "${words[@]}")" "zklock ${words[*]}${words:+ }-" || return
@@ -27,7 +27,7 @@ offers_options() {
   own_zklock
   local words lines=() found
   mapfile -t words < <(echo; subcommands)
-  ((${#words[@]} >= 26)) || fail "help shows too few: ${words[*]}"
+  ((${#words[@]} >= 33)) || fail "help shows too few: ${words[*]}"
   for word in "${words[@]}"; do lines+=("zklock $word${word:+ }-"); done
   tab zsh list "${lines[@]}" >shown
   for word in "${words[@]}"; do
@@ -50,7 +50,7 @@ offers_options() {
     offers "$shell" "run ruok" "zklock --acl open r"
     offers "$shell" "run ruok" "zklock --tls --tls-ca ca.pem --tls-server-name zk r"
     offers "$shell" "break" "zklock -vS zk1:2181,[::1]:2182/a b"
-    for words in queue group; do
+    for words in queue group value; do
       offers "$shell" "$(subcommands | sed -n "s/^$words //p")" "zklock $words "
       offers "$shell" "$(subcommands | sed -n "s/^$words //p")" "zklock help $words "
     done
@@ -59,6 +59,8 @@ offers_options() {
   assert_equal "$(typed zsh "zklock -S zk1:2181 bre")" "zklock -S zk1:2181 break "
   assert_equal "$(typed zsh "zklock queue requ")" "zklock queue requeue "
   assert_equal "$(typed zsh "zklock help group crea")" "zklock help group create "
+  assert_equal "$(typed zsh "zklock value del")" "zklock value delete "
+  assert_equal "$(typed zsh "zklock help value ge")" "zklock help value get "
 }
 
 @test "each shell offers the values of options, files, and nothing for free text" {
@@ -79,6 +81,10 @@ offers_options() {
     offers "$shell" "" "zklock run -w "
     offers "$shell" "" "zklock run -nqE "
     offers "$shell" "" "zklock group join --name "
+    offers "$shell" "" "zklock value get --default "
+    offers "$shell" "" "zklock value set --if-version "
+    offers "$shell" "" "zklock value wait --equals "
+    offers "$shell" "" "zklock value wait --newer-than "
   done
   offers bash "creator creator-world-read" "zklock run --acl=cr"
   offers bash "secret.txt" "zklock --auth-file=sec"
@@ -106,6 +112,8 @@ offers_options() {
     offers "$shell" "--" "zklock run -nqE0 --timeout=5 /l "
     offers "$shell" "--" "zklock queue pull /q "
     offers "$shell" "--" "zklock group watch /g "
+    offers "$shell" "--" "zklock value watch --list /v "
+    offers "$shell" "" "zklock value set --if-version 3 /v "
     offers "$shell" "" "zklock run -c true /l "
     offers "$shell" "" "zklock break /l "
     offers "$shell" "frobnicate" "zklock run -w 5 /l -- frobn"

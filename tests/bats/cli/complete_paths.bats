@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Live paths: what the server has, offered where a lock, a queue or a group is named.
+# Live paths: what the server has, offered where a lock, a queue, a group or a value is named.
 
 load ../helpers
 load ../complete
@@ -74,6 +74,18 @@ make_nodes() {
   completes "/locks/gone /locks/here" /locks/
 }
 
+@test "a value may be any node: with its own name, and whatever it is for" {
+  make_nodes /app/limit /app/old.last /app/old.last/below
+  zklock queue push /app/queue one
+  hold h /app/lock
+  completes "/app/limit /app/lock /app/old /app/queue" /app/
+  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ -- value get
+  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ -- -v value watch --json
+  completes "/app/queue/items" /app/queue/it -- value list
+  completes "$(its_node /app/lock)" /app/lock/ -- value get
+  let_all_go h
+}
+
 @test "the servers and the chroot are those of the command line, in all its forms" {
   make_nodes /a/b/c
   local servers=$ZKLOCK_SERVERS
@@ -122,13 +134,13 @@ make_nodes() {
   soon_typed bash "zklock -S tls://$plain $files show /locks" "zklock -S tls://$plain $files show /lo"
 }
 
-@test "each shell offers them wherever a lock, a queue or a group is named, and nowhere else" {
+@test "each shell offers them wherever a lock, a queue, a group or a value is named, and nowhere else" {
   make_nodes /locks/a /locks/b
   local shell words
   for shell in bash fish; do
     while read -r words; do
       case $words in
-        queue | group | help | health | ruok | stat | srvr | mntr | 4lw) soon_offers "$shell" "" "zklock $words /lo" ;;
+        queue | group | value | help | health | ruok | stat | srvr | mntr | 4lw) soon_offers "$shell" "" "zklock $words /lo" ;;
         *) soon_offers "$shell" "/locks/a /locks/b" "zklock $words -v /locks/" ;;
       esac
     done < <(subcommands)
@@ -138,18 +150,20 @@ make_nodes() {
     soon_offers "$shell" /locks "zklock show /locks/a /lo"
     soon_offers "$shell" "" "zklock break /locks/a /lo"
     soon_offers "$shell" "" "zklock queue push /locks/a /lo"
+    soon_offers "$shell" "" "zklock value set /locks/a /lo"
+    soon_offers "$shell" "" "zklock value wait --equals /lo"
     soon_offers "$shell" "" "zklock run -- /lo_"
   done
   soon_offers bash /locks "zklock health --probe=/lo"
   soon_offers fish --probe=/locks "zklock health --probe=/lo"
 }
 
-@test "zsh offers them wherever a lock, a queue or a group is named" {
+@test "zsh offers them wherever a lock, a queue, a group or a value is named" {
   make_nodes /locks/a
   local words lines=() expected=()
   while read -r words; do
     case $words in
-      queue | group | help | health | ruok | stat | srvr | mntr | 4lw) ;;
+      queue | group | value | help | health | ruok | stat | srvr | mntr | 4lw) ;;
       *) lines+=("zklock $words -v /lo") ;;
     esac
   done < <(subcommands)
@@ -157,7 +171,7 @@ make_nodes() {
   expected=("${lines[@]/%/cks}")
   lines+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
   expected+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
-  ((${#lines[@]} == 21)) || fail "not all subcommands: ${lines[*]}"
+  ((${#lines[@]} == 27)) || fail "not all subcommands: ${lines[*]}"
   all_typed() { [[ $(tab zsh insert "${lines[@]}" | jq -r .line) == "$(printf '%s\n' "${expected[@]}")" ]]; }
   wait_until "zsh completes all of ${lines[*]}" all_typed
 }

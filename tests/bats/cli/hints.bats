@@ -37,9 +37,12 @@ guesses_nothing() {
 @test "a command of the second level without the first" {
   answers "unknown command 'push'; write zklock queue push" push /q item
   answers "unknown command 'join'; write zklock group join" join /g
-  answers "unknown command 'delete'; write zklock queue delete or zklock group delete" delete /q
+  answers "unknown command 'delete'; write zklock queue delete or zklock group delete or zklock value delete" delete /q
+  answers "unknown command 'get'; write zklock value get" get /v
   answers "unknown command 'ls'; did you mean 'list'?" queue ls /q
   answers "unknown command 'rm'; did you mean 'delete'?" group rm /g
+  answers "unknown command 'cat'; did you mean 'get'?" value cat /v
+  answers "unknown command 'put'; did you mean 'set'?" value put /v
 }
 
 @test "a path in the place of a command" {
@@ -48,12 +51,14 @@ guesses_nothing() {
   answers "zklock show /a\\x0ab " $'/a\nb'
 }
 
-@test "queue help and group help are the help of these" {
+@test "queue help, group help and value help are the help of these" {
   expect_status 0 zklock queue help
   assert_equal "$output" "$(zklock help queue)"
   assert_output --partial "Usage: zklock queue COMMAND"
   expect_status 0 zklock group help
   assert_equal "$output" "$(zklock help group)"
+  expect_status 0 zklock value help
+  assert_equal "$output" "$(zklock help value)"
   expect_status 0 zklock queue help pull
   assert_equal "$output" "$(zklock queue pull --help)"
   answers "unknown command 'pul'; did you mean 'pull'?" queue help pul

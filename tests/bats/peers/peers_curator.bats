@@ -17,6 +17,20 @@ teardown() { end_all; }
 
 @test "InterProcessMutex: -s" { exclude InterProcessMutex -s; }
 
+@test "InterProcessMutex: run --any passes by one that is held, and waits for it where all are" {
+  take mutex InterProcessMutex /a
+  hold z --any /a /b
+  assert has_nodes /b 1
+  begin w --any /a /b
+  wait_until "zklock stands in both lines" has_nodes /b 2
+  leave mutex
+  wait_until "zklock holds a lock" test -s w.held
+  assert_equal "$(count_nodes /a) $(count_nodes /b)" "1 1"
+  peer try hasty InterProcessMutex /a
+  await busy hasty
+  let_all_go z w
+}
+
 @test "InterProcessMutex: --peer kazoo-extra" { exclude InterProcessMutex --peer kazoo-extra; }
 
 @test "InterProcessMutex: other names are refused" {

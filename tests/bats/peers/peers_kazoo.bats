@@ -38,6 +38,23 @@ teardown() { end_all; }
   refused ReadLock "use --peer kazoo" -x -s "--peer curator-rw" "--peer curator-rw -s"
 }
 
+@test "Lock, WriteLock: run --any passes by one that is held, and waits for it where all are" {
+  local kind
+  for kind in Lock WriteLock; do
+    take "a$kind" "$kind" "/a$kind"
+    hold "z$kind" --peer kazoo --any "/a$kind" "/b$kind"
+    assert has_nodes "/b$kind" 1
+    begin "w$kind" --peer kazoo --any "/a$kind" "/b$kind"
+    wait_until "zklock stands in both lines" has_nodes "/b$kind" 2
+    leave "a$kind"
+    wait_until "zklock holds a lock" test -s "w$kind.held"
+    assert_equal "$(count_nodes "/a$kind") $(count_nodes "/b$kind")" "1 1"
+    peer try "hasty$kind" "$kind" "/a$kind"
+    await busy "hasty$kind"
+    let_all_go "z$kind" "w$kind"
+  done
+}
+
 @test "where Kazoo has a lock, slots are refused" {
   local kind
   for kind in Lock WriteLock ReadLock; do

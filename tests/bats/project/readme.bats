@@ -37,7 +37,7 @@ stand_in() {
 script_of() {
   cat <<'END'
 say() { local status=$?; printf '$ %s\n' "$1"; return "$status"; }
-settle() { local i; for i in {1..400}; do [[ $(znode ls "$1" 2>/dev/null) ]] && return; sleep 0.05; done; }
+settle() { local i; [[ ${1-} ]] || return; for i in {1..400}; do [[ $(znode ls "$1" 2>/dev/null) ]] && return; sleep 0.05; done; }
 END
   while IFS= read -r line; do
     [[ $line == '$ '* ]] || continue
@@ -95,6 +95,18 @@ has_lines() { (($(wc -l <"$1") == $2)); }
 
 @test "README: first steps" {
   play 'nightly backup'
+}
+
+has_config() { [[ $(tail -n 1 app.conf) == "$1" ]]; }
+
+@test "README: configuration, and the write that only a holder can make, in ten lines" {
+  play 'value set /app/config'
+  assert [ "$(wc -l <promised)" -le 10 ]
+  wait_until "the daemon has the last one" has_config 'workers = 8'
+  # The lock is lost, and the write comes late.
+  zklock run /locks/deploy -- sh -c 'echo "$ZKLOCK_NODE" >node'
+  ZKLOCK_NODE=$(<node) expect_error 76 "cannot set /app/version" \
+    sh -c "$(sed -n 's/^\$ zklock run .* -- zklock \(value set --fenced .*\)/zklock \1/p' promised)"
 }
 
 @test "README: a cron job runs on one host; the others say nothing" {

@@ -176,10 +176,24 @@ setup_importer() {
   command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
   example "$standby" 1 importer.service
   example "ROLLING RESTART OF A FLEET" 1 web.service
+  example "CONFIGURATION THAT IS RELOADED" 2 follow.service
   # programs that are there
-  sed -Ei 's,/usr/(local/)?s?bin/(zklock|importer|httpd),/bin/true,' importer.service web.service
-  expect_status 0 systemd-analyze verify "$PWD/importer.service" "$PWD/web.service"
+  sed -Ei 's,/usr/(local/)?s?bin/(zklock|importer|httpd|install-config),/bin/true,' ./*.service
+  expect_status 0 systemd-analyze verify "$PWD"/*.service
   assert_equal "$(grep -F "$PWD" <<<"$stderr")" ""
+}
+
+# --- numbers -------------------------------------------------------------------------------------
+
+@test "a number for each host: the first that is free, the same one for what runs inside, and who has which" {
+  script "A NUMBER FOR EACH HOST" 1 numbered
+  hold zero /ids/0
+  expect_status 0 ./numbered sh -c 'echo "$WORKER_ID"; ./numbered printenv WORKER_ID'
+  assert_equal "$output" $'1\n1'
+  example "A NUMBER FOR EACH HOST" 2 line
+  expect_status 0 sh line
+  assert_equal "$(column LOCK)" /ids/0
+  let_all_go zero
 }
 
 # --- a fleet -------------------------------------------------------------------------------------
@@ -235,6 +249,223 @@ restart_all() {
   restart_all 75
   assert_runs systemctl 2
   members 4
+}
+
+# --- values --------------------------------------------------------------------------------------
+
+readonly reload="CONFIGURATION THAT IS RELOADED"
+
+setup_config() {
+  stand_in systemctl
+  stand_in check-config '! grep -q bad "$1"'
+  mkdir etc
+  export APP_DIR=$PWD/etc
+  example "$reload" 1 write
+  unit_line "$reload" 2 follow
+  script "$reload" 3 bin/install-config
+  echo one >app.conf
+  expect_status 0 sh write
+}
+
+is_config() { [[ $(cat etc/app.conf) == "$1" ]]; }
+
+write_config() {
+  echo "$1" >app.conf
+  expect_status 0 sh write
+}
+
+@test "configuration: at the start and after each change it is installed and the daemon reloaded" {
+  setup_config
+  background sh follow 2>follow.err
+  wait_until "it is there" is_config one
+  write_config two
+  wait_until "it has changed" is_config two
+  wait_until "it was reloaded twice" was_run systemctl 2
+  assert_equal "$(sort -u systemctl.ran)" "reload app"
+  write_config bad
+  wait_until "it was looked at" was_run check-config 3
+  wait_for "zklock: " follow.err
+  is_config two
+  zklock value delete /app/config
+  write_config three
+  wait_until "it has changed" is_config three
+}
+
+@test "configuration: an edit that somebody else's change comes before is refused, and undoes nothing" {
+  setup_config
+  script "$reload" 4 edit
+  stand_in vi '. ./meanwhile; echo edited >"$1"'
+  : >meanwhile
+  EDITOR='' expect_status 0 ./edit
+  assert_equal "$(zklock value get /app/config)" edited
+  echo 'zklock value set /app/config theirs' >meanwhile
+  EDITOR='' expect_error 75 "cannot set /app/config: it has version 2" ./edit
+  assert_equal "$(zklock value get /app/config)" theirs
+}
+
+@test "a feature flag: off until somebody sets it, and without a server" {
+  local name
+  for name in new old; do stand_in "$name-search"; done
+  stand_in announce-search
+  script "A FEATURE FLAG" 1 search
+  example "A FEATURE FLAG" 2 switch
+  expect_status 0 ./search a b
+  assert_equal "$stderr" ""
+  ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_error 0 127.0.0.1:1 ./search
+  assert_runs old-search 2
+  background sh -c "$(tail -n 1 switch)"
+  expect_status 0 sh -c "$(head -n 1 switch)"
+  expect_status 0 ./search a b
+  assert_equal "$(<new-search.ran)" "a b"
+  wait_until "it was announced" was_run announce-search 1
+}
+
+readonly deployed="A VERSION THAT ONLY THE DEPLOYING HOST CAN SET"
+
+@test "a deployed version: the hosts that use it see the next one" {
+  script "$deployed" 1 deploy
+  script "$deployed" 2 use
+  stand_in install-release
+  stand_in use-release
+  expect_status 0 ./deploy 4.1
+  background ./use
+  wait_until "it is in use" was_run use-release 1
+  expect_status 0 ./deploy 4.2
+  expect_end 0 $!
+  assert_equal "$(<use-release.ran)" 4.1
+  assert_equal "$(zklock value get /app/version)" 4.2
+}
+
+@test "a deployed version: a write that comes after the lock was lost is not made" {
+  script "$deployed" 1 deploy
+  stand_in install-release 'echo "$ZKLOCK_NODE" >node; [ "$1" != late ] || { znode rm "$ZKLOCK_NODE"; sleep 60; }'
+  expect_status 76 ./deploy late
+  expect_status 0 ./deploy 4.2
+  ZKLOCK_NODE=$(<node) expect_error 76 "cannot set /app/version: " zklock value set --fenced /app/version late
+  assert_equal "$(zklock value get /app/version)" 4.2
+}
+
+readonly numbers="NUMBERS THAT NOBODY ELSE GETS"
+
+@test "numbers of builds: ten at once are ten numbers" {
+  local n
+  example "$numbers" 1 next
+  echo 'echo "$number" >>given' >>next
+  for n in {1..10}; do
+    background sh next
+    pid[h$n]=$!
+  done
+  for n in {1..10}; do expect_end 0 "${pid[h$n]}"; done
+  assert_equal "$(sort -n given | xargs)" "0 1 2 3 4 5 6 7 8 9"
+}
+
+@test "a stock: nobody takes what is not there, however many do it at once" {
+  local n got=0 status
+  script "$numbers" 2 take
+  expect_error 1 "cannot get /stock: there is no such node" ./take /stock 3
+  zklock value set /stock 20
+  for n in {1..8}; do
+    background ./take /stock 3 >"left.$n" 2>"err.$n"
+    pid[h$n]=$!
+  done
+  for n in {1..8}; do
+    status=0
+    wait "${pid[h$n]}" || status=$?
+    ((status == 1)) || { ((status == 0)) && got=$((got + 1)); } || fail "$status: $(cat err."$n")"
+    assert_equal "$(<"err.$n")" ""
+  done
+  assert_equal "$got" 6
+  assert_equal "$(cat left.* | sort -n | xargs)" "2 5 8 11 14 17"
+  assert_equal "$(zklock value get /stock)" 2
+  ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_error 69 127.0.0.1:1 ./take /stock 1
+}
+
+readonly latch="A LATCH, AND A BARRIER ON BOTH SIDES"
+
+@test "a latch: who waits goes on when it is opened, who comes later at once" {
+  stand_in import
+  stand_in report
+  example "$latch" 1 waiter
+  example "$latch" 2 opener
+  background sh waiter
+  expect_status 0 sh opener
+  expect_end 0 $!
+  expect_status 0 sh waiter
+  assert_runs report 2
+}
+
+@test "a barrier: three begin together and go on together" {
+  local n
+  stand_in compute 'echo "begin" >>events; sleep 0.$((RANDOM % 5)); echo "end" >>events'
+  script "$latch" 3 together
+  for n in 1 2 3; do
+    background sh -c './together && echo on >>events' 2>"err.$n"
+    pid[h$n]=$!
+  done
+  for n in 1 2 3; do expect_end 0 "${pid[h$n]}"; done
+  assert_equal "$(grep -c begin events) $(tail -n 3 events | xargs)" "3 on on on"
+}
+
+@test "a barrier: two of three give up" {
+  local n
+  stand_in compute
+  script "$latch" 3 together
+  sed -i 's/-w 1h/-w 0.5/' together
+  for n in 1 2; do
+    background ./together 2>"err.$n"
+    pid[h$n]=$!
+  done
+  for n in 1 2; do expect_end 75 "${pid[h$n]}"; done
+  assert_runs compute 0
+}
+
+@test "a migration: one makes it, the others wait; where it fails the next one tries" {
+  local n
+  stand_in migrate-to '[ -e works ]'
+  script "A MIGRATION THAT IS MADE ONCE" 1 migrate
+  expect_status 1 ./migrate
+  expect_error 1 "there is no such node" zklock value get /app/schema-7
+  touch works
+  for n in 1 2 3; do
+    background ./migrate
+    pid[h$n]=$!
+  done
+  for n in 1 2 3; do expect_end 0 "${pid[h$n]}"; done
+  assert_runs migrate-to 2
+  assert_equal "$(zklock value get /app/schema-7)" "$(hostname)"
+}
+
+readonly subtree="A SUBTREE AS A FILE"
+
+# As paths and values, sorted.
+tree_below() { zklock value list -r --json "$1" | jq -c --arg at "$1" '[.path[($at | length):], .value, .value_base64]'; }
+
+@test "a subtree: written to a file and read back, with all bytes" {
+  example "$subtree" 1 export
+  script "$subtree" 2 import
+  example "$subtree" 3 use
+  zklock value set /app "the root's"
+  printf 'a\0\xff\n' | zklock value set "/app/some bytes"
+  printf '\n two\n\n' | zklock value set '/app/a\b/ c "d" $HOME'
+  zklock value set /app/empty ''
+  zklock value set /app/zero < <(printf 'a\0b')
+  zklock value set /app/cache/page old
+  expect_status 0 sh export
+  ZKLOCK_SERVERS=$ZKLOCK_SERVERS/new expect_status 0 sh -c "$(sed -n 1p use | sed 's/^[^ ]* //')"
+  assert_equal "$(ZKLOCK_SERVERS=$ZKLOCK_SERVERS/new tree_below /app)" "$(tree_below /app)"
+  assert_equal "$(tree_below /app | wc -l)" 8
+  expect_status 0 sh -c "$(sed 1d use)"
+  assert_equal "$(tree_below /copy/app)" "$(tree_below /app | grep -v /cache)"
+}
+
+@test "a subtree with a queue in it: 65, and the import ends there" {
+  script "$subtree" 2 import
+  zklock queue push /app/q item
+  zklock value set /app/z last
+  zklock value list -r --json /app >app.jsonl
+  expect_error 65 "cannot set /copy/app/q: " ./import /copy <app.jsonl
+  expect_status 1 znode get /copy/app/q
+  expect_status 1 znode get /copy/app/z
 }
 
 # --- a crawler -----------------------------------------------------------------------------------

@@ -54,6 +54,34 @@ has_watches() { (($(count watch_count) == $1)); }
   assert_equal "$(cost_of requests zklock run --slots 2 /s -- true)" 11
 }
 
+@test "--any costs what one lock costs where the first is free, and for each that it passes by its place more" {
+  expect_status 0 zklock run /a /b /c -- true
+  assert_equal "$(cost_of requests zklock run --any /a /b /c -- true)" 6
+  hold h /a /b
+  # create, list and delete each
+  assert_equal "$(cost_of requests zklock run --any /a /b /c -- true)" 12
+  let_all_go h
+}
+
+@test "--any, all are busy: a release wakes the first alone, and that one the next when it leaves the other lines" {
+  hold h1 --any /a /b /c
+  hold h2 --any /a /b /c
+  hold h3 --any /a /b /c
+  begin w1 --any /a /b /c
+  wait_until "w1 waits" has_watches 9
+  begin w2 --any /a /b /c
+  wait_until "w2 waits" has_watches 15
+  local received
+  received=$(requests)
+  let_all_go h2
+  wait_until "w1 holds it" test -s w1.held
+  # of w1 its own and those on h1 and h3, which it no longer needs
+  wait_until "w2 has looked" has_watches 11
+  # h2: delete, close. w1: a list or a check before it, two deletes. w2: in three lines the same, and three watches.
+  assert [ "$(($(requests) - received))" -le 13 ]
+  let_all_go h1 h3 w1 w2
+}
+
 @test "a lock that is new costs its nodes, once" {
   expect_status 0 zklock run /first -- true # the chroot
   local before

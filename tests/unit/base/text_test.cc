@@ -187,5 +187,16 @@ TEST(Text, WhatIsCountedIsPluralUnlessItIsOne) {
   EXPECT_EQ(counted(2, "server"), "2 servers");
 }
 
+// RFC 4648, section 10.
+TEST(Base64, HasThePublishedExamples) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64(std::string("\xff\xfe\0", 3)), "//4A");
+}
+
 }  // namespace
 }  // namespace zklock

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/child/watching.h"
+
+#include "base/text.h"
+#include "command/child/attended_command.h"
+
+#include <sys/wait.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+std::optional<host::Program> program_to_halt(const Call& call, bool halt) {
+  if (halt && !call.arguments.separated) throw usage_error("--halt is for a command: write it behind --");
+  return program_of(call);
+}
+
+}  // namespace
+
+WatchJob::WatchJob(const Call& call, const std::string& path, bool halt)
+    : path_(path),
+      halt_(halt),
+      program_(program_to_halt(call, halt)),
+      asked_(session_options(call.global)),
+      session_(loop_, std::move(asked_)) {
+  session_.set_purpose("cannot watch " + path_);
+  if (program_) {
+    guard_ = std::make_unique<host::Guard>(host::Service::again, *program_, call.inherited);
+    attached_.emplace(loop_, *guard_);
+  } else {
+    outlet_.emplace();
+    attached_.emplace(loop_, *outlet_);
+  }
+}
+
+int WatchJob::run(WatchSubject& subject) {
+  try {
+    session_.open(kNever);
+    const int status = watch(subject);
+    session_.close();
+    return status;
+  } catch (...) {
+    session_.close();
+    throw;
+  }
+}
+
+int WatchJob::watch(WatchSubject& subject) {
+  for (;;) {
+    look(subject);
+    if (subject.has_news()) {
+      if (!guard_) {
+        write(subject.tell());
+      } else if (const int status = run_command(subject)) {
+        return status;
+      }
+    }
+    wait(subject);
+  }
+}
+
+void WatchJob::look(WatchSubject& subject) {
+  while (!subject.look()) {
+    console_.detail("the session expired; looking again");
+    session_.open(kNever);
+  }
+  session_.set_enduring(true);
+}
+
+void WatchJob::write(std::string_view text) {
+  while (!text.empty()) {
+    const size_t taken = outlet_->write(text);
+    text.remove_prefix(taken);
+    if (taken > 0) continue;
+    outlet_->want(true);
+    session_.turn(kNever);
+    outlet_->want(false);
+  }
+}
+
+// What changes while it runs is looked at when it has ended. Its status if that shall end the watch, else 0.
+int WatchJob::run_command(WatchSubject& subject) {
+  loop_.remove(end_on_signal_);
+  host::Launch launch = subject.tell_command();
+  for (std::string& variable : connection_variables(session_.options())) {
+    launch.variables.push_back(std::move(variable));
+  }
+  guard_->start(launch);
+  attend_command();
+  if (end_signal_ != 0) throw Failure::by_signal(end_signal_);
+  loop_.add(end_on_signal_);
+  return judge_end();
+}
+
+// What it leaves behind runs on.
+void WatchJob::attend_command() {
+  while (guard_->killed() || guard_->phase() < host::CommandPhase::ended) {
+    if (guard_->killed() && guard_->gone()) {
+      throw Failure(ExitStatus::lost,
+                    fmt::format("cannot watch {} any more: the guard was killed; the command was stopped", path_));
+    }
+    session_.turn(kNever);
+    pass_on_signals();
+  }
+  guard_->let_go();
+}
+
+// The command's, and then ours. With the second one that shall end us we do not wait any longer.
+void WatchJob::pass_on_signals() {
+  while (const auto arrival = signals_.take()) {
+    guard_->forward(arrival->signal);
+    if (end_signal_ != 0 && host::is_ending(arrival->signal)) throw Failure::by_signal(arrival->signal);
+    if (host::is_ending(arrival->signal)) end_signal_ = arrival->signal;
+  }
+}
+
+int WatchJob::judge_end() const {
+  guard_->check_execution();
+  const int status = guard_->wait_status();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+  if (halt_) return status_of_command(status);
+  say(fmt::format("{} ended {} {}; still watching {}", printable(program_->arguments[0]),
+                  WIFEXITED(status) ? "with status" : "by signal",
+                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), path_));
+  return 0;
+}
+
+void WatchJob::wait(const WatchSubject& subject) {
+  while (!subject.is_stale()) {
+    session_.turn(kNever);
+    if (!session_.expired()) console_.report_connection();
+  }
+}
+
+}  // namespace zklock::command

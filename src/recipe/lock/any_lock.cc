@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/lock/any_lock.h"
+
+#include "zk/timing.h"
+
+#include <algorithm>
+
+namespace zklock::recipe {
+
+AnyLock::Outcome AnyLock::acquire(const WaitPolicy& policy) {
+  try {
+    Outcome outcome = stand_in_lines(policy);
+    if (outcome == Outcome::held) outcome = leave_others(policy);
+    if (outcome != Outcome::held) release(withdrawal_budget(session_));
+    return outcome;
+  } catch (...) {
+    release(withdrawal_budget(session_));
+    throw;
+  }
+}
+
+AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
+  for (const auto& lock : locks_) {
+    if (const auto outcome = lock->enter(policy)) return choose(*lock, *outcome);
+  }
+  if (!policy.in_line) {
+    look_around();
+    return Outcome::busy;
+  }
+  for (;;) {
+    if (const auto outcome = sleep(policy)) return *outcome;
+    if (const auto outcome = look_again(policy)) return *outcome;
+  }
+}
+
+// Nothing: look again.
+std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
+  std::vector<zk::Watch> watches;
+  bool all = true;
+  for (const auto& lock : locks_) {
+    if (const auto outcome = lock->watch(policy)) return choose(*lock, *outcome);
+    all = all && lock->is_watched();
+    for (const zk::Watch& watch : lock->watches()) watches.push_back(watch);
+  }
+  if (!all) return std::nullopt;
+  return wait_for_change(
+      session_, watches, policy, observer_, [this]() -> const Holder& { return look_around(); },
+      deadline_in(zk::longest_sleep_of(session_.timeout())));
+}
+
+// At the lines where something has changed; where nothing has woken us, at all.
+std::optional<AnyLock::Outcome> AnyLock::look_again(const WaitPolicy& policy) {
+  std::vector<Lock*> changed;
+  for (const auto& lock : locks_) {
+    if (!lock->is_watched()) changed.push_back(lock.get());
+  }
+  if (changed.empty()) {
+    for (const auto& lock : locks_) changed.push_back(lock.get());
+  }
+  for (Lock* lock : changed) {
+    if (const auto outcome = lock->look_again(policy)) return choose(*lock, *outcome);
+  }
+  return std::nullopt;
+}
+
+// Until the answers are seen those behind us in the other lines wait for us in vain. That may have taken its time, in
+// which the one that we hold may have been lost.
+AnyLock::Outcome AnyLock::leave_others(const WaitPolicy& policy) {
+  const auto others = [this](const auto& visit) {
+    for (const auto& lock : locks_) {
+      if (lock.get() != chosen_) visit(*lock);
+    }
+  };
+  others([](Lock& lock) { lock.start_release(); });
+  for (bool left = false; !left;) {
+    const Deadline until = deadline_in(zk::beat_of(session_.timeout()));
+    left = true;
+    others([&](Lock& lock) { left &= lock.release(left_until(until)); });
+    if (left) break;
+    others([](Lock& lock) { lock.check_refusal(); });
+    session_.ready(policy.until);
+  }
+  if (session_.expired()) return Outcome::expired;
+  const bool old = BootClock::now() - chosen_->held().proved >= zk::heartbeat_of(session_.timeout());
+  return old ? chosen_->look_again(policy).value_or(Outcome::removed) : Outcome::held;
+}
+
+AnyLock::Outcome AnyLock::choose(Lock& lock, Outcome outcome) {
+  chosen_ = &lock;
+  holder_.path = lock.holder().path;
+  return outcome;
+}
+
+// Where it is our turn the soonest.
+const Holder& AnyLock::look_around() {
+  const auto nearest = std::min_element(locks_.begin(), locks_.end(),
+                                        [](const auto& a, const auto& b) { return a->before() < b->before(); });
+  holder_ = (*nearest)->look_around();
+  holder_.among = locks_.size();
+  return holder_;
+}
+
+bool AnyLock::release(Duration budget) {
+  const Deadline until = deadline_in(budget);
+  for (const auto& lock : locks_) lock->start_release();
+  bool all = true;
+  for (const auto& lock : locks_) all &= lock->release(left_until(until));
+  return all;
+}
+
+void AnyLock::forget() {
+  for (const auto& lock : locks_) lock->forget();
+}
+
+}  // namespace zklock::recipe

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/watched_node.h"
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+
+bool WatchedNode::look(Deadline until) {
+  for (;;) {
+    watch_ = std::make_shared<zk::WatchState>();
+    Answer answer = ask(until);
+    if (answer.code == Code::no_node && aspect_ != Aspect::stat) {
+      // What has failed has left no watch.
+      answer = session_.exists(path_, until, watch_);
+      if (answer.code == Code::ok) continue;
+    }
+    if (answer.code == Code::expired) return false;
+    if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
+    found_ = std::move(answer);
+    return true;
+  }
+}
+
+// A session never sees an older state than it has seen before, whichever server it moves to; a new one may: hence its
+// sync.
+Answer WatchedNode::ask(Deadline until) {
+  const auto look = [this](zk::Client& client) {
+    switch (aspect_) {
+      case Aspect::stat: return client.exists(path_, watch_);
+      case Aspect::data: return client.read(path_, watch_);
+      case Aspect::children: return client.children(path_, watch_);
+    }
+    return client.exists(path_, watch_);
+  };
+  if (synced_ == session_.id()) return session_.ask(look, until);
+  const auto sync = [this](zk::Client& client) { return client.sync(path_); };
+  Answer answer = session_.ask_both(sync, look, until).second;
+  if (answer.code != Code::expired) synced_ = session_.id();
+  return answer;
+}
+
+}  // namespace zklock::recipe

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For how long a lock may be free while somebody waits for it: a session, a tick and BOUND.
+
+The time begins anew when a waiting zklock is killed or frozen, for it may have been the next; and when a server is
+thawed or a link mended, for the last words of a dead zklock may have been held up there, and make its session last.
+What does not count is the time without a quorum, by the suite's own question (events.py): a leader and a follower that
+no fault holds back, that say so themselves, and that have lately committed something for the suite. So an election is
+left out for as long as it takes.
+"""
+
+from schedule import SESSION, TICK
+
+# Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
+BOUND = SESSION + 1.0
+LIMIT = int((SESSION + TICK + BOUND) * 1e9)
+RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
+
+
+def begins_anew(event, resets):
+    if event["what"] == "fault":
+        return event["kind"] in resets
+    words = event["kind"].split() if event["what"] == "healed" else []
+    return words[:1] in (["follower"], ["followers"], ["leader"]) and words[1] != "killed"
+
+
+def judged(start, end, events, resets=RESETS):
+    """The parts of a gap that have to be short. `events`: those of a run in their order, quorum, fault and healed."""
+    there, since = True, start
+    for event in events:
+        at = min(event["at"], end)
+        cut = begins_anew(event, resets)
+        if event["what"] == "quorum" or cut and at > since:
+            if there and at > since:
+                yield since, at
+            there = there if cut else event["there"]
+            since = max(since, at)
+    if there and end > since:
+        yield since, end

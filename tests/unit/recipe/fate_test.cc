@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/value/fate: what tests/model/value_model.cc leaves out, because there every node may be read.
+#include "recipe/value/fate.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+constexpr Sight kBefore{true, 7, 3, false, 0};
+
+Sight at(int32_t version, std::optional<bool> is_ours) {
+  return {true, 7, version, is_ours, 0};
+}
+
+TEST(Fate, WhatMayNotBeReadIsKnownByItsVersionAlone) {
+  EXPECT_EQ(fate_of(ChangeKind::set, -1, kBefore, at(3, std::nullopt)), Fate::not_done);
+  EXPECT_EQ(fate_of(ChangeKind::set, -1, kBefore, at(4, std::nullopt)), Fate::unknown);
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(3, std::nullopt)), Fate::not_done);
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(4, std::nullopt)), Fate::unknown);
+}
+
+TEST(Fate, OtherBytesAtTheNextVersionAreAnothers) {
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(4, false)), Fate::not_done);
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(4, true)), Fate::unknown);
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(5, false)), Fate::unknown);
+}
+
+TEST(Fate, WhatWasMadeAnewIsAnotherNode) {
+  Sight after = at(3, false);
+  after.created = 9;
+  EXPECT_EQ(fate_of(ChangeKind::set, -1, kBefore, after), Fate::unknown);
+  EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, after), Fate::unknown);
+  EXPECT_EQ(fate_of(ChangeKind::remove, -1, kBefore, after), Fate::done);
+  EXPECT_EQ(fate_of(ChangeKind::remove_version, 3, kBefore, after), Fate::unknown);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -123,6 +123,19 @@ void Client::read(const std::string& path, bool watched, Answer& answer) {
       zoo_awget(handle_, (chroot_ + path).c_str(), watched ? ignore_event : nullptr, nullptr, on_data, &answer));
 }
 
+void Client::write(const std::string& path, const std::string& data, Answer& answer) {
+  must_be_sent(
+      zoo_aset(handle_, (chroot_ + path).c_str(), data.data(), static_cast<int>(data.size()), -1, on_stat, &answer));
+}
+
+void Client::sync(const std::string& path, Answer& answer) {
+  must_be_sent(zoo_async(handle_, (chroot_ + path).c_str(), on_string, &answer));
+}
+
+void Client::read_watched(const std::string& path, bool& fired, Answer& answer) {
+  must_be_sent(zoo_awget(handle_, (chroot_ + path).c_str(), on_event, &fired, on_data, &answer));
+}
+
 void Client::await_end(const std::string& path) {
   bool fired = false;
   Answer answer;

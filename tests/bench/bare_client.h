@@ -37,6 +37,10 @@ class Client {
   void children(const std::string& path, Answer& answer);
   // `watched`: with a watch that does nothing.
   void read(const std::string& path, bool watched, Answer& answer);
+  void write(const std::string& path, const std::string& data, Answer& answer);
+  void sync(const std::string& path, Answer& answer);
+  // `fired` is set when what was read has changed.
+  void read_watched(const std::string& path, bool& fired, Answer& answer);
   // Until there is no such node, or it has changed. It is asked for, and watched, at once.
   void await_end(const std::string& path);
 

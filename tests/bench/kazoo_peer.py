@@ -10,6 +10,10 @@
     consume PATH N      N items out of a LockingQueue: get and consume each
     party PATH NAME     in a Party, until it gets TERM
     watch PATH          a line for each list of children that it sees: how many there are
+    read PATH           a node's bytes
+    write PATH TEXT [VERSION]  into a node, if that is its version
+    list PATH           the names of its children, sorted
+    watch-value PATH    a line for each value that it sees
 
 Those that take items say "ready" and begin when standard input ends. KAZOO_TIMEOUT is the session's (15 s).
 """
@@ -91,8 +95,25 @@ def watch(client, path):
     signal.pause()
 
 
+def read(client, path):
+    sys.stdout.buffer.write(client.get(path)[0])
+
+
+def write(client, path, text, version="-1"):
+    client.set(path, text.encode(), int(version))
+
+
+def list_children(client, path):
+    print("\n".join(sorted(client.get_children(path))))
+
+
+def watch_value(client, path):
+    client.DataWatch(path)(lambda data, _: print(data.decode(), flush=True))
+    signal.pause()
+
+
 VERBS = {"lock": lock, "put": put, "fill": fill, "put-all": put_all, "get": get, "consume": consume, "party": party,
-         "watch": watch}
+         "watch": watch, "read": read, "write": write, "list": list_children, "watch-value": watch_value}
 
 
 def main():

@@ -11,8 +11,8 @@
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, what fenced writes have
-to in fenced_checker.py.
+What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, what fenced writes do
+in fenced_checker.py.
 """
 
 import collections
@@ -159,12 +159,12 @@ def check(history_path, events_path, wanted=(0, 0)):
     violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
-    folder = os.path.dirname(history_path)
     counted = list(report(history, events, stretches))
-    for beside in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
-                   fenced_checker.check(folder, LEAST_FENCED if wanted[0] else 0)):
-        counted += beside[0]
-        violations += beside[1]
+    folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
+    for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
+                                        fenced_checker.check(folder, least)):
+        counted += its_counted
+        violations += its_violations
     return counted, violations
 
 

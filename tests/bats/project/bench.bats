@@ -41,6 +41,13 @@ marked_off() { sed '/^<!-- made by/,/^<!-- to here/d' "$1"; }
   found '[.comparisons[0].claims[] | select(.name | startswith("CPU of a ")) | .value > 0] == [true, true]'
 }
 
+@test "values are read, written, listed and watched beside other programs" {
+  bench least value children watch
+  found '[.comparisons[].name] == ["value", "children", "watch"]'
+  found '.comparisons[0].claims[] | select(.name == "CPU of get, zklock to floor") | .value > 0'
+  found '.comparisons[2].claims[] | select(.name == "written to seen, zklock to floor") | .value > 0'
+}
+
 @test "the report is made of what was found, README's part of it between its marks" {
   bench least probe
   cp "$repo/README.md" "$BATS_TEST_TMPDIR"

@@ -85,19 +85,22 @@ assert_missing() { expect_status 1 znode get "$1"; }
   expect_error 64 "ZKLOCK_NODE" zklock value delete --fenced /a
   ZKLOCK_NODE='' expect_error 64 "ZKLOCK_NODE" zklock value set --fenced /a v
   ZKLOCK_NODE=nonsense expect_error 64 "ZKLOCK_NODE" zklock value set --fenced /a v
+  ZKLOCK_NODE=/there expect_error 64 "ZKLOCK_NODE" zklock value set --fenced /a v
   assert_untouched
 }
 
 @test "--fenced with a node that is not there: 76, and nothing is written or removed" {
   znode create /there old
   local node
-  for node in /l/_c_5-lock-0000000000 /no/such/node $'/there\n/gone'; do
+  for node in /l/_c_5-lock-0000000000 /no/such/_c_5-lock-0000000000 $'/l/_c_5-lease-0000000000\n/l/_c_6-lease-0000000000'; do
     ZKLOCK_NODE=$node expect_error 76 "cannot set /there" zklock value set --fenced /there new
     ZKLOCK_NODE=$node expect_error 76 "cannot set /new/deep" zklock value set --fenced /new/deep v
     ZKLOCK_NODE=$node expect_error 76 "cannot delete /there" zklock value delete --fenced /there
     ZKLOCK_NODE=$node expect_error 76 "cannot delete /there" zklock value delete --fenced -r --yes /there
   done
-  ZKLOCK_NODE=/there ZKLOCK_OUTER="5 /gone" expect_error 76 "cannot set /there" zklock value set --fenced /there new
+  znode create /l/_c_5-lock-0000000000
+  ZKLOCK_NODE=/l/_c_5-lock-0000000000 ZKLOCK_OUTER="5 /gone/_c_4-lock-0000000000" expect_error 76 "cannot set /there" \
+    zklock value set --fenced /there new
   value_is /there old
   assert_missing /new
 }
@@ -255,7 +258,7 @@ assert_missing() { expect_status 1 znode get "$1"; }
   expect_error 69 127.0.0.1:1 zklock value delete /a
   expect_error 69 127.0.0.1:1 zklock value get --default x /a
   assert_equal "$output" ""
-  ZKLOCK_NODE=/l/x expect_error 69 127.0.0.1:1 zklock value set --fenced /a v
+  ZKLOCK_NODE=/l/_c_5-lock-0000000000 expect_error 69 127.0.0.1:1 zklock value set --fenced /a v
 }
 
 @test "a node that we may not use: 77, for each of them, and it stays as it is" {

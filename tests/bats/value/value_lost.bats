@@ -169,7 +169,7 @@ with_lock() {
     znode rm /v 2>/dev/null || true
     znode create /v old
     end_lock
-    background znode stand /l/lock- >lock
+    background znode stand /l/_c_1-lock- >lock
     pid[lock]=$!
     wait_until "the lock is held" test -s lock
     node=$(<lock)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// bare_value: what `zklock value` costs at least, by the C client and nothing else.
+//
+//   get PATH | set PATH DATA   like `zklock value get`, a sync with the read; like `set` of what is there
+//   list PATH                  the names, sorted
+//   fill PATH N                N children named 00000 and so on
+//   watch PATH                 a line for each value that it sees
+//   feed PATH                  writes each line of standard input
+#include "bare_client.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+namespace {
+
+constexpr int kBatch = 1000;
+
+void get(bare::Client& client, const std::string& path) {
+  bare::Answer synced;
+  bare::Answer read;
+  client.sync(path, synced);
+  client.read(path, false, read);
+  client.await(read, "cannot read");
+  std::fwrite(read.data.data(), 1, read.data.size(), stdout);
+}
+
+void set(bare::Client& client, const std::string& path, const std::string& data) {
+  bare::Answer written;
+  client.write(path, data, written);
+  client.await(written, "cannot write");
+}
+
+void list(bare::Client& client, const std::string& path) {
+  bare::Answer listed;
+  client.children(path, listed);
+  client.await(listed, "cannot list");
+  std::sort(listed.names.begin(), listed.names.end());
+  for (const std::string& name : listed.names) std::printf("%s\n", name.c_str());
+}
+
+void fill(bare::Client& client, const std::string& path, int count) {
+  for (int first = 0; first < count; first += kBatch) {
+    for (int i = first; i < std::min(first + kBatch, count); ++i) {
+      char name[16];
+      std::snprintf(name, sizeof name, "/%05d", i);
+      client.add_create(path + name, "", 0);
+    }
+    bare::Answer made;
+    client.transact(made);
+    client.await(made, "cannot create");
+  }
+}
+
+void watch(bare::Client& client, const std::string& path) {
+  for (;;) {
+    bool fired = false;
+    bare::Answer read;
+    client.read_watched(path, fired, read);
+    client.await(read, "cannot read");
+    std::printf("%s\n", read.data.c_str());
+    std::fflush(stdout);
+    while (!fired) client.turn(true);
+  }
+}
+
+void feed(bare::Client& client, const std::string& path) {
+  for (std::string line; std::getline(std::cin, line);) set(client, path, line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) bare::die("usage: bare_value VERB PATH …");
+  const std::string verb = argv[1];
+  const std::string path = argv[2];
+  bare::Client client;
+  if (verb == "get") get(client, path);
+  if (verb == "set") set(client, path, argv[3]);
+  if (verb == "list") list(client, path);
+  if (verb == "fill") fill(client, path, std::atoi(argv[3]));
+  if (verb == "watch") watch(client, path);
+  if (verb == "feed") feed(client, path);
+}

@@ -75,7 +75,7 @@ def check(folder, events):
 
 def report(signs, events, longest):
     asked = {event["run"]: event["at"] for event in events if event["what"] == "crowd begin"}
-    begins = [(run, at) for word, _, run, at in signs if word == "begin"]
+    begins = [(run, at) for word, _, run, at in signs if word in ("begin", "twice")]
     waits = [at - asked[run] for run, at in begins if run in asked]
     ended = sum(1 for word, *_ in signs if word == "end")
     fewest = min(collections.Counter(run.partition(".")[0] for run, _ in begins).values())

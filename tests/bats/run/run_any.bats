@@ -273,6 +273,33 @@ counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" 
   let_all_go x s
 }
 
+@test "one of them may not be used: 77, and no place is left" {
+  need_no_identity
+  hold x /a
+  ZKLOCK_AUTH=digest:me:secret hold c --acl creator /c
+  expect_error 77 "cannot take /c: " zklock run --any /a /c -- touch ran
+  assert has_nodes /a 1
+  assert [ ! -e ran ]
+  let_all_go x c
+}
+
+@test "an answer is lost on the way, whichever: it has left the line that it passed by before its command starts" {
+  local n relayed
+  hold x /a
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  relayed=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
+  for n in {1..20}; do
+    # shellcheck disable=SC2016
+    background bash -c 'sleep "0.0$((RANDOM % 70 + 10))"; kill -USR2 "$0"' "${pid[relay]}"
+    # shellcheck disable=SC2016
+    expect_status 0 env DIRECT="$ZKLOCK_SERVERS" "$ZKLOCK_BIN" run -S "$relayed" --any /a /b -- \
+      sh -c 'export ZKLOCK_SERVERS=$DIRECT; znode ls /a | wc -l; echo "$ZKLOCK_PATH"'
+    assert_equal "$output" $'1\n/b'
+  done
+  assert [ "$(grep -c lost relayed)" -gt 5 ]
+  let_all_go x
+}
+
 @test "what makes no sense is refused with 64, and nothing is made" {
   expect_error 64 "with --any, /a is named twice" zklock run --any /a /b /a -- true
   expect_error 64 "give either --any or --slots, not both" zklock run --any --slots 2 /a /b -- true

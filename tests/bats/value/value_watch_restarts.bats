@@ -30,7 +30,7 @@ forward() { sort -nuc "$1" || fail "a state was told twice, or taken back: $(sor
   export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   local last=1000 watchers=() server command
   # shellcheck disable=SC2016
-  command='echo "$ZKLOCK_VALUE_VERSION $(cat)" >>ran'
+  command='echo "$ZKLOCK_VALUE_VERSION $(cat)" >>ran; sleep 0.3'
   write 0
   background zklock value watch --session-timeout 6s /v >states 2>states.err
   watchers+=($!)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -119,10 +120,15 @@ class Relay {
 
   // Where they are counted, one message at a time: a frame of ZooKeeper's, or a record of TLS.
   static ssize_t receive(int from, char* bytes, size_t size, bool one) {
-    unsigned char head[5];
+    uint8_t head[5];
     if (!one || recv(from, head, sizeof head, MSG_PEEK | MSG_WAITALL) != sizeof head) return recv(from, bytes, size, 0);
     const bool is_record = head[0] >= 20 && head[0] <= 23;
-    const size_t length = is_record ? 5U + (head[3] << 8) + head[4] : 4U + (head[1] << 16) + (head[2] << 8) + head[3];
+    const auto number = [&head](size_t first, size_t end) {
+      size_t value = 0;
+      for (size_t i = first; i < end; ++i) value = value << 8U | head[i];
+      return value;
+    };
+    const size_t length = is_record ? 5 + number(3, 5) : 4 + number(0, 4);
     return recv(from, bytes, std::min(length, size), MSG_WAITALL);
   }
 

@@ -2,6 +2,7 @@
 #include "recipe/value/value.h"
 
 #include "base/text.h"
+#include "recipe/line.h"
 #include "recipe/use.h"
 #include "zk/path.h"
 
@@ -56,8 +57,18 @@ class Change {
     } else if (!is_removal()) {
       check_site(session_, change_.path, tried_, until_);
       survey(ground);
+      for (const std::string& node : ground.missing) check_name(node);
+      check_name(change_.path);
     }
     return ground;
+  }
+
+  // For whoever takes a lock at the node above it, whoever makes it stands in line: for ever, because it stays.
+  void check_name(const std::string& node) const {
+    if (!parse_contender(zk::name_of(node))) return;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: '{}' is the name of a contender for a lock; choose another path", tried_,
+                              printable(zk::name_of(node))));
   }
 
   // What may not be read has a Stat all the same.

@@ -102,6 +102,13 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   hold h /l
   expect_error 65 "'$(znode ls /l)' is the name of a contender" zklock value set "$(its_node /l)" x
   expect_error 65 "is the name of a contender" zklock value set /l/_c_1-lock-0000000001 x
+  # any contender, whoever made it, and what would be above it
+  expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001 x
+  expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001/v x
+  assert_equal "$(znode ls /l | wc -l)" 1
+  znode create /tasks/task-0000000012 old
+  expect_status 0 zklock value set /tasks/task-0000000012 new
+  expect_status 0 zklock value set /tasks/task-0000000012/state done
   background zklock group join --name a /g
   wait_until "it is in" has_nodes /g 1
   expect_error 65 "is ephemeral: it belongs to session 0x" zklock value set "$(its_node /g)" x

@@ -57,7 +57,7 @@ class Change {
     } else if (!is_removal()) {
       check_site(session_, change_.path, tried_, until_);
       survey(ground);
-      for (const std::string& node : ground.missing) check_name(node);
+      for (const std::string& above : ground.missing) check_name(above);
       check_name(change_.path);
     }
     return ground;

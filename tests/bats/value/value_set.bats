@@ -108,7 +108,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   assert_equal "$(znode ls /l | wc -l)" 1
   znode create /tasks/task-0000000012 old
   expect_status 0 zklock value set /tasks/task-0000000012 new
-  expect_status 0 zklock value set /tasks/task-0000000012/state done
+  expect_status 0 zklock value set /tasks/task-0000000012/state ended
   background zklock group join --name a /g
   wait_until "it is in" has_nodes /g 1
   expect_error 65 "is ephemeral: it belongs to session 0x" zklock value set "$(its_node /g)" x

@@ -34,10 +34,15 @@ class Change {
       : session_(session), change_(change), tried_(tried), until_(until) {}
 
   ChangeResult make() {
-    for (;;) {
-      const Ground ground = look();
-      if (is_removal() && !ground.sight.exists) return absent();
-      if (const auto result = attempt(ground)) return *result;
+    try {
+      for (;;) {
+        const Ground ground = look();
+        if (is_removal() && !ground.sight.exists) return absent();
+        if (const auto result = attempt(ground)) return *result;
+      }
+    } catch (const Failure& failure) {
+      if (!in_doubt_ || failure.status() != ExitStatus::unavailable) throw;
+      throw Failure(failure.status(), failure.text() + "; whether it was done is not known");
     }
   }
 
@@ -106,7 +111,9 @@ class Change {
     }
     session_.ready(until_);
     if (session_.expired()) return reopen();
+    in_doubt_ = true;
     const Answer answer = session_.await(session_.client().transact(steps(ground)), until_);
+    in_doubt_ = answer.code == Code::unknown || answer.code == Code::expired;
     switch (answer.code) {
       case Code::ok: return ChangeResult{End::done, !is_removal(), answer.stat.version};
       case Code::not_empty:
@@ -163,7 +170,7 @@ class Change {
     if (!ground.anchor.empty()) after.around = alive(session_.exists(ground.anchor, until_)).stat.child_version;
     switch (fate_of(change_.kind, change_.version, ground.sight, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
-      case Fate::not_done: return std::nullopt;
+      case Fate::not_done: in_doubt_ = false; return std::nullopt;
       case Fate::unknown: break;
     }
     return ChangeResult{End::unknown, after.exists, after.version};
@@ -184,6 +191,7 @@ class Change {
   const ValueChange& change_;
   const std::string& tried_;
   Deadline until_;
+  bool in_doubt_ = false;  // a transaction was sent, and what has become of it is not known yet
 };
 
 }  // namespace

@@ -163,6 +163,24 @@ with_none() {
   only 75 69 0
 }
 
+@test "no server after the write was sent: 69, and that it is not known; before: 69 alone" {
+  with_old
+  prepare
+  relay_dies() {
+    kill -KILL "${pid[relay]}"
+    background sleep 100
+    pid[relay]=$!
+  }
+  # of a handshake, a sync and a read, what comes behind is the transaction's
+  lose a 4 relay_dies set --connect-timeout 2s /v mine
+  assert_equal "$ended" 69
+  assert_regex "$(<said)" "^zklock: cannot reach ZooKeeper .*; whether it was done is not known\$"
+  assert_equal "$(there)" "mine 1"
+  lose r 2 relay_dies set --connect-timeout 2s /v mine
+  assert_equal "$ended" 69
+  refute grep -F "not known" said
+}
+
 # The node of a lock that is held, which `value` is told of as a command under it would be.
 with_lock() {
   prepare() {

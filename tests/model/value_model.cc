@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two that change a value, src/recipe/value/value.cc, under a lock or not, while others write, delete and make it anew,
-// and answers are lost: what has become of a change is judged by fate_of() itself. What was sent through a connection
-// that is lost may be done later, until a barrier was answered.
+// Two that change a value, src/recipe/value/change.cc, under a lock or not, while others write, delete and make it
+// anew, and answers are lost: what has become of a change is judged by fate_of() itself. What was sent through a
+// connection that is lost may be done later, until a barrier was answered.
 #include "recipe/value/fate.h"
 #include "run.h"
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "command/cli/subcommand.h"
+#include "recipe/value/change.h"
 #include "recipe/value/value.h"
 
 #include <cstdint>

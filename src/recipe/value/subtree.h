@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node and all that is below it, listed and removed. Others may add and remove meanwhile. The functions throw what
-// those of recipe/value/value.h throw.
+// change_value() throws.
 #pragma once
 
-#include "recipe/value/value.h"
+#include "recipe/value/change.h"
 #include "zk/session.h"
 
 #include <string>

@@ -86,6 +86,16 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   assert_equal "$(znode get /not/there/yet/v)" x
 }
 
+@test "twenty at once make their nodes below the same that is missing: each does" {
+  local i pids=()
+  for i in {1..20}; do
+    background zklock value set --if-missing "/a/b/c/n$i" x
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do expect_end 0 "$i"; done
+  assert_equal "$(count_nodes /a/b/c)" 20
+}
+
 @test "any node may be read, also what others keep there" {
   hold h /l
   expect_status 0 zklock value get "$(its_node /l)"

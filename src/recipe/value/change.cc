@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/value/change.h"
+
+#include "base/text.h"
+#include "recipe/line.h"
+#include "recipe/use.h"
+#include "recipe/value/value.h"
+#include "zk/path.h"
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using zk::Client;
+using zk::Code;
+using zk::Step;
+using Kind = ChangeKind;
+using End = ChangeEnd;
+
+// A node as it was before a change, and what is above it.
+struct Ground {
+  Sight sight;
+  std::string anchor;                // the nearest node above it that is there; "" if not even the root is
+  std::vector<std::string> missing;  // between that and it, in the order in which they are made
+};
+
+class Change {
+ public:
+  Change(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until)
+      : session_(session), change_(change), tried_(tried), until_(until) {}
+
+  ChangeResult make() {
+    try {
+      for (;;) {
+        const Ground ground = look();
+        if (is_removal() && !ground.sight.exists) return absent();
+        if (const auto result = attempt(ground)) return *result;
+      }
+    } catch (const Failure& failure) {
+      if (!in_doubt_ || failure.status() != ExitStatus::unavailable) throw;
+      throw Failure(failure.status(), failure.text() + "; whether it was done is not known");
+    }
+  }
+
+ private:
+  bool is_removal() const { return change_.kind == Kind::remove || change_.kind == Kind::remove_version; }
+
+  ChangeResult absent() const { return {change_.kind == Kind::remove ? End::absent : End::differs}; }
+
+  Ground look() {
+    const auto sync = [&](Client& client) { return client.sync(change_.path); };
+    const auto read = [&](Client& client) { return client.read(change_.path); };
+    const Answer node = alive(session_.ask_both(sync, read, until_).second);
+    Ground ground{sight_of(node), {}, {}};
+    check_site_by_name(session_, change_.path, tried_, until_);
+    if (ground.sight.exists) {
+      check_is_value(change_.path, node.stat, node.data, tried_);
+    } else if (!is_removal()) {
+      check_site(session_, change_.path, tried_, until_);
+      survey(ground);
+      for (const std::string& above : ground.missing) check_name(above);
+      check_name(change_.path);
+    }
+    return ground;
+  }
+
+  // For whoever takes a lock at the node above it, whoever makes it stands in line: for ever, because it stays.
+  void check_name(const std::string& node) const {
+    if (!parse_contender(zk::name_of(node))) return;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: '{}' is the name of a contender for a lock; choose another path", tried_,
+                              printable(zk::name_of(node))));
+  }
+
+  // What may not be read has a Stat all the same.
+  Sight sight_of(const Answer& node) {
+    const bool hidden = node.code == Code::no_auth;
+    const Answer answer = hidden ? alive(session_.exists(change_.path, until_)) : node;
+    if (answer.code == Code::no_node) return {};
+    if (answer.code != Code::ok) throw zk::failure_of(tried_, answer);
+    if (hidden) check_is_value(change_.path, answer.stat, "", tried_);
+    Sight sight{true, answer.stat.created, answer.stat.version, std::nullopt, 0};
+    if (!hidden) sight.is_ours = answer.data == change_.data;
+    return sight;
+  }
+
+  void survey(Ground& ground) {
+    std::string path = change_.path;
+    do {
+      path = zk::parent_of(path);
+      const Answer above = alive(session_.exists(path.empty() ? "/" : path, until_));
+      if (above.code == Code::ok) {
+        ground.anchor = path.empty() ? "/" : path;
+        ground.sight.around = above.stat.child_version;
+        return;
+      }
+      if (!path.empty()) ground.missing.insert(ground.missing.begin(), path);
+    } while (!path.empty());
+  }
+
+  // Nothing: look again.
+  std::optional<ChangeResult> attempt(const Ground& ground) {
+    if (!ground.sight.exists && ground.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
+      if (!holds()) return ChangeResult{End::unheld};
+      session_.make_parents("/" + zk::name_of(change_.path), until_);
+      return std::nullopt;
+    }
+    session_.ready(until_);
+    if (session_.expired()) return reopen();
+    in_doubt_ = true;
+    const Answer answer = session_.await(session_.client().transact(steps(ground)), until_);
+    in_doubt_ = answer.code == Code::unknown || answer.code == Code::expired;
+    switch (answer.code) {
+      case Code::ok: return ChangeResult{End::done, !is_removal(), answer.stat.version};
+      case Code::not_empty:
+      case Code::bad_version: return refused(answer.code == Code::not_empty ? End::has_children : End::differs);
+      case Code::node_exists: return explain_existing();
+      case Code::no_node: return explain_missing();
+      case Code::unknown:
+      case Code::expired: return resolve(ground);
+      default: throw zk::failure_of(tried_, answer);
+    }
+  }
+
+  std::vector<Step> steps(const Ground& ground) const {
+    std::vector<Step> steps;
+    for (const std::string& node : change_.held) steps.push_back({Step::Kind::check, node});
+    if (is_removal()) {
+      steps.push_back({Step::Kind::remove, change_.path, "", change_.version});
+    } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && ground.sight.exists)) {
+      steps.push_back({Step::Kind::write, change_.path, change_.data, change_.version});
+    } else {
+      for (const std::string& node : ground.missing) steps.push_back({Step::Kind::create, node});
+      steps.push_back({Step::Kind::create, change_.path, change_.data});
+    }
+    return steps;
+  }
+
+  ChangeResult refused(End end) {
+    const Answer now = alive(session_.exists(change_.path, until_));
+    return {end, now.code == Code::ok, now.stat.version, now.stat.children};
+  }
+
+  // The one to be made, or one above it.
+  std::optional<ChangeResult> explain_existing() {
+    if (change_.kind != Kind::create) return std::nullopt;
+    const ChangeResult result = refused(End::differs);
+    return result.exists ? std::optional(result) : std::nullopt;
+  }
+
+  // A node of those that are held, the one to be changed, or one above it.
+  std::optional<ChangeResult> explain_missing() {
+    if (!holds()) return ChangeResult{End::unheld};
+    if (change_.kind == Kind::set_version) return refused(End::differs);
+    return std::nullopt;
+  }
+
+  bool holds() {
+    if (change_.held.empty()) return true;
+    const Answer answer = alive(session_.ask([&](Client& client) { return client.check(change_.held); }, until_));
+    if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
+    return answer.code == Code::ok;
+  }
+
+  std::optional<ChangeResult> resolve(const Ground& ground) {
+    if (session_.expired()) reopen();
+    const auto barrier = [](Client& client) { return client.barrier(); };
+    const auto read = [&](Client& client) { return client.read(change_.path); };
+    const Answer node = alive(session_.ask_both(barrier, read, until_).second);
+    Sight after = sight_of(node);
+    if (!ground.anchor.empty()) after.around = alive(session_.exists(ground.anchor, until_)).stat.child_version;
+    switch (fate_of(change_.kind, change_.version, ground.sight, after)) {
+      case Fate::done: return ChangeResult{End::done, after.exists, after.version};
+      case Fate::not_done: in_doubt_ = false; return std::nullopt;
+      case Fate::unknown: break;
+    }
+    return ChangeResult{End::unknown, after.exists, after.version};
+  }
+
+  // What was sent in the old one is done, or never will be, once the servers have ended it.
+  std::nullopt_t reopen() {
+    session_.open(until_);
+    return std::nullopt;
+  }
+
+  Answer alive(Answer answer) const {
+    if (answer.code == Code::expired) throw zk::expired(tried_);
+    return answer;
+  }
+
+  zk::Session& session_;
+  const ValueChange& change_;
+  const std::string& tried_;
+  Deadline until_;
+  bool in_doubt_ = false;  // a transaction was sent, and what has become of it is not known yet
+};
+
+}  // namespace
+
+ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+  if (mark_of(change.data) != PathMark::none) {
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: '{}' is what zklock marks a queue or a group with", tried, printable(change.data)));
+  }
+  return Change(session, change, tried, until).make();
+}
+
+}  // namespace zklock::recipe

@@ -88,10 +88,15 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
 
 @test "twenty at once make their nodes below the same that is missing: each does" {
   local i pids=()
+  # their input ends for all in the same moment
+  mkfifo input
+  exec 9<>input
   for i in {1..20}; do
-    background zklock value set --if-missing "/a/b/c/n$i" x
+    background zklock value set --if-missing "/a/b/c/n$i" <input 9>&-
     pids+=($!)
   done
+  wait_until "they run" eval '(($(pgrep -c -P $$ zklock) == 20))'
+  exec 9>&-
   for i in "${pids[@]}"; do expect_end 0 "$i"; done
   assert_equal "$(count_nodes /a/b/c)" 20
 }

@@ -104,7 +104,7 @@ class Change {
   // Nothing: look again.
   std::optional<ChangeResult> attempt(const Ground& ground) {
     if (!ground.sight.exists && ground.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
-      if (!holds()) return ChangeResult{End::unheld};
+      if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
       session_.make_parents("/" + zk::name_of(change_.path), until_);
       return std::nullopt;
     }
@@ -153,16 +153,9 @@ class Change {
 
   // A node of those that are held, the one to be changed, or one above it.
   std::optional<ChangeResult> explain_missing() {
-    if (!holds()) return ChangeResult{End::unheld};
+    if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
     if (change_.kind == Kind::set_version) return refused(End::differs);
     return std::nullopt;
-  }
-
-  bool holds() {
-    if (change_.held.empty()) return true;
-    const Answer answer = alive(session_.ask([&](Client& client) { return client.check(change_.held); }, until_));
-    if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
-    return answer.code == Code::ok;
   }
 
   std::optional<ChangeResult> resolve(const Ground& ground) {
@@ -206,6 +199,13 @@ ChangeResult change_value(zk::Session& session, const ValueChange& change, const
                   fmt::format("{}: '{}' is what zklock marks a queue or a group with", tried, printable(change.data)));
   }
   return Change(session, change, tried, until).make();
+}
+
+bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+  if (change.held.empty()) return true;
+  const Answer answer = session.ask([&](Client& client) { return client.check(change.held); }, until);
+  if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried, answer);
+  return answer.code == Code::ok;
 }
 
 }  // namespace zklock::recipe

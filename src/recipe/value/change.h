@@ -44,4 +44,7 @@ struct ChangeResult {
 // else, 69 when the session has expired, 77 for what is not allowed.
 ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
 
+// Whether all that have to be there for it are, by a quorum's word; throws likewise.
+bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
+
 }  // namespace zklock::recipe

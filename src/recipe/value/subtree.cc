@@ -73,14 +73,16 @@ void check_all(zk::Session& session, const Lists& lists, const std::string& trie
 std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
   std::vector<Step> steps;
   for (const std::string& node : change.held) steps.push_back({Step::Kind::check, node});
-  const bool is_last = paths.size() <= kMostInOneStep;
-  if (change.version >= 0 && !is_last) steps.push_back({Step::Kind::check, change.path, "", change.version});
   size_t bytes = 0;
   for (size_t n = 0; n < kMostInOneStep && bytes < kMostBytes && !paths.empty(); ++n) {
     const bool is_root = paths.back() == change.path;
     bytes += paths.back().size();
     steps.push_back({Step::Kind::remove, std::move(paths.back()), "", is_root ? change.version : -1});
     paths.pop_back();
+  }
+  // Else the removal of its root checks it.
+  if (change.version >= 0 && !paths.empty()) {
+    steps.push_back({Step::Kind::check, change.path, "", change.version});
   }
   return steps;
 }
@@ -93,13 +95,6 @@ Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths path
     answer = session.await(session.client().transact(next_steps(change, paths)), until);
   }
   return answer;
-}
-
-bool holds(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
-  if (change.held.empty()) return true;
-  const Answer answer = session.ask([&](zk::Client& client) { return client.check(change.held); }, until);
-  if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried, answer);
-  return answer.code == Code::ok;
 }
 
 ChangeEnd absent_end(const ValueChange& change) {
@@ -123,7 +118,7 @@ std::vector<std::string> list_subtree(zk::Session& session, const std::string& p
 ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
   bool begun = false;  // some of it may be removed
   for (int round = 0;; ++round) {
-    if (!holds(session, change, tried, until)) return {ChangeEnd::unheld};
+    if (!is_held(session, change, tried, until)) return {ChangeEnd::unheld};
     const Lists lists = list_all(session, change.path, tried, until);
     if (lists.empty()) return begun ? gone(change) : ChangeResult{absent_end(change)};
     const auto left = static_cast<int32_t>(lists.size() - 1);
@@ -140,7 +135,9 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     const Answer answer = remove_all_of(session, change, std::move(paths), until);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
-    // Else somebody has added, changed or removed meanwhile, or the answer was lost.
+    // What was lost must not be done behind the next look.
+    if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); }, until);
+    // Else somebody has added, changed or removed meanwhile.
   }
 }
 

@@ -9,6 +9,7 @@
 #include "command/health/words.h"
 #include "command/lock/locks.h"
 #include "command/queue/queue.h"
+#include "command/top/top.h"
 #include "command/value/value.h"
 
 #include <algorithm>
@@ -77,6 +78,7 @@ constexpr Subcommand kRoot[] = {
     {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
     {"group", "Groups: be a member, see who is", add_group, "Groups", kGroup},
     {"value", "Values: read, write and watch configuration", add_value_commands, "Values", kValue},
+    {"top", "Watch locks, queues, groups and the ensemble", add_top, "Health"},
     {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
     {"ruok", "Ask servers whether their process runs", add_word, "Health"},
     {"stat", "Ask servers for their state and their clients", add_word, "Health"},

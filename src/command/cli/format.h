@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// --format and --json: the form in which a subcommand prints what it has found.
+#pragma once
+
+#include "command/cli/options.h"
+
+#include <span>
+
+namespace zklock::command {
+
+enum class Format { text, json, nagios, prometheus };
+
+struct FormatOptions {
+  Value format;
+  bool json = false;  // the same as --format json
+};
+
+inline constexpr Format kTextOrJson[] = {Format::text, Format::json};
+inline constexpr Format kTextJsonOrPrometheus[] = {Format::text, Format::json, Format::prometheus};
+
+// Adds both options, for a subcommand that has those `formats`; `json_help` says what --json prints.
+void add_format_options(CLI::App& app, FormatOptions& options, const char* json_help,
+                        std::span<const Format> formats = kTextOrJson);
+
+// The one that was asked for, else text. Throws a Failure (64) for one that is not among `formats`, and where --json
+// and --format disagree.
+Format format_of(const FormatOptions& options, std::span<const Format> formats = kTextOrJson);
+
+}  // namespace zklock::command

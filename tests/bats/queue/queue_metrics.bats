@@ -51,7 +51,6 @@ oldest() { sampled queue_oldest_item_timestamp_seconds; }
 @test "the oldest is found behind segments that are empty, and the sums are those of all" {
   seq 2500 | zklock queue push /q
   expect_status 0 zklock queue pull --count 1700 /q
-  znode create /q/items/100-0000000000
   exposes queue count /q
   assert_equal "$(sampled queue_items)" '{queue="/q",priority="100"} 800'
   assert_equal "$(oldest)" "{queue=\"/q\"} $(zklock queue list -N 1 --json /q | jq -r .id |

@@ -56,7 +56,7 @@ said() { [[ $(dead_letters) == "$1" ]]; }
 value() { ask "query?query=$1" | jq -r '.data.result[] | .value[1]'; }
 
 @test "a dead letter makes an alert fire in Prometheus, and an empty queue ends it" {
-  export ZKLOCK_TEST_WAIT=60
+  export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   script "ALERTS ON LOCKS AND QUEUES" 1 bin/zklock-metrics
   example "ALERTS ON LOCKS AND QUEUES" 3 alerts.yml
   hold h '/locks/a"b\c'

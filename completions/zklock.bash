@@ -108,7 +108,7 @@ _zklock() {
   local -a words=() starts=()
   local asked='-S --servers --tls --tls-ca --tls-cert --tls-key --tls-server-name -v --verbose -q --quiet -h --help'
   local global="$asked --session-timeout --connect-timeout --auth-file --acl"
-  local asking="$asked -w --timeout --json"
+  local asking="$asked -w --timeout --format --json"
   local -A own=(
     [help]='-h --help'
     [queue]='-h --help'
@@ -116,7 +116,7 @@ _zklock() {
     [value]='-h --help'
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
-    [show]="$global -r --recursive --json"
+    [show]="$global -r --recursive --format --json"
     [break]="$global -w --timeout --force --yes"
     [health]="$global -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
     [ruok]=$asking
@@ -127,22 +127,22 @@ _zklock() {
     [queue push]="$global -0 --null --whole -p --priority"
     [queue pull]="$global -N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
       --retry-delay --halt"
-    [queue list]="$global -N --count --dead --json"
-    [queue count]="$global --exact --json"
+    [queue list]="$global -N --count --dead --format --json"
+    [queue count]="$global --exact --format --json"
     [queue requeue]=$global
     [queue purge]="$global --dead --yes"
     [queue delete]="$global --yes"
     [group join]="$global --name --unique -w --timeout --data --data-file"
-    [group list]="$global -l --long --json --at-least"
-    [group watch]="$global --json --halt"
+    [group list]="$global -l --long --format --json --at-least"
+    [group watch]="$global --format --json --halt"
     [group wait]="$global --at-least --at-most -w --timeout"
     [group create]=$global
     [group delete]="$global --force"
-    [value get]="$global --json --default"
+    [value get]="$global --format --json --default"
     [value set]="$global --if-version --if-missing --fenced --print-version"
     [value delete]="$global --if-version --fenced -r --recursive --yes"
-    [value list]="$global -l --long -r --recursive -0 --null --json"
-    [value watch]="$global --json --list -0 --null --halt"
+    [value list]="$global -l --long -r --recursive -0 --null --format --json"
+    [value watch]="$global --format --json --list -0 --null --halt"
     [value wait]="$global -w --timeout --gone --equals --newer-than"
   )
   local -A below=(
@@ -167,7 +167,12 @@ _zklock() {
   case $option:$value in
     --acl:*) offered='open creator creator-world-read' ;;
     --peer:*) offered='curator-rw kazoo kazoo-extra' ;;
-    --format:*) offered='text json nagios prometheus' ;;
+    --format:*)
+      case $subcommand in
+        health) offered='text json nagios prometheus' ;;
+        *) offered='text json' ;;
+      esac
+      ;;
     --auth-file:* | --data-file:* | --tls-ca:* | --tls-cert:* | --tls-key:*) _zklock_files "$value" ;;
     --probe:*) _zklock_paths "$1" "$value" ;;
     -*:*) return ;; # free text, numbers, durations

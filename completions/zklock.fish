@@ -160,6 +160,7 @@ complete -c zklock -n '__zklock_at run' -l once-per -x -d '75 if one succeeded l
 complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the lock and run again'
 
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'
+complete -c zklock -n '__zklock_at show' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at show' -l json -d 'An object a line'
 
 complete -c zklock -n '__zklock_at break' -s w -l timeout -x -d 'Wait at most so long until they let go (30s)'
@@ -177,6 +178,7 @@ complete -c zklock -n '__zklock_at "queue push"' -l whole -d 'All of standard in
 complete -c zklock -n '__zklock_at "queue push"' -s p -l priority -x -d '0 to 999, lower ones first (100)'
 complete -c zklock -n '__zklock_at "queue list"' -s N -l count -x -d 'The first N'
 complete -c zklock -n '__zklock_at "queue list" "queue purge"' -l dead -d 'What was given up on instead'
+complete -c zklock -n '__zklock_at "queue list" "queue count"' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at "queue list" "queue count"' -l json -d 'For programs'
 complete -c zklock -n '__zklock_at "queue count"' -l exact -d 'Also how many are in work'
 complete -c zklock -n '__zklock_at "queue purge" "queue delete"' -l yes -d 'Do not ask'
@@ -195,6 +197,7 @@ complete -c zklock -n '__zklock_at "queue pull"' -l halt -d 'Stop at the first f
 
 complete -c zklock -n '__zklock_at health ruok stat srvr mntr 4lw' -s w -l timeout -x -d 'Wait at most so long for all replies (5s)'
 complete -c zklock -n '__zklock_at health ruok stat srvr mntr 4lw' -l json -d 'For programs'
+complete -c zklock -n '__zklock_at ruok stat srvr mntr 4lw' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at health' -l max-latency -x -d 'Warning where the average is higher'
 complete -c zklock -n '__zklock_at health' -l max-outstanding -x -d 'Warning where more requests wait'
 complete -c zklock -n '__zklock_at health' -l min-servers -x -d 'Critical if fewer serve'
@@ -215,6 +218,7 @@ complete -c zklock -n '__zklock_at "group join" "group wait"' -s w -l timeout -x
 complete -c zklock -n '__zklock_at "group join"' -l data -x -d 'What others can read'
 complete -c zklock -n '__zklock_at "group join"' -l data-file -r -F -d 'The same from a file'
 complete -c zklock -n '__zklock_at "group list"' -s l -l long -d 'Since when, session and data'
+complete -c zklock -n '__zklock_at "group list" "group watch"' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at "group list" "group watch"' -l json -d 'An object a line'
 complete -c zklock -n '__zklock_at "group list" "group wait"' -l at-least -x -d 'So many members or more'
 complete -c zklock -n '__zklock_at "group wait"' -l at-most -x -d 'So many members or fewer'
@@ -227,6 +231,7 @@ complete -c zklock -n '__zklock_at value' -a list -d 'Show the nodes below a pat
 complete -c zklock -n '__zklock_at value' -a watch -d 'Tell each change'
 complete -c zklock -n '__zklock_at value' -a wait -d 'Until a node is there, gone, or has changed'
 complete -c zklock -n '__zklock_at "value get"' -l default -x -d 'Printed where there is no such node'
+complete -c zklock -n '__zklock_at "value get" "value list" "value watch"' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at "value get" "value list" "value watch"' -l json -d 'An object a line'
 complete -c zklock -n '__zklock_at "value set" "value delete"' -l if-version -x -d 'Only where it has this version'
 complete -c zklock -n '__zklock_at "value set"' -l if-missing -d 'Only where there is no such node'

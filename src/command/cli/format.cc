@@ -13,10 +13,6 @@ namespace {
 
 constexpr const char* kNames[] = {"text", "json", "nagios", "prometheus"};  // in the order of Format
 
-const char* name_of(Format format) {
-  return kNames[static_cast<size_t>(format)];
-}
-
 // "text, json or prometheus"
 std::string list_of(std::span<const Format> formats) {
   std::string list;
@@ -28,6 +24,10 @@ std::string list_of(std::span<const Format> formats) {
 }
 
 }  // namespace
+
+const char* name_of(Format format) {
+  return kNames[static_cast<size_t>(format)];
+}
 
 void add_format_options(CLI::App& app, FormatOptions& options, const char* json_help, std::span<const Format> formats) {
   add_value(app, "--format", options.format, list_of(formats).c_str(), "FORMAT");

@@ -10,6 +10,8 @@ namespace zklock::command {
 
 enum class Format { text, json, nagios, prometheus };
 
+const char* name_of(Format format);
+
 struct FormatOptions {
   Value format;
   bool json = false;  // the same as --format json
@@ -25,5 +27,10 @@ void add_format_options(CLI::App& app, FormatOptions& options, const char* json_
 // The one that was asked for, else text. Throws a Failure (64) for one that is not among `formats`, and where --json
 // and --format disagree.
 Format format_of(const FormatOptions& options, std::span<const Format> formats = kTextOrJson);
+
+// The same for a subcommand that has those two.
+inline bool is_json(const FormatOptions& options) {
+  return format_of(options) == Format::json;
+}
 
 }  // namespace zklock::command

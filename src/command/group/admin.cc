@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
 #include "base/text.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/cli/waiting.h"
 #include "command/group/group.h"
@@ -83,15 +84,16 @@ std::string members_are(size_t count) {
 struct GroupListOptions {
   Value at_least;
   bool long_form = false;
-  bool json = false;
+  FormatOptions format;
 };
 
 int list(const Call& call, const GroupListOptions& options) {
   const std::string path = path_of(call, kGroupPath);
   const bool quiet = call.global.quiet;
-  if (options.long_form && options.json) throw usage_error("give either --long or --json, not both");
+  const bool json = is_json(options.format);
+  if (options.long_form && json) throw usage_error("give either --long or --json, not both");
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
-  const GroupForm form = options.json ? GroupForm::json : options.long_form ? GroupForm::table : GroupForm::names;
+  const GroupForm form = json ? GroupForm::json : options.long_form ? GroupForm::table : GroupForm::names;
   OneGroup group(call, path, "cannot list");
   group.session.open(kNever);
   GroupRoster roster(group.session, path, form != GroupForm::names && !quiet);
@@ -172,7 +174,7 @@ Execute add_group_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupListOptions>();
   set_usage(app, "Usage: zklock group list [OPTIONS] GROUP");
   add_flag(app, "-l,--long", options->long_form, "Since when, by which session, with which data");
-  add_flag(app, "--json", options->json, "An object on a line of its own for each member");
+  add_format_options(app, options->format, "An object on a line of its own for each member");
   add_value(app, "--at-least", options->at_least, "1 if there are fewer than N", "N");
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if there are enough (1), else 1");

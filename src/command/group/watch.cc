@@ -2,6 +2,7 @@
 // zklock group watch: tells who comes to a group and who goes, for ever: in lines on standard output, or to a command
 // that is run for each change with the whole list.
 #include "command/child/watching.h"
+#include "command/cli/format.h"
 #include "command/group/group.h"
 #include "recipe/group/group.h"
 
@@ -25,7 +26,7 @@ constexpr const char* kFooter =
     "Manual: zklock-group(1)";
 
 struct GroupWatchOptions {
-  bool json = false;
+  FormatOptions format;
   bool halt = false;
 };
 
@@ -80,8 +81,9 @@ class WatchedGroup : public WatchSubject {
 
 int watch(const Call& call, const GroupWatchOptions& options) {
   const std::string path = path_before_command(call, kGroupPath);
+  const bool json = is_json(options.format);
   WatchJob job(call, path, options.halt);
-  WatchedGroup group(job.session(), path, options.json, job.has_command());
+  WatchedGroup group(job.session(), path, json, job.has_command());
   return job.run(group);
 }
 
@@ -90,7 +92,7 @@ int watch(const Call& call, const GroupWatchOptions& options) {
 Execute add_group_watch(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupWatchOptions>();
   set_usage(app, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]");
-  add_flag(app, "--json", options->json, "An object a line");
+  add_format_options(app, options->format, "An object a line");
   add_flag(app, "--halt", options->halt, "End with the command's status when it fails");
   add_global_options(app, global);
   set_footer(app, kFooter);

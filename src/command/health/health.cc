@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "command/child/note.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/health/words.h"
 #include "host/signals.h"
@@ -32,14 +33,15 @@ constexpr const char* kFooter =
     "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n"
     "Manual: zklock-health(1)";
 
+constexpr Format kFormats[] = {Format::text, Format::json, Format::nagios, Format::prometheus};
+
 struct HealthOptions {
   Value timeout;
   Value max_latency;
   Value max_outstanding;
   Value min_servers;
   Value probe;
-  Value format;
-  bool json = false;
+  FormatOptions format;
   Value interval;
 };
 
@@ -84,25 +86,15 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   return checkup;
 }
 
-std::string format_of(const HealthOptions& options) {
-  const std::string name = options.format.value_or(options.json ? "json" : "text");
-  if (options.json && name != "json") throw usage_error("give either --json or --format, not both");
-  for (const char* format : {"text", "json", "nagios", "prometheus"}) {
-    if (name == format) return name;
-  }
-  throw usage_error(
-      fmt::format("bad value '{}' for --format: write text, json, nagios or prometheus", printable(name)));
-}
-
-std::optional<Duration> interval_of(const HealthOptions& options, const std::string& format, bool quiet) {
+std::optional<Duration> interval_of(const HealthOptions& options, Format format, bool quiet) {
   if (!options.interval) return std::nullopt;
   const Duration span = duration_of(*options.interval, "--interval");
   if (span < 100ms) {
     throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *options.interval));
   }
-  const bool one_look = format == "nagios" || format == "prometheus";
+  const bool one_look = format == Format::nagios || format == Format::prometheus;
   if (one_look || quiet) {
-    throw usage_error(fmt::format("--interval goes with text and json, not with {}", quiet ? "-q" : format));
+    throw usage_error(fmt::format("--interval goes with text and json, not with {}", quiet ? "-q" : name_of(format)));
   }
   return span;
 }
@@ -207,17 +199,20 @@ std::string repainted(const std::string& text, bool first) {
   }
 }
 
-std::string report_of(const Checkup& checkup, const std::string& format, const Thresholds& thresholds) {
-  if (format == "json") return json_of(checkup);
-  if (format == "nagios") return nagios_of(checkup, thresholds);
-  if (format == "prometheus") return prometheus_of(checkup);
+std::string report_of(const Checkup& checkup, Format format, const Thresholds& thresholds) {
+  switch (format) {
+    case Format::text: break;
+    case Format::json: return json_of(checkup);
+    case Format::nagios: return nagios_of(checkup, thresholds);
+    case Format::prometheus: return prometheus_of(checkup);
+  }
   return text_of(checkup, host::display_of(STDOUT_FILENO));
 }
 
 // Prints a look, or one after the other.
 int health(const Call& call, const HealthOptions& given) {
   const CheckupOptions options = checkup_options(call, given);
-  const std::string format = format_of(given);
+  const Format format = format_of(given.format, kFormats);
   const auto interval = interval_of(given, format, call.global.quiet);
   host::Loop loop;
   // A probe that is ended by a signal gives its lock back first; else a signal ends us as it ends others.
@@ -227,7 +222,7 @@ int health(const Call& call, const HealthOptions& given) {
     loop.add(signals.emplace());
     loop.add(end_on_signal.emplace(*signals));
   }
-  if (interval) watch(loop, options, format == "json", *interval);
+  if (interval) watch(loop, options, format == Format::json, *interval);
   const Checkup checkup = check_up(loop, options, {});
   if (call.global.verbose) {
     for (const ServerHealth& server : checkup.servers) {
@@ -253,8 +248,7 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--max-outstanding", options->max_outstanding, "Warning where more requests wait", "N");
   add_value(app, "--min-servers", options->min_servers, "Critical if fewer serve", "N");
   add_value(app, "--probe", options->probe, "Also take the lock PATH and give it back", "PATH");
-  add_value(app, "--format", options->format, "text, json, nagios or prometheus", "FORMAT");
-  add_flag(app, "--json", options->json, "The same as --format json");
+  add_format_options(app, options->format, "The same as --format json", kFormats);
   add_value(app, "--interval", options->interval, "Look again and again, with rates", "DUR");
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing, or one line if it is not well");

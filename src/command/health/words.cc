@@ -2,6 +2,7 @@
 #include "command/health/words.h"
 
 #include "base/text.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "host/terminal.h"
 #include "zk/words/query.h"
@@ -49,7 +50,7 @@ constexpr Duration kUsualTime = 5s;  // what ZooKeeper's own tools take
 
 struct WordOptions {
   Value timeout;
-  bool json = false;
+  FormatOptions format;
 };
 
 // Out of the operands, where the subcommand's name does not say it.
@@ -85,11 +86,12 @@ Replies ask(const zk::ServersAsked& servers, const std::string& word, Duration t
 int ask_word(const Call& call, const WordOptions& options) {
   std::vector<std::string> operands = operands_of(call.app, call.arguments);
   const std::string word = take_word(name_of(call.app), operands);
+  const bool json = is_json(options.format);
   const zk::ServerList list = named_servers(operands, call.global);
   const zk::ServersAsked servers{list.servers, tls_of(call.global, list)};
   const Replies replies = ask(servers, word, asking_time(options.timeout), call.global.verbose);
   if (!call.global.quiet) {
-    print(options.json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
+    print(json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
   }
   for (const ServerReply& one : replies) {
     if (one.reply.result != WordResult::answered) host::say_error(advice_on(one));
@@ -206,7 +208,7 @@ Execute add_word(CLI::App& app, GlobalOptions& global) {
   const WordFooter& footer = kFooters.at(name);
   set_usage(app, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name, name == "4lw" ? " WORD" : ""));
   add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for all replies (5s)", "DUR");
-  add_flag(app, "--json", options->json, "An object on a line of its own for each server");
+  add_format_options(app, options->format, "An object on a line of its own for each server");
   add_server_options(app, global);
   describe(app, "--quiet", "Print no replies");
   set_footer(app, fmt::format("{}{}Examples:\n{}Manual: zklock-health(1)", footer.remark, kStatuses, footer.examples));

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/note.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/lock/locks.h"
@@ -126,7 +127,7 @@ int64_t slots_of(const Survey& survey) {
 
 struct ShowOptions {
   bool recursive = false;
-  bool json = false;
+  FormatOptions format;
 };
 
 std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) {
@@ -155,13 +156,14 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options) {
 }
 
 int show(const Call& call, const ShowOptions& options) {
+  const bool json = is_json(options.format);
   const std::vector<Survey> surveys = surveys_of(call, options);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = options.json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
+  std::string text = json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
   for (const Survey& survey : surveys) {
-    if (options.json) text += json_of(survey);
+    if (json) text += json_of(survey);
   }
   print(text);
   return 0;
@@ -173,7 +175,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
-  add_flag(app, "--json", options->json, "An object on a line of its own for each lock");
+  add_format_options(app, options->format, "An object on a line of its own for each lock");
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
   set_footer(app, kFooter);

@@ -3,6 +3,7 @@
 #include "recipe/queue/admin.h"
 
 #include "base/text.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/queue/queue.h"
 #include "host/streams.h"
@@ -131,7 +132,7 @@ struct AdminOptions {
   Value count;
   bool dead = false;
   bool exact = false;
-  bool json = false;
+  FormatOptions format;
   bool yes = false;
 };
 
@@ -142,10 +143,11 @@ Execute execute_with(int (*execute)(const Call&, const AdminOptions&), std::shar
 
 int list(const Call& call, const AdminOptions& options) {
   const size_t most = options.count ? static_cast<size_t>(number_of(*options.count, "--count", 1)) : SIZE_MAX;
+  const bool json = is_json(options.format);
   QueueVisit visit(queue_path(call), "list", call.global);
   visit.open();
   recipe::QueueWalk walk(visit.session(), options.dead ? visit.layout().dead() : visit.layout().items());
-  QueueReport report(options.dead, options.json);
+  QueueReport report(options.dead, json);
   for (size_t listed = 0;;) {
     const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
     if (items.empty()) break;
@@ -158,6 +160,7 @@ int list(const Call& call, const AdminOptions& options) {
 
 // A queue that does not exist has nothing in it.
 int count(const Call& call, const AdminOptions& options) {
+  const bool json = is_json(options.format);
   QueueVisit visit(queue_path(call), "count", call.global);
   recipe::QueueCounts count;
   if (visit.look()) {
@@ -166,7 +169,7 @@ int count(const Call& call, const AdminOptions& options) {
     visit.remark("there is no queue " + visit.layout().queue);
   }
   visit.session().close();
-  print(options.json ? json_of(count, options.exact) : text_of(count, options.exact));
+  print(json ? json_of(count, options.exact) : text_of(count, options.exact));
   return 0;
 }
 
@@ -233,7 +236,7 @@ Execute add_queue_list(CLI::App& app, GlobalOptions& global) {
   set_usage(app, "Usage: zklock queue list [OPTIONS] QUEUE");
   add_value(app, "-N,--count", options->count, "The first N", "N");
   add_flag(app, "--dead", options->dead, "What was given up on instead");
-  add_flag(app, "--json", options->json, "An object on a line of its own for each item");
+  add_format_options(app, options->format, "An object on a line of its own for each item");
   add_global_options(app, global);
   set_footer(app, kListFooter);
   return execute_with(list, options);
@@ -243,7 +246,7 @@ Execute add_queue_count(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<AdminOptions>();
   set_usage(app, "Usage: zklock queue count [OPTIONS] QUEUE");
   add_flag(app, "--exact", options->exact, "Also how many are in work, which looks at each");
-  add_flag(app, "--json", options->json, "An object on one line");
+  add_format_options(app, options->format, "An object on one line");
   add_global_options(app, global);
   set_footer(app, kCountFooter);
   return execute_with(count, options);

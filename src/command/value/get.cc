@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock value get: the bytes as they are, or what stands for those that are not there.
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/value/value.h"
 
@@ -20,12 +21,13 @@ constexpr const char* kFooter =
     "Manual: zklock-value(1)";
 
 struct ValueGetOptions {
-  bool json = false;
+  FormatOptions format;
   Value fallback;
 };
 
 int get(const Call& call, const ValueGetOptions& options) {
   const std::string path = path_of(call, kPathToRead);
+  const bool json = is_json(options.format);
   const std::string tried = "cannot get " + path;
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
@@ -37,9 +39,9 @@ int get(const Call& call, const ValueGetOptions& options) {
     print(*options.fallback);
     return 0;
   }
-  if (options.json) print(json_of(path, value));
+  if (json) print(json_of(path, value));
   if (!value.exists) throw no_such_node(tried);
-  if (!options.json) print(value.data);
+  if (!json) print(value.data);
   return 0;
 }
 
@@ -48,7 +50,7 @@ int get(const Call& call, const ValueGetOptions& options) {
 Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueGetOptions>();
   set_usage(app, "Usage: zklock value get [OPTIONS] PATH");
-  add_flag(app, "--json", options->json, "An object on a line, with the version");
+  add_format_options(app, options->format, "An object on a line, with the version");
   add_value(app, "--default", options->fallback, "Printed, with 0, where there is no such node", "TEXT");
   add_global_options(app, global);
   set_footer(app, kFooter);

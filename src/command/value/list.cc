@@ -2,6 +2,7 @@
 // zklock value list: the nodes below a path, by name, in a table, or as JSON lines that hold their values too.
 #include "base/text.h"
 #include "base/time.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/value/value.h"
@@ -31,24 +32,25 @@ struct ValueListOptions {
   bool long_form = false;
   bool recursive = false;
   bool nul = false;
-  bool json = false;
+  FormatOptions format;
 };
 
 class ValueListing {
  public:
   ValueListing(const Call& call, const ValueListOptions& options)
       : options_(options),
+        json_(is_json(options.format)),
         path_(path_of(call, kPathToRead)),
         tried_("cannot list " + path_),
         session_(loop_, session_options(call.global)) {
-    if (options.long_form + options.nul + options.json > 1) throw usage_error("give one of --long, -0 and --json");
+    if (options.long_form + options.nul + json_ > 1) throw usage_error("give one of --long, -0 and --json");
     session_.set_purpose(tried_);
   }
 
   void run() {
     session_.open(kNever);
     const std::vector<std::string> paths = find();
-    if (options_.json) {
+    if (json_) {
       print_values(paths);
       return session_.close();
     }
@@ -64,7 +66,7 @@ class ValueListing {
         options_.recursive ? recipe::list_subtree(session_, path_, tried_, kNever) : children();
     if (options_.recursive) {
       if (paths.empty()) throw no_such_node(tried_);
-      if (!options_.json) paths.erase(paths.begin());
+      if (!json_) paths.erase(paths.begin());
     }
     // ZooKeeper's own, and nobody's to write.
     if (path_ == "/") std::erase_if(paths, [](const auto& path) { return zk::path_error(path).has_value(); });
@@ -128,6 +130,7 @@ class ValueListing {
   }
 
   const ValueListOptions& options_;
+  bool json_;
   std::string path_;
   std::string tried_;
   host::Loop loop_;
@@ -142,7 +145,7 @@ Execute add_value_list(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "-l,--long", options->long_form, "Version, size, children, when changed");
   add_flag(app, "-r,--recursive", options->recursive, "All nodes below PATH");
   add_flag(app, "-0,--null", options->nul, "Names as they are, with a NUL behind each");
-  add_flag(app, "--json", options->json, "An object a line, with values; with -r PATH too");
+  add_format_options(app, options->format, "An object a line, with values; with -r PATH too");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) {

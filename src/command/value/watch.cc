@@ -3,6 +3,7 @@
 // standard output, or to a command that is run for each.
 #include "base/text.h"
 #include "command/child/watching.h"
+#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/value/value.h"
 #include "recipe/watched_node.h"
@@ -31,7 +32,7 @@ constexpr const char* kFooter =
     "Manual: zklock-value(1)";
 
 struct ValueWatchOptions {
-  bool json = false;
+  FormatOptions format;
   bool list = false;
   bool nul = false;
   bool halt = false;
@@ -41,7 +42,10 @@ struct ValueWatchOptions {
 class WatchedPath : public WatchSubject {
  public:
   WatchedPath(zk::Session& session, const std::string& path, Aspect aspect, const ValueWatchOptions& options)
-      : path_(path), options_(options), node_(session, path, aspect, "cannot watch " + path) {}
+      : path_(path),
+        options_(options),
+        told_as_json_(is_json(options.format)),
+        node_(session, path, aspect, "cannot watch " + path) {}
 
   bool look() override { return node_.look(kNever); }
   bool is_stale() const override { return node_.is_stale(); }
@@ -55,6 +59,7 @@ class WatchedPath : public WatchSubject {
 
   std::string path_;
   const ValueWatchOptions& options_;
+  bool told_as_json_;  // to a command; a reader without -0 always gets it
   WatchedNode node_;
 };
 
@@ -74,7 +79,7 @@ class WatchedValue : public WatchedPath {
   host::Launch tell_command() override {
     told_ = identity();
     const std::string version = node_.exists() ? fmt::to_string(node_.found().stat.version) : "";
-    return {variables(version), {}, options_.json ? json() : node_.found().data};
+    return {variables(version), {}, told_as_json_ ? json() : node_.found().data};
   }
 
  private:
@@ -114,7 +119,7 @@ class WatchedNames : public WatchedPath {
 
   host::Launch tell_command() override {
     told_ = state();
-    return {variables(""), {}, options_.json ? json() : names()};
+    return {variables(""), {}, told_as_json_ ? json() : names()};
   }
 
  private:
@@ -153,7 +158,7 @@ class WatchedNames : public WatchedPath {
 
 int watch(const Call& call, const ValueWatchOptions& options) {
   const std::string path = path_before_command(call, kPathToRead);
-  if (options.nul && options.json) throw usage_error("give either -0 or --json, not both");
+  if (options.nul && is_json(options.format)) throw usage_error("give either -0 or --json, not both");
   if (options.nul && !options.list && call.arguments.separated) {
     throw usage_error("leave out -0: a command reads the value as it is");
   }
@@ -171,7 +176,7 @@ int watch(const Call& call, const ValueWatchOptions& options) {
 Execute add_value_watch(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueWatchOptions>();
   set_usage(app, "Usage: zklock value watch [OPTIONS] PATH [-- COMMAND [ARG...]]");
-  add_flag(app, "--json", options->json, "The command too reads a JSON object");
+  add_format_options(app, options->format, "The command too reads a JSON object");
   add_flag(app, "--list", options->list, "The names of the children instead of the value");
   add_flag(app, "-0,--null", options->nul, "The value as it is and a NUL; of --list each name");
   add_flag(app, "--halt", options->halt, "End with the command's status when it fails");

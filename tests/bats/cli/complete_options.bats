@@ -70,6 +70,8 @@ offers_options() {
     offers "$shell" "creator creator-world-read open" "zklock run --acl "
     offers "$shell" "curator-rw kazoo kazoo-extra" "zklock run --peer "
     offers "$shell" "json nagios prometheus text" "zklock health --format "
+    offers "$shell" "json text" "zklock value get --format "
+    offers "$shell" "json text" "zklock mntr --format "
     offers "$shell" "conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs" "zklock 4lw "
     offers "$shell" "" "zklock 4lw conf "
     offers "$shell" "secret.txt" "zklock run --auth-file sec"

@@ -202,18 +202,18 @@ TopSort next(TopSort sort) {
   return sort == TopSort::age ? TopSort::attention : static_cast<TopSort>(static_cast<int>(sort) + 1);
 }
 
-std::vector<TopSection> sections_of(const recipe::Overview& overview, const TopView& view, int64_t now_ms) {
+std::vector<TopSection> sections_of(const recipe::OverviewFigures& figures, const TopView& view, int64_t now_ms) {
   std::vector<TopSection> sections;
-  add_section(sections, kLocks, overview.locks(), view, now_ms);
-  add_section(sections, kQueues, overview.queues(), view, now_ms);
-  add_section(sections, kGroups, overview.groups(), view, now_ms);
+  add_section(sections, kLocks, figures.locks, view, now_ms);
+  add_section(sections, kQueues, figures.queues, view, now_ms);
+  add_section(sections, kGroups, figures.groups, view, now_ms);
   return sections;
 }
 
-std::string sums_of(const recipe::Overview& overview) {
-  const auto& locks = overview.locks();
-  const auto& queues = overview.queues();
-  const auto& groups = overview.groups();
+std::string sums_of(const recipe::OverviewFigures& figures) {
+  const auto& locks = figures.locks;
+  const auto& queues = figures.queues;
+  const auto& groups = figures.groups;
   const bool estimated = std::ranges::any_of(queues, &QueueFigures::estimated);
   return fmt::format("locks {} ({} held, {} waited for)  queues {} ({}{}, {} dead)  groups {} ({})", locks.size(),
                      sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),

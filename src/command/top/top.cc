@@ -61,7 +61,7 @@ class Top {
     const host::Attached asking(loop_, ensemble_);
     for (bool first = true;; first = false) {
       look();
-      while (!ensemble_.verdict() || (once && overview_.is_behind())) {
+      while (!ensemble_.verdict() || (once && overview_.figures().behind)) {
         if (ensemble_.verdict())
           look();
         else
@@ -125,10 +125,11 @@ class Top {
 
   std::string text() const {
     std::string text = fmt::format("{}  {}\n{}\n", format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000),
-                                   printable(line_of(ensemble_)), sums_of(overview_));
+                                   printable(line_of(ensemble_)), sums_of(overview_.figures()));
     TopView view;
     if (const auto columns = host::display_of(STDOUT_FILENO).columns) view.columns = *columns;
-    for (const TopSection& section : sections_of(overview_, view, static_cast<int64_t>(std::time(nullptr)) * 1000)) {
+    for (const TopSection& section :
+         sections_of(overview_.figures(), view, static_cast<int64_t>(std::time(nullptr)) * 1000)) {
       text += fmt::format("\n{}\n", section.head);
       for (const TopRow& row : section.rows) text += row.text + '\n';
     }

@@ -183,7 +183,7 @@ void TopViewer::quit() {
 
 void TopViewer::renew() {
   view_.columns = screen_.columns();
-  page_.set(sections_of(overview_, view_, now_ms()));
+  page_.set(sections_of(overview_.figures(), view_, now_ms()));
   next_draw_ = BootClock::now();
 }
 
@@ -199,11 +199,11 @@ ScreenLine TopViewer::sums() const {
                         format_utc(looked_ms_)),
             host::Colour::red};
   }
-  if (!overview_.exists()) return {fmt::format("there is no node {}", printable(path_)), host::Colour::yellow};
-  std::string text = sums_of(overview_);
-  if (overview_.is_too_large()) text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
-  if (overview_.is_behind()) text += "; not all looked at yet";
-  return {text, overview_.is_too_large() ? host::Colour::yellow : host::Colour::none};
+  if (!overview_.figures().exists) return {fmt::format("there is no node {}", printable(path_)), host::Colour::yellow};
+  std::string text = sums_of(overview_.figures());
+  if (overview_.figures().too_large) text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
+  if (overview_.figures().behind) text += "; not all looked at yet";
+  return {text, overview_.figures().too_large ? host::Colour::yellow : host::Colour::none};
 }
 
 std::string TopViewer::footer() const {
@@ -231,7 +231,7 @@ std::vector<ScreenLine> TopViewer::detail_lines(size_t rows) {
 
 void TopViewer::draw() {
   next_draw_ = deadline_in(kBetweenDraws);
-  if (mode_ != Mode::detail) page_.set(sections_of(overview_, view_, now_ms()));
+  if (mode_ != Mode::detail) page_.set(sections_of(overview_.figures(), view_, now_ms()));
   const size_t rows = page_rows();
   std::vector<ScreenLine> lines{{printable(line_of(ensemble_)), colour_of(ensemble_)}, sums()};
   std::vector<ScreenLine> body = mode_ == Mode::detail ? detail_lines(rows) : page_.lines(rows);

@@ -39,10 +39,19 @@ void EnsembleWatch::decide() {
   next_ = deadline_in(kPause);
 }
 
+// Who is missing first: a narrow screen cuts the end.
 std::string line_of(const EnsembleWatch& ensemble) {
   if (!ensemble.verdict()) return "asking the servers";
-  std::string line = line_of(*ensemble.verdict());
-  if (const auto latency = ensemble.latency_ms()) line += fmt::format("; latency {:.3g} ms", *latency);
+  const HealthVerdict& verdict = *ensemble.verdict();
+  if (!verdict.quorum.value_or(false) || verdict.leader.empty()) return line_of(verdict);
+  std::string line = fmt::format("{}: {} of {} serve", name_of(verdict.level), verdict.serving,
+                                 verdict.serving + static_cast<int64_t>(verdict.missing.size()));
+  if (!verdict.missing.empty()) line += fmt::format(", missing {}", fmt::join(verdict.missing, " "));
+  line += fmt::format(", {} leads", verdict.leader);
+  if (const auto latency = ensemble.latency_ms()) line += fmt::format(", {:.3g} ms", *latency);
+  for (const Finding& finding : verdict.findings) {
+    if (!finding.text.starts_with("missing")) line += "; " + finding.text;
+  }
   return line;
 }
 

@@ -34,7 +34,7 @@ class EnsembleWatch : public host::Source {
   std::optional<double> latency_ms_;
 };
 
-// "ok: quorum: zk1:2181 leads, ...; missing zk3:2181; 0.4 ms"
+// "warning: 2 of 3 serve, missing zk3:2181, zk1:2181 leads, 0.4 ms"; the rest of the verdict behind it.
 std::string line_of(const EnsembleWatch& ensemble);
 
 }  // namespace zklock::command

@@ -74,9 +74,17 @@ std::string rate_of(const std::optional<double>& rate) {
   return *rate == 0 || *rate >= 100 ? fmt::format("{:.0f}", *rate) : fmt::format("{:.1f}", *rate);
 }
 
+// "web1 nightly", with a label "web1 nightly 'text'"; of another program what it has written.
+std::string name_of_holder(const std::string& data) {
+  const auto note = parse_note(data);
+  if (!note || note->host.empty()) return data.empty() ? "?" : describe_note(data);
+  return fmt::format("{}{}{}{}", note->host, note->command.empty() ? "" : " ", note->command,
+                     note->label.empty() ? "" : fmt::format(" '{}'", note->label));
+}
+
 std::string holder_of(const LockFigures& lock) {
   if (lock.holders == 0) return "";
-  const std::string first = lock.holder.empty() ? "?" : describe_note(lock.holder);
+  const std::string first = name_of_holder(lock.holder);
   return lock.holders == 1 ? first : fmt::format("{} and {} more", first, lock.holders - 1);
 }
 
@@ -215,13 +223,14 @@ std::string sums_of(const recipe::OverviewFigures& figures) {
   const auto& queues = figures.queues;
   const auto& groups = figures.groups;
   const bool estimated = std::ranges::any_of(queues, &QueueFigures::estimated);
-  return fmt::format("locks {} ({} held, {} waited for)  queues {} ({}{}, {} dead)  groups {} ({})", locks.size(),
-                     sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
-                     sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }), queues.size(),
-                     estimated ? "~" : "",
-                     counted(sum_of(queues, [](const QueueFigures& queue) { return queue.items; }), "item"),
-                     sum_of(queues, [](const QueueFigures& queue) { return queue.dead; }), groups.size(),
-                     counted(sum_of(groups, [](const GroupFigures& group) { return group.members; }), "member"));
+  const auto number = [](const auto& all) { return static_cast<int64_t>(all.size()); };
+  return fmt::format(
+      "{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(number(locks), "lock"),
+      sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
+      sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }), counted(number(queues), "queue"),
+      estimated ? "~" : "", counted(sum_of(queues, [](const QueueFigures& queue) { return queue.items; }), "item"),
+      sum_of(queues, [](const QueueFigures& queue) { return queue.dead; }), counted(number(groups), "group"),
+      counted(sum_of(groups, [](const GroupFigures& group) { return group.members; }), "member"));
 }
 
 }  // namespace zklock::command

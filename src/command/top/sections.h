@@ -44,7 +44,7 @@ struct TopView {
 // `now_ms`: the wall clock. Ages are by it, and what they count from by the server's.
 std::vector<TopSection> sections_of(const recipe::OverviewFigures& figures, const TopView& view, int64_t now_ms);
 
-// "locks 3 (2 held, 1 waited for)  queues 1 (12 items, 0 dead)  groups 1 (3 members)"
+// "3 locks (2 held, 1 waited for), 1 queue (12 items, 0 dead), 1 group (3 members)"
 std::string sums_of(const recipe::OverviewFigures& figures);
 
 }  // namespace zklock::command

@@ -115,12 +115,20 @@ TEST(TopSections, WhatIsReadCannotSteerATerminal) {
     EXPECT_FALSE(is_control(static_cast<unsigned char>(character)) && static_cast<unsigned char>(character) < 0x80);
 }
 
+TEST(TopSections, AHolderIsItsHostAndItsCommand) {
+  OverviewFigures figures;
+  figures.locks = {lock("/a", 0, 0)};
+  figures.locks.front().holder = R"({"host":"web1","pid":7,"command":"nightly","label":"by hand"})";
+  figures.locks.front().holders = 3;
+  EXPECT_NE(only_section(figures).rows.front().text.find("web1 nightly 'by hand' and 2 more"), std::string::npos);
+}
+
 TEST(TopSections, SumsSayHowMany) {
   OverviewFigures figures;
   figures.locks = {lock("/a", 2, 1), lock("/b", 0, 0)};
   figures.queues = {queue("/q", 1, 3)};
   figures.groups = {{"/g", 2, 0}};
-  EXPECT_EQ(sums_of(figures), "locks 2 (2 held, 1 waited for)  queues 1 (1 item, 3 dead)  groups 1 (2 members)");
+  EXPECT_EQ(sums_of(figures), "2 locks (2 held, 1 waited for), 1 queue (1 item, 3 dead), 1 group (2 members)");
   figures.queues.front().estimated = true;
   EXPECT_NE(sums_of(figures).find("(~1 item"), std::string::npos);
 }

@@ -109,6 +109,10 @@ bool WatchedLock::look(Deadline until) {
     slots = line_at(path_ + "/leases", slots_);
   }
   if (!read({&line, &slots, &gate}, until)) return false;
+  for (Line* unmatched : {&slots, &gate}) {
+    // Whose it was is not known, so which of the other list belongs to it is neither.
+    std::erase_if(unmatched->who, [](const Participant& participant) { return participant.stat.created == 0; });
+  }
   if (passed) leave_out_undecided(slots);
   const bool for_slots = !slots.who.empty() || !gate.who.empty();
   participants_ =

@@ -62,8 +62,8 @@ class WatchedLock {
 
   const std::string& path() const { return path_; }
   // First come first, as in a Survey, each with its data as of when it was seen first. Of one that was gone before it
-  // could be read nothing but its node is known. Who has a slot and may not have left the gate is there with the next
-  // look.
+  // could be read nothing but its node is known; at slots it is left out. Who has a slot and may not
+  // have left the gate is there with the next look.
   const std::vector<Participant>& participants() const { return participants_; }
 
  private:

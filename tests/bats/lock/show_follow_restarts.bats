@@ -59,3 +59,33 @@ had_it() { (($(wc -l <held) >= $1)); }
   expect_end 143 "$follower"
   note "$(wc -l <held) hand-overs"
 }
+
+# crowd: one run after the other that ends at once.
+crowd() {
+  # shellcheck disable=SC2016
+  until [[ -e enough ]]; do zklock run --slots 2 /s -- sh -c 'echo "$ZKLOCK_NODE" >>held'; done
+  echo >>over
+}
+
+# sessions EVENT: of whom it was told.
+sessions() { jq -r "select(.event == \"$1\").session" told | sort -u; }
+
+@test "slots that change hands faster than a look: never more holders than slots, and nobody who leaves gets one" {
+  local most
+  touch held over
+  background zklock show --follow --json /s >told
+  for _ in 1 2 3 4 5 6; do background bash -c "$(declare -f zklock crowd); crowd"; done
+  wait_until "there were 300" had_it 300
+  touch enough
+  wait_until "all had it" eval '(($(wc -l <over) == 6))'
+  begin last --slots 2 /s
+  wait_until "the last one was told" grep -q "acquired.*\"pid\":${pid[last]}," told
+  let_all_go last
+  wait_until "its end was told" grep -q "released.*\"pid\":${pid[last]}," told
+  most=$(jq -r .event told | awk '/acquired/ && ++n > most { most = n } /released/ { --n } END { print most + 0, n + 0 }')
+  assert_equal "$most" "2 0"
+  assert_equal "$(comm -12 <(sessions left) <(sessions acquired))" ""
+  # nobody holds who has no slot
+  assert_equal "$(comm -23 <(jq -r 'select(.event == "acquired").node' told | sort) <(cat held <(
+    jq -r "select(.pid == ${pid[last]}).node" told) | sort))" ""
+}

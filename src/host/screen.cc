@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/screen.h"
+
+#include <algorithm>
+#include <clocale>
+#include <csignal>
+#include <optional>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+// Functions rather than macros, which have names like "clear".
+#define NCURSES_NOMACROS 1
+#include <ncurses.h>
+
+namespace zklock::host {
+
+namespace {
+
+constexpr int kEscapeDelay = 25;  // ms within which the rest of an arrow key comes; by hand nobody types as fast
+
+bool takes_something() {
+  pollfd ready{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
+}
+
+short number_of(Colour colour) {
+  switch (colour) {
+    case Colour::none: return 0;
+    case Colour::red: return COLOR_RED;
+    case Colour::green: return COLOR_GREEN;
+    case Colour::yellow: return COLOR_YELLOW;
+  }
+  return 0;
+}
+
+void begin_colours() {
+  start_color();
+  use_default_colors();
+  for (const Colour colour : {Colour::red, Colour::green, Colour::yellow}) {
+    init_pair(number_of(colour), number_of(colour), -1);
+  }
+}
+
+std::optional<KeyPress> key_of(int code) {
+  switch (code) {
+    case KEY_UP: return KeyPress{Key::up};
+    case KEY_DOWN: return KeyPress{Key::down};
+    case KEY_PPAGE: return KeyPress{Key::page_up};
+    case KEY_NPAGE: return KeyPress{Key::page_down};
+    case KEY_HOME: return KeyPress{Key::home};
+    case KEY_END: return KeyPress{Key::end};
+    case '\t': return KeyPress{Key::tab};
+    case '\r':
+    case '\n':
+    case KEY_ENTER: return KeyPress{Key::enter};
+    case '\033': return KeyPress{Key::escape};
+    case '\b':
+    case 127:
+    case KEY_BACKSPACE: return KeyPress{Key::backspace};
+    default: break;
+  }
+  if (code < ' ' || code > '~') return std::nullopt;
+  return KeyPress{Key::character, static_cast<char>(code)};
+}
+
+}  // namespace
+
+std::unique_ptr<Screen> Screen::open() {
+  if (isatty(STDIN_FILENO) == 0 || !is_screen_output()) return nullptr;
+  // What is shown is UTF-8 whatever the caller's locale is called; glibc has this one inside.
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  SCREEN* screen = newterm(nullptr, stdout, stdin);
+  if (screen == nullptr) return nullptr;
+  std::unique_ptr<Screen> opened(new Screen(display_of(STDOUT_FILENO).colours == Colours::on && has_colors()));
+  if (tigetstr("cup") == nullptr) return nullptr;  // it cannot put a line in its place
+  set_escdelay(kEscapeDelay);
+  cbreak();
+  noecho();
+  nonl();
+  intrflush(stdscr, FALSE);
+  keypad(stdscr, TRUE);
+  nodelay(stdscr, TRUE);
+  curs_set(0);
+  if (opened->colours_) begin_colours();
+  drop_remarks(true);
+  return opened;
+}
+
+Screen::~Screen() {
+  endwin();
+  drop_remarks(false);
+}
+
+size_t Screen::rows() const {
+  return static_cast<size_t>(std::max(getmaxy(stdscr), 1));
+}
+
+size_t Screen::columns() const {
+  return static_cast<size_t>(std::max(getmaxx(stdscr), 1));
+}
+
+void Screen::show(const std::vector<ScreenLine>& lines) {
+  behind_ = !takes_something();
+  if (behind_) return;
+  werase(stdscr);
+  for (size_t i = 0; i < lines.size() && i < rows(); ++i) {
+    const ScreenLine& line = lines[i];
+    const int row = static_cast<int>(i);
+    attr_t look = A_NORMAL;
+    if (line.bold) look |= A_BOLD;
+    if (line.chosen) look |= A_REVERSE;
+    wattr_set(stdscr, look, colours_ ? number_of(line.colour) : short{0}, nullptr);
+    // What the line before had too much of is here.
+    wmove(stdscr, row, 0);
+    wclrtoeol(stdscr);
+    waddstr(stdscr, line.text.c_str());
+    if (line.chosen && getcury(stdscr) == row) whline(stdscr, ' ', static_cast<int>(columns()));
+    wattr_set(stdscr, A_NORMAL, 0, nullptr);
+  }
+  if (lines.size() < rows()) {
+    wmove(stdscr, static_cast<int>(lines.size()), 0);
+    wclrtobot(stdscr);
+  }
+  wrefresh(stdscr);
+}
+
+std::vector<KeyPress> Screen::keys() {
+  std::vector<KeyPress> pressed;
+  for (int code = wgetch(stdscr); code != ERR; code = wgetch(stdscr)) {
+    if (const auto key = key_of(code)) pressed.push_back(*key);
+  }
+  return pressed;
+}
+
+void Screen::resize() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return;
+  resizeterm(size.ws_row, size.ws_col);
+}
+
+void Screen::stop() {
+  endwin();
+  raise(SIGSTOP);
+  resize();
+  clearok(stdscr, TRUE);
+  wrefresh(stdscr);
+}
+
+}  // namespace zklock::host

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/overview/queue_figures.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using Names = std::vector<std::string>;
+
+// Those that are asked; the others, in the middle, are taken for full.
+bool is_looked_at(size_t index, size_t count) {
+  return index < kSegmentsLookedAt || index + kSegmentsLookedAt >= count;
+}
+
+// What is below the items or the dead of a queue.
+struct FolderSizes {
+  std::vector<Segment> segments;
+  std::vector<zk::Stat> stats;  // of each; of those that were not asked, none
+
+  int64_t count() const {
+    int64_t count = 0;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      count += is_looked_at(i, segments.size()) ? stats[i].children : kSegmentSize;
+    }
+    return count;
+  }
+  bool estimated() const { return segments.size() > 2 * kSegmentsLookedAt; }
+
+  // Items ever: of a priority, those of the segments before its last, and those made in that.
+  int64_t made() const {
+    int64_t made = 0;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      const bool last = i + 1 == segments.size() || segments[i + 1].priority != segments[i].priority;
+      if (last) made += segments[i].number * kSegmentSize + made_in(stats[i]);
+    }
+    return made;
+  }
+};
+
+}  // namespace
+
+struct QueueSurveyor::Visit {
+  QueueLayout layout;
+  FolderSizes items, dead;
+  size_t cost = 0;
+  size_t in_work = 0;
+  bool more_in_work = false;
+  int64_t oldest_ms = 0;
+};
+
+namespace {
+
+// The first segment of each priority that has items, of the first few priorities.
+std::vector<Segment> first_segments(const FolderSizes& items) {
+  std::vector<Segment> first;
+  for (size_t i = 0; i < items.segments.size() && first.size() < kPrioritiesLookedAt; ++i) {
+    const bool more = !first.empty() && first.back().priority == items.segments[i].priority;
+    if (!more && items.stats[i].children > 0) first.push_back(items.segments[i]);
+  }
+  return first;
+}
+
+}  // namespace
+
+bool QueueSurveyor::look(const Names& paths, size_t& left, Deadline until) {
+  const std::set<std::string> present(paths.begin(), paths.end());
+  std::erase_if(known_, [&](const auto& one) { return !present.contains(one.first); });
+  Names turn = paths;
+  const auto seen = [this](const std::string& path) {
+    const auto found = known_.find(path);
+    return found == known_.end() ? Deadline{} : found->second.seen;
+  };
+  std::ranges::stable_sort(turn, {}, seen);
+  std::vector<Visit> visits;
+  constexpr size_t kLeastCost = 4;
+  for (const std::string& path : turn) {
+    const size_t cost = std::max(costs_[path], kLeastCost);
+    if (cost > left) break;
+    left -= cost;
+    visits.push_back({{path}, {}, {}, 0, 0, false, 0});
+  }
+  ask_sizes(visits, until);
+  ask_first_items(visits, until);
+  if (session_.expired()) return true;
+  for (const Visit& visit : visits) note(visit);
+  return visits.size() == paths.size();
+}
+
+void QueueSurveyor::ask_sizes(std::vector<Visit>& visits, Deadline until) {
+  Names folders;
+  for (const Visit& visit : visits) {
+    folders.push_back(visit.layout.items());
+    folders.push_back(visit.layout.dead());
+  }
+  const std::vector<Answer> lists = zk::children_all(session_, folders, until);
+  Names asked;
+  std::vector<zk::Stat*> wanted;
+  for (size_t i = 0; i < folders.size(); ++i) {
+    FolderSizes& sizes = i % 2 == 0 ? visits[i / 2].items : visits[i / 2].dead;
+    sizes.segments = segments_of(lists[i].names);
+    sizes.stats.resize(sizes.segments.size());
+    for (size_t n = 0; n < sizes.segments.size(); ++n) {
+      if (!is_looked_at(n, sizes.segments.size())) continue;
+      asked.push_back(segment_path(folders[i], sizes.segments[n]));
+      wanted.push_back(&sizes.stats[n]);
+    }
+    visits[i / 2].cost += 1 + std::min(sizes.segments.size(), 2 * kSegmentsLookedAt);
+  }
+  const std::vector<Answer> stats = zk::stat_all(session_, asked, until);
+  for (size_t i = 0; i < stats.size(); ++i) *wanted[i] = stats[i].stat;
+}
+
+void QueueSurveyor::ask_first_items(std::vector<Visit>& visits, Deadline until) {
+  Names listed;
+  std::vector<std::pair<Visit*, Segment>> of;
+  for (Visit& visit : visits) {
+    for (const Segment& segment : first_segments(visit.items)) {
+      listed.push_back(segment_path(visit.layout.items(), segment));
+      of.emplace_back(&visit, segment);
+    }
+  }
+  const std::vector<Answer> lists = zk::children_all(session_, listed, until);
+  Names asked;
+  std::vector<Visit*> visit_of;
+  for (size_t i = 0; i < lists.size(); ++i) {
+    auto [visit, segment] = of[i];
+    std::vector<ItemName> items = items_of(lists[i].names);
+    // The first segment tells of those in work, the others of their oldest alone.
+    const bool first = i == 0 || of[i - 1].first != visit;
+    items.resize(std::min(items.size(), first ? kItemsLookedAt : 1));
+    visit->more_in_work |= first && items.size() == kItemsLookedAt;
+    visit->cost += 1 + items.size();
+    for (const ItemName& item : items) {
+      asked.push_back(item_path(visit->layout.items(), segment, item.name));
+      visit_of.push_back(visit);
+    }
+  }
+  const std::vector<Answer> stats = zk::stat_all(session_, asked, until);
+  for (size_t i = 0; i < stats.size(); ++i) {
+    const zk::Stat& stat = stats[i].stat;
+    Visit& visit = *visit_of[i];
+    if (is_claimed(stat)) ++visit.in_work;
+    const bool older = visit.oldest_ms == 0 || stat.created_ms < visit.oldest_ms;
+    if (stat.created != 0 && older) visit.oldest_ms = stat.created_ms;
+  }
+}
+
+void QueueSurveyor::note(const Visit& visit) {
+  const std::string& path = visit.layout.queue;
+  QueueFigures now;
+  now.path = path;
+  now.items = visit.items.count();
+  now.dead = visit.dead.count();
+  now.estimated = visit.items.estimated() || visit.dead.estimated();
+  now.in_work = visit.in_work;
+  now.more_in_work = visit.more_in_work && visit.in_work == kItemsLookedAt;
+  now.oldest_ms = visit.oldest_ms;
+  now.made = visit.items.made();
+  now.seen = BootClock::now();
+  QueueFigures& known = known_[path];
+  if (known.seen != Deadline{}) {
+    const double seconds = std::chrono::duration<double>(now.seen - known.seen).count();
+    const int64_t in = std::max<int64_t>(now.made - known.made, 0);
+    const int64_t out = std::max<int64_t>(in - (now.items - known.items), 0);
+    if (seconds > 0) now.in = static_cast<double>(in) / seconds;
+    if (seconds > 0) now.out = static_cast<double>(out) / seconds;
+  }
+  known = now;
+  costs_[path] = visit.cost;
+}
+
+std::vector<QueueFigures> QueueSurveyor::figures() const {
+  std::vector<QueueFigures> all;
+  for (const auto& [path, figures] : known_) all.push_back(figures);
+  return all;
+}
+
+}  // namespace zklock::recipe

@@ -116,9 +116,9 @@ _zklock() {
     [value]='-h --help'
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
-    [show]="$global -r --recursive --format --json"
+    [show]="$global -l --long -r --recursive --format --json"
     [break]="$global -w --timeout --force --yes"
-    [health]="$global -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
+    [health]="$global -l --long -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
     [ruok]=$asking
     [stat]=$asking
     [srvr]=$asking
@@ -127,7 +127,7 @@ _zklock() {
     [queue push]="$global -0 --null --whole -p --priority"
     [queue pull]="$global -N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
       --retry-delay --halt"
-    [queue list]="$global -N --count --dead --format --json"
+    [queue list]="$global -l --long -N --count --dead --format --json"
     [queue count]="$global --exact --format --json"
     [queue requeue]=$global
     [queue purge]="$global --dead --yes"

@@ -159,6 +159,7 @@ complete -c zklock -n '__zklock_at run' -l min-hold -x -d 'Hold the lock at leas
 complete -c zklock -n '__zklock_at run' -l once-per -x -d '75 if one succeeded less than DUR ago'
 complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the lock and run again'
 
+complete -c zklock -n '__zklock_at show health "queue list"' -s l -l long -d 'All columns, whatever the width'
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'
 complete -c zklock -n '__zklock_at show' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at show' -l json -d 'An object a line'

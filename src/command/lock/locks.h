@@ -58,6 +58,6 @@ std::string table_of(const std::vector<recipe::Survey>& surveys, const host::Dis
 std::string json_of(const recipe::Survey& survey);
 
 // A table of those whom breaking a lock would hit.
-std::string table_of_holders(const std::vector<recipe::Participant>& holders);
+std::string table_of_holders(const std::vector<recipe::Participant>& holders, std::optional<size_t> columns = {});
 
 }  // namespace zklock::command

@@ -36,8 +36,10 @@ constexpr const char* kFooter =
 constexpr size_t kLongestText = 80;
 
 // In a terminal that is narrow.
-const Table::Yielding kYielding{{"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND"},
-                                {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
+const Table::Yielding kYielding{
+    {"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND", "LABEL", "SINCE", "HOST", "STATE"},
+    {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
+const Table::Yielding kHoldersYielding{{"PID", "SINCE", "LABEL", "COMMAND"}, {"HOST", "COMMAND", "LABEL"}};
 
 // A participant in words; what is not known is empty.
 struct Words {
@@ -127,6 +129,7 @@ int64_t slots_of(const Survey& survey) {
 
 struct ShowOptions {
   bool recursive = false;
+  bool long_form = false;
   FormatOptions format;
 };
 
@@ -157,11 +160,12 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options) {
 
 int show(const Call& call, const ShowOptions& options) {
   const bool json = is_json(options.format);
+  check_long(options.long_form, json ? Format::json : Format::text);
   const std::vector<Survey> surveys = surveys_of(call, options);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
+  std::string text = json ? "" : table_of(surveys, table_display(options.long_form));
   for (const Survey& survey : surveys) {
     if (json) text += json_of(survey);
   }
@@ -175,6 +179,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
+  add_long_option(app, options->long_form);
   add_format_options(app, options->format, "An object on a line of its own for each lock");
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
@@ -213,13 +218,14 @@ std::string json_of(const Survey& survey) {
   return json_line(json);
 }
 
-std::string table_of_holders(const std::vector<Participant>& holders) {
+std::string table_of_holders(const std::vector<Participant>& holders, std::optional<size_t> columns) {
   Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
   for (const Participant& holder : holders) {
     const Words words = words_of(holder, PathUse::lock);
     table.add(
         {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
   }
+  if (columns) table.fit(*columns, kHoldersYielding);
   return table.text();
 }
 

@@ -83,11 +83,13 @@ std::unique_ptr<Screen> Screen::open() {
   nodelay(stdscr, TRUE);
   curs_set(0);
   if (opened->colours_) begin_colours();
+  drop_remarks(true);
   return opened;
 }
 
 Screen::~Screen() {
   endwin();
+  drop_remarks(false);
 }
 
 size_t Screen::rows() const {

@@ -18,6 +18,8 @@ namespace zklock::host {
 namespace {
 
 constexpr size_t kUsualWidth = 80;
+bool remarks_dropped = false;
+
 constexpr const char* kWipe = "\r\033[K";
 
 std::string_view variable(const char* name) {
@@ -81,7 +83,12 @@ bool is_screen_output() {
   return is_screen(STDOUT_FILENO);
 }
 
+void drop_remarks(bool dropped) {
+  remarks_dropped = dropped;
+}
+
 void remark(std::string_view text) {
+  if (remarks_dropped) return;
   static const Fd own = own_error_output();
   const int fd = own ? own.get() : STDERR_FILENO;
   if (!takes_something(fd)) return;

@@ -41,6 +41,9 @@ bool is_screen_output();
 // pipe must not hold up the loop. For what is said along the way.
 void remark(std::string_view text);
 
+// While it is, remarks are dropped: the whole terminal is somebody's screen.
+void drop_remarks(bool dropped);
+
 // "zklock: text\n" on standard error, its name in colour at a terminal, waiting as long as it takes: the last word
 // before zklock ends. One line, whatever a server has put into it: control characters are escaped.
 void say_error(std::string_view text);

@@ -1,27 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
+// zklock top: its options, and the looks: one after the other, on a screen or as text.
 #include "command/top/top.h"
 
+#include "base/text.h"
+#include "command/cli/output.h"
+#include "command/group/group.h"
+#include "command/health/words.h"
+#include "command/lock/locks.h"
+#include "command/queue/queue.h"
+#include "command/top/ensemble.h"
+#include "command/top/sections.h"
+#include "command/top/viewer.h"
+#include "host/screen.h"
+
+#include <ctime>
 #include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace zklock::command {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr const char* kFooter =
-    "Keys: q quit, s sort, / filter, arrows, enter a closer look\n\n"
+    "Keys: arrows move, enter looks closer, s sorts, / filters, q quits.\n"
+    "Exit status: 0; 64 usage, 69 no server, 74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock top\n"
     "  zklock top --once /locks | head\n"
     "Manual: zklock-top(1)";
+
+constexpr PathOperand kTopPath{"path", "/locks", zk::check_path_to_read};
+constexpr Duration kUsualInterval = 2s;
+constexpr Duration kLeastInterval = 100ms;
+
+constexpr size_t kShownItems = 100;
+constexpr size_t kReadAgain = 100;  // contenders: of a lock with more the closer look stays as it was
 
 struct TopOptions {
   Value interval;
   bool once = false;
 };
 
-int top(const Call& call, const TopOptions&) {
-  static_cast<void>(operands_of(call.app, call.arguments));
-  throw Failure(ExitStatus::internal, "not yet");
+class Top {
+ public:
+  Top(const Call& call, std::string path, Duration interval)
+      : path_(std::move(path)),
+        interval_(interval),
+        session_(loop_, session_options(call.global)),
+        ensemble_(loop_, servers_of(call)),
+        overview_(session_, path_) {
+    session_.set_purpose("cannot look at " + path_);
+  }
+
+  // As text, for pipes and for terminals on which nothing can be written over.
+  int print_looks(bool once) {
+    const host::Attached asking(loop_, ensemble_);
+    for (bool first = true;; first = false) {
+      look();
+      while (!ensemble_.verdict() || (once && overview_.figures().behind)) {
+        if (ensemble_.verdict())
+          look();
+        else
+          loop_.turn(kNever);
+      }
+      print(loop_, (first ? "" : "\n") + text());
+      if (once) break;
+      wait_until(deadline_in(interval_), [] { return false; });
+    }
+    session_.close();
+    return 0;
+  }
+
+  int show_on(std::unique_ptr<host::Screen> screen, host::Signals& signals) {
+    TopViewer viewer(*screen, signals, session_, ensemble_, overview_, path_);
+    const host::Attached asking(loop_, ensemble_);
+    const host::Attached showing(loop_, viewer);
+    session_.set_enduring(true);
+    try {
+      watch(viewer);
+    } catch (const Failure&) {
+      if (!viewer.is_quit()) throw;
+    }
+    screen.reset();
+    if (session_.connected()) session_.close();
+    return 0;
+  }
+
+  // Opens a session where there is none.
+  void look() {
+    for (;;) {
+      if (!open_) session_.open(kNever);
+      open_ = true;
+      if (overview_.look(kNever)) return;
+      open_ = false;
+    }
+  }
+
+  host::Loop& loop() { return loop_; }
+
+ private:
+  static zk::ServersAsked servers_of(const Call& call) {
+    const zk::ServerList list = named_servers({}, call.global);
+    return {list.servers, tls_of(call.global, list)};
+  }
+
+  [[noreturn]] void watch(TopViewer& viewer) {
+    for (;;) {
+      viewer.show_figures();
+      read_detail(viewer);
+      const auto in_a_hurry = [&] { return viewer.is_in_a_hurry(); };
+      wait_until(deadline_in(interval_), in_a_hurry);
+      if (!viewer.is_in_a_hurry()) look();
+    }
+  }
+
+  template <typename Hurry>
+  void wait_until(Deadline next, Hurry is_in_a_hurry) {
+    while (left_until(next) > Duration::zero() && !is_in_a_hurry()) session_.turn(next);
+  }
+
+  std::string text() const {
+    std::string text = fmt::format("{}  {}\n{}\n", format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000),
+                                   printable(line_of(ensemble_)), sums_of(overview_.figures()));
+    TopView view;
+    if (const auto columns = host::display_of(STDOUT_FILENO).columns) view.columns = *columns;
+    for (const TopSection& section :
+         sections_of(overview_.figures(), view, static_cast<int64_t>(std::time(nullptr)) * 1000)) {
+      text += fmt::format("\n{}\n", section.head);
+      for (const TopRow& row : section.rows) text += row.text + '\n';
+    }
+    return text;
+  }
+
+  void read_detail(TopViewer& viewer) {
+    if (!viewer.opened()) return;
+    const TopPage::Chosen chosen = *viewer.opened();
+    if (!viewer.is_in_a_hurry() && detail_is_large_) return;
+    detail_is_large_ = false;
+    try {
+      viewer.show_detail(chosen, detail_of(chosen));
+    } catch (const Failure& failure) {
+      // It may not be read, or is something else by now.
+      const bool refused = failure.status() == ExitStatus::refused || failure.status() == ExitStatus::bad_data;
+      if (failure.signal() != 0 || viewer.is_quit() || !refused) throw;
+      const std::string trouble = printable(failure.text()) + "\n";
+      viewer.show_detail(chosen, [trouble](const host::Display&) { return trouble; });
+    }
+  }
+
+  TopDetail detail_of(const TopPage::Chosen& chosen) {
+    switch (chosen.kind) {
+      case TopKind::lock: return lock_detail(chosen.path);
+      case TopKind::queue: return queue_detail(chosen.path);
+      case TopKind::group: return group_detail(chosen.path);
+    }
+    return nullptr;
+  }
+
+  TopDetail lock_detail(const std::string& path) {
+    const std::vector<recipe::Survey> surveys = recipe::survey_paths(session_, {path}, kNever);
+    detail_is_large_ = surveys.front().participants.size() > kReadAgain;
+    return [surveys](const host::Display& display) { return table_of(surveys, display); };
+  }
+
+  TopDetail queue_detail(const std::string& path) {
+    recipe::QueueWalk walk(session_, recipe::QueueLayout{path}.items());
+    std::vector<recipe::QueueItem> items;
+    while (items.size() < kShownItems) {
+      const auto more = walk.next(kShownItems - items.size(), kNever);
+      if (more.empty()) break;
+      items.insert(items.end(), more.begin(), more.end());
+    }
+    return [items](const host::Display&) { return QueueReport(false, false).text_of(items); };
+  }
+
+  TopDetail group_detail(const std::string& path) {
+    recipe::GroupRoster roster(session_, path, true);
+    roster.look(kNever);
+    const recipe::Members members = roster.members();
+    detail_is_large_ = members.size() > kReadAgain;
+    return [path, members](const host::Display&) {
+      return members.empty() ? "nobody is in it\n" : text_of(path, members, GroupForm::table);
+    };
+  }
+
+  std::string path_;
+  Duration interval_;
+  host::Loop loop_;
+  zk::Session session_;
+  EnsembleWatch ensemble_;
+  recipe::Overview overview_;
+  bool open_ = false;
+  bool detail_is_large_ = false;
+};
+
+std::string path_of(const Call& call) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  if (words.empty()) return "/";
+  if (words.size() > 1) throw second_path(words[1], kTopPath);
+  return first_path(words, call, kTopPath);
+}
+
+int top(const Call& call, const TopOptions& options) {
+  Duration interval = kUsualInterval;
+  if (options.interval) interval = duration_of(*options.interval, "--interval");
+  if (interval < kLeastInterval) {
+    throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *options.interval));
+  }
+  Top top(call, path_of(call), interval);
+  if (options.once) return top.print_looks(true);
+  // The first look without a screen, so that what fails is a line as elsewhere.
+  top.look();
+  // Before there is a screen, which whoever is ended by a signal would leave behind.
+  host::Signals signals;
+  const host::Attached receiving(top.loop(), signals);
+  auto screen = host::Screen::open();
+  if (!screen) {
+    host::EndOnSignal end_on_signal(signals);
+    const host::Attached ending(top.loop(), end_on_signal);
+    return top.print_looks(false);
+  }
+  signals.take_job_control();
+  return top.show_on(std::move(screen), signals);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ bool Overview::look(Deadline until) {
   for (const auto& [path, node] : nodes_) {
     if (node.use == PathUse::queue) queues.push_back(path);
   }
-  behind_ |= !surveyor_.look(queues, left_, until);
+  figures_.behind |= !surveyor_.look(queues, left_, until);
   if (session_.expired()) return false;
   draw_up();
   return true;
@@ -70,7 +70,7 @@ bool Overview::look(Deadline until) {
 
 // Watches do not outlive their session.
 void Overview::begin() {
-  behind_ = false;
+  figures_.behind = false;
   if (session_id_ == session_.id()) return;
   session_id_ = session_.id();
   nodes_[root_];
@@ -105,7 +105,7 @@ std::map<std::string, zk::Watch> Overview::take_stale() {
       if (!node.is_stale() || listed_.contains(path)) continue;
       // A list, and the data of what may be a queue or a group.
       if (left_ < kKeptForQueues + 2) {
-        behind_ = true;
+        figures_.behind = true;
         return;
       }
       left_ -= 2;
@@ -125,7 +125,7 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
   const auto found = nodes_.find(path);
   if (found == nodes_.end()) return;  // what it lay in is gone
   Node& node = found->second;
-  if (path == root_) exists_ = list.code != Code::no_node;
+  if (path == root_) figures_.exists = list.code != Code::no_node;
   if (list.code == Code::no_node) {
     erase_below(path);
     if (path != root_) nodes_.erase(found);
@@ -178,7 +178,7 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
   }
   for (const std::string& name : names) {
     if (nodes_.size() >= kMostNodes && !nodes_.contains(prefix + name)) {
-      too_large_ = true;
+      figures_.too_large = true;
       return;
     }
     nodes_[prefix + name];
@@ -212,7 +212,7 @@ void Overview::read_contenders(Deadline until) {
   for (const std::string& path : all) {
     if (contenders_.contains(path)) continue;
     if (missing.size() + kKeptForQueues >= left_) {
-      behind_ = true;
+      figures_.behind = true;
       break;
     }
     missing.push_back(path);
@@ -261,19 +261,19 @@ void Overview::note_stranger(const std::string& path) {
   Node& node = nodes_[parent];
   node.strangers.insert(zk::name_of(path));
   node.watch = nullptr;
-  behind_ = true;
+  figures_.behind = true;
 }
 
 // --- figures
 
 void Overview::draw_up() {
-  locks_.clear();
-  groups_.clear();
-  queues_ = surveyor_.figures();
+  figures_.locks.clear();
+  figures_.groups.clear();
+  figures_.queues = surveyor_.figures();
   for (auto& [path, node] : nodes_) {
     if (node.use == PathUse::group) {
       const int64_t came = node.newest.empty() ? 0 : known(zk::child_of(path, node.newest)).stat.created_ms;
-      groups_.push_back({path, node.members, std::max(came, node.changed_ms)});
+      figures_.groups.push_back({path, node.members, std::max(came, node.changed_ms)});
     } else if (node.use == PathUse::lock) {
       draw_up_slots(path, node);
       draw_up_line(path, node);
@@ -295,7 +295,7 @@ void Overview::draw_up_line(const std::string& path, Node& node) {
   if (figures.waiters > 0) {
     figures.waited_ms = known(zk::child_of(path, node.line[figures.holders].name)).stat.created_ms;
   }
-  locks_.push_back(std::move(figures));
+  figures_.locks.push_back(std::move(figures));
 }
 
 // Who stands first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
@@ -324,7 +324,7 @@ void Overview::draw_up_slots(const std::string& path, Node& node) {
       if (pending) --figures.holders;
     }
   }
-  locks_.push_back(std::move(figures));
+  figures_.locks.push_back(std::move(figures));
 }
 
 }  // namespace zklock::recipe

@@ -41,6 +41,15 @@ struct GroupFigures {
   int64_t changed_ms = 0;  // when the last one came, or, by our clock, when we saw that one came or went
 };
 
+struct OverviewFigures {
+  std::vector<LockFigures> locks;  // in the order of their paths; each has a contender at least
+  std::vector<QueueFigures> queues;
+  std::vector<GroupFigures> groups;
+  bool behind = false;     // some of it waits for the next look
+  bool too_large = false;  // there are nodes that it does not see
+  bool exists = false;     // the root
+};
+
 class Overview {
  public:
   Overview(zk::Session& session, std::string root) : session_(session), root_(std::move(root)) {}
@@ -49,13 +58,8 @@ class Overview {
   // session throws.
   bool look(Deadline until);
 
-  // As of the last look, in the order of their paths. A lock has at least one contender, or is for slots.
-  const std::vector<LockFigures>& locks() const { return locks_; }
-  const std::vector<QueueFigures>& queues() const { return queues_; }
-  const std::vector<GroupFigures>& groups() const { return groups_; }
-  bool is_behind() const { return behind_; }        // some of it waits for the next look
-  bool is_too_large() const { return too_large_; }  // there are nodes that it does not see
-  bool exists() const { return exists_; }           // the root
+  // As of the last look.
+  const OverviewFigures& figures() const { return figures_; }
 
  private:
   // One whose children are watched. A contender, a member and what lies in a queue is none.
@@ -104,12 +108,7 @@ class Overview {
   std::string last_listed_;                       // the next look goes on behind it
   std::map<std::string, zk::Answer> contenders_;  // and members that were read
   QueueSurveyor surveyor_{session_};
-  std::vector<LockFigures> locks_;
-  std::vector<QueueFigures> queues_;
-  std::vector<GroupFigures> groups_;
-  bool behind_ = false;
-  bool too_large_ = false;
-  bool exists_ = false;
+  OverviewFigures figures_;
 };
 
 }  // namespace zklock::recipe

@@ -135,9 +135,12 @@ WordQuery::~WordQuery() {
   for (const auto& part : parts_) loop_.remove(*part);
 }
 
+bool WordQuery::is_over() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->over(); });
+}
+
 std::vector<ServerReplies> WordQuery::finish() {
-  const auto over = [](const auto& part) { return part->over(); };
-  while (!std::all_of(parts_.begin(), parts_.end(), over)) loop_.turn(until_);
+  while (!is_over()) loop_.turn(until_);
   std::vector<ServerReplies> all;
   for (const auto& part : parts_) all.push_back(part->take());
   return all;

@@ -33,6 +33,8 @@ class WordQuery {
   WordQuery(const WordQuery&) = delete;
   ~WordQuery();
 
+  // finish() would return at once.
+  bool is_over() const;
   // Turns the loop until all are over; one a server, in the order given. Once. Throws what other sources of the loop
   // throw.
   std::vector<ServerReplies> finish();

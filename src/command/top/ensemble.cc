@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/top/ensemble.h"
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPause = 5s;
+constexpr Duration kPatience = 3s;
+
+}  // namespace
+
+// The last reply may have come when our turn in this one was over.
+void EnsembleWatch::arm(host::PollSet& set) {
+  if (!query_) return set.wake_at(next_);
+  if (query_->is_over()) set.wake_at(BootClock::now());
+}
+
+void EnsembleWatch::decide() {
+  if (!query_) {
+    if (left_until(next_) > Duration::zero()) return;
+    query_.emplace(loop_, servers_, std::vector<std::string>{"srvr", "mntr", "conf"}, deadline_in(kPatience));
+    return;
+  }
+  if (!query_->is_over()) return;
+  std::vector<ServerHealth> servers;
+  for (const auto& [server, replies] : query_->finish()) servers.push_back(ServerHealth::of(server, replies));
+  query_.reset();
+  verdict_ = judge_health(servers, {}, std::nullopt);
+  latency_ms_ = std::nullopt;
+  for (const ServerHealth& server : servers) {
+    const bool leads = server.role() == Role::leader || server.role() == Role::standalone;
+    if (leads && server.status.latency_ms) latency_ms_ = server.status.latency_ms->average;
+  }
+  next_ = deadline_in(kPause);
+}
+
+// Who is missing first: a narrow screen cuts the end.
+std::string line_of(const EnsembleWatch& ensemble) {
+  if (!ensemble.verdict()) return "asking the servers";
+  const HealthVerdict& verdict = *ensemble.verdict();
+  if (!verdict.quorum.value_or(false) || verdict.leader.empty()) return line_of(verdict);
+  std::string line = fmt::format("{}: {} of {} serve", name_of(verdict.level), verdict.serving,
+                                 verdict.serving + static_cast<int64_t>(verdict.missing.size()));
+  if (!verdict.missing.empty()) line += fmt::format(", missing {}", fmt::join(verdict.missing, " "));
+  line += fmt::format(", {} leads", verdict.leader);
+  if (const auto latency = ensemble.latency_ms()) line += fmt::format(", {:.3g} ms", *latency);
+  for (const Finding& finding : verdict.findings) {
+    if (!finding.text.starts_with("missing")) line += "; " + finding.text;
+  }
+  return line;
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/top/sections.h"
+
+#include "base/text.h"
+#include "base/time.h"
+#include "command/child/note.h"
+#include "command/cli/table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+using recipe::GroupFigures;
+using recipe::LockFigures;
+using recipe::QueueFigures;
+
+constexpr Duration kLongWait = 1min;
+constexpr Duration kTooLongWait = 1h;
+constexpr Duration kJustNow = 1min;
+
+constexpr size_t kNarrow = 40;      // columns of a screen that has room for little but paths
+constexpr size_t kLeastOfPath = 8;  // there
+constexpr size_t kRoomForNumber = 8;
+
+// A row with what it is ordered by.
+struct Ranked {
+  std::string path;
+  std::vector<std::string> cells;
+  host::Colour colour = host::Colour::none;
+  int grade = 0;      // what needs a look the most has the highest
+  double weight = 0;  // within a grade
+  double size = 0;
+  double age = 0;
+};
+
+struct Shape {
+  TopKind kind;
+  std::vector<std::string> heads;
+  Table::Yielding yielding;
+};
+
+const Shape kLocks{TopKind::lock,
+                   {"LOCK", "HOLDER", "HELD", "WAIT", "LONGEST"},
+                   {{"HOLDER", "HELD", "LONGEST", "WAIT"}, {"LOCK", "HOLDER"}}};
+const Shape kQueues{TopKind::queue,
+                    {"QUEUE", "ITEMS", "WORK", "DEAD", "IN/S", "OUT/S", "OLDEST"},
+                    {{"WORK", "OUT/S", "IN/S", "OLDEST", "DEAD", "ITEMS"}, {"QUEUE"}}};
+const Shape kGroups{TopKind::group, {"GROUP", "MEMBERS", "CHANGED"}, {{"CHANGED", "MEMBERS"}, {"GROUP"}}};
+
+Duration age_at(int64_t moment_ms, int64_t now_ms) {
+  return std::max(span_between(moment_ms, now_ms), Duration::zero());
+}
+
+std::string age_cell(int64_t moment_ms, int64_t now_ms) {
+  return moment_ms == 0 ? "" : format_duration(age_at(moment_ms, now_ms));
+}
+
+double seconds(Duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+std::string number_of(size_t number) {
+  return fmt::format("{}", number);
+}
+
+std::string rate_of(const std::optional<double>& rate) {
+  if (!rate) return "";
+  return *rate == 0 || *rate >= 100 ? fmt::format("{:.0f}", *rate) : fmt::format("{:.1f}", *rate);
+}
+
+// "web1 nightly", with a label "web1 nightly 'text'"; of another program what it has written.
+std::string name_of_holder(const std::string& data) {
+  const auto note = parse_note(data);
+  if (!note || note->host.empty()) return data.empty() ? "?" : describe_note(data);
+  return fmt::format("{}{}{}{}", note->host, note->command.empty() ? "" : " ", note->command,
+                     note->label.empty() ? "" : fmt::format(" '{}'", note->label));
+}
+
+std::string holder_of(const LockFigures& lock) {
+  if (lock.holders == 0) return "";
+  const std::string first = name_of_holder(lock.holder);
+  return lock.holders == 1 ? first : fmt::format("{} and {} more", first, lock.holders - 1);
+}
+
+Ranked ranked(const LockFigures& lock, int64_t now_ms) {
+  const Duration wait = lock.waiters == 0 || lock.waited_ms == 0 ? Duration::zero() : age_at(lock.waited_ms, now_ms);
+  Ranked row;
+  row.path = lock.path;
+  row.cells = {holder_of(lock), age_cell(lock.held_ms, now_ms), number_of(lock.waiters),
+               lock.waiters == 0 ? "" : age_cell(lock.waited_ms, now_ms)};
+  if (wait >= kLongWait) row.colour = wait >= kTooLongWait ? host::Colour::red : host::Colour::yellow;
+  row.grade = lock.waiters > 0 ? 1 : 0;
+  row.age = lock.held_ms == 0 ? 0 : seconds(age_at(lock.held_ms, now_ms));
+  row.weight = lock.waiters > 0 ? seconds(wait) : row.age;
+  row.size = static_cast<double>(lock.holders + lock.waiters);
+  return row;
+}
+
+Ranked ranked(const QueueFigures& queue, int64_t now_ms) {
+  const bool grows = queue.in && queue.out && *queue.in > *queue.out;
+  Ranked row;
+  row.path = queue.path;
+  const char* about = queue.estimated ? "~" : "";
+  row.cells = {fmt::format("{}{}", about, queue.items),
+               fmt::format("{}{}", queue.in_work, queue.more_in_work ? "+" : ""),
+               number_of(static_cast<size_t>(queue.dead)),
+               rate_of(queue.in),
+               rate_of(queue.out),
+               age_cell(queue.oldest_ms, now_ms)};
+  if (queue.dead > 0 || grows) row.colour = queue.dead > 0 ? host::Colour::red : host::Colour::yellow;
+  row.grade = queue.dead > 0 ? 2 : grows ? 1 : 0;
+  row.size = static_cast<double>(queue.items);
+  row.weight = queue.dead > 0 ? static_cast<double>(queue.dead) : row.size;
+  row.age = queue.oldest_ms == 0 ? 0 : seconds(age_at(queue.oldest_ms, now_ms));
+  return row;
+}
+
+Ranked ranked(const GroupFigures& group, int64_t now_ms) {
+  Ranked row;
+  row.path = group.path;
+  row.cells = {number_of(group.members), age_cell(group.changed_ms, now_ms)};
+  row.age = group.changed_ms == 0 ? 0 : seconds(age_at(group.changed_ms, now_ms));
+  const bool just_changed = group.changed_ms != 0 && row.age < seconds(kJustNow);
+  if (group.members == 0) row.colour = host::Colour::red;
+  if (group.members > 0 && just_changed) row.colour = host::Colour::yellow;
+  row.grade = group.members == 0 ? 2 : just_changed ? 1 : 0;
+  row.weight = -row.age;
+  row.size = static_cast<double>(group.members);
+  return row;
+}
+
+// Those of the same rank stay in the order of their paths.
+void sort(std::vector<Ranked>& rows, TopSort by) {
+  const auto before = [by](const Ranked& a, const Ranked& b) {
+    switch (by) {
+      case TopSort::attention: return a.grade != b.grade ? a.grade > b.grade : a.weight > b.weight;
+      case TopSort::name: return a.path < b.path;
+      case TopSort::size: return a.size > b.size;
+      case TopSort::age: return a.age > b.age;
+    }
+    return false;
+  };
+  std::ranges::stable_sort(rows, before);
+}
+
+// Where there is little room, the end of a path says more than its beginning.
+std::string path_cell(const std::string& path, size_t columns) {
+  const std::string text = printable(path);
+  if (columns >= kNarrow) return text;
+  const size_t most = std::max(kLeastOfPath, columns - std::min(columns, kRoomForNumber));
+  const auto characters = decode_utf8(text);
+  if (!characters || characters->size() <= most) return text;
+  size_t begin = text.size();
+  for (size_t kept = 0; kept + 1 < most && begin > 0;) {
+    --begin;
+    if ((static_cast<unsigned char>(text[begin]) & 0xc0) != 0x80) ++kept;
+  }
+  return "…" + text.substr(begin);
+}
+
+template <typename Figures>
+void add_section(std::vector<TopSection>& sections, const Shape& shape, const std::vector<Figures>& all,
+                 const TopView& view, int64_t now_ms) {
+  std::vector<Ranked> rows;
+  for (const Figures& one : all) {
+    if (one.path.find(view.filter) != std::string::npos) rows.push_back(ranked(one, now_ms));
+  }
+  if (rows.empty()) return;
+  sort(rows, view.sort);
+  Table table(shape.heads);
+  for (Ranked& row : rows) {
+    row.cells.insert(row.cells.begin(), path_cell(row.path, view.columns));
+    table.add(row.cells);
+  }
+  table.fit(view.columns, shape.yielding);
+  const std::string text = table.text();
+  const std::vector<std::string_view> lines = split(text, '\n');
+  TopSection section{shape.kind, std::string(lines.front()), {}};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    section.rows.push_back({rows[i].path, std::string(lines[i + 1]), rows[i].colour});
+  }
+  sections.push_back(std::move(section));
+}
+
+template <typename All, typename Number>
+int64_t sum_of(const All& all, Number number) {
+  return std::accumulate(all.begin(), all.end(), int64_t{0},
+                         [&](int64_t sum, const auto& one) { return sum + static_cast<int64_t>(number(one)); });
+}
+
+}  // namespace
+
+const char* name_of(TopSort sort) {
+  switch (sort) {
+    case TopSort::attention: return "attention";
+    case TopSort::name: return "name";
+    case TopSort::size: return "size";
+    case TopSort::age: return "age";
+  }
+  return "";
+}
+
+TopSort next(TopSort sort) {
+  return sort == TopSort::age ? TopSort::attention : static_cast<TopSort>(static_cast<int>(sort) + 1);
+}
+
+std::vector<TopSection> sections_of(const recipe::OverviewFigures& figures, const TopView& view, int64_t now_ms) {
+  std::vector<TopSection> sections;
+  add_section(sections, kLocks, figures.locks, view, now_ms);
+  add_section(sections, kQueues, figures.queues, view, now_ms);
+  add_section(sections, kGroups, figures.groups, view, now_ms);
+  return sections;
+}
+
+std::string sums_of(const recipe::OverviewFigures& figures) {
+  const auto& locks = figures.locks;
+  const auto& queues = figures.queues;
+  const auto& groups = figures.groups;
+  const bool estimated = std::ranges::any_of(queues, &QueueFigures::estimated);
+  const auto number = [](const auto& all) { return static_cast<int64_t>(all.size()); };
+  return fmt::format(
+      "{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(number(locks), "lock"),
+      sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
+      sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }), counted(number(queues), "queue"),
+      estimated ? "~" : "", counted(sum_of(queues, [](const QueueFigures& queue) { return queue.items; }), "item"),
+      sum_of(queues, [](const QueueFigures& queue) { return queue.dead; }), counted(number(groups), "group"),
+      counted(sum_of(groups, [](const GroupFigures& group) { return group.members; }), "member"));
+}
+
+}  // namespace zklock::command

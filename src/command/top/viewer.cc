@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/top/viewer.h"
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace zklock::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+using host::Key;
+using host::KeyPress;
+using host::ScreenLine;
+
+constexpr Duration kBetweenDraws = 1s;  // ages go on
+constexpr size_t kLongestFilter = 100;
+
+int64_t now_ms() {
+  return static_cast<int64_t>(std::time(nullptr)) * 1000;
+}
+
+// "10:45:22" of the local time of day.
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+host::Colour colour_of(const EnsembleWatch& ensemble) {
+  if (!ensemble.verdict()) return host::Colour::none;
+  switch (ensemble.verdict()->level) {
+    case Level::ok: return host::Colour::green;
+    case Level::warning:
+    case Level::unknown: return host::Colour::yellow;
+    case Level::critical: return host::Colour::red;
+  }
+  return host::Colour::none;
+}
+
+}  // namespace
+
+TopViewer::TopViewer(host::Screen& screen, host::Signals& signals, const zk::Session& session,
+                     const EnsembleWatch& ensemble, const recipe::Overview& overview, std::string path)
+    : screen_(screen),
+      signals_(signals),
+      session_(session),
+      ensemble_(ensemble),
+      overview_(overview),
+      path_(std::move(path)) {}
+
+void TopViewer::show_figures() {
+  looked_ms_ = now_ms();
+  renew();
+}
+
+void TopViewer::show_detail(const TopPage::Chosen& of, TopDetail detail) {
+  if (!opened_ || opened_->path != of.path || opened_->kind != of.kind) return;
+  detail_ = std::move(detail);
+  next_draw_ = BootClock::now();
+}
+
+// --- events
+
+void TopViewer::arm(host::PollSet& set) {
+  set.watch(STDIN_FILENO, POLLIN);
+  set.wake_at(next_draw_);
+}
+
+void TopViewer::record(const host::PollSet& set) {
+  const short seen = set.seen(STDIN_FILENO);
+  typed_ |= seen != 0;
+  gone_ |= (seen & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+void TopViewer::decide() {
+  while (const auto arrival = signals_.take()) take_signal(*arrival);
+  if (gone_) throw Failure::by_signal(SIGHUP);
+  if (typed_) {
+    typed_ = false;
+    for (const KeyPress& press : screen_.keys()) take(press);
+  }
+  if (left_until(next_draw_) == Duration::zero()) draw();
+}
+
+void TopViewer::take_signal(const host::Arrival& arrival) {
+  if (host::is_ending(arrival.signal)) throw Failure::by_signal(arrival.signal);
+  if (arrival.signal == SIGTSTP) screen_.stop();
+  if (arrival.signal == SIGWINCH) screen_.resize();
+  renew();
+}
+
+// --- keys
+
+void TopViewer::take(const KeyPress& press) {
+  switch (mode_) {
+    case Mode::list: take_in_list(press); break;
+    case Mode::filter: take_in_filter(press); break;
+    case Mode::detail: take_in_detail(press); break;
+  }
+  next_draw_ = BootClock::now();
+}
+
+void TopViewer::take_in_list(const KeyPress& press) {
+  const auto rows = static_cast<ptrdiff_t>(std::max<size_t>(page_rows(), 2) - 1);
+  switch (press.key) {
+    case Key::up: return page_.move(-1);
+    case Key::down: return page_.move(1);
+    case Key::page_up: return page_.move(-rows);
+    case Key::page_down: return page_.move(rows);
+    case Key::home: return page_.move_to_end(false);
+    case Key::end: return page_.move_to_end(true);
+    case Key::tab: return page_.move_to_next_section();
+    case Key::escape: view_.filter.clear(); return renew();
+    case Key::enter:
+      opened_ = page_.chosen();
+      detail_ = nullptr;
+      scrolled_ = 0;
+      if (opened_) mode_ = Mode::detail;
+      return;
+    case Key::character: return take_command(press.character);
+    case Key::backspace: return;
+  }
+}
+
+void TopViewer::take_command(char letter) {
+  if (letter == 'q') quit();
+  if (letter == 's') {
+    view_.sort = next(view_.sort);
+    renew();
+  }
+  if (letter == 'k') page_.move(-1);
+  if (letter == 'j') page_.move(1);
+  if (letter == '/') {
+    old_filter_ = view_.filter;
+    mode_ = Mode::filter;
+  }
+}
+
+// Each letter filters at once.
+void TopViewer::take_in_filter(const KeyPress& press) {
+  if (press.key == Key::enter) mode_ = Mode::list;
+  if (press.key == Key::escape) {
+    view_.filter = old_filter_;
+    mode_ = Mode::list;
+  }
+  if (press.key == Key::backspace && !view_.filter.empty()) view_.filter.pop_back();
+  if (press.key == Key::character && view_.filter.size() < kLongestFilter) view_.filter += press.character;
+  renew();
+}
+
+void TopViewer::take_in_detail(const KeyPress& press) {
+  const size_t rows = page_rows();
+  const auto back = [this](size_t lines) { scrolled_ -= std::min(scrolled_, lines); };
+  if (press.key == Key::up) back(1);
+  if (press.key == Key::down) ++scrolled_;
+  if (press.key == Key::page_up) back(rows);
+  if (press.key == Key::page_down) scrolled_ += rows;
+  if (press.key == Key::home) scrolled_ = 0;
+  if (press.key == Key::end) scrolled_ = SIZE_MAX / 2;
+  const bool left = press.key == Key::character && press.character == 'q';
+  if (!left && press.key != Key::escape && press.key != Key::backspace && press.key != Key::enter) return;
+  opened_.reset();
+  detail_ = nullptr;
+  mode_ = Mode::list;
+}
+
+void TopViewer::quit() {
+  quit_ = true;
+  throw Failure(ExitStatus::done, "");
+}
+
+// --- what is shown
+
+void TopViewer::renew() {
+  view_.columns = screen_.columns();
+  page_.set(sections_of(overview_.figures(), view_, now_ms()));
+  next_draw_ = BootClock::now();
+}
+
+// Between the two lines at the head and the one at the foot.
+size_t TopViewer::page_rows() const {
+  return std::max<size_t>(screen_.rows(), 4) - 3;
+}
+
+ScreenLine TopViewer::sums() const {
+  const Deadline since = session_.unconnected_since();
+  if (since != kNever) {
+    return {fmt::format("no connection for {}; figures of {}", format_duration(BootClock::now() - since),
+                        format_utc(looked_ms_)),
+            host::Colour::red};
+  }
+  if (!overview_.figures().exists) return {fmt::format("there is no node {}", printable(path_)), host::Colour::yellow};
+  std::string text = sums_of(overview_.figures());
+  if (overview_.figures().too_large) text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
+  if (overview_.figures().behind) text += "; not all looked at yet";
+  return {text, overview_.figures().too_large ? host::Colour::yellow : host::Colour::none};
+}
+
+std::string TopViewer::footer() const {
+  if (mode_ == Mode::filter) return fmt::format("/{}_", view_.filter);
+  if (mode_ == Mode::detail) return fmt::format("{}  {}  q back", time_of_day(), printable(opened_->path));
+  const std::string filtered = view_.filter.empty() ? "" : fmt::format(" ({})", view_.filter);
+  return fmt::format("{}  {}  q quit  s sort ({})  / filter{}  enter look", time_of_day(), printable(path_),
+                     name_of(view_.sort), filtered);
+}
+
+std::vector<ScreenLine> TopViewer::detail_lines(size_t rows) {
+  if (!detail_) return {{"reading"}};
+  host::Display display;
+  display.columns = screen_.columns();
+  const std::string text = detail_(display);
+  std::vector<std::string_view> all = split(text, '\n');
+  if (all.size() > 1 && all.back().empty()) all.pop_back();
+  // The head of the table stays.
+  const size_t below = std::max<size_t>(rows, 2) - 1;
+  scrolled_ = std::min(scrolled_, all.size() - 1 - std::min(all.size() - 1, below));
+  std::vector<ScreenLine> lines{{std::string(all.front()), host::Colour::none, true}};
+  for (size_t i = 1 + scrolled_; i < all.size() && lines.size() < rows; ++i) lines.push_back({std::string(all[i])});
+  return lines;
+}
+
+void TopViewer::draw() {
+  next_draw_ = deadline_in(kBetweenDraws);
+  if (mode_ != Mode::detail) page_.set(sections_of(overview_.figures(), view_, now_ms()));
+  const size_t rows = page_rows();
+  std::vector<ScreenLine> lines{{printable(line_of(ensemble_)), colour_of(ensemble_)}, sums()};
+  std::vector<ScreenLine> body = mode_ == Mode::detail ? detail_lines(rows) : page_.lines(rows);
+  body.resize(rows);
+  lines.insert(lines.end(), body.begin(), body.end());
+  lines.push_back({footer()});
+  screen_.show(lines);
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/overview: what it sees, and how little it asks.
+#include "recipe/overview/overview.h"
+
+#include "recipe/queue/nodes.h"
+#include "support/sandbox.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using Paths = std::vector<std::string>;
+using zk::CreateMode;
+
+class OverviewTest : public testing::Test {
+ protected:
+  OverviewTest() { session_.open(soon()); }
+  static Deadline soon() { return deadline_in(20s); }
+
+  // Sent together.
+  Paths make(const Paths& paths, CreateMode mode = CreateMode::persistent, const std::string& data = "") {
+    std::vector<zk::Call> calls;
+    for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, data, mode));
+    Paths made;
+    for (const zk::Call& call : calls) made.push_back(others_.session().await(call, soon()).path);
+    return made;
+  }
+  std::string stand_in_line(const std::string& lock) {
+    return make({lock + "/_c_a-lock-"}, CreateMode::ephemeral_sequential, "me").front();
+  }
+  void push(const std::string& queue, int items) {
+    const QueueLayout layout{queue};
+    make_queue(others_.session(), layout, "cannot push", soon());
+    QueueTail tail(others_.session(), layout.items(), kUsualPriority, "cannot push");
+    tail.find(soon());
+    make(Paths(static_cast<size_t>(items), tail.stem()), CreateMode::persistent_sequential, "item");
+  }
+
+  // How many questions that took.
+  uint64_t look(Overview& overview) {
+    const uint64_t before = session_.client().answers();
+    EXPECT_TRUE(overview.look(soon()));
+    return session_.client().answers() - before;
+  }
+  // Until it has seen all, which a server that lags may delay.
+  bool shows(Overview& overview, const std::function<bool(const OverviewFigures&)>& fact) {
+    return test::eventually(loop_, [&] {
+      look(overview);
+      return !overview.figures().behind && fact(overview.figures());
+    });
+  }
+  static Paths paths_of(const auto& all) {
+    Paths paths;
+    for (const auto& one : all) paths.push_back(one.path);
+    return paths;
+  }
+
+  std::string chroot_ = test::shared_servers() + test::new_chroot();
+  test::Observer others_{chroot_};
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(chroot_)};
+};
+
+TEST_F(OverviewTest, SeesWhoHoldsAndHowManyWait) {
+  others_.create("/locks/a/other");
+  const std::string first = stand_in_line("/locks/a");
+  stand_in_line("/locks/a");
+  stand_in_line("/locks/a");
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  const LockFigures before = overview.figures().locks.front();
+  EXPECT_EQ(before.path, "/locks/a");
+  EXPECT_EQ(before.holders, 1u);
+  EXPECT_EQ(before.waiters, 2u);
+  EXPECT_EQ(before.holder, "me");
+  EXPECT_NE(before.held_ms, 0);
+  EXPECT_NE(before.waited_ms, 0);
+  others_.remove(first);
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.front().waiters == 1; }));
+  // Since we saw it take over, not since it stands in line.
+  EXPECT_GE(overview.figures().locks.front().held_ms, before.held_ms / 1000 * 1000);
+}
+
+TEST_F(OverviewTest, SharedHoldersAreCountedTogether) {
+  others_.create("/l/other");
+  make({"/l/a__READ__", "/l/b__READ__", "/l/c__WRIT__", "/l/d__READ__"}, CreateMode::ephemeral_sequential);
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  EXPECT_EQ(overview.figures().locks.front().holders, 2u);
+  EXPECT_EQ(overview.figures().locks.front().waiters, 2u);
+}
+
+TEST_F(OverviewTest, WhoStandsFirstAtTheGateOfSlotsWaits) {
+  others_.create("/s/leases/other");
+  others_.create("/s/locks/other");
+  make({"/s/leases/_c_a-lease-", "/s/leases/_c_b-lease-"}, CreateMode::ephemeral_sequential);
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  EXPECT_EQ(overview.figures().locks.front().path, "/s");
+  EXPECT_TRUE(overview.figures().locks.front().slots);
+  EXPECT_EQ(overview.figures().locks.front().holders, 2u);
+  make({"/s/locks/_c_c-lock-", "/s/leases/_c_c-lease-"}, CreateMode::ephemeral_sequential);
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.front().waiters == 1; }));
+  EXPECT_EQ(overview.figures().locks.front().holders, 2u);
+}
+
+TEST_F(OverviewTest, AFolderCalledLocksIsAFolder) {
+  others_.create("/locks/a/other");
+  others_.create("/leases/b/other");
+  stand_in_line("/locks/a");
+  stand_in_line("/leases/b");
+  Overview overview(session_, "/");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 2; }));
+  EXPECT_EQ(paths_of(overview.figures().locks), (Paths{"/leases/b", "/locks/a"}));
+}
+
+TEST_F(OverviewTest, WhatIsOnlyCalledLikeAContenderIsAFolder) {
+  others_.create("/l/x-lock-0000000000/deeper/other");
+  stand_in_line("/l");
+  stand_in_line("/l/x-lock-0000000000/deeper");
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 2; }));
+  EXPECT_EQ(overview.figures().locks.front().waiters, 0u);
+  EXPECT_EQ(paths_of(overview.figures().locks), (Paths{"/l", "/l/x-lock-0000000000/deeper"}));
+}
+
+TEST_F(OverviewTest, CountsQueuesAndMeasuresThem) {
+  push("/q", 30);
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.queues.size() == 1; }));
+  const QueueFigures before = overview.figures().queues.front();
+  EXPECT_EQ(before.items, 30);
+  EXPECT_EQ(before.dead, 0);
+  EXPECT_NE(before.oldest_ms, 0);
+  EXPECT_FALSE(before.estimated);
+  push("/q", 12);
+  const Paths items = others_.children("/q/items/100-0000000000");
+  for (int i = 0; i < 5; ++i) others_.remove("/q/items/100-0000000000/" + items[static_cast<size_t>(i)]);
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.queues.front().items == 37; }));
+  EXPECT_EQ(overview.figures().queues.front().made, 42);
+}
+
+TEST_F(OverviewTest, ClaimedItemsAmongTheFirstAreInWork) {
+  push("/q", 30);
+  const std::string segment = "/q/items/100-0000000000/";
+  for (const ItemName& item : items_of(others_.children("/q/items/100-0000000000"))) {
+    if (item.number < 2) make({claim_of(segment + item.name)}, CreateMode::ephemeral);
+  }
+  Overview overview(session_, "/");
+  EXPECT_TRUE(shows(overview, [](const auto& f) { return f.queues.size() == 1 && f.queues.front().in_work == 2; }));
+  EXPECT_FALSE(overview.figures().queues.front().more_in_work);
+}
+
+TEST_F(OverviewTest, CountsMembers) {
+  others_.create("/g", std::string(kKeptGroup));
+  const Paths members = make({"/g/a-", "/g/a-", "/g/b-"}, CreateMode::ephemeral_sequential);
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.groups.size() == 1; }));
+  EXPECT_EQ(overview.figures().groups.front().members, 3u);
+  EXPECT_NE(overview.figures().groups.front().changed_ms, 0);
+  for (const std::string& member : members) others_.remove(member);
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.groups.front().members == 0; }));
+  EXPECT_NE(overview.figures().groups.front().changed_ms, 0);
+}
+
+TEST_F(OverviewTest, WhatIsGoneIsGone) {
+  others_.create("/l/a/other");
+  const std::string node = stand_in_line("/l/a");
+  Overview overview(session_, "/l");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  others_.remove(node);
+  others_.remove("/l/a/other");
+  others_.remove("/l/a");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.exists && figures.locks.empty(); }));
+  others_.remove("/l");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return !figures.exists; }));
+  others_.create("/l/a/other");
+  stand_in_line("/l/a");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.exists && figures.locks.size() == 1; }));
+}
+
+TEST_F(OverviewTest, AsksNothingAtRestButQueues) {
+  others_.create("/l/a/other");
+  for (int i = 0; i < 50; ++i) stand_in_line("/l/a");
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  EXPECT_EQ(look(overview), 0u);
+  push("/q", 3);
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.queues.size() == 1; }));
+  // Two lists, a Stat for the segment, its list, a Stat for each item.
+  EXPECT_EQ(look(overview), 7u);
+}
+
+TEST_F(OverviewTest, AsksABoundedNumberWhateverTheTree) {
+  Paths locks;
+  for (int i = 0; i < 1500; ++i) locks.push_back(fmt::format("/t/{:04}", i));
+  others_.create("/t/other");
+  make(locks);
+  Paths nodes;
+  for (const std::string& lock : locks) nodes.push_back(lock + "/_c_a-lock-");
+  make(nodes, CreateMode::ephemeral_sequential);
+  push("/z", 3);
+  Overview overview(session_, "/");
+  int looks = 0;
+  do {
+    EXPECT_LE(look(overview), kRequestsPerLook);
+  } while (overview.figures().behind && ++looks < 20);
+  EXPECT_GT(looks, 1);
+  EXPECT_EQ(paths_of(overview.figures().locks), locks);
+  // In a storm the rest is not forgotten.
+  const std::string late = stand_in_line("/t/1499");
+  for (const std::string& lock : locks) stand_in_line(lock);
+  EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.back().waiters == 2; }));
+}
+
+TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSays) {
+  Paths many;
+  for (size_t i = 0; i < kMostNodes + 500; ++i) many.push_back(fmt::format("/t/{:05}", i));
+  others_.create("/t/other");
+  make(many);
+  Overview overview(session_, "/");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.too_large; }));
+  Overview part(session_, "/t/00001");
+  EXPECT_TRUE(shows(part, [](const auto& figures) { return !figures.too_large; }));
+}
+
+TEST_F(OverviewTest, GoesOnInANewSession) {
+  others_.create("/l/a/other");
+  const std::string node = stand_in_line("/l/a");
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
+  session_.close();
+  others_.remove(node);
+  stand_in_line("/l/a");
+  stand_in_line("/l/a");
+  session_.open(soon());
+  EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
+}
+
+}  // namespace
+}  // namespace zklock::recipe

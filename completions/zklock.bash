@@ -119,6 +119,7 @@ _zklock() {
     [show]="$global -l --long -r --recursive --format --json"
     [break]="$global -w --timeout --force --yes"
     [health]="$global -l --long -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
+    [top]="$global --interval --once"
     [ruok]=$asking
     [stat]=$asking
     [srvr]=$asking
@@ -146,7 +147,7 @@ _zklock() {
     [value wait]="$global -w --timeout --gone --equals --newer-than"
   )
   local -A below=(
-    [zklock]='run show break queue group value health ruok stat srvr mntr 4lw help'
+    [zklock]='run show break queue group value health top ruok stat srvr mntr 4lw help'
     [queue]='push pull list count requeue purge delete'
     [group]='join list watch wait create delete'
     [value]='get set delete list watch wait'
@@ -190,7 +191,7 @@ _zklock() {
             offered=--
           fi
           ;;
-        show:* | run: | break: | 'queue '*: | 'group '*: | 'value '*:) _zklock_paths "$1" "$value" ;;
+        show:* | run: | break: | top: | 'queue '*: | 'group '*: | 'value '*:) _zklock_paths "$1" "$value" ;;
       esac
       ;;
   esac

@@ -43,12 +43,13 @@ void EnsembleWatch::decide() {
 std::string line_of(const EnsembleWatch& ensemble) {
   if (!ensemble.verdict()) return "asking the servers";
   const HealthVerdict& verdict = *ensemble.verdict();
-  if (!verdict.quorum.value_or(false) || verdict.leader.empty()) return line_of(verdict);
+  const std::string latency =
+      ensemble.latency_ms() ? fmt::format(", {:.3g} ms", *ensemble.latency_ms()) : std::string();
+  if (!verdict.quorum.value_or(false) || verdict.leader.empty()) return line_of(verdict) + latency;
   std::string line = fmt::format("{}: {} of {} serve", name_of(verdict.level), verdict.serving,
                                  verdict.serving + static_cast<int64_t>(verdict.missing.size()));
   if (!verdict.missing.empty()) line += fmt::format(", missing {}", fmt::join(verdict.missing, " "));
-  line += fmt::format(", {} leads", verdict.leader);
-  if (const auto latency = ensemble.latency_ms()) line += fmt::format(", {:.3g} ms", *latency);
+  line += fmt::format(", {} leads{}", verdict.leader, latency);
   for (const Finding& finding : verdict.findings) {
     if (!finding.text.starts_with("missing")) line += "; " + finding.text;
   }

@@ -175,7 +175,7 @@ class Top {
       if (more.empty()) break;
       items.insert(items.end(), more.begin(), more.end());
     }
-    return [items](const host::Display&) { return QueueReport(false, false).text_of(items); };
+    return [items](const host::Display& display) { return QueueReport(false, false, display.columns).text_of(items); };
   }
 
   TopDetail group_detail(const std::string& path) {
@@ -183,8 +183,8 @@ class Top {
     roster.look(kNever);
     const recipe::Members members = roster.members();
     detail_is_large_ = members.size() > kReadAgain;
-    return [path, members](const host::Display&) {
-      return members.empty() ? "nobody is in it\n" : text_of(path, members, GroupForm::table);
+    return [path, members](const host::Display& display) {
+      return members.empty() ? "nobody is in it\n" : text_of(path, members, GroupForm::table, display.columns);
     };
   }
 

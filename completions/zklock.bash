@@ -116,7 +116,7 @@ _zklock() {
     [value]='-h --help'
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
-    [show]="$global -r --recursive --format --json"
+    [show]="$global -r --recursive --follow --format --json"
     [break]="$global -w --timeout --force --yes"
     [health]="$global -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
     [ruok]=$asking

@@ -160,6 +160,7 @@ complete -c zklock -n '__zklock_at run' -l once-per -x -d '75 if one succeeded l
 complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the lock and run again'
 
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'
+complete -c zklock -n '__zklock_at show' -l follow -d 'Then each change, a line each'
 complete -c zklock -n '__zklock_at show "queue count" "group list"' -l format -x -a 'text json prometheus' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at show' -l json -d 'An object a line'
 

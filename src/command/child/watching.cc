@@ -21,9 +21,12 @@ std::optional<host::Program> program_to_halt(const Call& call, bool halt) {
 }  // namespace
 
 WatchJob::WatchJob(const Call& call, const std::string& path, bool halt)
+    : WatchJob(call, path, program_to_halt(call, halt), halt) {}
+
+WatchJob::WatchJob(const Call& call, const std::string& path, std::optional<host::Program> program, bool halt)
     : path_(path),
       halt_(halt),
-      program_(program_to_halt(call, halt)),
+      program_(std::move(program)),
       asked_(session_options(call.global)),
       session_(loop_, std::move(asked_)) {
   session_.set_purpose("cannot watch " + path_);

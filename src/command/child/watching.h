@@ -42,6 +42,8 @@ class WatchJob {
   // `path` is what messages name. Throws a Failure (64), for `halt` without a command too, and for a command that is
   // not to be found (126, 127).
   WatchJob(const Call& call, const std::string& path, bool halt);
+  // For standard output only: what stands behind "--" is the caller's.
+  WatchJob(const Call& call, const std::string& path) : WatchJob(call, path, std::nullopt, false) {}
 
   // Not open before run().
   zk::Session& session() { return session_; }
@@ -53,6 +55,7 @@ class WatchJob {
   int run(WatchSubject& subject);
 
  private:
+  WatchJob(const Call& call, const std::string& path, std::optional<host::Program> program, bool halt);
   int watch(WatchSubject& subject);
   void look(WatchSubject& subject);
   void write(std::string_view text);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock show: who holds a lock and who waits for it, as a table and as JSON.
-#include "base/text.h"
 #include "base/time.h"
-#include "command/child/note.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
+#include "command/lock/contender.h"
+#include "command/lock/follow.h"
 #include "command/lock/locks.h"
 #include "zk/path.h"
 
@@ -33,46 +33,9 @@ constexpr const char* kFooter =
     "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
     "Manual: zklock-show(1)";
 
-constexpr size_t kLongestText = 80;
-
 // In a terminal that is narrow.
 const Table::Yielding kYielding{{"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND"},
                                 {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
-
-// A participant in words; what is not known is empty.
-struct Words {
-  std::string state;
-  std::string kind;
-  std::string since;
-  std::string session;
-  Note note;         // of zklock
-  std::string text;  // of another program
-};
-
-Words words_of(const Participant& participant, PathUse use) {
-  const auto note = parse_note(participant.data);
-  const int64_t session = participant.stat.ephemeral_owner;
-  const char* kind = participant.contender.mode == recipe::LockMode::shared ? "shared" : "exclusive";
-  return {participant.holding ? "holding" : "waiting",
-          use == PathUse::slots ? "slot" : kind,
-          note && !note->since.empty() ? note->since : format_utc(participant.stat.created_ms),
-          session == 0 ? "" : zk::session_name(session),
-          note.value_or(Note()),
-          note ? "" : participant.data};
-}
-
-std::string shown(const std::string& text) {
-  return shorten(printable(text), kLongestText);
-}
-
-std::string pid_of(const Note& note) {
-  return note.pid == 0 ? "" : fmt::format("{}", note.pid);
-}
-
-std::string label_of(const Words& words) {
-  if (words.text == recipe::kRevoked) return "asked to let go";
-  return shown(words.text.empty() ? words.note.label : words.text);
-}
 
 std::string last_success_of(const Survey& survey) {
   return survey.last_success_ms == 0 ? "" : format_utc(survey.last_success_ms);
@@ -102,16 +65,7 @@ Json contender_of(const Participant& participant, PathUse use, size_t position) 
   Json json;
   json["position"] = position;
   put(json, "state", words.state);
-  put(json, "kind", words.kind);
-  put(json, "since", words.since);
-  put(json, "host", words.note.host);
-  if (words.note.pid != 0) json["pid"] = words.note.pid;
-  put(json, "user", words.note.user);
-  put(json, "command", words.note.command);
-  put(json, "label", words.note.label);
-  put(json, "session", words.session);
-  put(json, "node", participant.node);
-  put(json, "text", words.text);
+  put_contender(json, participant, words);
   return json;
 }
 
@@ -127,6 +81,7 @@ int64_t slots_of(const Survey& survey) {
 
 struct ShowOptions {
   bool recursive = false;
+  bool follow = false;
   FormatOptions format;
 };
 
@@ -136,14 +91,17 @@ std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) 
   if (call.global.quiet && (options.recursive || paths.size() > 1)) {
     throw usage_error("-q is about one lock: write zklock show -q /locks/job");
   }
+  if (options.follow && (options.recursive || call.global.quiet)) {
+    throw usage_error(
+        fmt::format("--follow tells of the locks that are named: leave out {}", options.recursive ? "-r" : "-q"));
+  }
   for (const std::string& path : paths) {
     if (!options.recursive || path != "/") zk::check_path(path);
   }
   return paths;
 }
 
-std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options) {
-  const std::vector<std::string> paths = paths_of(call, options);
+std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, const std::vector<std::string>& paths) {
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
   session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
@@ -165,8 +123,11 @@ std::string text_of(const std::vector<Survey>& surveys, Format format) {
 }
 
 int show(const Call& call, const ShowOptions& options) {
-  const Format format = format_of(options.format, kTextJsonOrPrometheus);
-  const std::vector<Survey> surveys = surveys_of(call, options);
+  const auto formats = options.follow ? std::span<const Format>(kTextOrJson) : kTextJsonOrPrometheus;
+  const Format format = format_of(options.format, formats);
+  const std::vector<std::string> paths = paths_of(call, options);
+  if (options.follow) return follow_locks(call, paths, format == Format::json);
+  const std::vector<Survey> surveys = surveys_of(call, options, paths);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
@@ -180,6 +141,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
+  add_flag(app, "--follow", options->follow, "Then tell each change, a line each, until a signal");
   add_format_options(app, options->format, "An object on a line of its own for each lock", kTextJsonOrPrometheus);
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");

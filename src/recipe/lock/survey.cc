@@ -34,14 +34,6 @@ struct Listing {
   Paths below;          // where other locks may be; nothing of a queue, nor /zookeeper
 };
 
-Participants line_below(const std::string& path, const Paths& names) {
-  Participants line;
-  for (const Contender& contender : line_of(names)) {
-    line.push_back({contender, zk::child_of(path, contender.name), {}, {}, false});
-  }
-  return line;
-}
-
 // Members' names look like contenders' of a lock.
 Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
   Listing listing{path, use, answer, {}, {}, {}, {}};
@@ -67,7 +59,8 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   listing.slots_answer = slots;
   listing.slots = line_below(slots_path, slots.names);
   Participants line = line_below(gate_path, gate.names);
-  const bool unused = slots.code == Code::ok && slots.names.empty();
+  // A path that was used for slots may be a lock of one now.
+  const bool unused = slots.code == Code::ok && slots.names.empty() && listing.line.empty();
   if (listing.slots.empty() && line.empty() && !unused) return;
   listing.use = PathUse::slots;
   listing.line = std::move(line);
@@ -132,11 +125,6 @@ bool is_gone(const Participant& participant) {
   return participant.stat.created == 0;
 }
 
-// Nobody waits for it, and it never lets go; see Lock.
-bool is_no_contender(const Participant& participant) {
-  return participant.stat.ephemeral_owner == 0 && participant.contender.family != Family::kazoo;
-}
-
 // The Stat first: of a node that only looks like a contender the data may be large.
 void read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> all = all_in(listings);
@@ -159,14 +147,6 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings, Dea
     std::erase_if(listing.slots, is_gone);
     std::erase_if(listing.line, is_gone);
   }
-}
-
-Participants line_up(Participants line) {
-  std::vector<Contender> contenders;
-  for (const Participant& participant : line) contenders.push_back(participant.contender);
-  const size_t holders = count_holders(contenders);
-  for (size_t i = 0; i < holders; ++i) line[i].holding = true;
-  return line;
 }
 
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
@@ -257,6 +237,26 @@ void check_is_lock(const Survey& survey, std::string_view tried) {
   throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried,
                                                   survey.use == PathUse::queue ? "queue" : "group",
                                                   survey.use == PathUse::queue ? "queue" : "group"));
+}
+
+Participants line_below(const std::string& path, const Paths& names) {
+  Participants line;
+  for (const Contender& contender : line_of(names)) {
+    line.push_back({contender, zk::child_of(path, contender.name), {}, {}, false});
+  }
+  return line;
+}
+
+bool is_no_contender(const Participant& participant) {
+  return participant.stat.ephemeral_owner == 0 && participant.contender.family != Family::kazoo;
+}
+
+Participants line_up(Participants line) {
+  std::vector<Contender> contenders;
+  for (const Participant& participant : line) contenders.push_back(participant.contender);
+  const size_t holders = count_holders(contenders);
+  for (size_t i = 0; i < holders; ++i) line[i].holding = true;
+  return line;
 }
 
 Participants line_up_for_slots(Participants slots, Participants gate) {

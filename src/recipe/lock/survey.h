@@ -40,6 +40,15 @@ struct Survey {
 // Throws a Failure (65) that says what was `tried` if it is not.
 void check_is_lock(const Survey& survey, std::string_view tried);
 
+// The contenders among the children of `folder`, first come first, with nothing known of them but that. Pure.
+std::vector<Participant> line_below(const std::string& folder, const std::vector<std::string>& names);
+
+// Of one that was read: its name looks like a contender's, but nobody waits for it, and it never lets go; see Lock.
+bool is_no_contender(const Participant& participant);
+
+// The line for a lock, with those that hold it marked. Pure.
+std::vector<Participant> line_up(std::vector<Participant> line);
+
 // Whoever has a node for a slot holds it, except for the one who stands first at the gate: he goes on through it when
 // his is granted. He is listed with that, not twice. Both are in the order of their numbers. Pure.
 std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::vector<Participant> gate);

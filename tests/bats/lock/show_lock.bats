@@ -76,6 +76,15 @@ shows_states() {
   expect_status 1 zklock show -q /s
 }
 
+@test "a lock of one where there were slots before is held" {
+  expect_status 0 zklock run --slots 2 /s -- true
+  hold a /s
+  expect_status 0 zklock show -q /s
+  expect_status 0 zklock show /s
+  assert_equal "$(column STATE) $(column KIND) $(column PID)" "holding exclusive ${pid[a]}"
+  let_all_go a
+}
+
 @test "several locks in the order in which they were named, free ones too" {
   hold a /b
   hold b /a

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/lock/follow.h"
+
+#include "base/text.h"
+#include "base/time.h"
+#include "command/child/watching.h"
+#include "command/cli/output.h"
+#include "command/lock/contender.h"
+#include "recipe/lock/watched_lock.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <ctime>
+#include <deque>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zklock::command {
+
+namespace {
+
+using recipe::LockChange;
+using recipe::LockEvent;
+using recipe::WatchedLock;
+
+// Whoever holds it when the following begins has not got it then.
+const char* name_of(LockEvent event, bool first) {
+  switch (event) {
+    case LockEvent::released: return "released";
+    case LockEvent::left: return "left";
+    case LockEvent::acquired: return first ? "holding" : "acquired";
+    case LockEvent::waiting: return "waiting";
+  }
+  return "";
+}
+
+// Of one that is gone the lock may have another use now.
+Words words_in(const LockChange& change, const std::string& path) {
+  const bool of_lock = zk::parent_of(change.who.node) == path;
+  return words_of(change.who, of_lock ? recipe::PathUse::lock : recipe::PathUse::slots);
+}
+
+std::string now_in_utc() {
+  return format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
+}
+
+class FollowedLocks : public WatchSubject {
+ public:
+  FollowedLocks(zk::Session& session, const std::vector<std::string>& paths, bool json) : json_(json) {
+    for (const std::string& path : paths) {
+      locks_.emplace_back(session, path);
+      width_ = std::max(width_, printable(path).size());
+    }
+  }
+
+  bool look() override {
+    return std::all_of(locks_.begin(), locks_.end(), [this](Followed& lock) { return look_at(lock); });
+  }
+
+  bool is_stale() const override {
+    return std::any_of(locks_.begin(), locks_.end(), [](const Followed& lock) { return lock.watched.is_stale(); });
+  }
+
+  bool has_news() const override { return !news_.empty(); }
+  std::string tell() override { return std::exchange(news_, ""); }
+  host::Launch tell_command() override { return {}; }
+
+ private:
+  struct Followed {
+    Followed(zk::Session& session, const std::string& path) : watched(session, path, "cannot follow " + path) {}
+
+    WatchedLock watched;
+    std::vector<recipe::Standing> standings = {};  // as they were told last
+    bool told = false;
+  };
+
+  bool look_at(Followed& lock) {
+    if (!lock.watched.look(kNever)) return false;
+    const auto moment = lock.told ? std::optional(BootClock::now()) : std::nullopt;
+    for (const LockChange& change : advance(lock.standings, lock.watched.participants(), moment)) {
+      news_ += json_ ? json_of(change, lock) : line_of(change, lock);
+    }
+    lock.told = true;
+    return true;
+  }
+
+  // Columns that do not move: what comes later is not known yet.
+  std::string line_of(const LockChange& change, const Followed& lock) const {
+    const Words words = words_in(change, lock.watched.path());
+    std::string line = fmt::format("{}  {:<8}  {:<{}}  {:>3}", now_in_utc(), name_of(change.event, !lock.told),
+                                   printable(lock.watched.path()), width_,
+                                   change.position == 0 ? "-" : fmt::format("{}", change.position));
+    for (const std::string& cell :
+         {shown(words.note.host), pid_of(words.note), shown(words.note.command), label_of(words)}) {
+      line += fmt::format("  {}", cell.empty() ? "-" : cell);
+    }
+    return line + '\n';
+  }
+
+  static std::string json_of(const LockChange& change, const Followed& lock) {
+    nlohmann::ordered_json json;
+    json["time"] = now_in_utc();
+    json["event"] = name_of(change.event, !lock.told);
+    json["path"] = lock.watched.path();
+    if (change.position != 0) json["position"] = change.position;
+    if (change.lasted) {
+      json[change.event == LockEvent::released ? "held" : "waited"] =
+          std::chrono::duration<double>(*change.lasted).count();
+    }
+    put_contender(json, change.who, words_in(change, lock.watched.path()));
+    return json_line(json);
+  }
+
+  bool json_;
+  size_t width_ = 0;
+  std::deque<Followed> locks_;
+  std::string news_;  // not told yet
+};
+
+}  // namespace
+
+int follow_locks(const Call& call, const std::vector<std::string>& paths, bool json) {
+  WatchJob job(call, fmt::format("{}", fmt::join(paths, " ")));
+  FollowedLocks locks(job.session(), paths, json);
+  return job.run(locks);
+}
+
+}  // namespace zklock::command

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/lock/watched_lock.h"
+
+#include "recipe/use.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <set>
+
+namespace zklock::recipe {
+
+namespace {
+
+using zk::Answer;
+using zk::Code;
+using Participants = std::vector<Participant>;
+
+// A WriteLock's name may come again, once its parent was deleted and made anew.
+bool is_same(const Participant& a, const Participant& b) {
+  return a.node == b.node && a.stat.created == b.stat.created;
+}
+
+// A slot's owner stood in the gate before, with another node: the first one of its session that is gone from there.
+bool is_slot_of(const Participant& slot, const Standing& before) {
+  return before.who.stat.ephemeral_owner != 0 && before.who.stat.ephemeral_owner == slot.stat.ephemeral_owner &&
+         before.who.stat.created < slot.stat.created && zk::parent_of(before.who.node) != zk::parent_of(slot.node) &&
+         !before.who.holding;
+}
+
+std::optional<Duration> span_between(std::optional<Deadline> from, std::optional<Deadline> to) {
+  return from && to ? std::optional(*to - *from) : std::nullopt;
+}
+
+// For each of `now`, by its place, what stood for it before; nothing for who has come.
+std::vector<const Standing*> pair_up(const std::vector<Standing>& before, const Participants& now) {
+  std::map<std::string, const Standing*> gone;
+  for (const Standing& standing : before) gone[standing.who.node] = &standing;
+  std::vector<const Standing*> pairs(now.size());
+  for (size_t i = 0; i < now.size(); ++i) {
+    const auto same = gone.find(now[i].node);
+    if (same == gone.end() || !is_same(same->second->who, now[i])) continue;
+    pairs[i] = same->second;
+    gone.erase(same);
+  }
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (pairs[i]) continue;
+    const auto moved = std::ranges::find_if(before, [&](const Standing& standing) {
+      const auto at = gone.find(standing.who.node);
+      return at != gone.end() && at->second == &standing && is_slot_of(now[i], standing);
+    });
+    if (moved == before.end()) continue;
+    pairs[i] = &*moved;
+    gone.erase(moved->who.node);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<LockChange> advance(std::vector<Standing>& standings, const Participants& now,
+                                std::optional<Deadline> moment) {
+  const std::vector<const Standing*> pairs = pair_up(standings, now);
+  const std::set<const Standing*> remain(pairs.begin(), pairs.end());
+  std::vector<LockChange> changes;
+  for (const Standing& standing : standings) {
+    if (remain.contains(&standing)) continue;
+    changes.push_back({standing.who.holding ? LockEvent::released : LockEvent::left, standing.who, 0,
+                       span_between(standing.since, moment)});
+  }
+  std::vector<Standing> after;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Standing* before = pairs[i];
+    const bool changed = !before || before->who.holding != now[i].holding;
+    after.push_back({now[i], changed ? moment : before->since});
+    if (!changed) continue;
+    const LockEvent event = now[i].holding ? LockEvent::acquired : LockEvent::waiting;
+    const bool waited = before && event == LockEvent::acquired;
+    changes.push_back({event, now[i], i + 1, waited ? span_between(before->since, moment) : std::nullopt});
+  }
+  standings = std::move(after);
+  return changes;
+}
+
+// A path that is used for slots has these two below it, and so may any other.
+bool WatchedLock::has_folders() const {
+  return std::ranges::any_of(node_.found().names,
+                             [](const std::string& name) { return name == "leases" || name == "locks"; });
+}
+
+bool WatchedLock::is_stale() const {
+  return looked_in_ != session_.id() || node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
+}
+
+bool WatchedLock::look_at(WatchedNode& node, Deadline until) {
+  return (looked_in_ == session_.id() && !node.is_stale()) || node.look(until);
+}
+
+bool WatchedLock::look(Deadline until) {
+  if (!look_at(node_, until) || !check_use(until)) return false;
+  Line line = line_at(path_, node_);
+  Line slots;
+  Line gate;
+  bool passed = false;
+  if (has_folders()) {
+    // The gate first: who goes through it meanwhile is in one of the two lists at least.
+    if (!look_at(gate_, until) || !look_at(slots_, until)) return false;
+    passed = gate_.is_stale();
+    gate = line_at(path_ + "/locks", gate_);
+    slots = line_at(path_ + "/leases", slots_);
+  }
+  if (!read({&line, &slots, &gate}, until)) return false;
+  for (Line* unmatched : {&slots, &gate}) {
+    // Whose it was is not known, so which of the other list belongs to it is neither.
+    std::erase_if(unmatched->who, [](const Participant& participant) { return participant.stat.created == 0; });
+  }
+  if (passed) leave_out_undecided(slots);
+  const bool for_slots = !slots.who.empty() || !gate.who.empty();
+  participants_ =
+      for_slots ? line_up_for_slots(std::move(slots.who), std::move(gate.who)) : line_up(std::move(line.who));
+  looked_in_ = session_.id();
+  return true;
+}
+
+bool WatchedLock::check_use(Deadline until) {
+  const PathUse use = uses_of(session_, {path_}, {node_.found()}, until).front();
+  if (session_.expired()) return false;
+  check_is_lock({path_, use, {}}, tried_);
+  return true;
+}
+
+WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedNode& node) const {
+  Line line{node.found().stat.created, line_below(folder, node.found().names), {}};
+  for (Participant& participant : line.who) {
+    const auto known = known_.find({line.folder, participant.node});
+    if (known == known_.end()) {
+      line.fresh.insert(participant.node);
+    } else {
+      participant = known->second;
+    }
+  }
+  return line;
+}
+
+// Of one that may not be read there is its Stat.
+bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
+  std::vector<Participant*> fresh;
+  std::vector<std::string> nodes;
+  for (Line* line : lines) {
+    for (Participant& participant : line->who) {
+      if (!line->fresh.contains(participant.node)) continue;
+      fresh.push_back(&participant);
+      nodes.push_back(participant.node);
+    }
+  }
+  std::vector<Answer> answers = zk::read_all(session_, nodes, until);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (answers[i].code == Code::no_auth) answers[i] = session_.exists(nodes[i], until);
+    fresh[i]->data = answers[i].data;
+    fresh[i]->stat = answers[i].stat;
+  }
+  if (session_.expired()) return false;
+  known_.clear();
+  for (Line* line : lines) {
+    for (const Participant& participant : line->who) known_[{line->folder, participant.node}] = participant;
+    std::erase_if(line->who, [](const Participant& participant) {
+      return participant.stat.created != 0 && is_no_contender(participant);
+    });
+  }
+  return true;
+}
+
+// Whose slot is younger than the list of the gate came into the gate behind that list. Whether he is through, the next
+// look tells.
+void WatchedLock::leave_out_undecided(Line& slots) const {
+  std::erase_if(slots.who, [&](const Participant& slot) {
+    return slots.fresh.contains(slot.node) && slot.stat.created > gate_.found().stat.child_changed;
+  });
+}
+
+}  // namespace zklock::recipe

@@ -170,6 +170,7 @@ _zklock() {
     --format:*)
       case $subcommand in
         health) offered='text json nagios prometheus' ;;
+        show | 'queue count' | 'group list') offered='text json prometheus' ;;
         *) offered='text json' ;;
       esac
       ;;

@@ -161,7 +161,7 @@ complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the loc
 
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'
 complete -c zklock -n '__zklock_at show' -l follow -d 'Then each change, a line each'
-complete -c zklock -n '__zklock_at show' -l format -x -a 'text json' -d 'Of what is printed'
+complete -c zklock -n '__zklock_at show "queue count" "group list"' -l format -x -a 'text json prometheus' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at show' -l json -d 'An object a line'
 
 complete -c zklock -n '__zklock_at break' -s w -l timeout -x -d 'Wait at most so long until they let go (30s)'
@@ -179,7 +179,7 @@ complete -c zklock -n '__zklock_at "queue push"' -l whole -d 'All of standard in
 complete -c zklock -n '__zklock_at "queue push"' -s p -l priority -x -d '0 to 999, lower ones first (100)'
 complete -c zklock -n '__zklock_at "queue list"' -s N -l count -x -d 'The first N'
 complete -c zklock -n '__zklock_at "queue list" "queue purge"' -l dead -d 'What was given up on instead'
-complete -c zklock -n '__zklock_at "queue list" "queue count"' -l format -x -a 'text json' -d 'Of what is printed'
+complete -c zklock -n '__zklock_at "queue list"' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at "queue list" "queue count"' -l json -d 'For programs'
 complete -c zklock -n '__zklock_at "queue count"' -l exact -d 'Also how many are in work'
 complete -c zklock -n '__zklock_at "queue purge" "queue delete"' -l yes -d 'Do not ask'
@@ -219,7 +219,7 @@ complete -c zklock -n '__zklock_at "group join" "group wait"' -s w -l timeout -x
 complete -c zklock -n '__zklock_at "group join"' -l data -x -d 'What others can read'
 complete -c zklock -n '__zklock_at "group join"' -l data-file -r -F -d 'The same from a file'
 complete -c zklock -n '__zklock_at "group list"' -s l -l long -d 'Since when, session and data'
-complete -c zklock -n '__zklock_at "group list" "group watch"' -l format -x -a 'text json' -d 'Of what is printed'
+complete -c zklock -n '__zklock_at "group watch"' -l format -x -a 'text json' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at "group list" "group watch"' -l json -d 'An object a line'
 complete -c zklock -n '__zklock_at "group list" "group wait"' -l at-least -x -d 'So many members or more'
 complete -c zklock -n '__zklock_at "group wait"' -l at-most -x -d 'So many members or fewer'

@@ -187,8 +187,9 @@ void print(const std::string& verb, Result result) {
   if (verb == "get" || verb == "stand" || verb == "claim") std::printf("%s\n", result.text.c_str());
   if (verb == "acl") std::printf("%s", result.acl.c_str());
   if (verb != "stat") return;
-  std::printf("czxid=%lld\nversion=%d\nephemeralOwner=%lld\ncversion=%d\nnumChildren=%d\n",
-              static_cast<long long>(result.stat.czxid), result.stat.version,
+  std::printf("czxid=%lld\nctime=%lld\nmtime=%lld\nversion=%d\nephemeralOwner=%lld\ncversion=%d\nnumChildren=%d\n",
+              static_cast<long long>(result.stat.czxid), static_cast<long long>(result.stat.ctime),
+              static_cast<long long>(result.stat.mtime), result.stat.version,
               static_cast<long long>(result.stat.ephemeralOwner), result.stat.cversion, result.stat.numChildren);
 }
 

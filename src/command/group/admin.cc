@@ -87,20 +87,30 @@ struct GroupListOptions {
   FormatOptions format;
 };
 
+GroupForm form_of(bool long_form, Format format) {
+  if (format == Format::prometheus) return GroupForm::prometheus;
+  if (format == Format::json) return GroupForm::json;
+  return long_form ? GroupForm::table : GroupForm::names;
+}
+
+// To who counts the members, a group that does not exist has none: a passing one goes with its last member.
 int list(const Call& call, const GroupListOptions& options) {
   const std::string path = path_of(call, kGroupPath);
   const bool quiet = call.global.quiet;
-  const bool json = is_json(options.format);
-  if (options.long_form && json) throw usage_error("give either --long or --json, not both");
+  const Format format = format_of(options.format, kTextJsonOrPrometheus);
+  if (options.long_form && format != Format::text) {
+    throw usage_error(fmt::format("give either --long or --format {}, not both", name_of(format)));
+  }
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
-  const GroupForm form = json ? GroupForm::json : options.long_form ? GroupForm::table : GroupForm::names;
+  const GroupForm form = form_of(options.long_form, format);
   OneGroup group(call, path, "cannot list");
   group.session.open(kNever);
-  GroupRoster roster(group.session, path, form != GroupForm::names && !quiet);
+  const bool with_data = form == GroupForm::json || form == GroupForm::table;
+  GroupRoster roster(group.session, path, with_data && !quiet);
   recipe::look_at_group(group.session, path, group.tried, kNever);
   if (!roster.look(kNever)) throw zk::expired(group.tried);
   group.session.close();
-  if (!roster.exists()) throw no_such_group(group);
+  if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
   const size_t members = roster.members().size();
   if (!quiet) print(text_of(path, roster.members(), form));
   if (members >= enough) return 0;
@@ -174,7 +184,7 @@ Execute add_group_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupListOptions>();
   set_usage(app, "Usage: zklock group list [OPTIONS] GROUP");
   add_flag(app, "-l,--long", options->long_form, "Since when, by which session, with which data");
-  add_format_options(app, options->format, "An object on a line of its own for each member");
+  add_format_options(app, options->format, "An object on a line of its own for each member", kTextJsonOrPrometheus);
   add_value(app, "--at-least", options->at_least, "1 if there are fewer than N", "N");
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if there are enough (1), else 1");

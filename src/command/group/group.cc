@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "command/cli/metrics.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "zk/path.h"
@@ -43,6 +44,12 @@ std::string table_of(const Members& members) {
   return table.text();
 }
 
+std::string count_of(const std::string& group, const Members& members) {
+  constexpr const char* kName = "zklock_group_members";
+  const auto count = static_cast<double>(members.size());
+  return family_of(kName, "gauge", "Members of the group.", sample_of(kName, label_of("group", group), count));
+}
+
 }  // namespace
 
 Execute add_group(CLI::App& app, GlobalOptions&) {
@@ -53,6 +60,7 @@ Execute add_group(CLI::App& app, GlobalOptions&) {
 
 std::string text_of(const std::string& group, const Members& members, GroupForm form) {
   if (form == GroupForm::table && !members.empty()) return table_of(members);
+  if (form == GroupForm::prometheus) return count_of(group, members);
   std::string text;
   for (const auto& [name, member] : members) {
     if (form == GroupForm::names) text += printable(name) + '\n';

@@ -23,7 +23,8 @@ inline constexpr PathOperand kGroupPath{"group", "/groups/web"};
 enum class GroupForm {
   names,  // one a line
   table,
-  json,  // an object a line
+  json,        // an object a line
+  prometheus,  // how many
 };
 
 std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two formats of health.h that monitoring systems read: that of monitoring plugins (Nagios) and that of Prometheus.
+#include "command/cli/metrics.h"
+
 #include "base/text.h"
 #include "command/health/health.h"
 
@@ -58,19 +60,13 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
 
 // --- Prometheus
 
-std::string quoted(std::string_view text) {
-  std::string value = printable(text);
-  for (size_t at = 0; (at = value.find_first_of("\\\"", at)) != std::string::npos; at += 2) value.insert(at, "\\");
-  return '"' + value + '"';
-}
-
 std::string server_label(const ServerHealth& server) {
-  return "server=" + quoted(server.address);
+  return label_of("server", server.address);
 }
 
 std::string info_labels(const ServerHealth& server) {
-  return fmt::format("{},state={},mode={},version={}", server_label(server), quoted(state_of(server)),
-                     quoted(server.status.mode), quoted(server.status.version));
+  return fmt::format("{},{},{},{}", server_label(server), label_of("state", state_of(server)),
+                     label_of("mode", server.status.mode), label_of("version", server.status.version));
 }
 
 using Real = std::optional<double>;
@@ -92,16 +88,6 @@ Real latency_of(const ServerHealth& server, double zk::Latency::*part) {
 bool probed(const Checkup& checkup) {
   return checkup.probe && checkup.probe->trouble.empty();
 }
-
-// Samples of one name; none where there is no value.
-template <typename Of>
-struct MetricFamily {
-  const char* name;
-  const char* type;
-  const char* help;
-  Real (*value)(const Of& of);
-  std::string (*labels)(const Of& of) = nullptr;
-};
 
 constexpr MetricFamily<Checkup> kOfEnsemble[] = {
     {"zklock_health_status", "gauge", "0 ok, 1 warning, 2 critical, 3 unknown.",
@@ -144,17 +130,6 @@ constexpr MetricFamily<ServerHealth> kOfServers[] = {
     {"zklock_server_packets_sent_total", "counter", "Packets sent.",
      [](const ServerHealth& s) { return real(s.status.sent); }, server_label},
 };
-
-template <typename Of>
-std::string exposed(const MetricFamily<Of>& family, std::span<const Of> all) {
-  std::string samples;
-  for (const Of& one : all) {
-    const std::string labels = family.labels ? "{" + family.labels(one) + "}" : "";
-    if (const Real value = family.value(one)) samples += fmt::format("{}{} {}\n", family.name, labels, *value);
-  }
-  if (samples.empty()) return "";
-  return fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", family.name, family.help, family.type, samples);
-}
 
 }  // namespace
 

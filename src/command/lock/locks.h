@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands for locks, run, show and break; what `run` does once its command line is understood (job.cc); and
-// what is shown of those who stand at locks (show.cc). What zklock has written on their nodes is taken apart; the text
-// of other programs is shown as it is.
+// what is shown of those who stand at locks (show.cc, show_metrics.cc). What zklock has written on their nodes is taken
+// apart; the text of other programs is shown as it is.
 #pragma once
 
 #include "command/child/note.h"
@@ -56,6 +56,9 @@ std::string table_of(const std::vector<recipe::Survey>& surveys, const host::Dis
 
 // An object on a line of its own. Keys of which nothing is known are left out.
 std::string json_of(const recipe::Survey& survey);
+
+// The text format that Prometheus and its node exporter read (show_metrics.cc). Moments are by the servers' clock.
+std::string prometheus_of(std::vector<recipe::Survey> surveys);
 
 // A table of those whom breaking a lock would hit.
 std::string table_of_holders(const std::vector<recipe::Participant>& holders);

@@ -106,26 +106,31 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
   zk::Session session(loop, session_options(call.global));
   session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
   session.open(kNever);
-  const std::vector<Survey> surveys =
+  std::vector<Survey> surveys =
       options.recursive ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);
   session.close();
+  std::erase_if(surveys, [](const Survey& survey) { return !survey.success.empty() && !parse_note(survey.success); });
   for (const Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
   return surveys;
 }
 
+std::string text_of(const std::vector<Survey>& surveys, Format format) {
+  if (format == Format::prometheus) return prometheus_of(surveys);
+  if (format == Format::text) return table_of(surveys, host::display_of(STDOUT_FILENO));
+  std::string text;
+  for (const Survey& survey : surveys) text += json_of(survey);
+  return text;
+}
+
 int show(const Call& call, const ShowOptions& options) {
-  const bool json = is_json(options.format);
+  const Format format = format_of(options.format, kTextJsonOrPrometheus);
   const std::vector<std::string> paths = paths_of(call, options);
-  if (options.follow) return follow_locks(call, paths, json);
+  if (options.follow) return follow_locks(call, paths, format);
   const std::vector<Survey> surveys = surveys_of(call, options, paths);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  std::string text = json ? "" : table_of(surveys, host::display_of(STDOUT_FILENO));
-  for (const Survey& survey : surveys) {
-    if (json) text += json_of(survey);
-  }
-  print(text);
+  print(text_of(surveys, format));
   return 0;
 }
 
@@ -136,7 +141,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
   add_flag(app, "--follow", options->follow, "Then tell each change, a line each, until a signal");
-  add_format_options(app, options->format, "An object on a line of its own for each lock");
+  add_format_options(app, options->format, "An object on a line of its own for each lock", kTextJsonOrPrometheus);
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
   set_footer(app, kFooter);

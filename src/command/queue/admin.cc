@@ -112,6 +112,9 @@ class QueueVisit {
   }
 
   recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact, kNever); }
+  int64_t find_oldest(const recipe::QueueCounts& counts) {
+    return recipe::find_oldest(session_, layout_, counts, kNever);
+  }
   zk::Session& session() { return session_; }
   const recipe::QueueLayout& layout() const { return layout_; }
 
@@ -160,16 +163,20 @@ int list(const Call& call, const AdminOptions& options) {
 
 // A queue that does not exist has nothing in it.
 int count(const Call& call, const AdminOptions& options) {
-  const bool json = is_json(options.format);
+  const Format format = format_of(options.format, kTextJsonOrPrometheus);
   QueueVisit visit(queue_path(call), "count", call.global);
   recipe::QueueCounts count;
+  int64_t oldest_ms = 0;
   if (visit.look()) {
     count = visit.count(options.exact);
+    if (format == Format::prometheus) oldest_ms = visit.find_oldest(count);
   } else {
     visit.remark("there is no queue " + visit.layout().queue);
   }
   visit.session().close();
-  print(json ? json_of(count, options.exact) : text_of(count, options.exact));
+  print(format == Format::prometheus ? prometheus_of(visit.layout().queue, count, options.exact, oldest_ms)
+        : format == Format::json     ? json_of(count, options.exact)
+                                     : text_of(count, options.exact));
   return 0;
 }
 
@@ -246,7 +253,7 @@ Execute add_queue_count(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<AdminOptions>();
   set_usage(app, "Usage: zklock queue count [OPTIONS] QUEUE");
   add_flag(app, "--exact", options->exact, "Also how many are in work, which looks at each");
-  add_format_options(app, options->format, "An object on one line");
+  add_format_options(app, options->format, "An object on one line", kTextJsonOrPrometheus);
   add_global_options(app, global);
   set_footer(app, kCountFooter);
   return execute_with(count, options);

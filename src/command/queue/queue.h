@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock queue: its subcommands (push.cc, pull.cc, the others in admin.cc), what they share on the
-// command line, and what is shown of a queue (report.cc): for people and awk in columns, with --json an object on a
-// line of its own for each item.
+// command line, and what is shown of a queue (report.cc, metrics.cc): for people and awk in columns, with --json an
+// object on a line of its own for each item.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -36,6 +36,10 @@ std::string items_are(int64_t count);
 // "items 3", "dead 0", and with `exact` "in_work 1", a line each.
 std::string text_of(const recipe::QueueCounts& count, bool exact);
 std::string json_of(const recipe::QueueCounts& count, bool exact);
+
+// The text format that Prometheus and its node exporter read. Moments are by the servers' clock. `oldest_ms`: when the
+// oldest item was pushed; 0: not known, or none.
+std::string prometheus_of(const std::string& queue, const recipe::QueueCounts& count, bool exact, int64_t oldest_ms);
 
 // Takes the items in pieces, so that no more than one has to be kept.
 class QueueReport {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ using zk::Code;
 using Participants = std::vector<Participant>;
 using Paths = std::vector<std::string>;
 
-constexpr size_t kNodesAtOnce = 500;  // of a tree
+constexpr size_t kNodesAtOnce = 500;            // of a tree
+constexpr int32_t kLongestSuccess = 64 * 1024;  // what zklock writes is shorter
 
 // What the names below a path say: who stands there, and where to look next.
 struct Listing {
@@ -175,6 +177,35 @@ void go_below(const std::vector<Listing>& listings, Paths& ahead) {
   for (const Listing& listing : listings) ahead.insert(ahead.end(), listing.below.begin(), listing.below.end());
 }
 
+// Into `locks`, those next to which a node may tell of a last success.
+void note_successes(const std::vector<Listing>& listings, std::set<std::string>& locks) {
+  for (const Listing& listing : listings) {
+    const int32_t length = listing.answer.stat.data_length;
+    const std::string& path = listing.path;
+    if (!path.ends_with(kLastSuccess) || length == 0 || length > kLongestSuccess) continue;
+    const std::string lock = path.substr(0, path.size() - kLastSuccess.size());
+    if (!zk::path_error(lock)) locks.insert(lock);
+  }
+}
+
+// Of `paths`, which seemed free, those that are locks and tell of a last success.
+std::vector<Survey> survey_free(zk::Session& session, const Paths& paths, Deadline until) {
+  std::vector<Listing> listings = list(session, paths, until);
+  std::erase_if(listings, [](const Listing& listing) {
+    return listing.use != PathUse::lock || (listing.answer.code != Code::ok && listing.answer.code != Code::no_node);
+  });
+  std::vector<Survey> surveys = survey_of(session, listings, until);
+  Paths marks;
+  for (const Survey& survey : surveys) marks.push_back(survey.path + std::string(kLastSuccess));
+  const std::vector<Answer> answers = read_all(session, marks, until);
+  for (size_t i = 0; i < surveys.size(); ++i) surveys[i].success = answers[i].data;
+  return surveys;
+}
+
+bool is_nothing(const Survey& survey) {
+  return survey.use == PathUse::lock && survey.participants.empty() && survey.success.empty();
+}
+
 // From the back, so that few are ahead at a time.
 Paths take_some(Paths& ahead) {
   const auto taken = ahead.end() - static_cast<ptrdiff_t>(std::min(ahead.size(), kNodesAtOnce));
@@ -237,6 +268,7 @@ Participants line_up_for_slots(Participants slots, Participants gate) {
     });
     if (pending != slots.rend() && pending->stat.created > first.created) {
       pending->holding = false;
+      pending->gate_ms = first.created_ms;
       gate.erase(gate.begin());
     }
   }
@@ -253,6 +285,9 @@ std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, Deadl
 std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadline until) {
   std::vector<Listing> listings = list_anew(session, roots, until);
   std::vector<Survey> found;
+  // Theirs are not in their trees.
+  std::set<std::string> succeeded(roots.begin(), roots.end());
+  succeeded.erase("/");
   for (Paths ahead;;) {
     const auto others = std::partition(listings.begin(), listings.end(), is_lock);
     go_below({others, listings.end()}, ahead);
@@ -265,8 +300,11 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadl
     for (const Listing& listing : listings) {
       if (listing.answer.code != Code::no_auth) check_listed(listing);
     }
+    note_successes(listings, succeeded);
   }
-  std::erase_if(found, [](const Survey& survey) { return survey.use == PathUse::lock && survey.participants.empty(); });
+  for (const Survey& survey : found) succeeded.erase(survey.path);
+  std::ranges::move(survey_free(session, {succeeded.begin(), succeeded.end()}, until), std::back_inserter(found));
+  std::erase_if(found, is_nothing);
   std::ranges::sort(found, {}, &Survey::path);
   const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());

@@ -20,6 +20,10 @@ struct Participant {
   std::string data;      // empty where it may not be read
   zk::Stat stat;         // all 0 while the node is not read
   bool holding = false;  // else it waits
+  int64_t gate_ms = 0;   // of one that waits with a slot's node: when it came to the gate
+
+  // When it came, by the server's clock, ms since 1970: a holder got the lock then or later.
+  int64_t came_ms() const { return gate_ms == 0 ? stat.created_ms : gate_ms; }
 };
 
 struct Survey {
@@ -28,6 +32,7 @@ struct Survey {
   std::vector<Participant> participants;  // first come first; of slots who has one, then who waits at the gate
   int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: nobody keeps it
   bool absent = false;                    // the path
+  std::string success{};                  // survey_trees: of a free lock, what stands on the node that tells of that
 
   std::vector<Participant> holders() const;
 };
@@ -52,8 +57,9 @@ std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::
 // path whose children or slots we may not list, and what the session throws.
 std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, Deadline until);
 
-// The locks at and below `roots`, in the order of their paths: nodes with participants, and slots. What we may not list
-// is left out, except for the roots; so is what belongs to a queue, and /zookeeper.
+// The locks at and below `roots`, in the order of their paths: nodes with participants, slots, and where a node next to
+// it seems to tell of a last success: whoever put `success` there. What we may not list is left out, except for the
+// roots; so is what belongs to a queue, and /zookeeper.
 std::vector<Survey> survey_trees(zk::Session& session, const std::vector<std::string>& roots, Deadline until);
 
 }  // namespace zklock::recipe

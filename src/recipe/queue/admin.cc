@@ -21,7 +21,8 @@ using Paths = std::vector<std::string>;
 namespace {
 
 constexpr size_t kShownBytes = 200;
-constexpr int kSmall = 8 * 1024;  // read many at once; larger ones one by one
+constexpr size_t kFirstItems = 10;  // some go before they are looked at
+constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
 constexpr const char* kReading = "cannot read the queue";
 constexpr const char* kChanging = "cannot do all of it";
@@ -56,13 +57,25 @@ Paths item_paths(zk::Session& session, const std::string& folder, const Segment&
   return paths;
 }
 
-int64_t count_items(zk::Session& session, const std::string& folder, Deadline until) {
+std::map<int, PriorityCounts> count_items(zk::Session& session, const std::string& folder, Deadline until) {
+  const std::vector<Segment> segments = list_segments(session, folder, until);
   Paths paths;
-  for (const Segment& segment : list_segments(session, folder, until)) paths.push_back(segment_path(folder, segment));
-  int64_t count = 0;
-  for (const Answer& answer : stat_all(session, paths, until)) count += answer.stat.children;
+  for (const Segment& segment : segments) paths.push_back(segment_path(folder, segment));
+  const std::vector<Answer> answers = stat_all(session, paths, until);
   check_alive(session);
-  return count;
+  std::map<int, PriorityCounts> priorities;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    PriorityCounts& priority = priorities[segments[i].priority];
+    if (priority.items == 0) priority.first_segment = segments[i].number;
+    priority.items += answers[i].stat.children;
+  }
+  return priorities;
+}
+
+int64_t sum_of(const std::map<int, PriorityCounts>& priorities) {
+  int64_t items = 0;
+  for (const auto& [priority, counts] : priorities) items += counts.items;
+  return items;
 }
 
 int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline until) {
@@ -148,10 +161,36 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
 
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until) {
   QueueCounts counts;
-  counts.items = count_items(session, layout.items(), until);
-  counts.dead = count_items(session, layout.dead(), until);
+  counts.priorities = count_items(session, layout.items(), until);
+  counts.items = sum_of(counts.priorities);
+  counts.dead = sum_of(count_items(session, layout.dead(), until));
   if (exact) counts.in_work = count_in_work(session, layout.items(), until);
   return counts;
+}
+
+// Those of one priority stand in the order in which they came.
+int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until) {
+  std::vector<Segment> segments;
+  Paths paths;
+  for (const auto& [priority, count] : counts.priorities) {
+    if (count.items == 0) continue;
+    segments.push_back({priority, count.first_segment});
+    paths.push_back(segment_path(layout.items(), segments.back()));
+  }
+  const std::vector<Answer> lists = children_all(session, paths, until);
+  Paths first;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    std::vector<ItemName> items = items_of(lists[i].names);
+    items.resize(std::min(items.size(), kFirstItems));
+    for (const ItemName& item : items) first.push_back(item_path(layout.items(), segments[i], item.name));
+  }
+  int64_t oldest_ms = 0;
+  for (const Answer& answer : stat_all(session, first, until)) {
+    const int64_t created_ms = answer.stat.created_ms;
+    if (created_ms != 0 && (oldest_ms == 0 || created_ms < oldest_ms)) oldest_ms = created_ms;
+  }
+  check_alive(session);
+  return oldest_ms;
 }
 
 std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {

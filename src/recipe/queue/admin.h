@@ -8,20 +8,32 @@
 #include "zk/session.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace zklock::recipe {
 
+// What is in one priority.
+struct PriorityCounts {
+  int64_t items = 0;          // those in work among them
+  int64_t first_segment = 0;  // the number of the first that has any
+};
+
 struct QueueCounts {
   int64_t items = 0;  // those in work among them
   int64_t dead = 0;
-  int64_t in_work = 0;  // only where it was asked for
+  int64_t in_work = 0;                       // only where it was asked for
+  std::map<int, PriorityCounts> priorities;  // those that were ever used, and may have nothing in them now
 };
 
 // `exact`: in_work too, which takes a look at every item.
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until);
+
+// Of what was counted there, when the oldest item was pushed, by the server's clock, ms since 1970; 0: there is none,
+// or the oldest ones have gone meanwhile. Of each priority it lists one segment, and looks at its first few items.
+int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until);
 
 struct QueueItem {
   Segment segment;

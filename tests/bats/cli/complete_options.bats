@@ -72,6 +72,8 @@ offers_options() {
     offers "$shell" "json nagios prometheus text" "zklock health --format "
     offers "$shell" "json text" "zklock value get --format "
     offers "$shell" "json text" "zklock mntr --format "
+    offers "$shell" "json prometheus text" "zklock show --format "
+    offers "$shell" "json prometheus text" "zklock queue count --format "
     offers "$shell" "conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs" "zklock 4lw "
     offers "$shell" "" "zklock 4lw conf "
     offers "$shell" "secret.txt" "zklock run --auth-file sec"
@@ -95,6 +97,7 @@ offers_options() {
   own_zklock
   assert_equal "$(typed zsh "zklock run --acl=o")" "zklock run --acl=open "
   assert_equal "$(typed zsh "zklock health --format na")" "zklock health --format nagios "
+  assert_equal "$(typed zsh "zklock group list --format p")" "zklock group list --format prometheus "
   assert_equal "$(typed zsh "zklock --auth-file sec")" "zklock --auth-file secret.txt "
   assert_equal "$(typed zsh "zklock --tls --tls-key sec")" "zklock --tls --tls-key secret.txt "
   assert_equal "$(typed zsh "zklock stat --tls-cert=sec")" "zklock stat --tls-cert=secret.txt "

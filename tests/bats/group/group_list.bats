@@ -4,6 +4,7 @@
 
 load ../helpers
 load ../group
+load ../metrics
 
 setup() { setup_zk; }
 
@@ -206,4 +207,17 @@ two_members() {
   znode create /with/below
   expect_error 65 "there is a node below it that is no member" zklock group delete --force /with
   expect_status 0 znode stat /data
+}
+
+@test "--format prometheus: how many are in; of a group that is gone, none" {
+  exposes group list /g
+  assert_equal "$(sampled group_members)" '{group="/g"} 0'
+  background zklock group join --name a '/g"\ü'
+  background zklock group join --name b '/g"\ü'
+  wait_until "two are in" zklock group list -q --at-least 2 '/g"\ü'
+  exposes group list '/g"\ü'
+  assert_equal "$(sampled group_members)" '{group="/g\"\\ü"} 2'
+  expect_error 1 "2 members in" zklock group list --at-least 3 --format prometheus '/g"\ü'
+  expect_error 64 "not both" zklock group list -l --format prometheus /g
+  expect_error 75 "there is no such group" zklock group list --format json /g
 }

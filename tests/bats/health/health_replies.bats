@@ -103,6 +103,7 @@ teardown() { end_all; }
   expect_status 2 zklock health --format prometheus --min-servers 2 "${addresses[0]}" 127.0.0.1:1
   assert_equal "$(grep -vcE "^(# HELP $name [^ ].*|# TYPE $name (gauge|counter)|$name(\{$label(,$label)*\})? [-0-9.e+]+)$" <<<"$output")" 0
   assert_equal "$(grep '^# TYPE' <<<"$output" | sort | uniq -d)" ""
+  assert_equal "$(promtool check metrics <<<"$output" 2>&1)" ""
   assert_line "zklock_health_status 2"
   assert_line "zklock_server_serving{server=\"127.0.0.1:1\"} 0"
   assert_line "zklock_server_latency_average_seconds{server=\"${addresses[0]}\"} 0.0007561"

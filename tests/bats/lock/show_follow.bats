@@ -223,6 +223,7 @@ has_it() { [[ $(changes | jq -r "select(.label == \"$1\" and .event == \"acquire
 @test "--follow: -r and -q are 64, and so is no lock" {
   expect_error 64 "leave out -r" zklock show --follow -r /
   expect_error 64 "leave out -q" zklock show --follow -q /l
+  expect_error 64 "in text or as json" zklock show --follow --format prometheus /l
   expect_error 64 "no lock named" zklock show --follow
   assert_untouched
 }

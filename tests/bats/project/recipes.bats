@@ -551,6 +551,86 @@ check() {
   expect_status 2 ./metrics no-such-folder
 }
 
+readonly alerts="ALERTS ON LOCKS AND QUEUES"
+
+@test "metrics: a file each, whole or as it was before" {
+  stand_in logger cat
+  script "$alerts" 1 bin/zklock-metrics
+  crontab_line "$alerts" 2 line
+  mkdir folder
+  sed -i 's,zklock-metrics 2,zklock-metrics folder 2,' line
+  expect_status 0 zklock queue push /queues/urls one
+  expect_status 0 sh line
+  assert_equal "$output$stderr$(ls folder)" $'zklock-locks.prom\nzklock-urls.prom\nzklock-web.prom'
+  assert_equal "$(grep -h '^zklock' folder/zklock-{urls,web}.prom | grep -v timestamp)" \
+    $'zklock_queue_items{queue="/queues/urls",priority="100"} 1\nzklock_queue_dead_items{queue="/queues/urls"} 0
+zklock_group_members{group="/groups/web"} 0'
+  sha256sum folder/* >before
+  ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_status 0 sh line
+  assert_equal "$(grep -c 127.0.0.1:1 <<<"$output")" 3
+  expect_status 0 sha256sum --quiet -c before
+  assert_equal "$(ls folder | wc -l)" 3
+  expect_status 2 zklock-metrics no-such-folder
+}
+
+# judge_alerts: what the file alerts.yml makes of series, by the tests of promtool.
+judge_alerts() {
+  cat >judged.yml <<'END'
+rule_files: [alerts.yml]
+evaluation_interval: 1m
+tests:
+- interval: 1m
+  input_series:
+  - {series: 'zklock_lock_last_success_timestamp_seconds{lock="/locks/backup"}', values: '60x1700'}
+  - {series: 'zklock_lock_first_waiter_timestamp_seconds{lock="/l"}', values: '_x60 3600x100'}
+  - {series: 'zklock_queue_dead_items{queue="/q"}', values: '0x60 2x60'}
+  - {series: 'zklock_queue_items{queue="/q",priority="100"}', values: '100x60 300x200'}
+  - {series: 'zklock_queue_items{queue="/q",priority="7"}', values: '_x60 1x200'}
+  - {series: 'node_textfile_mtime_seconds{file="/a/zklock-x.prom"}', values: '60+60x60 3660x100'}
+  - {series: 'node_textfile_mtime_seconds{file="/a/other.prom"}', values: '60x200'}
+  alert_rule_test:
+  - {alertname: BackupTooOld, eval_time: 26h, exp_alerts: []}
+  - alertname: BackupTooOld
+    eval_time: 26h15m
+    exp_alerts: [{exp_annotations: {summary: no backup has succeeded for 26 hours}}]
+  - {alertname: LockWaitedFor, eval_time: 119m, exp_alerts: []}
+  - alertname: LockWaitedFor
+    eval_time: 121m
+    exp_alerts:
+    - {exp_labels: {lock: /l}, exp_annotations: {summary: /l is waited for for more than an hour}}
+  - {alertname: LockWaitedFor, eval_time: 170m, exp_alerts: []}
+  - {alertname: DeadLetters, eval_time: 60m, exp_alerts: []}
+  - alertname: DeadLetters
+    eval_time: 62m
+    exp_alerts: [{exp_labels: {queue: /q}, exp_annotations: {summary: '/q: 2 given up on'}}]
+  - {alertname: QueueGrows, eval_time: 60m, exp_alerts: []}
+  - {alertname: QueueGrows, eval_time: 85m, exp_alerts: []}
+  - alertname: QueueGrows
+    eval_time: 95m
+    exp_alerts: [{exp_labels: {queue: /q}, exp_annotations: {summary: '/q: 201 more than an hour ago'}}]
+  - {alertname: QueueGrows, eval_time: 130m, exp_alerts: []}
+  - {alertname: ZklockMetricsOld, eval_time: 70m, exp_alerts: []}
+  - alertname: ZklockMetricsOld
+    eval_time: 72m
+    exp_alerts:
+    - exp_labels: {file: /a/zklock-x.prom}
+      exp_annotations: {summary: /a/zklock-x.prom is not written any more}
+- interval: 1m
+  alert_rule_test:
+  - alertname: BackupTooOld
+    eval_time: 11m
+    exp_alerts: [{exp_annotations: {summary: no backup has succeeded for 26 hours}}]
+END
+  promtool test rules judged.yml
+}
+
+@test "alerts: promtool has nothing to say, and each comes when it should and goes" {
+  example "$alerts" 3 alerts.yml
+  expect_status 0 promtool check rules --lint=all --lint-fatal alerts.yml
+  assert_output --partial "SUCCESS: 5 rules found"
+  expect_status 0 judge_alerts
+}
+
 # --- a database ----------------------------------------------------------------------------------
 
 readonly database="A FENCING TOKEN IN A DATABASE"

@@ -116,9 +116,10 @@ _zklock() {
     [value]='-h --help'
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label"
-    [show]="$global -r --recursive --follow --format --json"
+    [show]="$global -l --long -r --recursive --follow --format --json"
     [break]="$global -w --timeout --force --yes"
-    [health]="$global -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
+    [health]="$global -l --long -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
+    [top]="$global --interval --once"
     [ruok]=$asking
     [stat]=$asking
     [srvr]=$asking
@@ -127,7 +128,7 @@ _zklock() {
     [queue push]="$global -0 --null --whole -p --priority"
     [queue pull]="$global -N --count --all --follow -w --timeout -0 --null --whole -I --replace -j --jobs --max-attempts
       --retry-delay --halt"
-    [queue list]="$global -N --count --dead --format --json"
+    [queue list]="$global -l --long -N --count --dead --format --json"
     [queue count]="$global --exact --format --json"
     [queue requeue]=$global
     [queue purge]="$global --dead --yes"
@@ -146,7 +147,7 @@ _zklock() {
     [value wait]="$global -w --timeout --gone --equals --newer-than"
   )
   local -A below=(
-    [zklock]='run show break queue group value health ruok stat srvr mntr 4lw help'
+    [zklock]='run show break queue group value health top ruok stat srvr mntr 4lw help'
     [queue]='push pull list count requeue purge delete'
     [group]='join list watch wait create delete'
     [value]='get set delete list watch wait'
@@ -191,7 +192,7 @@ _zklock() {
             offered=--
           fi
           ;;
-        show:* | run: | break: | 'queue '*: | 'group '*: | 'value '*:) _zklock_paths "$1" "$value" ;;
+        show:* | run: | break: | top: | 'queue '*: | 'group '*: | 'value '*:) _zklock_paths "$1" "$value" ;;
       esac
       ;;
   esac

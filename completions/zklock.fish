@@ -64,7 +64,7 @@ function __zklock_asks
 end
 
 function __zklock_has_session
-    __zklock_at '' run show break health 'queue '{push,pull,list,count,requeue,purge,delete} \
+    __zklock_at '' run show break health top 'queue '{push,pull,list,count,requeue,purge,delete} \
         'group '{join,list,watch,wait,create,delete} 'value '{get,set,delete,list,watch,wait}
 end
 
@@ -96,7 +96,7 @@ function __zklock_wants_path
         not __zklock_has_operands 1; or test -n "$(commandline -ct)"
         return
     end
-    __zklock_at break 'queue '{push,pull,list,count,requeue,purge,delete} \
+    __zklock_at break top 'queue '{push,pull,list,count,requeue,purge,delete} \
         'group '{join,list,watch,wait,create,delete} 'value '{get,set,delete,list,watch,wait}; and not __zklock_has_operands 1
 end
 
@@ -110,7 +110,7 @@ complete -c zklock -f
 complete -c zklock -n __zklock_has_command -a '(__zklock_complete_command)'
 complete -c zklock -n __zklock_wants_path -a '(__zklock_paths)'
 complete -c zklock -n __zklock_wants_end -a -- -d 'The command follows'
-complete -c zklock -n '__zklock_at help; and not __zklock_has_operands 1' -a 'run show break queue group value health ruok stat srvr mntr 4lw'
+complete -c zklock -n '__zklock_at help; and not __zklock_has_operands 1' -a 'run show break queue group value health top ruok stat srvr mntr 4lw'
 complete -c zklock -n '__zklock_at help; and string match -q "* queue" -- (commandline -opc | string join " ")' -a 'push pull list count requeue purge delete'
 complete -c zklock -n '__zklock_at help; and string match -q "* group" -- (commandline -opc | string join " ")' -a 'join list watch wait create delete'
 complete -c zklock -n '__zklock_at help; and string match -q "* value" -- (commandline -opc | string join " ")' -a 'get set delete list watch wait'
@@ -119,6 +119,7 @@ complete -c zklock -n '__zklock_at ""' -a show -d 'Show who holds a lock and who
 complete -c zklock -n '__zklock_at ""' -a break -d 'Have the holders of a lock let go of it'
 complete -c zklock -n '__zklock_at ""' -a queue -d 'Put items into queues, take them out'
 complete -c zklock -n '__zklock_at ""' -a health -d 'Tell whether the ensemble is well'
+complete -c zklock -n '__zklock_at ""' -a top -d 'Watch locks, queues, groups and the ensemble'
 complete -c zklock -n '__zklock_at ""' -a ruok -d 'Ask servers whether their process runs'
 complete -c zklock -n '__zklock_at ""' -a stat -d 'Ask servers for their state and their clients'
 complete -c zklock -n '__zklock_at ""' -a srvr -d 'Ask servers for their state'
@@ -159,6 +160,7 @@ complete -c zklock -n '__zklock_at run' -l min-hold -x -d 'Hold the lock at leas
 complete -c zklock -n '__zklock_at run' -l once-per -x -d '75 if one succeeded less than DUR ago'
 complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the lock and run again'
 
+complete -c zklock -n '__zklock_at show health "queue list"' -s l -l long -d 'All columns, whatever the width'
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'
 complete -c zklock -n '__zklock_at show' -l follow -d 'Then each change, a line each'
 complete -c zklock -n '__zklock_at show "queue count" "group list"' -l format -x -a 'text json prometheus' -d 'Of what is printed'
@@ -206,6 +208,9 @@ complete -c zklock -n '__zklock_at health' -l probe -x -a '(__zklock_paths)' -d 
 complete -c zklock -n '__zklock_at health' -l format -x -a 'text json nagios prometheus' -d 'Of what is printed'
 complete -c zklock -n '__zklock_at health' -l interval -x -d 'Look again and again'
 complete -c zklock -n '__zklock_at 4lw; and not __zklock_has_operands 1' -a 'conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs'
+
+complete -c zklock -n '__zklock_at top' -l interval -x -d 'Look again so often (2s)'
+complete -c zklock -n '__zklock_at top' -l once -d 'One look, as text'
 
 complete -c zklock -n '__zklock_at group' -a join -d 'Be a member'
 complete -c zklock -n '__zklock_at group' -a list -d 'Show who is in'

@@ -43,4 +43,9 @@ Format format_of(const FormatOptions& options, std::span<const Format> formats) 
   throw usage_error(fmt::format("bad value '{}' for --format: write {}", printable(name), list_of(formats)));
 }
 
+void check_long(bool long_form, Format format) {
+  if (!long_form || format == Format::text) return;
+  throw usage_error(fmt::format("give either --long or --format {}, not both", name_of(format)));
+}
+
 }  // namespace zklock::command

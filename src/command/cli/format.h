@@ -33,4 +33,7 @@ inline bool is_json(const FormatOptions& options) {
   return format_of(options) == Format::json;
 }
 
+// Throws a Failure (64) where --long, which is about a table, was given with a `format` that is none.
+void check_long(bool long_form, Format format);
+
 }  // namespace zklock::command

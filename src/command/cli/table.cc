@@ -68,10 +68,7 @@ void Table::paint(std::string_view head, host::Colour (*colour_of)(const std::st
 }
 
 void Table::fit(size_t columns, const Yielding& yielding) {
-  for (const std::string_view head : yielding.left_out) {
-    if (sum_of(least_widths(yielding)) <= columns) break;
-    leave_out(head);
-  }
+  keep(heads_for(columns, yielding));
   std::vector<size_t> fitting = widths();
   shrink(fitting, least_widths(yielding), columns);
   for (auto& line : lines_) {
@@ -79,11 +76,45 @@ void Table::fit(size_t columns, const Yielding& yielding) {
   }
 }
 
-void Table::leave_out(std::string_view head) {
-  const auto found = std::find(lines_.front().begin(), lines_.front().end(), head);
-  if (found == lines_.front().end()) return;
-  const auto column = found - lines_.front().begin();
-  for (auto& line : lines_) line.erase(line.begin() + column);
+// From the most important one on, those for which there is room.
+std::vector<std::string> Table::heads_for(size_t columns, const Yielding& yielding) const {
+  const std::vector<size_t> least = least_widths(yielding);
+  Names by_importance(yielding.left_out.rbegin(), yielding.left_out.rend());
+  std::stable_partition(by_importance.begin(), by_importance.end(), [&](std::string_view head) {
+    const auto column = find(head);
+    return column && !says_nothing(*column);
+  });
+  std::vector<std::string> kept;
+  size_t width = 0;
+  for (size_t i = 0; i < least.size(); ++i) {
+    if (is_among(yielding.left_out, heads()[i])) continue;
+    kept.push_back(heads()[i]);
+    width += least[i] + kGap.size();
+  }
+  for (const std::string_view head : by_importance) {
+    const auto column = find(head);
+    if (!column || width + least[*column] > columns) continue;
+    kept.emplace_back(head);
+    width += least[*column] + kGap.size();
+  }
+  return kept;
+}
+
+void Table::keep(const std::vector<std::string>& heads) {
+  for (size_t i = lines_.front().size(); i-- > 0;) {
+    if (std::find(heads.begin(), heads.end(), lines_.front()[i]) != heads.end()) continue;
+    for (auto& line : lines_) line.erase(line.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+std::optional<size_t> Table::find(std::string_view head) const {
+  const auto found = std::find(heads().begin(), heads().end(), head);
+  if (found == heads().end()) return std::nullopt;
+  return static_cast<size_t>(found - heads().begin());
+}
+
+bool Table::says_nothing(size_t column) const {
+  return std::all_of(lines_.begin() + 1, lines_.end(), [&](const auto& line) { return line[column] == "-"; });
 }
 
 std::vector<size_t> Table::widths() const {
@@ -120,6 +151,10 @@ std::string Table::shown(size_t line, size_t column) const {
   const std::string& cell = lines_[line][column];
   if (line == 0 || lines_.front()[column] != painted_) return cell;
   return host::in_colour(cell, colour_of_(cell));
+}
+
+void add_long_option(CLI::App& app, bool& long_form) {
+  add_flag(app, "-l,--long", long_form, "All columns, however narrow the terminal is");
 }
 
 }  // namespace zklock::command

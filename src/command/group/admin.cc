@@ -5,6 +5,7 @@
 #include "command/cli/output.h"
 #include "command/cli/waiting.h"
 #include "command/group/group.h"
+#include "host/terminal.h"
 #include "recipe/group/group.h"
 
 #include <memory>
@@ -98,9 +99,7 @@ int list(const Call& call, const GroupListOptions& options) {
   const std::string path = path_of(call, kGroupPath);
   const bool quiet = call.global.quiet;
   const Format format = format_of(options.format, kTextJsonOrPrometheus);
-  if (options.long_form && format != Format::text) {
-    throw usage_error(fmt::format("give either --long or --format {}, not both", name_of(format)));
-  }
+  check_long(options.long_form, format);
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
   const GroupForm form = form_of(options.long_form, format);
   OneGroup group(call, path, "cannot list");
@@ -112,7 +111,7 @@ int list(const Call& call, const GroupListOptions& options) {
   group.session.close();
   if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
   const size_t members = roster.members().size();
-  if (!quiet) print(text_of(path, roster.members(), form));
+  if (!quiet) print(text_of(path, roster.members(), form, host::display_of(STDOUT_FILENO).columns));
   if (members >= enough) return 0;
   if (quiet) return static_cast<int>(ExitStatus::no);
   throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members), path, enough));

@@ -28,6 +28,9 @@ constexpr const char* kFooter =
 
 constexpr size_t kLongestData = 80;
 
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"SESSION", "SINCE", "DATA"}, {"MEMBER", "DATA"}};
+
 void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
   json["node"] = zk::child_of(group, name);
   json["since"] = format_utc(member.stat.created_ms);
@@ -35,12 +38,13 @@ void put(Json& json, const std::string& group, const std::string& name, const Me
   json["data"] = member.data;
 }
 
-std::string table_of(const Members& members) {
+std::string table_of(const Members& members, std::optional<size_t> columns) {
   Table table({"MEMBER", "SINCE", "SESSION", "DATA"});
   for (const auto& [name, member] : members) {
     table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
                shorten(printable(member.data), kLongestData)});
   }
+  if (columns) table.fit(*columns, kYielding);
   return table.text();
 }
 
@@ -58,8 +62,8 @@ Execute add_group(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string text_of(const std::string& group, const Members& members, GroupForm form) {
-  if (form == GroupForm::table && !members.empty()) return table_of(members);
+std::string text_of(const std::string& group, const Members& members, GroupForm form, std::optional<size_t> columns) {
+  if (form == GroupForm::table && !members.empty()) return table_of(members, columns);
   if (form == GroupForm::prometheus) return count_of(group, members);
   std::string text;
   for (const auto& [name, member] : members) {

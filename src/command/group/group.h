@@ -6,6 +6,7 @@
 #include "command/cli/subcommand.h"
 #include "recipe/group/roster.h"
 
+#include <optional>
 #include <string>
 
 namespace zklock::command {
@@ -27,7 +28,8 @@ enum class GroupForm {
   prometheus,  // how many
 };
 
-std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form);
+std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form,
+                    std::optional<size_t> columns = {});
 
 // A line. `members` are those after the change; the one who has joined is among them.
 std::string text_of(const std::string& group, const recipe::MemberChange& change, const recipe::Members& members,

@@ -5,6 +5,7 @@
 #include "command/child/note.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
+#include "command/cli/table.h"
 #include "command/health/words.h"
 #include "host/signals.h"
 #include "host/terminal.h"
@@ -41,6 +42,7 @@ struct HealthOptions {
   Value max_outstanding;
   Value min_servers;
   Value probe;
+  bool long_form = false;
   FormatOptions format;
   Value interval;
 };
@@ -202,13 +204,13 @@ std::string repainted(const std::string& text, bool first) {
   return screen + kRestOfScreen;
 }
 
-[[noreturn]] void watch(host::Loop& loop, const CheckupOptions& options, bool json, Duration interval) {
+[[noreturn]] void watch(host::Loop& loop, const CheckupOptions& options, bool json, bool long_form, Duration interval) {
   const bool repaint = !json && host::is_screen_output();
   Checkup checkup;
   Deadline next = BootClock::now();
   for (bool first = true;; first = false) {
     checkup = check_up(loop, options, checkup);
-    std::string text = json ? json_of(checkup) : text_of(checkup, host::display_of(STDOUT_FILENO));
+    std::string text = json ? json_of(checkup) : text_of(checkup, table_display(long_form));
     if (!json) {
       const std::string now = format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
       text = fmt::format("{}{}, every {}\n\n{}", first || repaint ? "" : "\n", now, format_duration(interval), text);
@@ -219,20 +221,21 @@ std::string repainted(const std::string& text, bool first) {
   }
 }
 
-std::string report_of(const Checkup& checkup, Format format, const Thresholds& thresholds) {
+std::string report_of(const Checkup& checkup, Format format, bool long_form, const Thresholds& thresholds) {
   switch (format) {
     case Format::text: break;
     case Format::json: return json_of(checkup);
     case Format::nagios: return nagios_of(checkup, thresholds);
     case Format::prometheus: return prometheus_of(checkup);
   }
-  return text_of(checkup, host::display_of(STDOUT_FILENO));
+  return text_of(checkup, table_display(long_form));
 }
 
 // Prints a look, or one after the other.
 int health(const Call& call, const HealthOptions& given) {
   const CheckupOptions options = checkup_options(call, given);
   const Format format = format_of(given.format, kFormats);
+  check_long(given.long_form, format);
   const auto interval = interval_of(given, format, call.global.quiet);
   host::Loop loop;
   // A probe that is ended by a signal gives its lock back first; else a signal ends us as it ends others.
@@ -242,7 +245,7 @@ int health(const Call& call, const HealthOptions& given) {
     loop.add(signals.emplace());
     loop.add(end_on_signal.emplace(*signals));
   }
-  if (interval) watch(loop, options, format == Format::json, *interval);
+  if (interval) watch(loop, options, format == Format::json, given.long_form, *interval);
   const Checkup checkup = check_up(loop, options, {});
   if (call.global.verbose) {
     for (const ServerHealth& server : checkup.servers) {
@@ -251,7 +254,7 @@ int health(const Call& call, const HealthOptions& given) {
     }
   }
   if (!call.global.quiet) {
-    print(loop, report_of(checkup, format, options.thresholds));
+    print(loop, report_of(checkup, format, given.long_form, options.thresholds));
   } else if (checkup.verdict.level != Level::ok) {
     host::say_error(line_of(checkup.verdict));
   }
@@ -268,6 +271,7 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--max-outstanding", options->max_outstanding, "Warning where more requests wait", "N");
   add_value(app, "--min-servers", options->min_servers, "Critical if fewer serve", "N");
   add_value(app, "--probe", options->probe, "Also take the lock PATH and give it back", "PATH");
+  add_long_option(app, options->long_form);
   add_format_options(app, options->format, "The same as --format json", kFormats);
   add_value(app, "--interval", options->interval, "Look again and again, with rates", "DUR");
   add_global_options(app, global);

@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
 // In a terminal that is narrow.
-const Table::Yielding kYielding{{"ZXID", "NODES", "VERSION", "MAX-MS", "CONNECTIONS", "SENT/S", "OUTSTANDING"},
+const Table::Yielding kYielding{{"ZXID", "NODES", "VERSION", "MAX-MS", "CONNECTIONS", "SENT/S", "OUTSTANDING",
+                                 "RECEIVED/S", "AVG-MS", "MODE", "STATE"},
                                 {"SERVER"}};
 
 template <typename Value>

@@ -108,7 +108,8 @@ class BreakJob {
     const Duration left = left_until(until_);
     session_.close();
     const char* whom = holders_.size() == 1 ? "this holder" : "these holders";
-    command::confirm(fmt::format("{}zklock: have {} let go of {}?", table_of_holders(holders_), whom, path_), path_);
+    const std::string table = table_of_holders(holders_, host::display_of(STDERR_FILENO).columns);
+    command::confirm(fmt::format("{}zklock: have {} let go of {}?", table, whom, path_), path_);
     until_ = deadline_in(left);
     session_.open(until_);
   }

@@ -121,10 +121,9 @@ class FollowedLocks : public WatchSubject {
 
 }  // namespace
 
-int follow_locks(const Call& call, const std::vector<std::string>& paths, Format format) {
-  if (format == Format::prometheus) throw usage_error("--follow tells changes, in text or as json");
+int follow_locks(const Call& call, const std::vector<std::string>& paths, bool json) {
   WatchJob job(call, fmt::format("{}", fmt::join(paths, " ")));
-  FollowedLocks locks(job.session(), paths, format == Format::json);
+  FollowedLocks locks(job.session(), paths, json);
   return job.run(locks);
 }
 

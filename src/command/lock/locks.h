@@ -61,6 +61,6 @@ std::string json_of(const recipe::Survey& survey);
 std::string prometheus_of(std::vector<recipe::Survey> surveys);
 
 // A table of those whom breaking a lock would hit.
-std::string table_of_holders(const std::vector<recipe::Participant>& holders);
+std::string table_of_holders(const std::vector<recipe::Participant>& holders, std::optional<size_t> columns = {});
 
 }  // namespace zklock::command

@@ -34,8 +34,10 @@ constexpr const char* kFooter =
     "Manual: zklock-show(1)";
 
 // In a terminal that is narrow.
-const Table::Yielding kYielding{{"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND"},
-                                {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
+const Table::Yielding kYielding{
+    {"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND", "LABEL", "SINCE", "HOST", "STATE"},
+    {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
+const Table::Yielding kHoldersYielding{{"PID", "SINCE", "LABEL", "COMMAND"}, {"HOST", "COMMAND", "LABEL"}};
 
 std::string last_success_of(const Survey& survey) {
   return survey.last_success_ms == 0 ? "" : format_utc(survey.last_success_ms);
@@ -82,6 +84,7 @@ int64_t slots_of(const Survey& survey) {
 struct ShowOptions {
   bool recursive = false;
   bool follow = false;
+  bool long_form = false;
   FormatOptions format;
 };
 
@@ -91,9 +94,11 @@ std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) 
   if (call.global.quiet && (options.recursive || paths.size() > 1)) {
     throw usage_error("-q is about one lock: write zklock show -q /locks/job");
   }
-  if (options.follow && (options.recursive || call.global.quiet)) {
-    throw usage_error(
-        fmt::format("--follow tells of the locks that are named: leave out {}", options.recursive ? "-r" : "-q"));
+  if (options.follow && (options.recursive || call.global.quiet || options.long_form)) {
+    throw usage_error(fmt::format("--follow tells each change of the locks that are named: leave out {}",
+                                  options.recursive   ? "-r"
+                                  : call.global.quiet ? "-q"
+                                                      : "-l"));
   }
   for (const std::string& path : paths) {
     if (!options.recursive || path != "/") zk::check_path(path);
@@ -114,23 +119,25 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
   return surveys;
 }
 
-std::string text_of(const std::vector<Survey>& surveys, Format format) {
+std::string text_of(const std::vector<Survey>& surveys, Format format, bool whole) {
   if (format == Format::prometheus) return prometheus_of(surveys);
-  if (format == Format::text) return table_of(surveys, host::display_of(STDOUT_FILENO));
+  if (format == Format::text) return table_of(surveys, table_display(whole));
   std::string text;
   for (const Survey& survey : surveys) text += json_of(survey);
   return text;
 }
 
 int show(const Call& call, const ShowOptions& options) {
-  const Format format = format_of(options.format, kTextJsonOrPrometheus);
+  const auto formats = options.follow ? std::span<const Format>(kTextOrJson) : kTextJsonOrPrometheus;
+  const Format format = format_of(options.format, formats);
+  check_long(options.long_form, format);
   const std::vector<std::string> paths = paths_of(call, options);
-  if (options.follow) return follow_locks(call, paths, format);
+  if (options.follow) return follow_locks(call, paths, format == Format::json);
   const std::vector<Survey> surveys = surveys_of(call, options, paths);
   if (call.global.quiet) {
     return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
   }
-  print(text_of(surveys, format));
+  print(text_of(surveys, format, options.long_form));
   return 0;
 }
 
@@ -141,6 +148,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
   add_flag(app, "--follow", options->follow, "Then tell each change, a line each, until a signal");
+  add_long_option(app, options->long_form);
   add_format_options(app, options->format, "An object on a line of its own for each lock", kTextJsonOrPrometheus);
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
@@ -179,13 +187,14 @@ std::string json_of(const Survey& survey) {
   return json_line(json);
 }
 
-std::string table_of_holders(const std::vector<Participant>& holders) {
+std::string table_of_holders(const std::vector<Participant>& holders, std::optional<size_t> columns) {
   Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
   for (const Participant& holder : holders) {
     const Words words = words_of(holder, PathUse::lock);
     table.add(
         {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
   }
+  if (columns) table.fit(*columns, kHoldersYielding);
   return table.text();
 }
 

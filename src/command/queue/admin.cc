@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
+#include "command/cli/table.h"
 #include "command/queue/queue.h"
 #include "host/streams.h"
 #include "host/terminal.h"
@@ -133,6 +134,7 @@ std::string queue_path(const Call& call) {
 
 struct AdminOptions {
   Value count;
+  bool long_form = false;
   bool dead = false;
   bool exact = false;
   FormatOptions format;
@@ -147,10 +149,11 @@ Execute execute_with(int (*execute)(const Call&, const AdminOptions&), std::shar
 int list(const Call& call, const AdminOptions& options) {
   const size_t most = options.count ? static_cast<size_t>(number_of(*options.count, "--count", 1)) : SIZE_MAX;
   const bool json = is_json(options.format);
+  check_long(options.long_form, json ? Format::json : Format::text);
   QueueVisit visit(queue_path(call), "list", call.global);
   visit.open();
   recipe::QueueWalk walk(visit.session(), options.dead ? visit.layout().dead() : visit.layout().items());
-  QueueReport report(options.dead, json);
+  QueueReport report(options.dead, json, table_display(options.long_form).columns);
   for (size_t listed = 0;;) {
     const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
     if (items.empty()) break;
@@ -243,6 +246,7 @@ Execute add_queue_list(CLI::App& app, GlobalOptions& global) {
   set_usage(app, "Usage: zklock queue list [OPTIONS] QUEUE");
   add_value(app, "-N,--count", options->count, "The first N", "N");
   add_flag(app, "--dead", options->dead, "What was given up on instead");
+  add_long_option(app, options->long_form);
   add_format_options(app, options->format, "An object on a line of its own for each item");
   add_global_options(app, global);
   set_footer(app, kListFooter);

@@ -8,6 +8,7 @@
 #include "recipe/queue/admin.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,20 +42,26 @@ std::string json_of(const recipe::QueueCounts& count, bool exact);
 // oldest item was pushed; 0: not known, or none.
 std::string prometheus_of(const std::string& queue, const recipe::QueueCounts& count, bool exact, int64_t oldest_ms);
 
+class Table;
+
 // Takes the items in pieces, so that no more than one has to be kept.
 class QueueReport {
  public:
-  QueueReport(bool dead, bool json) : dead_(dead), json_(json) {}
+  // A table has the `columns` of a terminal, if there is one.
+  QueueReport(bool dead, bool json, std::optional<size_t> columns = {}) : dead_(dead), json_(json), columns_(columns) {}
 
   // Those that follow the ones before.
   std::string text_of(const std::vector<recipe::QueueItem>& items);
 
  private:
+  void fit(Table& table);
   std::vector<std::string> row_of(const recipe::QueueItem& item);
   std::string line_of(const recipe::QueueItem& item);
 
   bool dead_;
   bool json_;
+  std::optional<size_t> columns_;
+  std::vector<std::string> heads_;  // of the pieces so far
   size_t listed_ = 0;
 };
 

@@ -19,6 +19,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLongestText = 60;
 
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"PRIORITY", "POS", "ATTEMPTS", "ID", "IN-WORK", "DEAD-FOR", "AGE", "WHY"},
+                                {"IN-WORK", "WHY", "ITEM"}};
+
 std::string shown(const std::string& text) {
   return shorten(printable(text), kLongestText);
 }
@@ -74,8 +78,19 @@ std::string QueueReport::text_of(const std::vector<QueueItem>& items) {
   Table table(dead_ ? std::vector<std::string>{"POS", "ID", "PRIORITY", "DEAD-FOR", "WHY", "ITEM"}
                     : std::vector<std::string>{"POS", "ID", "PRIORITY", "AGE", "ATTEMPTS", "IN-WORK", "ITEM"});
   for (const QueueItem& item : items) table.add(row_of(item));
+  if (columns_) fit(table);
   text = table.text();
   return first ? text : text.substr(text.find('\n') + 1);
+}
+
+void QueueReport::fit(Table& table) {
+  if (heads_.empty()) {
+    table.fit(*columns_, kYielding);
+    heads_ = table.heads();
+  } else {
+    table.keep(heads_);
+    table.fit(*columns_, {{}, kYielding.shortened});
+  }
 }
 
 std::vector<std::string> QueueReport::row_of(const QueueItem& item) {

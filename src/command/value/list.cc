@@ -26,6 +26,9 @@ constexpr const char* kFooter =
     "  zklock value list -r --json /app >app.jsonl    # all of it, to be kept\n"
     "Manual: zklock-value(1)";
 
+// In a terminal that is narrow.
+const Table::Yielding kYielding{{"CHILDREN", "VERSION", "BYTES", "CHANGED"}, {"NAME"}};
+
 constexpr size_t kAtOnce = 100;  // values that are read and printed together
 
 struct ValueListOptions {
@@ -106,6 +109,7 @@ class ValueListing {
                  fmt::to_string(stat.children), format_utc(stat.modified_ms)});
       empty = false;
     }
+    if (const auto columns = host::display_of(STDOUT_FILENO).columns) table.fit(*columns, kYielding);
     return empty ? "" : table.text();
   }
 

@@ -171,7 +171,7 @@ make_nodes() {
   expected=("${lines[@]/%/cks}")
   lines+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
   expected+=("zklock break /locks/a /lo" "zklock queue push /locks/a /lo")
-  ((${#lines[@]} == 27)) || fail "not all subcommands: ${lines[*]}"
+  ((${#lines[@]} == 28)) || fail "not all subcommands: ${lines[*]}"
   all_typed() { [[ $(tab zsh insert "${lines[@]}" | jq -r .line) == "$(printf '%s\n' "${expected[@]}")" ]]; }
   wait_until "zsh completes all of ${lines[*]}" all_typed
 }

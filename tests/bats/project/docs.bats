@@ -20,6 +20,7 @@ page_of() {
     "" | help) echo zklock ;;
     run | queue* | group* | value*) echo "zklock-${1%% *}" ;;
     show | break) echo zklock-show ;;
+    top) echo zklock-top ;;
     *) echo zklock-health ;;
   esac
 }
@@ -55,7 +56,7 @@ fits() {
   expect_status 0 zklock help
   is_narrow
   assert_equal "$(grep -o '^[A-Z][a-z]*:  ' <<<"$output")" $'Locks:  \nQueues:  \nGroups:  \nValues:  \nHealth:  '
-  assert_equal "$(grep -c '^.\{7\}  [a-z0-9]' <<<"$output")" 28
+  assert_equal "$(grep -c '^.\{7\}  [a-z0-9]' <<<"$output")" 29
   refute_output --partial complete-path
   # The root's --help names the same ones.
   local words

@@ -569,7 +569,7 @@ zklock_group_members{group="/groups/web"} 0'
   ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_status 0 sh line
   assert_equal "$(grep -c 127.0.0.1:1 <<<"$output")" 3
   expect_status 0 sha256sum --quiet -c before
-  assert_equal "$(ls folder | wc -l)" 3
+  assert_equal "$(find folder -mindepth 1 | wc -l)" 3
   expect_status 2 zklock-metrics no-such-folder
 }
 

@@ -1,0 +1,45 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""stand_in_lines.py SERVERS: contenders of many locks in one session, by Kazoo, in the names of Curator's locks. Obeys the
+lines of its standard input, and answers each with "done"; at its end all go.
+
+    lines ROOT COUNT WAITERS TEXT   ROOT/lock-000 and so on, TEXT on each node; the first WAITERS have one who waits
+    churn ROOT ROUNDS               comes and goes at ROOT/churn
+"""
+
+import sys
+import uuid
+
+from kazoo.client import KazooClient
+
+
+def contender(client, path, text):
+    name = f"{path}/_c_{uuid.uuid4()}-lock-"
+    return client.create_async(name, text.encode(), ephemeral=True, sequence=True, makepath=True)
+
+
+def lines(client, root, count, waiters, text):
+    paths = [f"{root}/lock-{number:03}" for number in range(int(count))]
+    for answer in [contender(client, path, text) for path in paths]:
+        answer.get()
+    for answer in [contender(client, path, text) for path in paths[: int(waiters)]]:
+        answer.get()
+
+
+def churn(client, root, rounds):
+    for _ in range(int(rounds)):
+        client.delete(contender(client, f"{root}/churn", "a holder").get())
+
+
+def main():
+    client = KazooClient(hosts=sys.argv[1], timeout=30.0)
+    client.start()
+    for line in sys.stdin:
+        words = line.rstrip("\n").split(" ", 4)
+        {"lines": lines, "churn": churn}[words[0]](client, *words[1:])
+        print("done", flush=True)
+    client.stop()
+
+
+if __name__ == "__main__":
+    main()

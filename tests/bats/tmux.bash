@@ -5,24 +5,33 @@
 
 tm() { tmux -S terminal -f /dev/null "$@"; }
 
-# on_tmux COLUMNS ROWS CMD…: CMD in a terminal of that size, `wait_screen` and `press` for what it shows and is sent.
-# When it has ended, its status is in the file end, what `stty -a` said before and after in stty.before and stty.after.
-# The terminal stays until the test's end.
-on_tmux() {
+new_terminal() {
   command -v tmux >/dev/null || skip "there is no tmux"
   need_terminal
-  printf '%s\n' 'stty -a >stty.before; "$@"; echo $? >end.new; stty -a >stty.after; mv end.new end; exec sleep 600' >on_tmux.sh
-  rm -f end
-  env -u TMUX TERM=xterm tmux -S terminal -f /dev/null \
-    new-session -d -x "$1" -y "$2" sh on_tmux.sh "${@:3}" </dev/null 3>&- || fail "no tmux"
+  env -u TMUX TERM=xterm tmux -S terminal -f /dev/null new-session -d -x "$1" -y "$2" "${@:3}" </dev/null 3>&- ||
+    fail "no tmux"
+}
+
+# on_tmux COLUMNS ROWS CMD…: CMD in a terminal of that size, `wait_screen` and `press` for what it shows and is sent; its
+# process id is in the file pid. When it has ended, its status is in the file end, what `stty -a` said before and after
+# in stty.before and stty.after. The terminal stays until the test's end, or `tm kill-server`.
+on_tmux() {
+  rm -f end pid terminal
+  cat >on_tmux.sh <<'END'
+trap : INT
+stty -a >stty.before
+sh -c 'echo $$ >pid; exec "$@"' sh "$@"
+echo $? >end.new
+stty -a >stty.after
+mv end.new end
+exec sleep 600
+END
+  new_terminal "$1" "$2" sh on_tmux.sh "${@:3}"
 }
 
 # shell_on_tmux COLUMNS ROWS: an interactive bash, with job control.
 shell_on_tmux() {
-  command -v tmux >/dev/null || skip "there is no tmux"
-  need_terminal
-  env -u TMUX TERM=xterm tmux -S terminal -f /dev/null \
-    new-session -d -x "$1" -y "$2" bash --norc --noprofile -i </dev/null 3>&- || fail "no tmux"
+  new_terminal "$1" "$2" bash --norc --noprofile -i
   press 'PS1="$ "' Enter
 }
 
@@ -45,7 +54,7 @@ pane() { tm display-message -p "#{$1}"; }
 
 # What a program leaves behind that has given the terminal back.
 assert_terminal_as_before() {
-  assert_equal "$(<stty.after)" "$(<stty.before)"
+  assert_equal "$(sed 's/rows.*columns [0-9]*//' stty.after)" "$(sed 's/rows.*columns [0-9]*//' stty.before)"
   assert_equal "alternate $(pane alternate_on), cursor $(pane cursor_flag), keypad $(pane keypad_flag)" \
     "alternate 0, cursor 1, keypad 0"
 }

@@ -5,6 +5,7 @@ lines of its standard input, and answers each with "done"; at its end all go.
 
     lines ROOT COUNT WAITERS TEXT   ROOT/lock-000 and so on, TEXT on each node; the first WAITERS have one who waits
     churn ROOT ROUNDS               comes and goes at ROOT/churn
+    plain ROOT COUNT                nodes below ROOT that are none, and stay
 """
 
 import sys
@@ -31,12 +32,18 @@ def churn(client, root, rounds):
         client.delete(contender(client, f"{root}/churn", "a holder").get())
 
 
+def plain(client, root, count):
+    client.ensure_path(root)
+    for answer in [client.create_async(f"{root}/n{number:05}") for number in range(int(count))]:
+        answer.get()
+
+
 def main():
     client = KazooClient(hosts=sys.argv[1], timeout=30.0)
     client.start()
     for line in sys.stdin:
         words = line.rstrip("\n").split(" ", 4)
-        {"lines": lines, "churn": churn}[words[0]](client, *words[1:])
+        {"lines": lines, "churn": churn, "plain": plain}[words[0]](client, *words[1:])
         print("done", flush=True)
     client.stop()
 

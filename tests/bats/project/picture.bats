@@ -23,7 +23,7 @@ print(*(" ".join(rows[y]) for y in sorted(rows)), sep="\n")
 END
 }
 
-@test "picture: a wait, show and health, with neutral names, in an SVG" {
+@test "picture: a wait, show, health and top, with neutral names, in an SVG" {
   expect_status 0 timeout 120 "$repo/scripts/picture" picture.svg
   assert_equal "$output$stderr" ""
   run -0 rows_of picture.svg
@@ -34,6 +34,13 @@ zklock: waiting for /locks/deploy: held by web1 \(pid [0-9]+, release 4.2\) for 
   assert_output --regexp 'zk1:[0-9]+ serving follower .*
 zk2:[0-9]+ serving leader .*
 zk3:[0-9]+ refused - '
+  assert_output --regexp 'web3\$ zklock top
+warning: 2 of 3 serve, missing zk3:[0-9]+, zk2:[0-9]+ leads, .*
+1 lock \(1 held, 1 waited for\), 2 queues .*
+LOCK .*
+/locks/deploy web1 deploy .release 4.2. .*
+QUEUE .*
+/queues/mail 39 0 1 '
   refute grep -qwF -e "$(hostname)" -e "$PWD" -e "$repo" picture.svg
 }
 

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# zklock top on trees that nobody has made for it: many nodes, long names, escape codes, nodes that may not be read, locks
+# that come and go.
+
+load ../helpers
+load ../tmux
+
+setup() {
+  setup_zk
+  mkfifo orders
+  exec 7<>orders # so that neither end waits for the other
+  : >done
+  # A lock's holder has made the chroot.
+  znode create /top
+  background /usr/bin/python3 "$repo/tests/helpers/stand_in_lines.py" "$ZKLOCK_SERVERS" <orders >>done 2>crowd.err
+}
+
+teardown() {
+  exec 7>&-
+  end_all
+}
+
+# order LINE: of stand_in_lines.py, and waits for its answer.
+order() {
+  local before
+  before=$(wc -l <done)
+  echo "$1" >&7
+  wait_until "it is done: $1" eval "((\$(wc -l <done) > $before))"
+}
+
+top_on() { on_tmux "$1" "$2" "$ZKLOCK_BIN" top --interval 200ms "${@:3}"; }
+
+quit() {
+  press q
+  wait_for 0 end
+  assert_terminal_as_before
+}
+
+@test "300 locks, 40 of them waited for, 10 queues, 5 groups: those that are waited for stand first" {
+  local number
+  order "lines /top/locks 300 40 a holder"
+  for number in {0..9}; do zklock queue push "/top/q$number" a b c; done
+  for number in {0..4}; do background zklock group join "/top/g$number"; done
+  top_on 80 50 /top
+  wait_screen "^300 locks \(300 held, 40 waited for\), 10 queues \(30 items, 0 dead\), 5 groups"
+  wait_screen "^/top/locks/lock-000 +'a holder' .* 1 "
+  press End
+  wait_screen "^/top/g4 "
+  press Home
+  local page
+  for page in {1..30}; do press PageDown; done
+  wait_screen "^/top/g4 "
+  quit
+  expect_status 0 zklock top --once /top
+  assert_equal "$(grep -c ^/top/locks/ <<<"$output")" 300
+}
+
+@test "what others have written cannot steer the terminal, in a closer look neither" {
+  local evil=$'\e[2J\e[31m\e]0;title\a\r\nfaked'
+  hold h --label "$evil" $'/top/l'
+  zklock queue push /top/queue "$evil"
+  background zklock group join --data "$evil" /top/g
+  order "lines /top 1 0 $(printf '\xc2\x9b31m\xe5\xad\x97')" # the shorter form of ESC [
+  top_on 120 24 /top
+  wait_screen "^/top/l .*x1b\[2J"
+  wait_screen "^/top/lock-000 +'.xc2.x9b31m字'"
+  press Enter
+  wait_screen 'STATE'
+  press q
+  wait_screen "q quit"
+  press Tab Enter
+  wait_screen 'ITEM'
+  wait_screen 'x1b\[2J'
+  press q
+  wait_screen "q quit"
+  press End Enter
+  wait_screen MEMBER
+  wait_screen 'x1b\[2J'
+  assert_equal "$(screen | grep -c '^faked')" 0
+  press q
+  wait_screen "q quit"
+  quit
+}
+
+@test "very long names and wide characters: each row is one row" {
+  local long wide
+  long=$(printf '/top/%0700d' 1)
+  wide=/top/$(printf '字%.0s' {1..100})
+  hold a "$long"
+  hold b "$wide"
+  top_on 80 24 /top
+  wait_screen "^GROUP|^LOCK"
+  wait_screen "^2 locks"
+  assert_equal "$(screen | sed -n '/^LOCK/,$p' | grep -c '^/top/')" 2
+  resize 20 24
+  wait_no_screen HOLDER
+  wait_screen "^…"
+  quit
+}
+
+@test "a node that may not be read is left out, also as the path" {
+  need_no_identity
+  hold h /top/open
+  printf 'digest:somebody:secret\n' >auth
+  chmod 600 auth
+  hold s --auth-file auth --acl creator /top/closed/l
+  top_on 80 24 /top
+  wait_screen "^/top/open "
+  wait_screen "^1 lock "
+  quit
+  expect_status 0 zklock top --once /top
+}
+
+@test "10,001 nodes: it says that it does not see all, and what it sees it shows" {
+  order "plain /top/many 10100"
+  order "lines /top/a 1 0 a holder"
+  top_on 120 24 /top
+  wait_screen "only the first 10000 nodes: name a PATH"
+  wait_screen "^/top/a/lock-000 "
+  quit
+}
+
+@test "a lock that comes and goes all the time: the screen lives, and q ends it" {
+  order "lines /top/locks 3 1 a holder"
+  top_on 80 24 /top
+  wait_screen "^/top/locks/lock-000 "
+  echo "churn /top 20000" >&7
+  press s
+  wait_screen "s sort \(name\)"
+  wait_screen "^/top/locks/lock-002 "
+  press /
+  press lock-001
+  wait_no_screen "lock-002"
+  press Escape
+  wait_screen "lock-002"
+  quit
+}

@@ -3,6 +3,7 @@
 #include "zk/words/word_reply.h"
 
 #include "command/cli/output.h"
+#include "command/health/health.h"
 #include "command/health/words.h"
 #include "fuzz/fuzz.h"
 
@@ -25,6 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const std::string structure = command::json_line(command::structure_of(word, text));
   check(fuzz::is_safe_text(structure), "as JSON it is safe", structure);
+  command::ServerHealth health;
+  health.busiest = command::busiest_in(text);
+  health.conf.items.emplace_back("maxClientCnxns", "1");
+  for (const std::string& advice : command::advise({health}, 0)) {
+    check(fuzz::is_safe_line(advice), "advice on a client is a safe line", advice);
+  }
   for (const WordResult shown : {result, unended}) {
     const command::ServerReply asked{{"h", 2181}, {word, shown, text, "", Duration(0)}};
     check(fuzz::is_safe_line(command::trouble_of(asked.reply)), "what is wrong with it is said in a safe line", text);

@@ -13,8 +13,9 @@ namespace zklock::command {
 
 namespace {
 
-// Of a limit: from then on it is said. An outage moves the clients of one server to the others.
-constexpr int64_t kNearPercent = 80;
+// A limit is near when no more than one part in so many is left. An outage moves the clients of one server to the
+// others.
+constexpr int64_t kPartLeft = 5;
 
 // Of the setting with that name, on the first two servers that have not the same. Empty: it is the same, or not known.
 std::string difference_in(const std::vector<ServerHealth>& servers, const char* name) {
@@ -36,7 +37,7 @@ int64_t client_limit_of(const ServerHealth& server) {
 }
 
 bool is_near(int64_t count, int64_t limit) {
-  return limit > 0 && count >= limit - limit * (100 - kNearPercent) / 100;
+  return limit > 0 && count >= limit - limit / kPartLeft;
 }
 
 void advise_on_connections(const ServerHealth& server, std::vector<std::string>& advice) {

@@ -109,6 +109,8 @@ TEST(HealthAdvice, WhoMayBeNearTheLimitOfConnections) {
   EXPECT_TRUE(may(48, "60"));
   EXPECT_TRUE(may(10000, "60"));
   EXPECT_FALSE(may(10000, "0"));
+  EXPECT_FALSE(may(10000, "9223372036854775807"));
+  EXPECT_FALSE(may(10000, "-9223372036854775808"));
   EXPECT_FALSE(may(0, "1"));
   EXPECT_TRUE(may(1, "1"));
   EXPECT_FALSE(may_be_near_limit(ServerHealth()));

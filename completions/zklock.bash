@@ -30,7 +30,7 @@ _zklock_look() {
     case $word in
       --) command_at=$((starts[i] + 1)); return ;;
       --servers | --session-timeout | --connect-timeout | --auth-file | --acl | \
-        --tls-ca | --tls-cert | --tls-key | --tls-server-name | --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | \
+        --tls-ca | --tls-cert | --tls-key | --tls-server-name | --timeout | --conflict-exit-code | --command | --grace | --label | --peer | --slots | --min-hold | --once-per | --report | \
         --priority | --count | --replace | --jobs | --max-attempts | --retry-delay | --max-latency | --max-outstanding | \
         --min-servers | --probe | --format | --interval | --name | --data | --data-file | --at-least | --at-most | \
         --default | --if-version | --equals | --newer-than)
@@ -115,7 +115,7 @@ _zklock() {
     [group]='-h --help'
     [value]='-h --help'
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
-      -c --command --grace --wait-all --min-hold --once-per --restart --label"
+      -c --command --grace --wait-all --min-hold --once-per --restart --label --report"
     [show]="$global -l --long -r --recursive --follow --format --json"
     [break]="$global -w --timeout --force --yes"
     [health]="$global -l --long -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
@@ -175,7 +175,7 @@ _zklock() {
         *) offered='text json' ;;
       esac
       ;;
-    --auth-file:* | --data-file:* | --tls-ca:* | --tls-cert:* | --tls-key:*) _zklock_files "$value" ;;
+    --auth-file:* | --report:* | --data-file:* | --tls-ca:* | --tls-cert:* | --tls-key:*) _zklock_files "$value" ;;
     --probe:*) _zklock_paths "$1" "$value" ;;
     -*:*) return ;; # free text, numbers, durations
     :-*) if [[ $subcommand ]]; then offered=${own[$subcommand]-}; else offered="$global -V --version"; fi ;;

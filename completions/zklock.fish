@@ -22,7 +22,7 @@ function __zklock_words
         end
         switch $word
             case --servers --session-timeout --connect-timeout --auth-file --acl --tls-ca --tls-cert --tls-key \
-                    --tls-server-name --timeout --conflict-exit-code --command --grace --label --peer --slots --min-hold --once-per --priority --count --replace --jobs --max-attempts \
+                    --tls-server-name --timeout --conflict-exit-code --command --grace --label --peer --slots --min-hold --once-per --report --priority --count --replace --jobs --max-attempts \
                     --retry-delay --max-latency --max-outstanding --min-servers --probe --format --interval --name --data \
                     --data-file --at-least --at-most --default --if-version --equals --newer-than
                 set skip 1
@@ -159,6 +159,7 @@ complete -c zklock -n '__zklock_at run' -l slots -x -d 'Together with N - 1 othe
 complete -c zklock -n '__zklock_at run' -l min-hold -x -d 'Hold the lock at least so long'
 complete -c zklock -n '__zklock_at run' -l once-per -x -d '75 if one succeeded less than DUR ago'
 complete -c zklock -n '__zklock_at run' -l restart -d 'After a loss take the lock and run again'
+complete -c zklock -n '__zklock_at run' -l report -r -F -d 'Append how it ended, a line of JSON'
 
 complete -c zklock -n '__zklock_at show health "queue list"' -s l -l long -d 'All columns, whatever the width'
 complete -c zklock -n '__zklock_at show' -s r -l recursive -d 'All locks in the tree below'

@@ -16,7 +16,7 @@ int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& poli
   if (failure.signal() != 0) zklock::host::die_of(failure.signal());
   const bool busy = failure.status() == zklock::ExitStatus::busy;
   if (!busy || !policy.quiet) zklock::host::say_error(failure.text());
-  return policy.failure_status.value_or(busy ? policy.busy_status : static_cast<int>(failure.status()));
+  return policy.status_of(failure);
 }
 
 int run(int argc, char** argv) {

@@ -83,6 +83,8 @@ class HelpLayout : public CLI::Formatter {
         fmt::format("{}\n{}\n{}{}", app->get_description(), usage_, commands_of(*app), options_of(*app));
     std::string text = fmt::format("{}\n{}\n", head, app->get_footer());
     if (std::ranges::count(text, '\n') > kScreen) text.erase(head.size(), 1);
+    // The usage says the same again.
+    if (std::ranges::count(text, '\n') > kScreen) text.erase(0, text.find('\n') + 1);
     return text;
   }
 

@@ -26,6 +26,13 @@ struct ExitPolicy {
   bool quiet = false;                      // no line where the status is 75
   int busy_status = 75;                    // what is given instead of 75
   std::optional<int> failure_status = {};  // what is given instead of every status of zklock's own
+
+  // What a shell sees of a zklock that ends so.
+  int status_of(const Failure& failure) const {
+    if (failure.signal() != 0) return 128 + failure.signal();
+    const bool busy = failure.status() == ExitStatus::busy;
+    return failure_status.value_or(busy ? busy_status : static_cast<int>(failure.status()));
+  }
 };
 
 // argv, cut at its first "--" before CLI11 sees it: what stands behind is the command, byte for byte.

@@ -152,6 +152,25 @@ Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std:
 
 // --- looks
 
+// The busiest client of each server where that one may be near its limit: such a reply has a line for each connection.
+void ask_for_clients(host::Loop& loop, const zk::ServersAsked& asked, std::vector<ServerHealth>& servers,
+                     Deadline until) {
+  zk::ServersAsked near{{}, asked.tls};
+  std::vector<ServerHealth*> healths;
+  for (size_t i = 0; i < servers.size(); ++i) {
+    if (!may_be_near_limit(servers[i])) continue;
+    near.servers.push_back(asked.servers[i]);
+    healths.push_back(&servers[i]);
+  }
+  if (near.servers.empty()) return;
+  auto health = healths.begin();
+  zk::WordQuery query(loop, near, {"cons"}, until);
+  for (const auto& [server, replies] : query.finish()) {
+    if (replies.front().result == zk::WordResult::answered) (*health)->busiest = busiest_in(replies.front().text);
+    ++health;
+  }
+}
+
 // Asks all servers at the same time, and takes the probe's lock meanwhile.
 Checkup check_up(host::Loop& loop, const CheckupOptions& options, const Checkup& last) {
   Checkup checkup;
@@ -166,6 +185,7 @@ Checkup check_up(host::Loop& loop, const CheckupOptions& options, const Checkup&
     checkup.rates.push_back(at < last.servers.size() ? rates_between(last.servers[at], now, checkup.at - last.at)
                                                      : std::nullopt);
   }
+  ask_for_clients(loop, options.servers, checkup.servers, until);
   checkup.verdict = judge_health(checkup.servers, options.thresholds, checkup.probe);
   return checkup;
 }

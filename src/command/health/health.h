@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock health: is the ensemble well? What servers say of themselves is judged (verdict.cc), and reported for people
-// and programs (report.cc), for monitoring plugins and for Prometheus (metrics.cc). All pure, but for the subcommand.
+// zklock health: is the ensemble well? What servers say of themselves is judged (verdict.cc), their settings too
+// (advice.cc), and reported for people and programs (report.cc), for monitoring plugins and for Prometheus
+// (metrics.cc). All pure, but for the subcommand.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -19,6 +20,15 @@ Execute add_health(CLI::App& app, GlobalOptions& global);
 
 enum class Role { none, leader, follower, observer, standalone, read_only };  // none: it does not serve
 
+// The client's address with the most connections to a server.
+struct BusiestClient {
+  std::string address;
+  int64_t connections = 0;
+};
+
+// From a reply to cons.
+std::optional<BusiestClient> busiest_in(std::string_view cons);
+
 // What a look at one server has shown, as far as it said it.
 struct ServerHealth {
   std::string address;
@@ -26,10 +36,11 @@ struct ServerHealth {
   std::string trouble;                                // in words, where srvr tells nothing
   std::string mntr_trouble;                           // the same of mntr
   zk::ServerStatus status;
-  zk::Fields mntr;                // empty where it is not allowed
-  zk::Fields conf;                // likewise
-  std::optional<int64_t> voters;  // of the ensemble, as this server knows it
-  Duration took{};                // srvr
+  zk::Fields mntr;                       // empty where it is not allowed
+  zk::Fields conf;                       // likewise
+  std::optional<int64_t> voters;         // of the ensemble, as this server knows it
+  Duration took{};                       // srvr
+  std::optional<BusiestClient> busiest;  // where cons was asked
 
   // From the replies to srvr and then mntr and conf, as many as there are, at least one.
   static ServerHealth of(const zk::Server& server, const std::vector<zk::WordReply>& replies);
@@ -70,16 +81,27 @@ struct Finding {
 
 struct HealthVerdict {
   Level level = Level::ok;
-  std::optional<bool> quorum;      // nothing: nobody could be understood
-  std::string summary;             // quorum or not, who leads, how many follow
-  std::vector<Finding> findings;   // and what else there is to say
-  std::string leader;              // empty: none of those asked
-  std::optional<int64_t> voters;   // of the ensemble
-  std::optional<int64_t> in_sync;  // voters, the leader included
+  std::optional<bool> quorum;       // nothing: nobody could be understood
+  std::string summary;              // quorum or not, who leads, how many follow
+  std::vector<Finding> findings;    // and what else there is to say
+  std::vector<std::string> advice;  // what could be better; the level does not count it
+  std::string leader;               // empty: none of those asked
+  std::optional<int64_t> voters;    // of the ensemble
+  std::optional<int64_t> in_sync;   // voters, the leader included
   int64_t following = 0;
   int64_t serving = 0;               // of those asked
   std::vector<std::string> missing;  // those that do not serve
 };
+
+// Settings that make locks less safe than they could be.
+std::vector<Finding> judge_settings(const std::vector<ServerHealth>& servers);
+
+// What could be better, of the settings and of the limits to connections; of the ensemble as many voters are known, or
+// 0.
+std::vector<std::string> advise(const std::vector<ServerHealth>& servers, int64_t voters);
+
+// Some client may be near maxClientCnxns: cons tells.
+bool may_be_near_limit(const ServerHealth& server);
 
 HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
                            const std::optional<Probe>& probe);

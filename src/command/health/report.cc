@@ -118,6 +118,7 @@ std::string text_of(const Checkup& checkup, const host::Display& display) {
   for (const Finding& finding : checkup.verdict.findings) {
     text += fmt::format("{}{}\n", prefix_of(finding, colours), finding.text);
   }
+  for (const std::string& advice : checkup.verdict.advice) text += fmt::format("advice: {}\n", advice);
   return text;
 }
 
@@ -137,6 +138,7 @@ std::string json_of(const Checkup& checkup) {
   for (const Finding& finding : verdict.findings) {
     json["findings"].push_back({{"level", name_of(finding.level)}, {"text", finding.text}});
   }
+  json["advice"] = verdict.advice;
   if (checkup.probe) json["probe"] = json_of(*checkup.probe);
   json["servers"] = Json::array();
   for (size_t i = 0; i < checkup.servers.size(); ++i) {

@@ -53,8 +53,8 @@ class Judge {
     judge_missing();
     judge_voters();
     check_limits(thresholds);
-    check_session_timeouts();
-    check_number_of_voters();
+    for (Finding& finding : judge_settings(servers_)) verdict_.findings.push_back(std::move(finding));
+    verdict_.advice = advise(servers_, verdict_.voters.value_or(0));
     if (probe) judge_probe(*probe);
     for (const Finding& finding : verdict_.findings) verdict_.level = worse(verdict_.level, finding.level);
     return std::move(verdict_);
@@ -71,8 +71,6 @@ class Judge {
   void judge_missing();
   void judge_voters();
   void check_limits(const Thresholds& thresholds);
-  void check_session_timeouts();
-  void check_number_of_voters();
   void judge_probe(const Probe& probe);
 
   int64_t count(Role role) const {
@@ -254,38 +252,6 @@ void Judge::check_limits(const Thresholds& thresholds) {
            fmt::format("{}: {} requests wait, more than {}", server.address, *outstanding, *thresholds.outstanding));
     }
   }
-}
-
-// What makes locks less safe than they could be, as far as conf tells: limits of the session timeout that differ, and a
-// least one of less than two ticks.
-void Judge::check_session_timeouts() {
-  for (const char* name : {"minSessionTimeout", "maxSessionTimeout"}) {
-    const ServerHealth* first = nullptr;
-    for (const ServerHealth& server : servers_) {
-      const auto value = server.conf.number(name);
-      if (!value) continue;
-      if (!first) first = &server;
-      const auto other = first->conf.number(name);
-      if (value == other) continue;
-      find(Level::warning,
-           fmt::format("{} differs: {} on {}, {} on {}", name, *other, first->address, *value, server.address));
-      break;
-    }
-  }
-  for (const ServerHealth& server : servers_) {
-    const auto least = server.conf.number("minSessionTimeout");
-    const auto tick = server.conf.number("tickTime");
-    if (!least || !tick || *tick <= *least / 2) continue;
-    find(Level::warning,
-         fmt::format("{}: minSessionTimeout {} is less than two ticks of {}", server.address, *least, *tick));
-  }
-}
-
-void Judge::check_number_of_voters() {
-  const int64_t voters = verdict_.voters.value_or(0);
-  if (voters <= 0 || voters % 2 != 0) return;
-  find(Level::warning,
-       fmt::format("{} voters are an even number: no more of them may fail than of {}", voters, voters - 1));
 }
 
 void Judge::judge_probe(const Probe& probe) {

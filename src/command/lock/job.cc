@@ -2,7 +2,8 @@
 #include "command/child/attended_command.h"
 #include "command/child/nesting.h"
 #include "command/lock/locks.h"
-#include "host/terminal.h"
+#include "command/lock/wait_report.h"
+#include "host/notify.h"
 #include "recipe/lock/any_lock.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"
@@ -26,48 +27,6 @@ using recipe::LockSet;
 using recipe::Outcome;
 
 constexpr Duration kUsuallyGranted = 40s;  // servers' maxSessionTimeout, unless they are told
-constexpr Duration kFirstLook = 1s;        // a shorter wait is not worth a line
-constexpr Duration kEveryLook = 2s;        // two reads each, for one person at a terminal
-
-// What is said while a command waits for its lock: at a terminal, after a second, one line that is kept up to date and
-// wiped out at the end; with --verbose elsewhere, once. Else nothing.
-class WaitReport : public recipe::WaitObserver {
- public:
-  explicit WaitReport(const Console& console) : console_(console) {
-    if (console_.verbose()) next_look_ = began_;
-    if (watched_) next_look_ = began_ + kFirstLook;
-  }
-
-  Deadline next_look() const override { return next_look_; }
-
-  void on_holder(const recipe::Holder& holder) override {
-    next_look_ = watched_ ? deadline_in(kEveryLook) : kNever;
-    const std::string any = holder.among > 1 ? fmt::format("one of {} locks, ", holder.among) : "";
-    std::string text = fmt::format("waiting for {}{}: {}", any, holder.path, describe_holder(holder));
-    if (holder.before > 1) text += fmt::format(", {} before us", holder.before);
-    watched_ ? status_.show("zklock: " + text) : say(text);
-  }
-
-  void on_start_again(Outcome why) override {
-    status_.wipe();
-    console_.detail(why == Outcome::expired ? "the session expired while waiting; taking a new place in line"
-                                            : "a lock was lost while waiting for another; taking all of them again");
-  }
-
-  // Wipes the line; if the lock is ours, says with --verbose how long that took.
-  void end(const std::string& names, bool held) {
-    status_.wipe();
-    next_look_ = kNever;
-    if (held) console_.detail(fmt::format("took {} after {}", names, format_duration(BootClock::now() - began_)));
-  }
-
- private:
-  const Console& console_;
-  bool watched_ = host::is_watched();
-  Deadline began_ = BootClock::now();
-  Deadline next_look_ = kNever;
-  host::StatusLine status_;
-};
 
 class Job {
  public:
@@ -82,7 +41,7 @@ class Job {
         nesting_(options_.paths, options_.slots) {}
 
   int run() {
-    WaitReport report(console_);
+    WaitReport report(console_, names_, options_.any);
     session_.set_purpose("cannot take " + names_);
     session_.open(options_.wait.until);
     course_.connected = true;
@@ -152,12 +111,14 @@ class Job {
 
   int run_under(LockSet& locks) {
     const std::vector<Held>& held = locks.held();
+    course_.stint.grant(held);
     options_.note.token = held.front().token;
     recipe::LastSuccess last(session_, held, to_json(options_.note));
     // From the grant on nothing waits without it.
     recipe::Lease lease(session_, held, grace());
     std::optional<host::Attached> holding(std::in_place, loop_, lease);
     if (options_.once_per) check_last_success(last, lease.fence(), locks);
+    host::notify_status("active since " + format_utc(std::time(nullptr) * 1000));
     // From here on signals are the command's.
     loop_.remove(end_on_signal_);
     signals_.take_job_control();
@@ -178,6 +139,7 @@ class Job {
       throw Failure(ExitStatus::lost,
                     fmt::format("lost {}: its node was deleted, maybe before the command had ended", deleted));
     }
+    course_.stint.wait_status = guard_.wait_status();
     return status_of_command(guard_.wait_status());
   }
 
@@ -216,6 +178,7 @@ class Job {
                       names_, format_duration(last.ahead())));
     }
     if (!age || *age >= *options_.once_per) return;
+    course_.stint.skipped = true;
     locks.release(session_.timeout());
     session_.close();
     throw Failure(ExitStatus::busy, fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names_,
@@ -266,6 +229,7 @@ class Job {
     if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
       finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
     }
+    course_.stint.released = BootClock::now();
     // Not before: were we killed, it would give the lock back.
     guard_.dismiss();
     session_.close();

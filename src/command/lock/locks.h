@@ -6,6 +6,7 @@
 
 #include "command/child/note.h"
 #include "command/cli/subcommand.h"
+#include "command/lock/run_report.h"
 #include "host/process/guard.h"
 #include "host/signals.h"
 #include "host/terminal.h"
@@ -42,6 +43,7 @@ struct JobOptions {
 struct Course {
   bool connected = false;  // once at least
   bool over = false;       // whatever failed, there shall be no other: somebody wanted the end, or the work was done
+  Stint stint = {};        // of this attempt, for its report
 };
 
 // One command under its locks, from the first connection to the session's end: takes the locks, runs the command, gives

@@ -3,6 +3,7 @@
 // have it, one runs and the other stands by.
 #include "base/text.h"
 #include "command/lock/locks.h"
+#include "host/notify.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 #include "zk/path.h"
@@ -48,6 +49,7 @@ struct RunOptions {
   Value once_per;
   bool wait_all = false;
   bool restart = false;
+  Value report;
 };
 
 // All of them in byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
@@ -173,19 +175,21 @@ bool is_worth_another(const Failure& failure, const Course& course) {
 
 // Calls `attempt` again after a growing pause when it fails with 76, and once one was connected also when no server
 // answers any more (69): a standby must outlast an outage too. Each time says so in one line. Any other end is the end.
-int restart_after_loss(const std::function<int(Course&)>& attempt) {
-  Duration span = kFirstPause;
+// The pause is part of what follows it, which may end in it.
+int restart_after_loss(const std::function<int(Course&, Duration pause)>& attempt) {
+  Duration span{};
   for (Course course;;) {
     const Deadline began = BootClock::now();
     try {
-      return attempt(course);
+      return attempt(course, span);
     } catch (const Failure& failure) {
       if (!is_worth_another(failure, course)) throw;
-      if (BootClock::now() - began > kLongestPause) span = kFirstPause;
-      host::say_error(fmt::format("{}; trying again in {}", failure.text(), format_duration(span)));
+      const bool afresh = span == Duration::zero() || BootClock::now() - began > span + kLongestPause;
+      span = afresh ? kFirstPause : std::min(2 * span, kLongestPause);
+      const std::string text = fmt::format("{}; trying again in {}", failure.text(), format_duration(span));
+      host::say_error(text);
+      host::notify_status(text);
     }
-    pause(span);
-    span = std::min(2 * span, kLongestPause);
   }
 }
 
@@ -193,15 +197,21 @@ int run(const Call& call, const RunOptions& options) {
   call.policy.busy_status = busy_status_of(options);
   const JobOptions job = job_options(call, options);
   const zk::SessionOptions session = session_options(call.global);
-  const host::Program program = host::Program::find(command_of(call.arguments, options, job.paths.front()));
-  const auto attempt = [&](Course& course) {
-    JobOptions fresh = job;
-    fresh.note = own_note(zk::name_of(program.arguments[0]), options.label.value_or(""));
-    fresh.wait = wait_policy_of(options);
-    return run_job(program, call.inherited, session, std::move(fresh), course);
+  const std::vector<std::string> words = command_of(call.arguments, options, job.paths.front());
+  const std::string label = options.label.value_or("");
+  RunReport report(options.report, {job.paths, zk::name_of(words[0]), label}, call.policy);
+  const auto attempt = [&](Course& course, Duration pause_before) {
+    return report.around(course.stint, [&] {
+      const host::Program program = host::Program::find(words);
+      if (pause_before > Duration::zero()) pause(pause_before);
+      JobOptions fresh = job;
+      fresh.note = own_note(zk::name_of(words[0]), label);
+      fresh.wait = wait_policy_of(options);
+      return run_job(program, call.inherited, session, std::move(fresh), course);
+    });
   };
   Course course;
-  return options.restart ? restart_after_loss(attempt) : attempt(course);
+  return options.restart ? restart_after_loss(attempt) : attempt(course, Duration::zero());
 }
 
 void add_lock_options(CLI::App& app, RunOptions& options) {
@@ -223,6 +233,7 @@ void add_command_options(CLI::App& app, RunOptions& options) {
   add_value(app, "--min-hold", options.min_hold, "Hold the lock at least so long", "DUR");
   add_value(app, "--once-per", options.once_per, "75 if one succeeded less than DUR ago", "DUR");
   add_flag(app, "--restart", options.restart, "After a loss take the lock and run again");
+  add_value(app, "--report", options.report, "Append how it ended: a line of JSON, - is stdout", "FILE");
 }
 
 }  // namespace

@@ -94,11 +94,11 @@ std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) 
   if (call.global.quiet && (options.recursive || paths.size() > 1)) {
     throw usage_error("-q is about one lock: write zklock show -q /locks/job");
   }
-  if (options.follow && (options.recursive || options.long_form || call.global.quiet)) {
-    throw usage_error(fmt::format("--follow tells of the locks that are named, a line each: leave out {}",
+  if (options.follow && (options.recursive || call.global.quiet || options.long_form)) {
+    throw usage_error(fmt::format("--follow tells each change of the locks that are named: leave out {}",
                                   options.recursive   ? "-r"
-                                  : options.long_form ? "-l"
-                                                      : "-q"));
+                                  : call.global.quiet ? "-q"
+                                                      : "-l"));
   }
   for (const std::string& path : paths) {
     if (!options.recursive || path != "/") zk::check_path(path);

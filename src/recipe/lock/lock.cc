@@ -152,6 +152,7 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   }
   watch_before_ = watch;
   watched_ = place_.predecessor;
+  observer_.on_predecessor(predecessor.data);
   return std::nullopt;
 }
 

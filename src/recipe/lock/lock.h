@@ -45,6 +45,9 @@ class WaitObserver {
   // The moment from which on it wants to know (again) who holds the lock; kNever: not any more.
   virtual Deadline next_look() const = 0;
   virtual void on_holder(const Holder& holder) = 0;
+  // It waits now behind somebody, or somebody else, who has written this on his node; "": nothing, or that could not be
+  // read. Costs no request. To be told twice means nothing.
+  virtual void on_predecessor(const std::string&) {}
   // All places were lost, and are taken again: the session has expired, or what we held already was disturbed.
   virtual void on_start_again(Outcome why) = 0;
 };

@@ -112,6 +112,7 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
       return Outcome::busy;
     }
     if (watch) {
+      observer_.on_predecessor("");
       const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
       const auto outcome = wait_for_change(session_, {watch}, policy, observer_, look_around,
                                            deadline_in(zk::longest_sleep_of(session_.timeout())));

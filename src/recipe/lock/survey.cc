@@ -198,6 +198,7 @@ std::vector<Survey> survey_free(zk::Session& session, const Paths& paths, Deadli
   Paths marks;
   for (const Survey& survey : surveys) marks.push_back(survey.path + std::string(kLastSuccess));
   const std::vector<Answer> answers = read_all(session, marks, until);
+  if (session.expired()) throw zk::expired("cannot read the locks");
   for (size_t i = 0; i < surveys.size(); ++i) surveys[i].success = answers[i].data;
   return surveys;
 }

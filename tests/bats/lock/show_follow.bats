@@ -220,9 +220,12 @@ has_it() { [[ $(changes | jq -r "select(.label == \"$1\" and .event == \"acquire
   let_all_go a b
 }
 
-@test "--follow: -r and -q are 64, and so is no lock" {
+@test "--follow: -r, -q and -l are 64, and so is no lock" {
   expect_error 64 "leave out -r" zklock show --follow -r /
   expect_error 64 "leave out -q" zklock show --follow -q /l
+  expect_error 64 "leave out -l" zklock show --follow -l /l
+  expect_error 64 "bad value 'prometheus' for --format: write text or json" \
+    zklock show --follow --format prometheus /l
   expect_error 64 "no lock named" zklock show --follow
   assert_untouched
 }

@@ -89,7 +89,8 @@ teardown() { end_all; }
   assert_equal "$output" ""
 }
 
-@test "-q prints nothing in this format, too" {
+@test "-q prints nothing in this format, too, and --follow does not have it" {
   expect_status 1 zklock show -q --format prometheus /l
   assert_equal "$output$stderr" ""
+  expect_error 64 "write text or json" zklock show --follow --format prometheus /l
 }

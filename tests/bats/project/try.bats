@@ -96,6 +96,20 @@ plan="setup: with what they need, apt installs 150 packages, 12.5 MB to fetch, 6
   refute_installed
 }
 
+@test "what a package would start is masked before it is installed, and disabled after" {
+  stand_in id 'echo 1000'
+  stand_in sudo 'if [[ $1 == -n ]]; then shift; fi; echo "$*" >>sudo.log' # and does nothing
+  set_up 0 test bench
+  assert_equal "$(sed -nE 's/.* (install) .*/\1/p; s/^ln .*system[/]|^update-rc.d //p' sudo.log)" \
+    "prometheus.service
+prometheus-node-exporter.service
+etcd.service
+install
+prometheus disable
+prometheus-node-exporter disable
+etcd disable"
+}
+
 @test "without a network one line says so" {
   stand_in apt-get 'case $* in
       *--print-uris*) echo "0 upgraded, 9 newly installed" ;;

@@ -190,55 +190,12 @@ TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {
 }
 
 // A7: a reconnect whose answer is lost could shorten a session unseen.
-TEST(HealthVerdict, LimitsOfTheSessionTimeoutThatDifferAreAWarning) {
-  ServerHealth other = server("b", "3.9.3", "follower");
-  for (auto& [name, value] : other.conf.items) {
-    if (name == "maxSessionTimeout") value = "20000";
-  }
-  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), other, server("c", "3.9.3", "follower")});
-  EXPECT_EQ(verdict.level, Level::warning);
-  EXPECT_NE(findings(verdict).find("maxSessionTimeout differs: 40000 on a:2181, 20000 on b:2181"), std::string::npos)
-      << findings(verdict);
-}
-
-TEST(HealthVerdict, ALeastSessionTimeoutBelowTwoTicksIsAWarning) {
-  ServerHealth leader = server("a", "3.9.3", "leader");
-  ServerHealth follower = server("b", "3.9.3", "follower");
-  for (ServerHealth* one : {&leader, &follower}) {
-    for (auto& [name, value] : one->conf.items) {
-      if (name == "minSessionTimeout") value = "3000";
-    }
-  }
-  const std::string found = findings(judged({leader, follower}));
-  EXPECT_NE(found.find("a:2181: minSessionTimeout 3000 is less than two ticks of 2000"), std::string::npos) << found;
-  EXPECT_EQ(found.find("differs"), std::string::npos) << found;
-}
-
-TEST(HealthVerdict, ATickThatCannotBeDoubledIsTooLongAllTheSame) {
-  ServerHealth leader = server("a", "3.9.3", "leader");
-  for (auto& [name, value] : leader.conf.items) {
-    if (name == "tickTime") value = "9223372036854775807";
-  }
-  EXPECT_NE(findings(judged({leader})).find("is less than two ticks of 9223372036854775807"), std::string::npos);
-}
-
 TEST(HealthVerdict, ACountThatIsTooLargeForServersIsNone) {
   ServerHealth leader = server("a", "3.9.3", "leader");
   for (auto& [name, value] : leader.mntr.items) {
     if (name == "zk_synced_followers") value = "9223372036854775807";
   }
   EXPECT_EQ(judged({leader}).in_sync, std::nullopt);
-}
-
-TEST(HealthVerdict, AnEvenNumberOfVotersIsAWarning) {
-  ServerHealth leader = server("a", "3.9.3", "leader");
-  leader.voters = 4;
-  const HealthVerdict verdict =
-      judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower"), terse("d", "follower")});
-  EXPECT_EQ(verdict.level, Level::warning);
-  EXPECT_NE(findings(verdict).find("4 voters are an even number: no more of them may fail than of 3"),
-            std::string::npos)
-      << findings(verdict);
 }
 
 TEST(HealthVerdict, OneServerAloneIsWellAndSeveralAreNot) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said while a command waits for its lock. At a terminal, after a second, one line that is kept up to date and
+// wiped out at the end; with --verbose elsewhere, once. To a service manager, as long as it waits: for what, or behind
+// whom. Else nothing.
+#pragma once
+
+#include "command/child/console.h"
+#include "host/terminal.h"
+#include "recipe/lock/lock.h"
+
+#include <string>
+
+namespace zklock::command {
+
+class WaitReport : public recipe::WaitObserver {
+ public:
+  // `names`: what is waited for; with `any` one of them will do.
+  WaitReport(const Console& console, std::string names, bool any);
+
+  Deadline next_look() const override { return next_look_; }
+  void on_holder(const recipe::Holder& holder) override;
+  void on_predecessor(const std::string& data) override;
+  void on_start_again(recipe::Outcome why) override;
+
+  // Wipes the line; if the lock is ours, says with --verbose how long that took. `names` of what was taken.
+  void end(const std::string& names, bool held);
+
+ private:
+  void tell_manager(const std::string& text);
+
+  const Console& console_;
+  std::string names_;
+  bool any_;
+  bool watched_ = host::is_watched();
+  Deadline began_ = BootClock::now();
+  Deadline next_look_ = kNever;
+  host::StatusLine status_;
+  std::string told_;  // to the service manager
+};
+
+}  // namespace zklock::command

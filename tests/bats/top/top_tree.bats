@@ -98,7 +98,7 @@ quit() {
   quit
 }
 
-@test "a node that may not be read is left out, also as the path" {
+@test "a node that may not be read is left out; as the path it is 77" {
   need_no_identity
   hold h /top/open
   printf 'digest:somebody:secret\n' >auth
@@ -109,6 +109,7 @@ quit() {
   wait_screen "^1 lock "
   quit
   expect_status 0 zklock top --once /top
+  expect_error 77 "cannot look at /top/closed" zklock top --once /top/closed
 }
 
 @test "10,001 nodes: it says that it does not see all, and what it sees it shows" {

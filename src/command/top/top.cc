@@ -89,14 +89,18 @@ class Top {
     return 0;
   }
 
-  // Opens a session where there is none.
+  // Opens a session where there is none. Throws a Failure (77) where the path itself may not be read.
   void look() {
     for (;;) {
       if (!open_) session_.open(kNever);
       open_ = true;
-      if (overview_.look(kNever)) return;
+      if (overview_.look(kNever)) break;
       open_ = false;
     }
+    if (!overview_.figures().refused) return;
+    zk::Answer answer;
+    answer.code = zk::Code::no_auth;
+    throw zk::failure_of("cannot look at " + path_, answer);
   }
 
   host::Loop& loop() { return loop_; }

@@ -10,10 +10,10 @@ setup() {
   setup_zk
   mkfifo orders
   exec 7<>orders # so that neither end waits for the other
-  : >done
+  : >answers
   # A lock's holder has made the chroot.
   znode create /top
-  background /usr/bin/python3 "$repo/tests/helpers/stand_in_lines.py" "$ZKLOCK_SERVERS" <orders >>done 2>crowd.err
+  background /usr/bin/python3 "$repo/tests/helpers/stand_in_lines.py" "$ZKLOCK_SERVERS" <orders >>answers 2>crowd.err
 }
 
 teardown() {
@@ -24,9 +24,9 @@ teardown() {
 # order LINE: of stand_in_lines.py, and waits for its answer.
 order() {
   local before
-  before=$(wc -l <done)
+  before=$(wc -l <answers)
   echo "$1" >&7
-  wait_until "it is done: $1" eval "((\$(wc -l <done) > $before))"
+  wait_until "it is done: $1" eval "((\$(wc -l <answers) > $before))"
 }
 
 top_on() { on_tmux "$1" "$2" "$ZKLOCK_BIN" top --interval 200ms "${@:3}"; }
@@ -48,8 +48,7 @@ quit() {
   press End
   wait_screen "^/top/g4 "
   press Home
-  local page
-  for page in {1..30}; do press PageDown; done
+  for _ in {1..30}; do press PageDown; done
   wait_screen "^/top/g4 "
   quit
   expect_status 0 zklock top --once /top
@@ -99,7 +98,7 @@ quit() {
   quit
 }
 
-@test "a node that may not be read is left out, also as the path" {
+@test "a node that may not be read is left out; as the path it is 77" {
   need_no_identity
   hold h /top/open
   printf 'digest:somebody:secret\n' >auth
@@ -110,6 +109,7 @@ quit() {
   wait_screen "^1 lock "
   quit
   expect_status 0 zklock top --once /top
+  expect_error 77 "cannot look at /top/closed" zklock top --once /top/closed
 }
 
 @test "10,001 nodes: it says that it does not see all, and what it sees it shows" {

@@ -162,10 +162,10 @@ setup_importer() {
 
 @test "a service on one host: who is active, and how to have the next one take over" {
   setup_importer
-  example "$standby" 2 who
+  example "$standby" 3 who
   expect_status 0 sh who
   assert_equal "$output" "$(hostname)"
-  example "$standby" 3 next
+  example "$standby" 4 next
   expect_status 0 sh next
   wait_until "b is active" active b
   wait_until "a stands in line again" has_nodes /services/importer 2
@@ -173,8 +173,11 @@ setup_importer() {
 }
 
 @test "systemd has nothing to say about the units" {
-  command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
   example "$standby" 1 importer.service
+  example "$standby" 2 notify
+  command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
+  sed "/^\[Service/{r notify
+    d}" importer.service >notify.service
   example "ROLLING RESTART OF A FLEET" 1 web.service
   example "CONFIGURATION THAT IS RELOADED" 2 follow.service
   # programs that are there
@@ -629,6 +632,26 @@ END
   expect_status 0 promtool check rules --lint=all --lint-fatal alerts.yml
   assert_output --partial "SUCCESS: 5 rules found"
   expect_status 0 judge_alerts
+}
+
+# --- accounting ----------------------------------------------------------------------------------
+
+@test "how long jobs wait: a histogram, and how often each lock was held, busy and lost" {
+  local jobs="HOW LONG JOBS WAIT FOR EACH OTHER"
+  stand_in deploy
+  example "$jobs" 1 run
+  example "$jobs" 2 histogram
+  example "$jobs" 3 table
+  expect_status 0 sh run
+  assert_equal "$(jq -r .end runs.jsonl)" exited
+  printf '%s\n' >runs.jsonl '{"path":"/a","waited":0.004,"held":0,"end":"exited"}' \
+    '{"path":"/a","waited":10,"held":2.5,"end":"lost"}' '{"path":"/b","waited":60,"end":"busy"}' \
+    '{"path":"/b","waited":11.2,"held":1,"end":"signal"}' '{"path":"/a","waited":3,"held":1,"end":"exited"}'
+  expect_status 0 sh histogram
+  assert_equal "$output" $'up to 1 s: 1\nup to 10 s: 2\nup to 100 s: 1'
+  expect_status 0 sh table
+  assert_equal "$(jq -c . <<<"$output")" '{"path":"/a","held":3,"seconds":3.5,"busy":0,"lost":1}
+{"path":"/b","held":1,"seconds":1,"busy":1,"lost":0}'
 }
 
 # --- a database ----------------------------------------------------------------------------------

@@ -45,6 +45,18 @@ has_watches() { (($(count watch_count) == $1)); }
   assert_equal "$(cost_of requests zklock run /l -- true)" 6
 }
 
+@test "a service manager that is told who waits behind whom costs the server nothing" {
+  hold h /l
+  local before with=() socket
+  for socket in '' /no/such/manager; do
+    before=$(requests)
+    NOTIFY_SOCKET=$socket expect_status 75 zklock run -w 300ms /l -- true
+    with+=($(($(requests) - before)))
+  done
+  assert_equal "${with[1]}" "${with[0]}"
+  let_all_go h
+}
+
 @test "one uncontended run of two locks, and of slots, costs twice that" {
   expect_status 0 zklock run /a /b -- true
   expect_status 0 zklock run --slots 2 /s -- true

@@ -147,7 +147,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
-  add_flag(app, "--follow", options->follow, "Then tell each change, a line each, until a signal");
+  add_flag(app, "--follow", options->follow, "Then each change, a line each, until a signal");
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "An object on a line of its own for each lock", kTextJsonOrPrometheus);
   add_global_options(app, global);

@@ -38,7 +38,7 @@ zk3:[0-9]+ refused - '
 warning: 2 of 3 serve, missing zk3:[0-9]+, zk2:[0-9]+ leads, .*
 1 lock \(1 held, 1 waited for\), 2 queues .*
 LOCK .*
-/locks/deploy web1 deploy .release 4.2. .*
+/locks/deploy +web1 deploy .release 4.2. .*
 QUEUE .*
 /queues/mail 39 0 1 '
   refute grep -qwF -e "$(hostname)" -e "$PWD" -e "$repo" picture.svg

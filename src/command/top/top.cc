@@ -37,8 +37,9 @@ constexpr PathOperand kTopPath{"path", "/locks", zk::check_path_to_read};
 constexpr Duration kUsualInterval = 2s;
 constexpr Duration kLeastInterval = 100ms;
 
-// With --once, for a tree that one look does not get through; one that changes all the time never is got through.
+// At the begin, for a tree that one look does not get through; one that changes all the time never is got through.
 constexpr int kMostLooksAtOnce = 50;
+constexpr Duration kBetweenFirstLooks = 200ms;
 
 constexpr size_t kShownItems = 100;
 constexpr size_t kReadAgain = 100;  // contenders: of a lock with more the closer look stays as it was
@@ -111,12 +112,18 @@ class Top {
     return {list.servers, tls_of(call.global, list)};
   }
 
+  // Until the tree was got through once, and no longer: who changes all the time shall not be asked so often.
+  Duration pause() {
+    if (!overview_.figures().behind || ++hurried_looks_ > kMostLooksAtOnce) hurried_looks_ = kMostLooksAtOnce;
+    return hurried_looks_ < kMostLooksAtOnce ? std::min(interval_, kBetweenFirstLooks) : interval_;
+  }
+
   [[noreturn]] void watch(TopViewer& viewer) {
     for (;;) {
       viewer.show_figures();
       read_detail(viewer);
       const auto in_a_hurry = [&] { return viewer.is_in_a_hurry(); };
-      wait_until(deadline_in(interval_), in_a_hurry);
+      wait_until(deadline_in(pause()), in_a_hurry);
       if (!viewer.is_in_a_hurry()) look();
     }
   }
@@ -199,6 +206,7 @@ class Top {
   recipe::Overview overview_;
   bool open_ = false;
   bool detail_is_large_ = false;
+  int hurried_looks_ = 0;
 };
 
 std::string path_of(const Call& call) {

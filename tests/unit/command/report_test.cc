@@ -23,6 +23,7 @@ constexpr const char* kNote =
 // Of the session 0x10000cb9c1b0002, made in 2026 by the server's clock.
 Participant holder(const std::string& data) {
   Participant holder{*recipe::parse_contender("x-lock-0000000007"), "/l/x-lock-0000000007", data, {}, true};
+  holder.stat.created = 1;
   holder.stat.created_ms = 1'795'206'600'000;
   holder.stat.ephemeral_owner = 0x10000cb9c1b0002;
   return holder;

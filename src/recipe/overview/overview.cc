@@ -16,13 +16,6 @@ using zk::Answer;
 using zk::Code;
 using Names = std::vector<std::string>;
 
-// For the queues, whatever goes on in the rest of the tree.
-constexpr size_t kKeptForQueues = 300;
-
-// Of Curator's semaphore: the folder of the slots, and the lock before it.
-constexpr const char* kSlots = "leases";
-constexpr const char* kGate = "locks";
-
 int64_t now_ms() {
   return static_cast<int64_t>(std::time(nullptr)) * 1000;
 }
@@ -190,142 +183,10 @@ void Overview::erase_below(const std::string& path) {
   keep_below(path, {});
 }
 
-// --- slots
-
-const Overview::Node* Overview::part_of(const std::string& path, const char* name) const {
-  const auto found = nodes_.find(zk::child_of(path, name));
-  return found == nodes_.end() || !found->second.watch ? nullptr : &found->second;
-}
-
 // Of a semaphore. A folder that is merely called so has no line in it.
 bool Overview::is_part(const std::string& path, const Node& node) const {
   const std::string name = zk::name_of(path);
   return path != root_ && (name == kSlots || name == kGate) && !node.line.empty();
-}
-
-// --- contenders
-
-// Reads those that have not been read.
-void Overview::read_contenders(Deadline until) {
-  const std::set<std::string> all = wanted();
-  std::erase_if(contenders_, [&](const auto& one) { return !all.contains(one.first); });
-  Names missing;
-  for (const std::string& path : all) {
-    if (contenders_.contains(path)) continue;
-    if (missing.size() + kKeptForQueues >= left_) {
-      figures_.behind = true;
-      break;
-    }
-    missing.push_back(path);
-  }
-  left_ -= missing.size();
-  const std::vector<Answer> answers = zk::read_all(session_, missing, until);
-  if (session_.expired()) return;
-  for (size_t i = 0; i < missing.size(); ++i) {
-    // One that is gone: its parent's watch has fired.
-    if (answers[i].code == Code::no_node) continue;
-    contenders_[missing[i]] = answers[i];
-    const auto contender = parse_contender(zk::name_of(missing[i]));
-    // Nobody waits for it, and it never lets go; see Lock.
-    const bool stranger = contender && answers[i].code == Code::ok && answers[i].stat.ephemeral_owner == 0;
-    if (stranger && contender->family != Family::kazoo) note_stranger(missing[i]);
-  }
-}
-
-// The first holder, and the first who waits; of slots also the last, which may be one that waits.
-std::set<std::string> Overview::wanted() const {
-  std::set<std::string> all;
-  for (const auto& [path, node] : nodes_) {
-    const auto want = [&all, &path = path](const Contender& one) { all.insert(zk::child_of(path, one.name)); };
-    if (node.use == PathUse::group && !node.newest.empty()) all.insert(zk::child_of(path, node.newest));
-    if (node.line.empty()) continue;
-    const size_t holders = count_holders(node.line);
-    want(node.line.front());
-    if (zk::name_of(path) == kSlots) {
-      want(node.line.back());
-    } else if (holders < node.line.size()) {
-      want(node.line[holders]);
-    }
-  }
-  return all;
-}
-
-const Answer& Overview::known(const std::string& path) const {
-  static const Answer nothing;
-  const auto found = contenders_.find(path);
-  return found == contenders_.end() ? nothing : found->second;
-}
-
-// From now on a folder like others; the next look has its line without it.
-void Overview::note_stranger(const std::string& path) {
-  const std::string parent = zk::parent_of(path).empty() ? "/" : zk::parent_of(path);
-  Node& node = nodes_[parent];
-  node.strangers.insert(zk::name_of(path));
-  node.watch = nullptr;
-  figures_.behind = true;
-}
-
-// --- figures
-
-void Overview::draw_up() {
-  figures_.locks.clear();
-  figures_.groups.clear();
-  figures_.queues = surveyor_.figures();
-  for (auto& [path, node] : nodes_) {
-    if (node.use == PathUse::group) {
-      const int64_t came = node.newest.empty() ? 0 : known(zk::child_of(path, node.newest)).stat.created_ms;
-      figures_.groups.push_back({path, node.members, std::max(came, node.changed_ms)});
-    } else if (node.use == PathUse::lock) {
-      draw_up_slots(path, node);
-      draw_up_line(path, node);
-    }
-  }
-}
-
-void Overview::draw_up_line(const std::string& path, Node& node) {
-  const std::string name = zk::name_of(path);
-  const bool part = is_part(path, node);
-  if (node.line.empty() || part) return;
-  LockFigures figures;
-  figures.path = path;
-  figures.holders = count_holders(node.line);
-  figures.waiters = node.line.size() - figures.holders;
-  const Answer& holder = known(zk::child_of(path, node.line.front().name));
-  figures.holder = holder.data;
-  figures.held_ms = std::max(holder.stat.created_ms, node.took_over_ms);
-  if (figures.waiters > 0) {
-    figures.waited_ms = known(zk::child_of(path, node.line[figures.holders].name)).stat.created_ms;
-  }
-  figures_.locks.push_back(std::move(figures));
-}
-
-// Who stands first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
-void Overview::draw_up_slots(const std::string& path, Node& node) {
-  const Node* slots = part_of(path, kSlots);
-  const Node* gate = part_of(path, kGate);
-  const bool used = (slots && !slots->line.empty()) || (gate && !gate->line.empty());
-  if (!used || !node.line.empty()) return;
-  LockFigures figures;
-  figures.path = path;
-  figures.slots = true;
-  figures.holders = slots ? slots->line.size() : 0;
-  figures.waiters = gate ? gate->line.size() : 0;
-  const std::string slots_path = zk::child_of(path, kSlots);
-  if (figures.holders > 0) {
-    const Answer& holder = known(zk::child_of(slots_path, slots->line.front().name));
-    figures.holder = holder.data;
-    figures.held_ms = holder.stat.created_ms;
-  }
-  if (figures.waiters > 0) {
-    const zk::Stat& first = known(zk::child_of(zk::child_of(path, kGate), gate->line.front().name)).stat;
-    figures.waited_ms = first.created_ms;
-    if (figures.holders > 0) {
-      const zk::Stat& last = known(zk::child_of(slots_path, slots->line.back().name)).stat;
-      const bool pending = last.ephemeral_owner == first.ephemeral_owner && last.created > first.created;
-      if (pending) --figures.holders;
-    }
-  }
-  figures_.locks.push_back(std::move(figures));
 }
 
 }  // namespace zklock::recipe

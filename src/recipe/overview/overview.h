@@ -100,6 +100,12 @@ class Overview {
   void draw_up_line(const std::string& path, Node& node);
   void draw_up_slots(const std::string& path, Node& node);
 
+  // Questions of each look, whatever goes on in the rest of the tree.
+  static constexpr size_t kKeptForQueues = 300;
+  // Of Curator's semaphore: the folder of the slots, and the lock before it.
+  static constexpr const char* kSlots = "leases";
+  static constexpr const char* kGate = "locks";
+
   zk::Session& session_;
   std::string root_;
   int64_t session_id_ = 0;

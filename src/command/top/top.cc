@@ -124,7 +124,7 @@ class Top {
       read_detail(viewer);
       const auto in_a_hurry = [&] { return viewer.is_in_a_hurry(); };
       wait_until(deadline_in(pause()), in_a_hurry);
-      if (!viewer.is_in_a_hurry()) look();
+      if (!viewer.is_in_a_hurry() || session_.expired()) look();
     }
   }
 
@@ -154,9 +154,12 @@ class Top {
     try {
       viewer.show_detail(chosen, detail_of(chosen));
     } catch (const Failure& failure) {
-      // It may not be read, or is something else by now.
+      if (failure.signal() != 0 || viewer.is_quit()) throw;
+      // The next look opens another session.
+      if (session_.expired()) return;
       const bool refused = failure.status() == ExitStatus::refused || failure.status() == ExitStatus::bad_data;
-      if (failure.signal() != 0 || viewer.is_quit() || !refused) throw;
+      // Else it may not be read, or is something else by now.
+      if (!refused) throw;
       const std::string trouble = printable(failure.text()) + "\n";
       viewer.show_detail(chosen, [trouble](const host::Display&) { return trouble; });
     }
@@ -190,7 +193,7 @@ class Top {
 
   TopDetail group_detail(const std::string& path) {
     recipe::GroupRoster roster(session_, path, true);
-    roster.look(kNever);
+    if (!roster.look(kNever)) throw zk::expired("cannot list " + path);
     const recipe::Members members = roster.members();
     detail_is_large_ = members.size() > kReadAgain;
     return [path, members](const host::Display& display) {

@@ -1,0 +1,25 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""jepsen_update.py FILE NAME SECONDS: what runs under the lock.
+
+It reads FILE, waits, and puts a new file in its place: what was read, and a line with NAME. Nothing but the lock keeps
+two of them apart: of two that have read the same the later one drops the line of the earlier.
+"""
+
+import os
+import sys
+import time
+
+
+def main():
+    path, name, seconds = sys.argv[1:]
+    with open(path, encoding="ascii") as file:
+        read = file.read()
+    time.sleep(float(seconds))
+    new = f"{path}.{name}"
+    with open(new, "w", encoding="ascii") as file:
+        file.write(f"{read}{name}\n")
+    os.rename(new, path)
+
+
+main()

@@ -4,6 +4,7 @@
 import itertools
 import os
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -23,8 +24,8 @@ PYTHON = "/usr/bin/python3"  # that which has Kazoo
 
 
 def zklock(servers, lock, command):
-    return [servers.place.zklock, "run", "-S", servers.clients_list(), "--session-timeout", f"{TTL}s", f"/{lock}", "--",
-            *command]
+    return [servers.place.zklock, "run", "-v", "-S", servers.clients_list(), "--session-timeout", f"{TTL}s", f"/{lock}",
+            "--", *command]
 
 
 def etcdctl(servers, lock, command):
@@ -97,26 +98,30 @@ class Loops:
         return verdict, Counter(status for statuses in self._statuses.values() for status in statuses.values())
 
 
+def kept_of(folder):
+    return shutil.copytree(folder, f"{folder}.lost", ignore=shutil.ignore_patterns("server"))
+
+
 def play(name, seed, locks, enough):
     """One contestant; what the results have of it. `enough` is asked, with the number of acknowledged updates and the
-    seconds since the start, whether it is over. Where something is lost, `keep` of the place is left to the caller."""
+    seconds since the start, whether it is over. Files and what was said are kept where zklock has lost something."""
     make, words = CONTESTANTS[name]
     with make() as servers:
         loops, nemesis = Loops(servers, words, seed, locks), Nemesis(servers, seed)
-        servers.at_end(loops.end)
-        servers.at_end(nemesis.end)
         begun = time.monotonic()
         loops.start()
+        servers.at_end(loops.end)
         nemesis.start()
+        servers.at_end(nemesis.end)
         while not enough(loops.acknowledged(), time.monotonic() - begun):
             nemesis.check()
             time.sleep(0.05)
-        seconds = time.monotonic() - begun
-        load = os.getloadavg()[0]
+        seconds, load = time.monotonic() - begun, os.getloadavg()[0]
         nemesis.end()
         loops.end()
         verdict, statuses = loops.judged()
-        return {"name": name, "seconds": round(seconds, 1), "load": load, "acknowledged": verdict.acknowledged,
-                "kept": verdict.kept, "unacknowledged": verdict.unacknowledged, "lost": list(verdict.lost),
-                "statuses": {str(status): count for status, count in sorted(statuses.items())},
-                "pauses": nemesis.done}
+        if name == "zklock" and verdict.lost:
+            print(f"kept in {kept_of(servers.place.folder)}")
+    return {"name": name, "seconds": round(seconds, 1), "load": round(load, 1), "acknowledged": verdict.acknowledged,
+            "kept": verdict.kept, "unacknowledged": verdict.unacknowledged, "lost": list(verdict.lost),
+            "statuses": {str(status): count for status, count in sorted(statuses.items())}, "pauses": nemesis.done}

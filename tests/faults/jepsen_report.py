@@ -15,7 +15,7 @@ import machine as bench_machine
 import plots
 import report
 from figures import Findings
-from jepsen_text import METHOD
+from jepsen_text import INTRO, METHOD
 
 FOLDER = "tests/faults"
 BEGIN = "<!-- made by tests/faults/jepsen --report -->"
@@ -102,24 +102,23 @@ def short(runs):
                      numbers(len(one["lost"]) for one in found), numbers([share(one) for one in found], "{:.1f} %")])
     seeds = numbers(run["seed"] for run in runs)
     return report.wrapped(
-        "The experiment by which [Jepsen showed](https://jepsen.io/analyses/etcd-3.4.3) that etcd's locks lose updates, "
-        "with three tools in turn on three servers each: loops take locks with a time to live of 2 s and each add a line "
-        "to a shared file, while servers are paused. An update is acknowledged when its tool has ended with 0, and lost "
-        f"when the file does not have it at the end. Runs with the seeds {seeds}:") + "\n" + how_long(runs) + (
+        "The experiment by which [Jepsen showed](https://jepsen.io/analyses/etcd-3.4.3) that etcd's locks lose "
+        "updates, with three tools in turn on three servers each: loops take locks with a time to live of 2 s, and "
+        "under each an update adds a line to a shared file, while servers are paused. It is acknowledged when its tool "
+        "has ended with 0, and lost when it is acknowledged and the file does not have it at the end. Runs with the "
+        f"seeds {seeds}:") + "\n" + how_long(runs) + (
         report.table(["", "acknowledged", "lost", "part"], rows)) + "\n" + (
         f"Method, limits and all figures: [JEPSEN.md]({FOLDER}/JEPSEN.md).\n")
 
 
 def text(runs, plot):
-    parts = [METHOD, how_long(runs), figures(runs)]
-    if plot:
-        parts.append(f"![{LOST}, in percent]({plot})\n\n")
-    return "".join([*parts, about(runs)])
+    picture = f"![{LOST}, in percent]({plot})\n\n" if plot else ""
+    return "".join([INTRO, how_long(runs), figures(runs), picture, METHOD, about(runs)])
 
 
 def figures(runs):
-    heads = ["", "seed", "seconds", "pauses", "acknowledged", "lost", "part", "in the files", "of these not acknowledged",
-             "ended with", "load"]
+    heads = ["", "seed", "seconds", "pauses", "acknowledged", "lost", "part", "in the files",
+             "of these not acknowledged", "ended with", "load"]
     rows = [[TITLES[name], str(run["seed"]), f"{one['seconds']:.0f}", str(len(one["pauses"])),
              f"{one['acknowledged']:,}", f"{len(one['lost']):,}", f"{share(one):.1f} %", f"{one['kept']:,}",
              str(one["unacknowledged"]), statuses(one), f"{one['load']:.1f}"]

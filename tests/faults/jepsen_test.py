@@ -11,7 +11,7 @@ import unittest
 
 import jepsen_report
 from jepsen_judge import NOTHING, judge
-from jepsen_nemesis import INTERVAL, Nemesis, planned
+from jepsen_nemesis import INTERVAL, Nemesis, Pause, planned
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -101,16 +101,26 @@ class NemesisTest(unittest.TestCase):
         self.assertAlmostEqual(10000 / (2 * len(pauses)), INTERVAL, delta=0.5)
         self.assertEqual({pause.whom for pause in pauses}, {"leader", "all"})
 
-    def test_at_its_end_whoever_was_paused_is_resumed(self):
-        servers = FakeServers(leader=2)
+    def hit(self, pause, leader):
+        """Whom it pauses; all of them are resumed."""
+        servers = FakeServers(leader)
         nemesis = Nemesis(servers, 1)
-        nemesis._wait_until = lambda at: len(servers.did) > 0  # it is over in the first pause
+        nemesis._schedule = [pause]
         nemesis.start()
+        while not servers.did:
+            nemesis.check()
         nemesis.end()
         nemesis.check()
         paused = [number for what, number in servers.did if what == "pause"]
         self.assertEqual([number for what, number in servers.did if what == "resume"], paused)
         self.assertEqual(nemesis.done[0]["servers"], paused)
+        return paused
+
+    def test_it_hits_who_leads_then_or_all_and_resumes_them_even_if_it_is_ended(self):
+        long = 1000
+        self.assertEqual(self.hit(Pause(0, long, "leader", 1), leader=2), [2])
+        self.assertEqual(self.hit(Pause(0, long, "leader", 1), leader=None), [1])
+        self.assertEqual(self.hit(Pause(0, long, "all", 1), leader=2), [1, 2, 3])
 
 
 def run(seed, updates=1000, **lost):
@@ -143,15 +153,17 @@ class ReportTest(unittest.TestCase):
         return texts
 
     def test_readme_has_the_figures_of_all_seeds_between_its_marks(self):
-        readme = self.written(run(2, zklock=0, etcdctl=180), run(1, zklock=0, etcdctl=20))[0]
-        self.assertIn("| `etcdctl lock` | 1,000, 1,000 | 20, 180 | 2.0 %, 18.0 % |", readme)
-        self.assertIn("| `zklock run` | 1,000, 1,000 | 0, 0 | 0.0 %, 0.0 % |", readme)
+        readme = self.written(run(3, zklock=0, etcdctl=1), run(10, zklock=0, etcdctl=180),
+                              run(2, zklock=0, etcdctl=20))[0]
+        self.assertIn("| `etcdctl lock` | 1,000, 1,000, 1,000 | 20, 1, 180 | 2.0 %, 0.1 %, 18.0 % |", readme)
+        self.assertIn("| `zklock run` | 1,000, 1,000, 1,000 | 0, 0, 0 | 0.0 %, 0.0 %, 0.0 % |", readme)
         self.assertTrue(readme.startswith("before\n") and readme.endswith("after\n"))
         self.assertNotIn("old", readme)
 
     def test_the_text_has_a_row_for_each_contestant_and_seed(self):
         text = self.written(run(1, zklock=0, etcdctl=20), run(2, zklock=0, etcdctl=180))[1]
-        self.assertIn("| `etcdctl lock` | 2 | 60 | 1 | 1,000 | 180 | 18.0 % | 900 | 5 | 1,000 × 0, 3 × 76 | 1.0 |", text)
+        row = "| `etcdctl lock` | 2 | 60 | 1 | 1,000 | 180 | 18.0 % | 900 | 5 | 1,000 × 0, 3 × 76 | 1.0 |"
+        self.assertIn(row, text)
         self.assertEqual(text.count("| `zklock run` |"), 2)
 
     def test_a_short_run_is_said_to_be_one(self):

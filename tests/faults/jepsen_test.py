@@ -75,6 +75,44 @@ class UpdateTest(unittest.TestCase):
         self.assertEqual(judge({"quick": quick.returncode, "slow": slow.returncode}, self.lines()).lost, ("quick",))
 
 
+NO_LOCK = """#!/bin/sh
+until [ "$1" = -- ]; do shift; done
+shift
+exec "$@"
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    """A few updates on real servers."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def played(self, updates, **variables):
+        """Its status, and what was found of zklock."""
+        words = ["--only", "zklock", "--locks", "2", "--updates", str(updates), "--seed", "1", "--out", self.folder]
+        status = subprocess.run([f"{HERE}/jepsen", *words], check=False, stdout=subprocess.DEVNULL,
+                                env={**os.environ, "TMPDIR": self.folder, **variables}).returncode
+        with open(os.path.join(self.folder, "seed-1.json"), encoding="utf-8") as file:
+            return status, json.load(file)["contestants"][0]
+
+    def test_zklock_loses_nothing(self):
+        status, found = self.played(4)
+        self.assertEqual((status, found["lost"]), (0, []))
+        self.assertGreaterEqual(found["acknowledged"], 4)
+
+    def test_without_a_lock_much_is_lost_and_the_status_says_so(self):
+        stand_in = os.path.join(self.folder, "zklock")
+        with open(stand_in, "w", encoding="ascii") as file:
+            file.write(NO_LOCK)
+        os.chmod(stand_in, 0o755)
+        status, found = self.played(12, ZKLOCK_BIN=stand_in)
+        self.assertEqual(status, 1)
+        self.assertGreaterEqual(len(found["lost"]), 2)
+
+
 class FakeServers:
     def __init__(self, leader):
         self.leader = lambda: leader

@@ -27,14 +27,18 @@ def is_up(etcdctl):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
+def words(member, peers, client, folder):
+    """One member's command."""
+    cluster = ",".join(f"{name}={peer}" for name, peer in peers.items())
+    return ["etcd", "--name", member, "--data-dir", os.path.join(folder, member), "--listen-client-urls", client,
+            "--advertise-client-urls", client, "--listen-peer-urls", peers[member],
+            "--initial-advertise-peer-urls", peers[member], "--initial-cluster", cluster]
+
+
 def start(member, peers, client, folder):
     """One member. It ends with its standard input, so with us too, however we end."""
-    cluster = ",".join(f"{name}={peer}" for name, peer in peers.items())
-    return subprocess.Popen(
-        ["sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & cat; kill $!; wait', "sh", "etcd", "--name", member,
-         "--data-dir", os.path.join(folder, member), "--listen-client-urls", client, "--advertise-client-urls", client,
-         "--listen-peer-urls", peers[member], "--initial-advertise-peer-urls", peers[member],
-         "--initial-cluster", cluster], stdin=subprocess.PIPE)
+    return subprocess.Popen(["sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & cat; kill $!; wait', "sh",
+                             *words(member, peers, client, folder)], stdin=subprocess.PIPE)
 
 
 @contextlib.contextmanager

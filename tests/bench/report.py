@@ -58,11 +58,11 @@ def copy_plots(results, source, target):
             shutil.copy(os.path.join(source, name), target)
 
 
-def replaced(text, part):
+def replaced(text, part, begin=BEGIN):
     """The text with that between its marks."""
-    before, begin, rest = text.partition(BEGIN)
+    before, found, rest = text.partition(begin)
     _, end, after = rest.partition(END)
-    if not begin or not end:
+    if not found or not end:
         sys.exit("bench: README.md has lost its marks")
     return f"{before}{begin}\n{part}{end}{after}"
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests/faults/jepsen has found: a line for people, JEPSEN.md with its plot, and a part of README.md."""
+
+import glob
+import json
+import os
+import sys
+
+from stage import HERE, ROOT
+
+sys.path.append(f"{ROOT}/tests/bench")
+os.environ.setdefault("ZKLOCK_BIN", f"{ROOT}/build/test/zklock")  # whose version is told
+
+import machine as bench_machine
+import plots
+import report
+from figures import Findings
+from jepsen_text import INTRO, METHOD
+
+FOLDER = "tests/faults"
+BEGIN = "<!-- made by tests/faults/jepsen --report -->"
+SMALL = 1000  # updates: a run of fewer is said to be short
+TITLES = {"zklock": "`zklock run`", "etcdctl": "`etcdctl lock`", "Kazoo": "Kazoo's `with client.Lock()`"}
+VERSIONS = ("zklock", "etcd", "Kazoo", "ZooKeeper server", "Python")
+UNIT = "percent lost"
+LOST = "Acknowledged updates that are lost while servers are paused"
+
+
+def machine():
+    about = bench_machine.machine()
+    return {**about, "versions": {name: about["versions"][name] for name in VERSIONS if name in about["versions"]}}
+
+
+def share(found):
+    return 100 * len(found["lost"]) / found["acknowledged"] if found["acknowledged"] else 0.0
+
+
+def line(found):
+    return (f"{found['name']:8} {found['seconds']:.0f} s, {len(found['pauses'])} pauses: {found['acknowledged']} "
+            f"acknowledged, {len(found['lost'])} of them lost ({share(found):.1f} %), {found['kept']} in the files, "
+            f"{found['unacknowledged']} of them not acknowledged; statuses "
+            + ", ".join(f"{count} × {status}" for status, count in found["statuses"].items())
+            + f"; load {found['load']:.1f}")
+
+
+def write(out, root):
+    runs = []
+    for path in glob.glob(os.path.join(out, "seed-*.json")):
+        with open(path, encoding="utf-8") as file:
+            runs.append(json.load(file))
+    if not runs:
+        sys.exit("jepsen: no seed-N.json there: measure first")
+    runs.sort(key=lambda run: run["seed"])
+    folder = os.path.join(root, FOLDER)
+    os.makedirs(folder, exist_ok=True)
+    plot = draw(runs, folder) if plots.can_draw() else None
+    with open(os.path.join(folder, "JEPSEN.md"), "w", encoding="utf-8") as file:
+        file.write(text(runs, plot))
+    readme = os.path.join(root, "README.md")
+    with open(readme, encoding="utf-8") as file:
+        replaced = report.replaced(file.read(), short(runs), BEGIN)
+    with open(readme, "w", encoding="utf-8") as file:
+        file.write(replaced)
+
+
+def names(runs):
+    """Of the contestants, as they came."""
+    return list(dict.fromkeys(one["name"] for run in runs for one in run["contestants"]))
+
+
+def of(runs, name):
+    """What was found of a contestant, with the run."""
+    return [(run, one) for run in runs for one in run["contestants"] if one["name"] == name]
+
+
+def draw(runs, folder):
+    """The file's name; nothing where there is nothing to see."""
+    findings = Findings("jepsen", LOST)
+    for name in names(runs):
+        findings.add(name, UNIT, [share(one) for _, one in of(runs, name)])
+    if UNIT not in plots.units(findings) or not any(one.spread()[1] for one in findings.series):
+        return None
+    plots.draw(findings, folder)
+    return plots.file_of("jepsen", UNIT)
+
+
+def how_long(runs):
+    """Said of runs that are shorter than the usual."""
+    fewest = min(run["updates"] for run in runs)
+    return f"Short runs, of {fewest} updates of the first: the figures say little.\n\n" if fewest < SMALL else ""
+
+
+def numbers(values, form="{:,}"):
+    return ", ".join(form.format(value) for value in values)
+
+
+def short(runs):
+    rows = []
+    for name in names(runs):
+        found = [one for _, one in of(runs, name)]
+        rows.append([TITLES[name], numbers(one["acknowledged"] for one in found),
+                     numbers(len(one["lost"]) for one in found), numbers([share(one) for one in found], "{:.1f} %")])
+    seeds = numbers(run["seed"] for run in runs)
+    return report.wrapped(
+        "The experiment by which [Jepsen showed](https://jepsen.io/analyses/etcd-3.4.3) that etcd's locks lose "
+        "updates, with three tools in turn on three servers each: loops take locks with a time to live of 2 s, and "
+        "under each an update adds a line to a shared file, while servers are paused. It is acknowledged when its tool "
+        "has ended with 0, and lost when it is acknowledged and the file does not have it at the end. Runs with the "
+        f"seeds {seeds}:") + "\n" + how_long(runs) + (
+        report.table(["", "acknowledged", "lost", "part"], rows)) + "\n" + (
+        f"Method, limits and all figures: [JEPSEN.md]({FOLDER}/JEPSEN.md).\n")
+
+
+def text(runs, plot):
+    picture = f"![{LOST}, in percent]({plot})\n\n" if plot else ""
+    return "".join([INTRO, how_long(runs), figures(runs), picture, METHOD, about(runs)])
+
+
+def figures(runs):
+    heads = ["", "seed", "seconds", "pauses", "acknowledged", "lost", "part", "in the files",
+             "of these not acknowledged", "ended with", "load"]
+    rows = [[TITLES[name], str(run["seed"]), f"{one['seconds']:.0f}", str(len(one["pauses"])),
+             f"{one['acknowledged']:,}", f"{len(one['lost']):,}", f"{share(one):.1f} %", f"{one['kept']:,}",
+             str(one["unacknowledged"]), statuses(one), f"{one['load']:.1f}"]
+            for name in names(runs) for run, one in of(runs, name)]
+    return "## Figures\n\n" + report.table(heads, rows) + "\n" + report.wrapped(
+        "\"Ended with\" tells how often a tool ended with which status; 76 is a lock that was lost, whose command was "
+        "stopped, and -9 who was at work when the run was over. What is in a file and not acknowledged is no loss. The "
+        "load is that of the machine in the last minute of a run.") + "\n"
+
+
+def statuses(one):
+    return ", ".join(f"{count:,} × {status}" for status, count in one["statuses"].items())
+
+
+def about(runs):
+    rows = []
+    for run in runs:
+        on = run["machine"]
+        rows.append([str(run["seed"]), run["begun"][:10], str(run["locks"]), f"{on['processors']} × {on['processor']}",
+                     f"{on['system']}, Linux {on['kernel']}",
+                     ", ".join(f"{name} {version}" for name, version in on["versions"].items())])
+    return "## Machine\n\n" + report.table(["seed", "measured", "locks", "processors", "system", "versions"], rows)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves from a run's files that the lock kept its promises: checker.py FOLDER
 
-    1. No two critical sections overlap: after one was entered, no process of an earlier one gives a
-       sign of life, neither by the clock nor by the order of the lines.
+    1. No two critical sections overlap: who enters gets the kernel's lock, which all processes of an earlier one
+       had; and none of them gives a sign of life any more, neither by the clock nor by the order of the lines.
     2. Tokens strictly grow, in the order of entering.
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
@@ -11,8 +11,8 @@
        sent, where it was not.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, what fenced writes do
-in fenced_checker.py.
+What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks' promises are
+in lock_checker.py, what fenced writes do in fenced_checker.py.
 """
 
 import collections
@@ -22,6 +22,7 @@ import sys
 import any_of
 import crowd_checker
 import fenced_checker
+import lock_checker
 from events import read_events
 from gaps import LIMIT, judged
 from history import read_history
@@ -35,6 +36,8 @@ def overlaps(history):
     """Yields a text for every overlap: of each section with those before it."""
     last = latest = None
     for section in history.sections:
+        if section.enter.word == "overlap":
+            yield f"overlap by the kernel's lock, which somebody has: {section.enter}"
         if last and last.last.number > section.enter.number:
             yield overlap(last, last.last, section)
         elif latest and latest.latest.at >= section.enter.at:
@@ -162,7 +165,7 @@ def check(history_path, events_path, wanted=(0, 0)):
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
-                                        fenced_checker.check(folder, least)):
+                                        lock_checker.check(folder, all_events), fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations
     return counted, violations

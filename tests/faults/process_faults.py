@@ -54,6 +54,7 @@ class ProcessFaults:
             return
         run, process = target
         freeze = "frozen" in fault.kind
+        self._targets.outlive(run, OUTLIVE)
         hit = self._begin(fault, OUTLIVE if kind in ("worker", "number") else None, run=run)
         process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
         yield hit

@@ -17,6 +17,9 @@ enum class Aspect {
   children,  // their names
 };
 
+// When a look is due: at once, or kNever.
+inline constexpr Deadline kAtOnce = Deadline();
+
 class WatchedNode {
  public:
   // `tried` is for messages: "cannot watch /v".
@@ -29,6 +32,7 @@ class WatchedNode {
   bool look(Deadline until);
   // After look(): there may be a change, or the session is over.
   bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
+  Deadline due() const { return is_stale() ? kAtOnce : kNever; }
 
   // Likewise, of what was seen last.
   bool exists() const { return found_.code == zk::Code::ok; }

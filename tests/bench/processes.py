@@ -62,11 +62,11 @@ def read_soon(stream, or_end=False):
     return text
 
 
-def start_many(commands, await_count):
+def start_many(commands, await_count, stdout=subprocess.DEVNULL):
     """Starts them a lot at a time; `await_count(N)` returns when N have come to where they wait."""
     started = []
     for first in range(0, len(commands), LOT):
-        started += [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        started += [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout)
                     for words in commands[first:first + LOT]]
         await_count(len(started))
     return started

@@ -10,6 +10,7 @@ import textwrap
 from figures import number
 
 PLOTS = "tests/bench/plots"
+SCALE = "scale.json"  # beside the file of all others
 BEGIN, END = "<!-- made by scripts/bench --report -->", "<!-- to here -->"
 EXTENTS = {"quick": "with small counts, to see that all works: the figures say little",
            "least": "with the smallest counts, to see that all works: the figures say nothing"}
@@ -17,7 +18,7 @@ EXTENTS = {"quick": "with small counts, to see that all works: the figures say l
 HEAD = """# Benchmarks
 
 How fast zklock is beside its peers, and beside bare programs that make the same requests with the C client.
-`scripts/bench && scripts/bench --report` measures, and writes this file of what it has found; nothing in it is typed
+`scripts/bench && scripts/bench scale && scripts/bench --report` measures, and writes this file of what it has found; nothing in it is typed
 by hand.
 
 ## Method
@@ -39,6 +40,7 @@ def write(file, root):
             results = json.load(source)
     except FileNotFoundError:
         sys.exit(f"bench: no {os.path.basename(file)} there: run scripts/bench first")
+    add_scale(results, os.path.join(os.path.dirname(file), SCALE))
     copy_plots(results, os.path.dirname(file), os.path.join(root, PLOTS))
     with open(os.path.join(root, "BENCHMARKS.md"), "w", encoding="utf-8") as report:
         report.write(benchmarks(results))
@@ -47,6 +49,19 @@ def write(file, root):
         text = source.read()
     with open(readme, "w", encoding="utf-8") as sink:
         sink.write(replaced(text, short(results)))
+
+
+def add_scale(results, file):
+    """Where it is there. Small counts do not stand beside full ones."""
+    if not os.path.exists(file):
+        return
+    with open(file, encoding="utf-8") as source:
+        scale = json.load(source)
+    if scale["extent"] != results["extent"]:
+        print(f"bench: {SCALE} is left out: it has another extent, {scale['extent']}", file=sys.stderr)
+        return
+    results["comparisons"] += scale["comparisons"]
+    results["seconds"] += scale["seconds"]
 
 
 def copy_plots(results, source, target):

@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+import io
+import json
+import os
+import tempfile
 import unittest
 
 import report
@@ -53,6 +58,17 @@ class ReportTest(unittest.TestCase):
 
     def test_the_short_version_needs_no_comparison(self):
         self.assertIn("0 of 0 targets", report.short(results()))
+
+    def test_scale_stands_behind_the_others_where_it_has_the_same_extent(self):
+        for extent, names in (("full", ["lock", "scale-held"]), ("quick", ["lock"])):
+            all_of_it = results(comparison("lock"))
+            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+                report.add_scale(all_of_it, os.path.join(folder, "none"))
+                file = os.path.join(folder, report.SCALE)
+                with open(file, "w", encoding="utf-8") as sink:
+                    json.dump(results(comparison("scale-held"), extent=extent), sink)
+                report.add_scale(all_of_it, file)
+            self.assertEqual([one["name"] for one in all_of_it["comparisons"]], names)
 
     def test_only_what_is_between_the_marks_is_replaced(self):
         text = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"

@@ -132,8 +132,8 @@ int WatchJob::judge_end() const {
 }
 
 void WatchJob::wait(const WatchSubject& subject) {
-  while (!subject.is_stale()) {
-    session_.turn(kNever);
+  for (Deadline next = subject.due(); left_until(next) > Duration::zero(); next = subject.due()) {
+    session_.turn(next);
     if (!session_.expired()) console_.report_connection();
   }
 }

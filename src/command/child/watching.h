@@ -25,8 +25,8 @@ class WatchSubject {
   // From when it returns on, no change is missed. False when the session has expired: once more in the next one. Throws
   // what the session throws, and a Failure for what cannot be watched.
   virtual bool look() = 0;
-  // After look(): there may be a change, or the session is over.
-  virtual bool is_stale() const = 0;
+  // After look(): when the next one is due, as there may be a change, or the session is over; else kNever.
+  virtual Deadline due() const = 0;
   // What was seen last is not what was told last; nothing was told at first.
   virtual bool has_news() const = 0;
 

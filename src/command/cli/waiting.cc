@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/cli/waiting.h"
 
+#include <algorithm>
+
 namespace zklock::command {
 
 WaitSpan::WaitSpan(const Value& timeout) {
@@ -11,7 +13,7 @@ WaitSpan::WaitSpan(const Value& timeout) {
 }
 
 bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<Awaited()>& look,
-                    const std::function<bool()>& is_stale) {
+                    const std::function<Deadline()>& due) {
   session.open(span.until);
   for (;;) {
     const Awaited seen = look();
@@ -20,8 +22,13 @@ bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::funct
       session.open(span.until);
       continue;
     }
-    while (span.waits && !is_stale() && left_until(span.until) > Duration::zero()) session.turn(span.until);
-    if (!span.waits || left_until(span.until) == Duration::zero()) return false;
+    if (!span.waits) return false;
+    for (Deadline next = due(); left_until(next) > Duration::zero(); next = due()) {
+      if (next != kNever && next > span.until) break;
+      if (left_until(span.until) == Duration::zero()) return false;
+      session.turn(std::min(next, span.until));
+    }
+    if (left_until(span.until) == Duration::zero()) return false;
   }
 }
 

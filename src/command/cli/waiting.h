@@ -22,9 +22,9 @@ enum class Awaited {
   expired,  // nothing was seen: the session is over
 };
 
-// Looks now and whenever what was seen `is_stale`. False when the time is over first. Opens the session, and another
-// one when it has expired. Throws what the session throws.
+// Looks now and whenever that is `due`; what would be due only after the time is over is looked at at once. False when
+// the time is over first. Opens the session, and another one when it has expired. Throws what the session throws.
 bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<Awaited()>& look,
-                    const std::function<bool()>& is_stale);
+                    const std::function<Deadline()>& due);
 
 }  // namespace zklock::command

@@ -139,7 +139,7 @@ int wait(const Call& call, const GroupWaitOptions& options) {
     members = roster.members().size();
     return (least ? members >= *least : members <= *most) ? Awaited::met : Awaited::unmet;
   };
-  const bool met = wait_until_met(group.session, span, look, [&] { return roster.is_stale(); });
+  const bool met = wait_until_met(group.session, span, look, [&] { return roster.due(); });
   group.session.close();
   if (met) return 0;
   throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),

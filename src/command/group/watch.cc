@@ -50,7 +50,7 @@ class WatchedGroup : public WatchSubject {
     return roster_.look(kNever);
   }
 
-  bool is_stale() const override { return roster_.is_stale(); }
+  Deadline due() const override { return roster_.due(); }
 
   bool has_news() const override { return !told_ || !recipe::changes_between(*told_, roster_.members()).empty(); }
 

@@ -59,8 +59,9 @@ class FollowedLocks : public WatchSubject {
     return std::all_of(locks_.begin(), locks_.end(), [this](Followed& lock) { return look_at(lock); });
   }
 
-  bool is_stale() const override {
-    return std::any_of(locks_.begin(), locks_.end(), [](const Followed& lock) { return lock.watched.is_stale(); });
+  Deadline due() const override {
+    const auto is_stale = [](const Followed& lock) { return lock.watched.is_stale(); };
+    return std::any_of(locks_.begin(), locks_.end(), is_stale) ? recipe::kAtOnce : kNever;
   }
 
   bool has_news() const override { return !news_.empty(); }

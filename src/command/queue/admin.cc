@@ -152,7 +152,7 @@ int list(const Call& call, const AdminOptions& options) {
   check_long(options.long_form, json ? Format::json : Format::text);
   QueueVisit visit(queue_path(call), "list", call.global);
   visit.open();
-  recipe::QueueWalk walk(visit.session(), options.dead ? visit.layout().dead() : visit.layout().items());
+  recipe::QueueWalk walk(visit.session(), visit.layout(), options.dead);
   QueueReport report(options.dead, json, table_display(options.long_form).columns);
   for (size_t listed = 0;;) {
     const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);

@@ -181,7 +181,7 @@ class Top {
   }
 
   TopDetail queue_detail(const std::string& path) {
-    recipe::QueueWalk walk(session_, recipe::QueueLayout{path}.items());
+    recipe::QueueWalk walk(session_, recipe::QueueLayout{path}, false);
     std::vector<recipe::QueueItem> items;
     while (items.size() < kShownItems) {
       const auto more = walk.next(kShownItems - items.size(), kNever);

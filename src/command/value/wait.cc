@@ -82,7 +82,7 @@ int wait(const Call& call, const ValueWaitOptions& options) {
     if (!node.look(span.until)) return Awaited::expired;
     return latch.is_open(node) ? Awaited::met : Awaited::unmet;
   };
-  const bool open = wait_until_met(session, span, look, [&] { return node.is_stale(); });
+  const bool open = wait_until_met(session, span, look, [&] { return node.due(); });
   session.close();
   if (open) return 0;
   throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}", tried, latch.reason(node)));

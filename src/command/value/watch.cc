@@ -48,7 +48,7 @@ class WatchedPath : public WatchSubject {
         node_(session, path, aspect, "cannot watch " + path) {}
 
   bool look() override { return node_.look(kNever); }
-  bool is_stale() const override { return node_.is_stale(); }
+  Deadline due() const override { return node_.due(); }
 
  protected:
   // `version`: of the value. What an outer watch has put there is not left there.

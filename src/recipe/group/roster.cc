@@ -6,10 +6,19 @@
 #include "zk/path.h"
 #include "zk/session.h"
 
+#include <algorithm>
+
 namespace zklock::recipe {
 
 using zk::Answer;
 using zk::Code;
+
+namespace {
+
+constexpr Duration kRestForNode = std::chrono::microseconds(100);
+constexpr Duration kLongestRest = std::chrono::seconds(1);
+
+}  // namespace
 
 std::vector<MemberChange> changes_between(const Members& before, const Members& now) {
   std::vector<MemberChange> changes;
@@ -22,10 +31,19 @@ std::vector<MemberChange> changes_between(const Members& before, const Members& 
   return changes;
 }
 
+Duration rest_after(size_t nodes) {
+  return std::min(kLongestRest, kRestForNode * static_cast<int64_t>(nodes));
+}
+
 bool GroupRoster::look(Deadline until) {
   if (!node_.look(until)) return false;
   take_in(node_.found().names, until);
+  rested_ = deadline_in(rest_after(node_.found().names.size()));
   return !session_.expired();
+}
+
+Deadline GroupRoster::due() const {
+  return node_.is_stale() && !session_.expired() ? rested_ : node_.due();
 }
 
 void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until) {

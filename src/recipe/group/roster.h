@@ -32,6 +32,10 @@ struct MemberChange {
 // From `before` to `now`: who has left, and then who has joined, in the order of their names. Pure.
 std::vector<MemberChange> changes_between(const Members& before, const Members& now);
 
+// How long those who have listed that many nodes leave the next change alone, so that many changes in a row cost a list
+// each time only where that is short. Pure.
+Duration rest_after(size_t nodes);
+
 class GroupRoster {
  public:
   // `with_data`: as it was when the member was seen first.
@@ -46,8 +50,8 @@ class GroupRoster {
   bool look(Deadline until);
   // The next look() reads the data of all members anew.
   void forget() { members_.clear(); }
-  // After look(): there may be a change, or the session is over.
-  bool is_stale() const { return node_.is_stale(); }
+  // After look(): when the next one is due, as there may be a change, or the session is over; else kNever.
+  Deadline due() const;
   bool exists() const { return node_.exists(); }
   // Those that are ephemeral, but not what stands in line for a lock.
   const Members& members() const { return members_; }
@@ -61,6 +65,7 @@ class GroupRoster {
   WatchedNode node_;
   Members members_;
   std::set<std::string> others_;  // nodes that are no members
+  Deadline rested_ = kAtOnce;
 };
 
 }  // namespace zklock::recipe

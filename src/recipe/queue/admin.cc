@@ -207,22 +207,34 @@ std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {
 }
 
 std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Deadline until) {
-  Paths paths;
+  const std::vector<ItemName> names = list_items(session_, folder_, segment, until);
   std::vector<QueueItem> listed;
-  for (ItemName& item : list_items(session_, folder_, segment, until)) {
-    listed.push_back({segment, std::move(item.name), {}, "", "", 0, ""});
-    paths.push_back(path_of(listed.back()));
+  for (std::span<const ItemName> left = names; !left.empty() && listed.size() < most;) {
+    // Dead ones have the numbers of the segments that they came from, so any of them can be the first.
+    const size_t some = dead_ ? left.size() : std::min(left.size(), most - listed.size());
+    for (QueueItem& item : look_at(segment, left.first(some), until)) listed.push_back(std::move(item));
+    left = left.subspan(some);
   }
-  const std::vector<Answer> stats = stat_all(session_, paths, until);
-  for (size_t i = 0; i < listed.size(); ++i) listed[i].stat = stats[i].stat;
-  std::erase_if(listed, [](const QueueItem& item) { return item.stat.created == 0; });
-  // Dead ones have the numbers of the segments that they came from.
   std::ranges::stable_sort(listed, {}, [](const QueueItem& item) { return item.stat.created; });
   if (listed.size() > most) listed.erase(listed.begin() + static_cast<ptrdiff_t>(most), listed.end());
   read_data(listed, until);
   read_children(listed, until);
   check_alive(session_);
   return listed;
+}
+
+// Those that are still there.
+std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<const ItemName> names, Deadline until) {
+  Paths paths;
+  std::vector<QueueItem> items;
+  for (const ItemName& item : names) {
+    items.push_back({segment, item.name, {}, "", "", 0, ""});
+    paths.push_back(path_of(items.back()));
+  }
+  const std::vector<Answer> stats = stat_all(session_, paths, until);
+  for (size_t i = 0; i < items.size(); ++i) items[i].stat = stats[i].stat;
+  std::erase_if(items, [](const QueueItem& item) { return item.stat.created == 0; });
+  return items;
 }
 
 void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {

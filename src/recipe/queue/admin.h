@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,19 +49,22 @@ struct QueueItem {
 // Walks through the items or the dead, segment by segment.
 class QueueWalk {
  public:
-  QueueWalk(zk::Session& session, std::string folder) : session_(session), folder_(std::move(folder)) {}
+  QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead)
+      : session_(session), folder_(dead ? layout.dead() : layout.items()), dead_(dead) {}
 
   // At most `most` of the next segment that has any; none at the end.
   std::vector<QueueItem> next(size_t most, Deadline until);
 
  private:
   std::vector<QueueItem> read(const Segment& segment, size_t most, Deadline until);
+  std::vector<QueueItem> look_at(const Segment& segment, std::span<const ItemName> names, Deadline until);
   void read_data(std::vector<QueueItem>& items, Deadline until);
   void read_children(std::vector<QueueItem>& items, Deadline until);
   std::string path_of(const QueueItem& item) const { return item_path(folder_, item.segment, item.name); }
 
   zk::Session& session_;
   std::string folder_;
+  bool dead_;
   bool begun_ = false;
   std::vector<Segment> ahead_;  // the next one last
 };

@@ -49,6 +49,16 @@ pull_costs() {
   pull_costs /q -- true
 }
 
+@test "a list of the first ten items looks at ten, however many are in their segment" {
+  seq 1 900 | zklock queue push /q
+  local asked
+  asked=$(cost_of requests zklock queue list -N 10 /q)
+  note "$asked requests"
+  assert [ "$asked" -ge 10 ]
+  assert [ "$asked" -le 30 ]
+  assert_equal "$(zklock queue list --json -N 10 /q | jq -r .begins | xargs)" "first 1 2 3 4 5 6 7 8 9"
+}
+
 @test "a pull of 500 items costs little more than a read each" {
   seq 1 1100 | zklock queue push /q
   local asked written

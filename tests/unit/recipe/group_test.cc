@@ -56,6 +56,15 @@ TEST(Group, WhatStandsInLineForALockIsNoMember) {
   EXPECT_TRUE(other_use({"leases"}));
 }
 
+TEST(Group, WhoHasListedManyRestsButNotForLong) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(rest_after(0), Duration::zero());
+  EXPECT_EQ(rest_after(10), milliseconds(1));
+  EXPECT_EQ(rest_after(1'000), milliseconds(100));
+  EXPECT_EQ(rest_after(10'000), milliseconds(1'000));
+  EXPECT_EQ(rest_after(std::numeric_limits<int32_t>::max()), milliseconds(1'000));
+}
+
 TEST(Group, AMembersNameIsTheStemAndTenDigits) {
   EXPECT_TRUE(is_numbered("web-1-0000000007", "web-1-"));
   for (const char* name : {"web-1-", "web-1-000000007", "web-1-00000000071", "web-1-000000000x", "web-0000000007"}) {

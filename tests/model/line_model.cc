@@ -2,7 +2,9 @@
 // Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/protected_node.cc and lock.cc.
 // Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and how long a proof
 // is good (lease_model.cc).
+#include "line_replay.h"
 #include "line_servers.h"
+#include "replay_run.h"
 #include "run.h"
 
 namespace zklock::model::line {
@@ -48,6 +50,7 @@ class Line : public Servers {
 
   void steps(const State& s, Steps<State>& out) const {
     server_steps(s, out);
+    others_steps(s, out);
     for (size_t who = 0; who < 2; ++who) {
       time_steps(s, who, out);
       session_steps(s, who, out);
@@ -65,10 +68,10 @@ class Line : public Servers {
     switch (static_cast<Phase>(s.contenders[who].phase)) {
       case start:
       case listed: return make(s, who, out);
-      case made: return list(s, who, out);
+      case made: interrupt(s, who, out); return list(s, who, out);
       case unknown: return find(s, who, out);
-      case confirming: return confirm(s, who, out);
-      case to_watch: return watch(s, who, out);
+      case confirming: interrupt(s, who, out); return confirm(s, who, out);
+      case to_watch: interrupt(s, who, out); return watch(s, who, out);
       case waiting: return wait(s, who, out);
       case holding:
         next_phase(s, who, removing, out, "its command ends");
@@ -184,22 +187,16 @@ class Line : public Servers {
   }
 
   void wait(const State& s, size_t who, Steps<State>& out) const {
-    State next = s;
-    Contender& c = next.contenders[who];
     lose(s, who, waiting, nothing, out, "the connection breaks");
-    if (s.withdrawals > 0) {
-      --next.withdrawals;
-      c.phase = removing;
-      c.place = kNoNode;
-      out.chance(next, who, "is told to end");
-      c.again = 1;
-      out.chance(next, who, "is disturbed, and will stand in line again");
-    }
-    const uint8_t place = s.contenders[who].place;
-    if (place == kNoNode || (s.nodes[place] & seen_by(s, who))) return;
-    next = s;
+    interrupt(s, who, out);
+    State next = s;
     next.contenders[who].place = kNoNode;
-    next_phase(next, who, confirming, out, "is woken");
+    const uint8_t place = s.contenders[who].place;
+    const bool woken = place != kNoNode && !(s.nodes[place] & seen_by(s, who));
+    if (woken) return next_phase(next, who, confirming, out, "is woken");
+    // wait_for_change returns after the longest sleep, or because its own node has changed.
+    next.contenders[who].phase = confirming;
+    out.chance(next, who, "looks though nothing has woken it");
   }
 
   // ProtectedNode::remove, until it is answered; or for the withdrawal_budget, and then the session's end.
@@ -214,6 +211,20 @@ class Line : public Servers {
     note_answer(next, who);
     next.contenders[who].again = 0;
     next_phase(next, who, c.again ? start : left, out, "deletes its node");
+  }
+
+  // By a signal or the end of its time to wait; or by the loss of a lock that it has already (LockSet).
+  static void interrupt(const State& s, size_t who, Steps<State>& out) {
+    State next = s;
+    if (next.withdrawals == 0) return;
+    Contender& c = next.contenders[who];
+    --next.withdrawals;
+    c.phase = removing;
+    c.place = kNoNode;
+    out.chance(next, who, "is told to end");
+    if (s.contenders[who].phase != waiting) return;
+    c.again = 1;
+    out.chance(next, who, "is disturbed, and will stand in line again");
   }
 
   // Interrupted: what it may have made goes with the session.
@@ -242,5 +253,9 @@ class Line : public Servers {
 }  // namespace zklock::model::line
 
 int main(int argc, char** argv) {
-  return zklock::model::run_model<zklock::model::line::Line>("line", argc, argv);
+  using zklock::model::line::Line;
+  using Story = zklock::model::line::Story<Line>;
+  const auto files = zklock::model::files_to_replay(argc, argv);
+  if (!files.empty()) return zklock::model::replay_all<Story>("line", files, Line(zklock::model::Size::quick, {}));
+  return zklock::model::run_model<Line>("line", argc, argv);
 }

@@ -22,7 +22,7 @@ namespace zklock::model::line {
 enum Phase : uint8_t { start, listed, made, confirming, to_watch, waiting, unknown, holding, removing, left };
 enum Server : uint8_t { nowhere, a, b };
 enum Pending : uint8_t { nothing, a_create, a_delete };  // on its way still, its connection is gone
-enum Bits : uint8_t { exists = 1, owner = 2, session_lives = 4, last_attempt = 8, at_a = 16, at_b = 32 };
+enum Bits : uint8_t { exists = 1, owner = 2, session_lives = 4, last_attempt = 8, at_a = 16, at_b = 32, other = 64 };
 constexpr uint8_t kNoNode = 255;
 
 struct Contender {
@@ -34,8 +34,21 @@ struct Contender {
   uint8_t proved;  // by a quorum, not so long ago that its session may have expired since
 };
 
+// Of the two, in a history: others in the line, who come and go as they like, and who deletes its nodes.
+struct Surroundings {
+  size_t others = 0;  // at once
+  std::array<bool, 2> deletes{};
+};
+constexpr size_t kOther = 2;  // an owner
+
 class Servers {
  public:
+  static size_t owner_of(uint8_t node) {
+    if (node & other) return kOther;
+    return node & owner ? 1 : 0;
+  }
+  void surround(const Surroundings& by) { around_ = by; }
+
   struct State {
     std::array<uint8_t, 8> nodes;  // in the order of their numbers
     std::array<Contender, 2> contenders;
@@ -63,7 +76,6 @@ class Servers {
   }
 
  protected:
-  static size_t owner_of(uint8_t node) { return node & owner ? 1 : 0; }
   static bool holds(const State& s, size_t who) { return s.contenders[who].phase == holding; }
   static uint8_t own_node(const State& s, size_t who, uint8_t seen) {
     for (uint8_t i = 0; i < s.nodes.size(); ++i) {
@@ -91,7 +103,11 @@ class Servers {
     const auto free = std::find(s.nodes.begin(), s.nodes.end(), uint8_t{0});
     s.overflow = free == s.nodes.end();
     if (s.overflow) return;
-    *free = static_cast<uint8_t>(exists | (who ? owner : 0) | session_lives | last_attempt | at_a);
+    *free = static_cast<uint8_t>(exists |
+                                 (who == kOther ? other
+                                  : who == 1    ? owner
+                                                : 0) |
+                                 session_lives | last_attempt | at_a);
     s.stale = 1;
   }
   static void delete_own(State& s, size_t who) {
@@ -134,6 +150,24 @@ class Servers {
     next.deposed = 0;
     for (Contender& c : next.contenders) c.server = c.server == b ? uint8_t{nowhere} : c.server;
     out.move(next, kNobody, "B learns that it is deposed and drops its clients");
+  }
+
+  void others_steps(const State& s, Steps<State>& out) const {
+    size_t there = 0;
+    for (uint8_t at = 0; at < s.nodes.size(); ++at) {
+      if (!(s.nodes[at] & at_a)) continue;
+      State next = s;
+      next.nodes[at] &= static_cast<uint8_t>(~at_a);
+      next.stale = 1;
+      const size_t whose = owner_of(s.nodes[at]);
+      there += whose == kOther ? 1 : 0;
+      if (whose == kOther) out.move(next, kNobody, "somebody else goes");
+      if (whose < kOther && around_.deletes[whose]) out.chance(next, whose, "somebody deletes its node");
+    }
+    if (there >= around_.others) return;
+    State next = s;
+    put_node(next, kOther);
+    if (!next.overflow) out.chance(next, kNobody, "somebody else comes");
   }
 
   void session_steps(const State& s, size_t who, Steps<State>& out) const {
@@ -200,6 +234,9 @@ class Servers {
     const bool done = over && !(c.phase == removing && c.again);
     c = {static_cast<uint8_t>(done ? left : start), a, nothing, kNoNode, 1, 0, 0, 0};
   }
+
+ private:
+  Surroundings around_{};
 };
 
 }  // namespace zklock::model::line

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/member.h"
 
+#include "host/trace.h"
 #include "recipe/group/group.h"
 #include "recipe/use.h"
 #include "zk/path.h"
@@ -29,6 +30,7 @@ GroupMember::State GroupMember::join(Deadline until) {
   for (;;) {
     if (make_passing_group(session_, membership_.group, tried_, until) == GroupState::expired) return State::expired;
     session_.ready(until);
+    host::trace("joining", {{"member", stem()}});
     entering_ = session_.client().create(stem(), membership_.data, mode);
     const Answer made = session_.await(entering_, until);
     if (made.code == Code::expired) return State::expired;
@@ -97,7 +99,9 @@ GroupMember::State GroupMember::look(Deadline until) {
                                                [&](zk::Client& client) { return client.exists(path_, watch); }, until);
   if (check.code == Code::expired || node.code == Code::expired) return State::expired;
   watch_ = watch;
-  return node.code == Code::ok && node.stat.ephemeral_owner == session_.id() ? State::in : State::removed;
+  const bool in = node.code == Code::ok && node.stat.ephemeral_owner == session_.id();
+  host::trace(in ? "joined" : "removed", {{"member", path_}});
+  return in ? State::in : State::removed;
 }
 
 GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
@@ -115,8 +119,11 @@ void GroupMember::leave(Duration budget) {
     // Interrupted on the way in: the create's answer may still come.
     if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;
+    host::trace("leaving", {{"member", path_}});
     const zk::Call removing = session_.client().remove(path_);
-    if (session_.settle(removing, until) && removing->answer.code != Code::unknown) break;
+    const bool left = session_.settle(removing, until) && removing->answer.code != Code::unknown;
+    host::trace(left ? "left" : "leave unknown", {{"member", path_}});
+    if (left) break;
   }
   forget();
 }

@@ -137,6 +137,7 @@ bool Lock::is_watched() const {
 std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   if (is_watched()) return std::nullopt;
   session_.ready(policy.until);
+  host::trace("watching", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}});
   const auto watch = std::make_shared<zk::WatchState>();
   const zk::Call watching = session_.client().read(child(place_.predecessor), watch);
   zk::Call own;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/ack.h"
 
+#include "host/trace.h"
 #include "zk/path.h"
 #include "zk/session.h"
 
@@ -13,6 +14,20 @@ using zk::Step;
 namespace {
 
 constexpr size_t kMostOutstanding = 4;  // transactions
+
+const char* name_of(Ack ack) {
+  switch (ack) {
+    case Ack::done: return "done";
+    case Ack::retry: return "retry";
+    case Ack::release: return "release";
+    case Ack::dead_letter: return "dead";
+  }
+  return "";
+}
+
+void trace_items(const char* event, Ack ack, const std::vector<Item>& items) {
+  for (const Item& item : items) host::trace(event, {{"item", item.path}, {"ack", name_of(ack)}});
+}
 
 bool removes(Ack ack) {
   return ack == Ack::done || ack == Ack::dead_letter;
@@ -49,6 +64,7 @@ zk::Call Acks::transact(const Sent& sent) {
     if (item.owner != session_.id()) throw Failure(ExitStatus::internal, "a claim of another session");
     put_steps(sent, item, steps);
   }
+  trace_items("acking", sent.ack, sent.items);
   return session_.client().transact(steps);
 }
 
@@ -75,6 +91,7 @@ void Acks::finish(Deadline until) {
 void Acks::take_oldest(Deadline until) {
   const Sent& oldest = sent_.front();
   const Answer answer = session_.await(oldest.call, until);
+  trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
   if (answer.code == Code::ok) {
     drop(oldest.items);
   } else if (answer.code == Code::expired) {
@@ -103,6 +120,7 @@ void Acks::find_out(const Sent& sent, Deadline until) {
   std::vector<Item> ours;
   for (size_t i = 0; i < sent.items.size(); ++i) {
     const Item& item = sent.items[i];
+    host::trace("looked", {{"item", item.path}, {"ours", bool(claimed[i])}, {"there", looks[i].code == Code::ok}});
     if (claimed[i]) {
       ours.push_back(item);
     } else if (looks[i].code == Code::no_node && !session_.expired()) {
@@ -121,7 +139,9 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
   while (!sent_.empty()) {
     Sent oldest = std::move(sent_.front());
     sent_.pop_front();
-    if (settle_one(oldest, until)) {
+    const bool settled = settle_one(oldest, until);
+    trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
+    if (settled) {
       drop(oldest.items);
     } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
       // One of them is missing; the others shall go all the same.

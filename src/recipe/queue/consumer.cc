@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/consumer.h"
 
+#include "host/trace.h"
 #include "zk/session.h"
 
 #include <algorithm>
@@ -109,6 +110,7 @@ void Consumer::send(const std::vector<std::string>& paths, const std::vector<Ste
   for (const std::string& path : paths) finder_.leave_out(path);
   session_.ready(until);
   ClaimBatch batch{{}, !with.empty() || paths.size() > 1, !with.empty(), looked, session_.proof_now()};
+  for (const std::string& path : paths) host::trace("claiming", {{"item", path}, {"leaves line", !with.empty()}});
   if (batch.together) {
     std::vector<Step> steps = with;
     for (const std::string& path : paths) {
@@ -148,6 +150,7 @@ void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
     claim.ours = answer.code == Code::ok;
     const bool taken = answer.code == Code::node_exists || answer.code == Code::no_node;  // done with since the list
     const bool unknown = answer.code == Code::unknown;
+    host::trace(claim.ours ? "claimed" : taken ? "claim taken" : "claim unknown", {{"item", claim.path}});
     if (!claim.ours && !taken && !unknown) throw zk::failure_of("cannot take " + claim.path, answer);
     any_taken |= taken;
     any_unknown |= unknown;
@@ -167,7 +170,10 @@ void Consumer::find_out(ClaimBatch& batch, Deadline until) {
   std::vector<std::string> paths;
   for (const Claim& claim : batch.claims) paths.push_back(claim.path);
   const std::vector<bool> held = holds(paths, until);
-  for (size_t i = 0; i < held.size(); ++i) batch.claims[i].ours = held[i];
+  for (size_t i = 0; i < held.size(); ++i) {
+    batch.claims[i].ours = held[i];
+    host::trace(held[i] ? "claim found" : "claim not found", {{"item", paths[i]}});
+  }
 }
 
 // What is not ours and still free, each by itself.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/pusher.h"
 
+#include "host/trace.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -84,6 +85,7 @@ void Pusher::send(Batch& batch) {
   for (size_t i = kHead; i < batch.steps.size(); ++i) batch.steps[i].path = stem;
   tail_.put_seal(batch.items, batch.steps);
   tail_.count(batch.items);
+  host::trace("pushing", {{"marker", marker_}, {"batch", batch.marker}, {"items", batch.items}});
   batch.call = session_.client().transact(batch.steps);
 }
 
@@ -99,6 +101,7 @@ void Pusher::settle() {
 
 // Others push too: the server's number says how many are in the segment.
 void Pusher::take_in(const Batch& batch) {
+  host::trace("pushed", {{"marker", marker_}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
   in_ += batch.items;
   marked_ = batch.marker + 1;
   vain_ = 0;
@@ -140,6 +143,7 @@ bool Pusher::read_marker() {
   }
   if (check.code != Code::ok) throw zk::failure_of(tried_, check);
   const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
+  host::trace("marker read", {{"marker", marker_}, {"batches", done}});
   if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
   take_in_up_to(done);
   return true;
@@ -158,6 +162,7 @@ void Pusher::take_in_up_to(int done) {
 // The marker went with its session, so what was not answered may be in or not.
 void Pusher::renew() {
   const ItemSpan doubtful = unanswered();
+  host::trace("marker lost", {{"marker", marker_}, {"doubtful from", doubtful.first}});
   if (doubtful.first > 0) doubles_.push_back(doubtful);
   for (Batch& batch : in_flight_) batch.call.reset();
   marker_ = layout_.marker(make_token());

@@ -2,6 +2,7 @@
 #include "recipe/value/change.h"
 
 #include "base/text.h"
+#include "host/trace.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
 #include "recipe/value/value.h"
@@ -111,8 +112,10 @@ class Change {
     session_.ready(until_);
     if (session_.expired()) return reopen();
     in_doubt_ = true;
+    host::trace("writing", {{"value", change_.path}, {"fenced", !change_.held.empty()}});
     const Answer answer = session_.await(session_.client().transact(steps(ground)), until_);
     in_doubt_ = answer.code == Code::unknown || answer.code == Code::expired;
+    host::trace(in_doubt_ ? "write unknown" : "written", {{"value", change_.path}, {"answer", answer.number}});
     switch (answer.code) {
       case Code::ok: return ChangeResult{End::done, !is_removal(), answer.stat.version};
       case Code::not_empty:

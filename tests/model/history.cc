@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+namespace zklock::model {
+
+namespace {
+
+// The flat objects that src/host/trace.cc writes.
+class Reader {
+ public:
+  explicit Reader(const std::string& line) : line_(line) {}
+
+  Event read() {
+    Event event;
+    event.line = line_;
+    expect('{');
+    while (line_.at(at_) != '}') {
+      const std::string name = quoted();
+      expect(':');
+      take_value(event, name);
+      if (line_.at(at_) == ',') ++at_;
+    }
+    event.at = event.number("at");
+    event.pid = event.number("pid");
+    event.session = event.text("session");
+    event.name = event.text("event");
+    return event;
+  }
+
+ private:
+  void expect(char wanted) {
+    if (line_.at(at_++) != wanted) throw std::out_of_range(line_);
+  }
+
+  void take_value(Event& event, const std::string& name) {
+    if (line_.at(at_) == '"') {
+      event.fields[name] = quoted();
+      return;
+    }
+    const size_t end = line_.find_first_of(",}", at_);
+    const std::string word = line_.substr(at_, end - at_);
+    if (word != "null") event.fields[name] = word;
+    at_ = std::min(end, line_.size());
+  }
+
+  // Names are compared only, so what stands escaped in them may stay so.
+  std::string quoted() {
+    expect('"');
+    std::string text;
+    for (; line_.at(at_) != '"'; ++at_) {
+      if (line_[at_] == '\\') text += line_[at_++];
+      text += line_.at(at_);
+    }
+    ++at_;
+    return text;
+  }
+
+  const std::string& line_;
+  size_t at_ = 0;
+};
+
+void read_file(const std::string& name, std::map<int64_t, Account>& accounts) {
+  std::ifstream file(name);
+  if (!file) throw std::runtime_error("cannot read " + name);
+  for (std::string line; std::getline(file, line);) {
+    if (file.eof()) return;  // no newline: its writer was killed
+    try {
+      Event event = Reader(line).read();
+      accounts[event.pid].push_back(std::move(event));
+    } catch (const std::out_of_range&) {
+      throw std::runtime_error(name + ": no event: " + line);
+    }
+  }
+}
+
+}  // namespace
+
+std::string Event::text(std::string_view field) const {
+  const auto found = fields.find(field);
+  return found == fields.end() ? "" : found->second;
+}
+
+int64_t Event::number(std::string_view field) const {
+  return std::strtoll(text(field).c_str(), nullptr, 10);
+}
+
+std::vector<Account> read_history(const std::vector<std::string>& files) {
+  std::map<int64_t, Account> accounts;
+  for (const std::string& name : files) read_file(name, accounts);
+  std::vector<Account> all;
+  for (auto& [pid, account] : accounts) all.push_back(std::move(account));
+  std::stable_sort(all.begin(), all.end(), [](const Account& a, const Account& b) { return a[0].at < b[0].at; });
+  return all;
+}
+
+std::string parent_of(const std::string& node) {
+  return node.substr(0, node.rfind('/'));
+}
+
+}  // namespace zklock::model

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lives.h"
+
+namespace zklock::model {
+
+namespace {
+
+constexpr int64_t kLongestSession = 10'000'000'000;  // in the fault suite it is 2 s
+
+bool is_wide(const Event& event) {
+  return event.is("disconnected") || event.is("expired") || event.is("session") || event.is("closing") ||
+         event.is("closed") || event.is("released") || event.is("lost") ||
+         ((event.is("proved") || event.is("asking")) && !event.has("node"));
+}
+
+// What follows it has not begun before.
+bool is_request(const Event& event) {
+  return event.is("creating") || event.is("deleting") || event.is("watching") || event.is("recording") ||
+         event.is("asking");
+}
+
+bool is_of_command(const Event& event) {
+  return event.is("started") || event.is("ended") || event.is("killed by the guard");
+}
+
+// Of one process: a line each, as long as a node of ours may stand there.
+class Reader {
+ public:
+  explicit Reader(std::vector<Life>& lives) : lives_(lives) {}
+
+  void read(const Account& account) {
+    for (const Event& event : account) take(event);
+    for (auto& [line, life] : open_) {
+      life.killed = true;
+      life.may_expire = true;
+      life.in_flight = requested_[line];
+      close(life);
+    }
+  }
+
+ private:
+  void take(const Event& event) {
+    if (is_wide(event) || is_of_command(event)) {
+      for (auto& [line, life] : open_) note(life, event);
+      if (event.is("closing")) close_all();
+      return;
+    }
+    if (!event.has("node")) return;
+    const std::string line = parent_of(event.text("node"));
+    if (event.is("creating") && (!open_.contains(line) || open_[line].marks.empty())) begin(event, line);
+    const auto found = open_.find(line);
+    if (found == open_.end()) return;
+    note(found->second, event);
+    requested_[line] = is_request(event);
+    if (event.is("deleted") || event.is("recorded")) end(line);
+  }
+
+  void begin(const Event& event, const std::string& line) {
+    open_[line] = Life{event.pid, line};
+    since_[line] = event.at;
+  }
+
+  void note(Life& life, const Event& event) {
+    const std::string& line = life.line;
+    const size_t had = life.marks.size();
+    if (event.is("disconnected")) life.losses.push_back(had);
+    if (event.is("expired")) life.expiries.push_back(had), life.may_expire = true;
+    if (event.is("delete unknown") || event.is("record unknown")) life.may_expire = life.undone = true;
+    if (event.is("disconnected") || event.is("expired")) life.undone = true;
+    if (event.is("lost") && event.text("why") == "deleted") life.removed = life.may_expire = true;
+    if (event.is("deleted") && event.number("answer") != 0) life.removed = life.may_expire = true;
+    if (event.is("seen") && event.text("there") == "false") life.removed = life.may_expire = true;
+    if (event.is("granted")) life.granted = true;
+    if (event.has("czxid")) life.nodes.insert(event.text("node"));
+    if (event.has("predecessor")) life.named.insert(event.text("predecessor"));
+    if (is_request(event)) return static_cast<void>(since_[line] = event.at);
+    const bool told = !is_wide(event) || event.is("proved") || event.is("closing");
+    if (told) mark(life, event);
+  }
+
+  // What was asked before the line about something else came has not begun after that.
+  void mark(Life& life, const Event& event) {
+    int64_t earliest = since_[life.line];
+    if (event.has("sent") && event.is("proved")) earliest = event.number("sent");
+    bool checked = false;
+    if (event.is("seen") && !life.marks.empty() && life.marks.back().event.is("proved")) {
+      earliest = life.marks.back().event.number("sent");
+      checked = life.marks.size() > 1 && !life.marks[life.marks.size() - 2].event.is("created");
+    }
+    life.marks.push_back({earliest, event, life.fences.back(), checked});
+    // What it proves is told behind it.
+    const int64_t before = event.is("created") ? kNeverEnds : life.fences.back();
+    life.fences.push_back(event.is("proved") ? event.number("fence") : before);
+    life.runs.push_back(event.is("started") || (life.runs.back() && !is_of_command(event)));
+    if (!is_wide(event)) since_[life.line] = event.at;
+  }
+
+  void end(const std::string& line) {
+    close(open_[line]);
+    open_.erase(line);
+  }
+  void close_all() {
+    for (auto& [line, life] : open_) close(life);
+    open_.clear();
+  }
+  void close(Life& life) {
+    if (!life.marks.empty()) lives_.push_back(std::move(life));
+  }
+
+  std::vector<Life>& lives_;
+  std::map<std::string, Life> open_;
+  std::map<std::string, int64_t> since_;  // the last thing that it told of
+  std::map<std::string, bool> requested_;
+};
+
+bool is_shared(const std::string& node) {
+  return node.find("-shared-lock-") != std::string::npos || node.find("READ__") != std::string::npos ||
+         node.find("__rlock__") != std::string::npos;
+}
+
+}  // namespace
+
+int64_t Life::ends() const {
+  return marks.back().event.at + (killed || may_expire ? kLongestSession : 0);
+}
+
+bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& named) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const std::string& node) { return named.contains(node); });
+}
+
+std::vector<Life> lives_in(const std::vector<Account>& accounts) {
+  std::vector<Life> all;
+  for (const Account& account : accounts) Reader(all).read(account);
+  std::set<std::string> granted, shared;
+  for (const Life& life : all) {
+    const bool looked =
+        std::any_of(life.marks.begin(), life.marks.end(), [](const Mark& mark) { return mark.event.is("seen"); });
+    for (const Mark& mark : life.marks) {
+      if (mark.event.is("granted") && looked) granted.insert(life.line);
+    }
+    if (std::any_of(life.nodes.begin(), life.nodes.end(), is_shared)) shared.insert(life.line);
+  }
+  std::erase_if(all, [&](const Life& life) { return !granted.contains(life.line) || shared.contains(life.line); });
+  return all;
+}
+
+}  // namespace zklock::model

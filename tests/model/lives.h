@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lives of contenders in a history: each from the making of its node in one line to that node's end.
+#pragma once
+
+#include "replay.h"
+
+#include <string>
+#include <vector>
+
+namespace zklock::model {
+
+struct Life {
+  int64_t pid = 0;
+  std::string line;  // the node below which it stands
+  Marks marks = {};
+  std::set<std::string> nodes = {};
+  std::set<std::string> named = {};  // whom it has waited for
+  std::vector<size_t> losses = {};   // of the connection: behind so many marks
+  std::vector<size_t> expiries = {};
+  std::vector<int64_t> fences = {kAlways};  // behind so many marks
+  std::vector<bool> runs = {false};         // its command, likewise
+  bool killed = false;                      // no more of its events, and no end
+  bool in_flight = false;                   // a request of a killed one
+  bool may_expire = false;                  // its session, for all that is known
+  bool removed = false;                     // its node, by somebody else
+  bool undone = false;  // it did not see its node deleted, for a reason: no answer, or no connection in time
+  bool granted = false;
+
+  int64_t begins() const { return marks.front().earliest; }
+  int64_t ends() const;  // nobody knows when of one that was killed
+};
+
+// In lines of which somebody was granted the lock, none of whose contenders is a shared one.
+std::vector<Life> lives_in(const std::vector<Account>& accounts);
+
+// Whether one of these nodes was waited for.
+bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& named);
+
+}  // namespace zklock::model

@@ -84,6 +84,10 @@ class CheckerTest(unittest.TestCase):
     def test_the_same_moment_is_an_overlap(self):
         self.expect("overlap: 1.1", [*GOOD[:3], "exit 1.1 100 1.4", *GOOD[4:]])
 
+    def test_who_does_not_get_the_kernels_lock_overlaps_whatever_clock_and_lines_say(self):
+        self.expect(("overlap by the kernel's lock", "overlap 2.1"),
+                    [line.replace("enter 2.1", "overlap 2.1") for line in GOOD])
+
     # --- tokens --------------------------------------------------------------------------------------
 
     def test_a_token_has_to_be_larger_than_the_one_before(self):

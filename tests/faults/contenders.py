@@ -38,7 +38,8 @@ class Contender:
 
     def _arguments(self):
         length = self._chance.randrange(50, 500)
-        holder = [self._place.holder, self._place.path("history"), self._place.path("stay"), self.run, str(length)]
+        holder = [self._place.holder, self._place.path("history"), self._place.path("stay"), self.run, str(length),
+                  "x:lock"]
         manner = ["forking"] if self.number in self._place.forkers else ["stubborn"] if self.number % 2 else []
         return ["-v", "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m",
                 "run", LOCK, "--", *holder, *manner]

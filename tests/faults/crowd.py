@@ -7,17 +7,21 @@
     join1 join2       members of GROUP
     watch1            tells who is in
     number1 …         more of them than there are numbers (any_of.py)
+    …                 the loops of the other families that promises.py has
 """
 
 import subprocess
+import threading
 
 import any_of
-from events import now
+import lock_checker
+from events import now, read_events
+from lock_loops import lock_loops
 from loops import GROUP, LINES, WORK, Consumer, Member, Pusher, Watcher, Worker
 
 
 class Crowd:
-    def __init__(self, servers, place, events):
+    def __init__(self, servers, place, events, families):
         self._place = place
         self._events = events
         self._zklock = place.zklock
@@ -33,8 +37,9 @@ class Crowd:
         self.takers = [kind(f"{name}{n}", servers[n % len(servers)], *common) for n in (1, 2)
                        for kind, name in ((Consumer, "pull"), (Worker, "work"))]
         self.numbered = [any_of.Contender(f"number{n}", servers[n % len(servers)], *common)
-                         for n in range(1, any_of.CONTENDERS + 1)]
-        self.all = [*self.pushers, *self.takers, *self.members, self.watcher, *self.numbered]
+                         for n in range(1, any_of.CONTENDERS + 1) if "numbers" in families]
+        self.holders = lock_loops(families, servers, *common)
+        self.all = [*self.pushers, *self.takers, *self.members, self.watcher, *self.numbered, *self.holders]
 
     def begin(self):
         for loop in self.all:
@@ -65,6 +70,11 @@ class Crowd:
             return None
         return len(done.stdout.splitlines()) if done.returncode == 0 else None
 
+    def _unturned(self):
+        """Who of the other families had no turn since the last fault."""
+        events = read_events(self._place.path("events"))
+        return lock_checker.turned(self._place.folder, events, [loop.name for loop in self.holders], self._calm)
+
     def _starved(self):
         return any_of.starved(self._place.folder, [loop.name for loop in self.numbered], self._calm)
 
@@ -73,7 +83,7 @@ class Crowd:
         if any(pusher.current for pusher in self.pushers) or self._starved():
             return False
         return (self.watcher.is_true([member.name for member in self.members])
-                and self._left(LINES) == 0 and self._left(WORK) == 0)
+                and self._left(LINES) == 0 and self._left(WORK) == 0 and not self._unturned())
 
     def conclude(self):
         """Notes what has not settled, for the checker."""
@@ -87,13 +97,18 @@ class Crowd:
             self._events.add("left", queue=queue, items=left)
         for name in self._starved():
             self._events.add("unsettled", text=f"{name} has no number")
+        for name in self._unturned():
+            self._events.add("unsettled", text=f"{name} had no turn")
         self._events.add("numbers end")
         if not self.watcher.is_true([member.name for member in self.members]):
             self._events.add("unsettled", text=f"{self.watcher.run} does not say who is in {GROUP}")
 
     def end(self):
-        for loop in [*self.takers, *self.members, self.watcher, *self.numbered]:
-            loop.end()
+        enders = [threading.Thread(target=loop.end) for loop in self.all if loop not in self.pushers]
+        for ender in enders:
+            ender.start()
+        for ender in enders:
+            ender.join()
         for pusher in self.pushers:
             pusher.kill()
 

@@ -5,7 +5,7 @@
        or worked on to its end, or is still in the queue.
     2. No line was written twice, unless somebody had a reason: the pusher has said that it may be there twice, or one
        of the consumers was killed, or has said that something comes again (76).
-    3. No item is at work in two commands at once, by the clock.
+    3. No item is at work in two commands at once, by a lock of the kernel's (worker.cc) and by the clock.
     4. Statuses: 0, 76, death by a signal of ours. At the end a consumer gets a SIGTERM.
     5. Within a time after the last fault all items were taken, and the watcher tells who is in. What it says makes
        sense: nobody joins twice or leaves without having joined.
@@ -20,7 +20,6 @@ COUNTED = re.compile(r"\b(\d+) items? (?:is|are) in /")
 DOUBLED = re.compile(r"items (\d+) to (\d+) may be in \S+ twice")
 EXCUSE = re.compile(r"twice|comes? again|stays in the queue")
 TERM, KILL, LOST = -15, -9, 76
-CROWD = ("consumer", "worker", "pusher", "member", "watcher")
 
 
 def number_of(line):
@@ -39,13 +38,14 @@ class Record:
 
     def __init__(self, folder, events):
         self.events = events
-        self.ends = {event["run"]: event for event in events if event["what"] == "crowd end"}
+        self.ends = {event["run"]: event for event in events
+                     if event["what"] == "crowd end" and event.get("family", "crowd") == "crowd"}
         self.fed = {event["run"]: event for event in events if event["what"] == "fed"}
         self.left = {event["queue"]: event["items"] for event in events if event["what"] == "left"}
         self.killed = {event["run"] for event in events
                        if event["what"] == "fault" and event["kind"].endswith(" killed") and "run" in event}
         self.taken = read_words(os.path.join(folder, "lines"))  # [run, line]
-        self.work = read_words(os.path.join(folder, "work"))  # [word, item, run, nanoseconds, pid]
+        self.work = read_words(os.path.join(folder, "work"))  # [word, item, run, nanoseconds, pid, id, attempt]
         self.changes = {os.path.basename(path): read_words(path)
                         for path in glob.glob(os.path.join(folder, "*.changes"))}
 
@@ -102,10 +102,12 @@ def overlapping_work(record):
     """The same item in two commands at once."""
     attempts = {}  # (item, pid) to [item, run, first, last]
     for words in record.work:
-        if len(words) != 5:
+        if len(words) != 7:
             yield f"unreadable line of work: {words}"
             continue
-        _, item, run, at, pid = words
+        word, item, run, at, pid, *_ = words
+        if word == "twice":
+            yield f"twice: {item} by {run} while another command has it"
         attempts.setdefault((item, pid), [item, run, int(at), int(at)])[3] = int(at)
     latest = {}
     for item, run, first, last in sorted(attempts.values(), key=lambda attempt: attempt[2]):

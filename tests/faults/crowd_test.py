@@ -47,7 +47,8 @@ class CrowdTest(unittest.TestCase):
     def check(self, events=None, taken=None, done=None, changes=()):
         self.write("lines", TAKEN if taken is None else taken)
         work = [line.split() for line in (DONE if done is None else done)]
-        self.write("work", (" ".join([*words[:3], str(int(float(words[3]) * SECOND)), words[4]]) for words in work))
+        self.write("work", (" ".join([*words[:3], str(int(float(words[3]) * SECOND)), words[4], "id", "1"])
+                            for words in work))
         self.write("watch1.1.changes", changes)
         return crowd_checker.check(self.folder, EVENTS if events is None else events)
 
@@ -114,6 +115,9 @@ class CrowdTest(unittest.TestCase):
     def test_the_same_item_in_two_commands_at_once_is_a_violation(self):
         self.expect("two at once: work1in.1:1 by work2.1, 0.050000 s before the end of work1.1's",
                     done=[*DONE, "begin work1in.1:1 work2.1 1.15 9", "end work1in.1:1 work2.1 1.3 9"])
+
+    def test_so_it_is_by_the_kernels_lock_whatever_the_clock_says(self):
+        self.expect("twice: work1in.1:1 by work2.1", done=[*DONE, "twice work1in.1:1 work2.1 1.3 9"])
 
     def test_one_after_the_other_is_none(self):
         self.assertEqual(self.check(done=[*DONE, "begin work1in.1:1 work2.1 1.25 9"])[1], [])

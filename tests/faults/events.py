@@ -15,8 +15,8 @@ import time
 
 
 def now():
-    """What the holders' clock says too, in every namespace."""
-    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    """What zklock's clock and the holders' say too, in every namespace."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
 class Events:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What zklock(1) does not promise: a sign of life that comes after a fault, and is no overlap.
+"""What zklock(1) does not promise: who may live on after a fault, and is no overlap.
 
     zklock and its guard killed in the same moment: the kernel kills the command, but not what it has started.
     The command alone killed, by others: what it has started lives on without the lock.
@@ -19,25 +19,35 @@ TAKEN_AWAY = ("holder's node deleted", "lock deleted with all below it", "holder
 
 
 class Excuses:
+    """`longest`: session of anybody."""
+
     def __init__(self, events, longest=SESSION):
-        self._others = set()  # runs of which only the command itself counts
-        self._until = {}  # run to the spans in which its signs do not count
+        self._spans = []  # (run, from, to, whether the command itself is meant too)
         to_fence = int(longest * 1e9 * 2 / 3) + MOMENT
-        for event in events:
-            kind, runs = event.get("kind"), event.get("runs", [event.get("run")])
-            if event["what"] == "fault" and (kind in ONLY_THE_COMMAND or event.get("signal") == USR1):
-                self._others.update(runs)
-            if event["what"] in ("fault", "hit") and kind in TAKEN_AWAY:
-                self._excuse(runs, event["at"], event["at"] + to_fence)
-            if event["what"] == "thawed" and kind in FROZEN:
-                self._excuse(runs, event["at"], event["at"] + MOMENT)
+        for number, event in enumerate(events):
+            kind = event.get("kind")
+            if event["what"] != "fault":
+                continue
+            runs = set(event.get("runs", [event.get("run")]))
+            healed = next((later for later in events[number:] if later["what"] == "healed" and later["kind"] == kind),
+                          events[-1])
+            if kind in ONLY_THE_COMMAND or event.get("signal") == USR1:
+                self._excuse(runs, event["at"], healed["at"] + MOMENT, False)
+            if kind in FROZEN:
+                self._excuse(runs, event["at"], healed["at"] + MOMENT, True)
+            if kind in TAKEN_AWAY:
+                self._excuse(runs.union(*(later["runs"] for later in events[number:] if later["what"] == "hit" and
+                                          later["kind"] == kind and later["at"] <= healed["at"])),
+                             event["at"], (event if "run" in event else healed)["at"] + to_fence, True)
 
-    def _excuse(self, runs, since, until):
-        for run in runs:
-            self._until.setdefault(run, []).append((since, until))
+    def _excuse(self, runs, since, until, command_too):
+        self._spans += [(run, since, until, command_too) for run in runs]
 
-    def covers(self, run, at, of_command):
-        """Whether a sign of life of that run, of its command or of what that has started, may come after its time."""
-        if run in self._others and not of_command:
-            return True
-        return any(since <= at <= until for since, until in self._until.get(run, ()))
+    def cover(self, run, at, of_command):
+        """Whether that run's command, or what that has started, may live then though it has lost the lock."""
+        return any(run == hit and since <= at <= until and (command_too or not of_command)
+                   for hit, since, until, command_too in self._spans)
+
+    def anybody_but(self, run, at):
+        """Whether somebody else may live then, and have the kernel's lock."""
+        return any(run != hit and since <= at <= until for hit, since, until, _ in self._spans)

@@ -3,13 +3,15 @@
 
 A line is "WORD RUN TOKEN NANOSECONDS PID", written at once to the file's end, the clock read just before.
 So both orders count: that of the clock, and that of the lines, in which a process that was frozen between
-reading the clock and writing cannot hide.
+reading the clock and writing cannot hide. Who enters has tried to lock a file, as holder.cc says, and notes an overlap
+where somebody has that: so the kernel says it too, which knows no order.
 """
 
 import re
 from dataclasses import dataclass, field
 
-LINE = re.compile(r"(enter|alive|exit) ([0-9]+\.[0-9]+) ([0-9]+) ([0-9]+) ([0-9]+)\n")
+LINE = re.compile(r"(enter|overlap|alive|exit|fail) ([a-z]*[0-9]+\.[0-9]+) ([0-9]+(?:,[0-9]+)*) ([0-9]+) ([0-9]+)\n")
+BEGINS, ENDS = ("enter", "overlap"), ("exit", "fail")
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,15 @@ class Line:
     number: int
     word: str
     run: str
-    token: int
+    tokens: tuple
     at: int
 
     def __str__(self):
         return f"line {self.number}: {self.word} {self.run} token {self.token} at {self.at / 1e9:.6f}"
+
+    @property
+    def token(self):
+        return self.tokens[0]
 
 
 @dataclass
@@ -32,16 +38,19 @@ class Section:
     latest: Line  # as the clock has it
     exit: Line = None
     oddities: list = field(default_factory=list)
+    pid: int = 0  # of the command itself
 
     @property
     def run(self):
         return self.enter.run
 
-    def take(self, line):
-        if line.word == "enter" or line.token != self.enter.token or self.exit:
+    def take(self, line, excused=False):
+        if line.word in BEGINS or line.tokens != self.enter.tokens or self.exit:
             self.oddities.append(line)
-        if line.word == "exit":
+        if line.word in ENDS:
             self.exit = line
+        if excused:
+            return
         self.last = line
         if line.at > self.latest.at:
             self.latest = line
@@ -54,7 +63,12 @@ class History:
     homeless: list  # lines of runs that have not entered
 
 
-def read_history(path):
+def nothing(*_):
+    return False
+
+
+def read_history(path, again=False, excused=nothing):
+    """`again`: a run may enter more than once, each time with a new token. `excused`: excuses.py."""
     found = History([], [], [])
     sections = {}
     with open(path, "rb") as lines:
@@ -64,12 +78,12 @@ def read_history(path):
             if not match:
                 found.unreadable.append((number, text))
                 continue
-            word, run, token, at, _ = match.groups()
-            line = Line(number, word, run, int(token), int(at))
-            if run in sections:
-                sections[run].take(line)
-            elif word == "enter":
-                sections[run] = Section(line, line, line)
+            word, run, token, at, pid = match.groups()
+            line = Line(number, word, run, tuple(map(int, token.split(","))), int(at))
+            if run in sections and not (again and word in BEGINS and line.tokens != sections[run].enter.tokens):
+                sections[run].take(line, excused(run, line.at, int(pid) == sections[run].pid))
+            elif word in BEGINS:
+                sections[run] = Section(line, line, line, pid=int(pid))
                 found.sections.append(sections[run])
             else:
                 found.homeless.append(line)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the contenders of the fault suite run under the lock:
 //
-//   faults_holder HISTORY STAY RUN MILLISECONDS [stubborn|forking]
+//   faults_holder HISTORY STAY RUN MILLISECONDS [LOCK…] [stubborn|forking|failing] [-- COMMAND…]
 //
-// It appends "enter RUN TOKEN NANOSECONDS PID" to HISTORY, then "alive …" every few milliseconds, and so does a
-// descendant in a session of its own that ignores SIGTERM. After MILLISECONDS it ends the descendant and writes "exit
-// …". If it entered before the moment that STAY begins with, it stays until the second one there: so a fault meets a
-// command that would live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another
-// process every millisecond, each in a session of its own, for ten seconds at the longest.
+// It takes the kernel's lock for each LOCK (kernel_lock.h), which all its descendants inherit, and appends "enter RUN
+// TOKEN NANOSECONDS PID" to HISTORY, or "overlap …" where somebody has one of them; then "alive …" every few
+// milliseconds, and so does a descendant in a session of its own that ignores SIGTERM. After MILLISECONDS, or when
+// COMMAND has ended, it ends the descendant and writes "exit …", a failing one "fail …". If it entered before the moment
+// that STAY begins with, or HISTORY.stay, it stays until the second one there: so a fault meets a command that would
+// live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another process every millisecond, each in a session of
+// its own, for ten seconds at the longest.
+#include "kernel_lock.h"
 #include "signs.h"
 
 #include <cerrno>
@@ -19,6 +22,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <poll.h>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,21 +30,29 @@ namespace {
 
 using faults::kBetweenSigns;
 using faults::kMillisecond;
+using faults::lock_in_kernel;
 using faults::now;
 using faults::stay_until;
 
 constexpr int64_t kLongestChain = 10'000 * kMillisecond;
 
 int history = -1;
-int stay = -1;
+int stays[2] = {-1, -1};
 const char* run = "";
-const char* token = "";
+std::string token;
+
+struct Manner {
+  bool stubborn = false;
+  bool forking = false;
+  bool failing = false;
+  char** command = nullptr;
+};
 
 // One write for each line: nobody's can be in the midst of another's. The clock is read before.
 int64_t sign(const char* what) {
   char line[256];
   const int64_t time = now();
-  const int length = snprintf(line, sizeof line, "%s %s %s %" PRId64 " %d\n", what, run, token, time, getpid());
+  const int length = snprintf(line, sizeof line, "%s %s %s %" PRId64 " %d\n", what, run, token.c_str(), time, getpid());
   if (write(history, line, static_cast<size_t>(length)) != length) {
     perror("faults_holder: cannot write the history");
     _exit(99);
@@ -72,36 +84,90 @@ void hand_on() {
   }
 }
 
+// Of several locks they stand in one word.
+void read_token() {
+  const char* const given = getenv("ZKLOCK_TOKEN");
+  if (!given) _exit(98);
+  token = given;
+  for (char& one : token) {
+    if (one == '\n') one = ',';
+  }
+}
+
+Manner read_manner(char** words) {
+  Manner manner;
+  for (; *words; ++words) {
+    const std::string word = *words;
+    manner.stubborn |= word == "stubborn";
+    manner.forking |= word == "forking";
+    manner.failing |= word == "failing";
+    if (word != "--") continue;
+    manner.command = words + 1;
+    break;
+  }
+  return manner;
+}
+
+bool lock_all(const char* prefix, char** words) {
+  bool good = true;
+  for (; *words && strcmp(*words, "--") != 0; ++words) {
+    if (strchr(*words, ':') && !lock_in_kernel(prefix, *words)) good = false;
+  }
+  return good;
+}
+
+// Its process, or 0.
+pid_t start(char** command) {
+  if (!command) return 0;
+  const pid_t child = fork();
+  if (child != 0) return child;
+  signal(SIGTERM, SIG_DFL);
+  execv(command[0], command);
+  _exit(97);
+}
+
+bool stays_on(int64_t entered) {
+  return now() < stay_until(stays[0], entered) || now() < stay_until(stays[1], entered);
+}
+
+// The status of its command.
+int live(const Manner& manner, int64_t entered, int64_t until) {
+  const pid_t command = start(manner.command);
+  int status = 0;
+  while (command != 0 ? waitpid(command, &status, WNOHANG) == 0 : now() < until || stays_on(entered)) {
+    sign("alive");
+    poll(nullptr, 0, kBetweenSigns);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* given = getenv("ZKLOCK_TOKEN");
-  if (argc < 5 || !given) return 98;
+  if (argc < 5) return 98;
   history = open(argv[1], O_WRONLY | O_APPEND | O_CLOEXEC);
-  stay = open(argv[2], O_RDONLY | O_CLOEXEC);
+  stays[0] = open(argv[2], O_RDONLY | O_CLOEXEC);
+  stays[1] = open((std::string(argv[1]) + ".stay").c_str(), O_RDONLY | O_CLOEXEC);
   run = argv[3];
-  token = given;
-  const bool forking = argc > 5 && strcmp(argv[5], "forking") == 0;
-  if (argc > 5 && !forking) signal(SIGTERM, SIG_IGN);
-  const int64_t entered = sign("enter");
+  read_token();
+  const Manner manner = read_manner(argv + 5);
+  if (manner.stubborn) signal(SIGTERM, SIG_IGN);
+  const int64_t entered = sign(lock_all(argv[1], argv + 5) ? "enter" : "overlap");
   const int64_t until = entered + atoll(argv[4]) * kMillisecond;
 
   int orders[2];
   int end[2];  // its writing end is the descendant's alone
-  if (pipe(orders) != 0 || pipe(end) != 0) return 98;
+  if (pipe2(orders, O_CLOEXEC) != 0 || pipe2(end, O_CLOEXEC) != 0) return 98;
   if (fork() == 0) {
     close(orders[1]);
-    be_descendant(orders[0], forking);
+    be_descendant(orders[0], manner.forking);
   }
   close(end[1]);
   wait(nullptr);
-  while (now() < until || now() < stay_until(stay, entered)) {
-    sign("alive");
-    poll(nullptr, 0, kBetweenSigns);
-  }
+  const int status = live(manner, entered, until);
   char byte = 0;
   if (write(orders[1], &byte, 1) != 1) return 98;
   static_cast<void>(read(end[0], &byte, 1));
-  sign("exit");
-  return 0;
+  sign(manner.failing ? "fail" : "exit");
+  return manner.failing ? 1 : status;
 }

@@ -25,9 +25,10 @@ PATIENCE = 5.0  # seconds for the last ones to end in order
 
 
 class Loop:
-    """Begun again as soon as it ends, until told to stop. `kind` is what the faults call it."""
+    """Begun again as soon as it ends, until told to stop. `kind` is what the faults call it, `family` who judges it."""
 
     kind = ""
+    family = "crowd"
 
     def __init__(self, name, servers, place, events):
         self.name = name
@@ -49,6 +50,9 @@ class Loop:
     def begun(self):
         """With the new process."""
 
+    def outlive(self, seconds):
+        """For a command that is to be found out."""
+
     def begin(self):
         self._count += 1
         self._earliest = time.monotonic() + BETWEEN_BEGINS
@@ -59,7 +63,7 @@ class Loop:
                 bound(self.place.zklock, "-S", self._servers, "--session-timeout", f"{SESSION:g}s",
                       "--connect-timeout", "2m", *self.words()),
                 env=self.place.environment, start_new_session=True, **pipes)
-        self.events.add("crowd begin", run=self.run, pid=self.current.pid)
+        self.events.add("crowd begin", run=self.run, pid=self.current.pid, family=self.family)
         self.begun()
 
     def said(self):
@@ -69,7 +73,8 @@ class Loop:
     def turn(self):
         if self.current and (status := self.current.poll()) is not None:
             self.current = None
-            self.events.add("crowd end", run=self.run, status=status, said=self.said(), over=self.stopped)
+            self.events.add("crowd end", run=self.run, status=status, said=self.said(), over=self.stopped,
+                            family=self.family)
         if not self.current and not self.stopped and time.monotonic() > self._earliest:
             self.begin()
 

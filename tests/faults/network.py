@@ -113,7 +113,7 @@ class Network:
 
     def reset(self, server):
         """The server gives up its connections to clients, and sends each a RST."""
-        self._run(server, "ss", "-K", "state", "established", "dst", address(CLIENTS))
+        self._run(server, "ss", "-K", "-t", "state", "established", "dst", address(CLIENTS))
 
     def narrow(self, bits):
         """What servers send to clients has so many bits a second; more than half a second's is lost."""

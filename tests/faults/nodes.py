@@ -1,44 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at the lock's nodes by another client, and its hand on them."""
+"""A look at the lock's nodes behind zklock's back, and a hand on them."""
 
 import json
-import logging
-import threading
 
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoNodeError
-from kazoo.handlers.threading import KazooTimeoutError
+from bare_client import NO_NODE, BareClient, Refused
 
-PATIENCE = 2.0  # seconds for an answer
-LIFETIME = 10.0
+ROUNDS = 100  # of deleting what somebody makes meanwhile
 
 
 class Nodes:
-    """None, and False, where no server answers in time: everything may be broken."""
+    """What cannot be had because no server answers, everything may be broken, is None."""
 
-    def __init__(self, servers, lock):
-        logging.getLogger("kazoo").setLevel(logging.CRITICAL)
-        self._client = KazooClient(servers, timeout=LIFETIME)
-        self._client.start_async()
+    def __init__(self, addresses, lock):
+        self._addresses = addresses
         self._lock = lock
-        self._one_at_a_time = threading.Lock()
 
-    def _ask(self, request):
-        with self._one_at_a_time:
+    def _with_client(self, do):
+        for address in self._addresses:
             try:
-                return request().get(timeout=PATIENCE)
-            except (KazooException, KazooTimeoutError):
-                return None
+                with BareClient(address) as client:
+                    return do(client)
+            except (OSError, Refused):
+                continue
+        return None
 
     def line(self):
         """(path, pid, session) of those in line, the holder first."""
-        names = self._ask(lambda: self._client.get_children_async(self._lock)) or []
+        return self._with_client(self._line) or []
+
+    def _line(self, client):
         found = []
-        for name in sorted((name for name in names if name[-10:].isdigit()), key=lambda name: name[-10:]):
+        names = [name for name in client.children(self._lock) if name[-10:].isdigit()]
+        for name in sorted(names, key=lambda name: name[-10:]):
             path = f"{self._lock}/{name}"
-            node = self._ask(lambda path=path: self._client.get_async(path))
-            if node and node[1].ephemeralOwner:
-                found.append((path, pid_of(node[0]), node[1].ephemeralOwner))
+            try:
+                node = client.get(path)
+            except Refused:  # gone
+                continue
+            if node.owner:
+                found.append((path, pid_of(node.data), node.owner))
         return found
 
     def of_pid(self, pid):
@@ -46,42 +46,46 @@ class Nodes:
         return next((place for place in self.line() if place[1] == pid), None)
 
     def delete(self, path):
-        """Whether it is gone by our hand."""
-        with self._one_at_a_time:
-            try:
-                self._client.delete_async(path).get(timeout=PATIENCE)
-                return True
-            except (KazooException, KazooTimeoutError):
-                return False
+        return self._with_client(lambda client: client.delete(path) or True)
 
     def delete_lock(self):
-        """With all below it, as long as somebody makes more."""
-        for _ in range(100):
-            for name in self._ask(lambda: self._client.get_children_async(self._lock)) or []:
-                self.delete(f"{self._lock}/{name}")
+        """With all below it."""
+        return self._with_client(self._delete_lock)
+
+    def _delete_lock(self, client):
+        for _ in range(ROUNDS):
             try:
-                self._client.delete_async(self._lock).get(timeout=PATIENCE)
-                return
-            except NoNodeError:
-                return
-            except (KazooException, KazooTimeoutError):
-                continue
+                for name in client.children(self._lock):
+                    try_to_delete(client, f"{self._lock}/{name}")
+                client.delete(self._lock)
+                return True
+            except Refused as refused:
+                if refused.args[0] == NO_NODE:
+                    return True
+        return False
 
-    def tree(self, path="/"):
-        """All paths below it, but ZooKeeper's own; None in place of them when no server answers."""
-        names = self._ask(lambda: self._client.get_children_async(path))
-        if names is None:
-            return None
-        found = []
-        for name in names:
-            below = f"{path.rstrip('/')}/{name}"
-            if below != "/zookeeper":
-                found += [below, *(self.tree(below) or [])]
-        return found
+    def tree(self):
+        """All paths but ZooKeeper's own."""
+        return self._with_client(tree_below)
 
-    def end(self):
-        self._client.stop()
-        self._client.close()
+
+def tree_below(client, path=""):
+    try:
+        names = client.children(path or "/")
+    except Refused:
+        return []
+    found = []
+    for name in sorted(names):
+        if f"{path}/{name}" != "/zookeeper":
+            found += [f"{path}/{name}", *tree_below(client, f"{path}/{name}")]
+    return found
+
+
+def try_to_delete(client, path):
+    try:
+        client.delete(path)
+    except Refused:
+        pass
 
 
 def pid_of(data):

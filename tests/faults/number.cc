@@ -6,6 +6,7 @@
 // It locks the file NUMBERS.NUMBER, which the kernel unlocks when it is dead, and appends "begin NUMBER RUN NANOSECONDS
 // PID" to NUMBERS, or "twice …" if it is locked; then "alive …" now and then, and after MILLISECONDS "end …". A
 // stubborn one ignores SIGTERM, and stays as long as the file STAY says.
+#include "kernel_lock.h"
 #include "signs.h"
 
 #include <csignal>
@@ -14,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string>
-#include <sys/file.h>
 
 namespace {
 
@@ -32,13 +32,6 @@ void sign(const char* what, const char* run) {
   if (write(numbers, line, static_cast<size_t>(length)) != length) _exit(99);
 }
 
-// False: somebody else's.
-bool lock_number(const std::string& path) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) _exit(98);
-  return flock(file, LOCK_EX | LOCK_NB) == 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,7 +44,7 @@ int main(int argc, char** argv) {
   if (stubborn) signal(SIGTERM, SIG_IGN);
   const int64_t entered = now();
   const int64_t until = entered + atoll(argv[4]) * faults::kMillisecond;
-  sign(lock_number(std::string(argv[1]) + "." + number) ? "begin" : "twice", argv[3]);
+  sign(faults::lock_in_kernel(argv[1], "x:" + number) ? "begin" : "twice", argv[3]);
   while (now() < until || (stubborn && now() < faults::stay_until(stay, entered))) {
     poll(nullptr, 0, kBetweenSigns);
     sign("alive", argv[3]);

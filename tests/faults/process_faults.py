@@ -54,6 +54,7 @@ class ProcessFaults:
             return
         run, process = target
         freeze = "frozen" in fault.kind
+        self._targets.outlive(run, OUTLIVE)
         hit = self._begin(fault, OUTLIVE if kind in ("worker", "number") else None, run=run)
         process.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
         yield hit
@@ -133,6 +134,9 @@ ACTS = {
     "number killed": ProcessFaults.crowd_hit,
     "number frozen, less than a session": ProcessFaults.crowd_hit,
     "number frozen, more than a session": ProcessFaults.crowd_hit,
+    "run killed": ProcessFaults.crowd_hit,
+    "run frozen, less than a session": ProcessFaults.crowd_hit,
+    "run frozen, more than a session": ProcessFaults.crowd_hit,
     "member killed": ProcessFaults.crowd_hit,
     "member frozen": ProcessFaults.crowd_hit,
     "watcher frozen": ProcessFaults.crowd_hit,

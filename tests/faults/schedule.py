@@ -3,7 +3,7 @@
 
 The lanes run side by side, each with one fault after the other: on the contenders' processes, on their nodes and
 sessions and by signals that they obey, on the ensemble and what lies between its servers, on what lies between it and
-its clients, on clocks, on those who use queues and groups, on those who use numbers, and signals that are no harm. So
+its clients, on clocks, on those who use queues and groups, numbers or other locks, and signals that are no harm. So
 faults of different lanes coincide, and no fault of one lane meets another: killing zklock while its guard is
 frozen leaves nobody to keep the promise, and with the whole ensemble away there is nobody who could get a
 lock that the holder has lost. What is not promised after some of them is in excuses.py.
@@ -137,6 +137,11 @@ LANES = (
         Kind("number killed", 0, 0),
         Kind("number frozen, less than a session", 0.2, 0.6),
         Kind("number frozen, more than a session", 1.6, 3.0),
+    )),
+    Lane("runs", 1.0, 2.0, (
+        Kind("run killed", 0, 0),
+        Kind("run frozen, less than a session", 0.2, 0.6),
+        Kind("run frozen, more than a session", 1.6, 3.0),
     )),
     Lane("signals", 1.3, 1.7, (
         Kind("signals that end nobody", 0, 0),

@@ -15,7 +15,7 @@ constexpr int kBetweenSigns = 4;  // milliseconds
 
 inline int64_t now() {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_BOOTTIME, &time);
   return time.tv_sec * 1000 * kMillisecond + time.tv_nsec;
 }
 

@@ -96,6 +96,12 @@ class Targets:
         process = loop and loop.current
         return (loop.run, process) if process else None
 
+    def outlive(self, run, seconds):
+        """Its command does, where its loop has one that can."""
+        for loop in self._crowd.all:
+            if loop.run == run:
+                loop.outlive(seconds)
+
     def anybody(self, lot):
         """The holder in half of the cases."""
         held = self._holding() if lot % 2 else None

@@ -3,9 +3,11 @@
 //
 //   faults_worker WORK STAY RUN
 //
-// It appends "begin ITEM RUN NANOSECONDS PID" to WORK, then "alive …" every few milliseconds, and "end …" after a time
-// that the item's name gives. Some items stay as long as the file STAY says, some commands ignore SIGTERM, and an item
-// that ends in "!" fails until its third attempt.
+// It takes the kernel's lock for the item (kernel_lock.h) and appends "begin ITEM RUN NANOSECONDS PID ID ATTEMPT" to
+// WORK, or "twice …" where another command has it; then "alive …" every few milliseconds, and "end …" after a time that
+// the item's name gives, or "fail …". Some items stay as long as the file STAY says, some commands ignore SIGTERM. An
+// item that ends in "!" fails until its third attempt, one in "!!" always.
+#include "kernel_lock.h"
 #include "signs.h"
 
 #include <csignal>
@@ -26,9 +28,15 @@ constexpr int kEnoughAttempts = 3;
 int work = -1;
 char item[256] = "";
 
+const char* text_of(const char* variable) {
+  const char* const text = getenv(variable);
+  return text ? text : "-";
+}
+
 void sign(const char* what, const char* run) {
   char line[512];
-  const int length = snprintf(line, sizeof line, "%s %s %s %" PRId64 " %d\n", what, item, run, now(), getpid());
+  const int length = snprintf(line, sizeof line, "%s %s %s %" PRId64 " %d %s %s\n", what, item, run, now(), getpid(),
+                              text_of("ZKLOCK_ITEM_ID"), text_of("ZKLOCK_ATTEMPT"));
   if (write(work, line, static_cast<size_t>(length)) != length) _exit(99);
 }
 
@@ -46,10 +54,10 @@ unsigned hash() {
   return sum;
 }
 
-int result() {
-  const char* const attempt = getenv("ZKLOCK_ATTEMPT");
-  const bool fails = item[strlen(item) - 1] == '!' && attempt && atoi(attempt) < kEnoughAttempts;
-  return fails ? 1 : 0;
+bool fails() {
+  const size_t length = strlen(item);
+  if (item[length - 1] != '!') return false;
+  return item[length - 2] == '!' || atoi(text_of("ZKLOCK_ATTEMPT")) < kEnoughAttempts;
 }
 
 }  // namespace
@@ -62,11 +70,12 @@ int main(int argc, char** argv) {
   if (lot % 2) signal(SIGTERM, SIG_IGN);
   const int64_t entered = now();
   const int64_t until = entered + (kShortest + lot % kSpread) * faults::kMillisecond;
-  sign("begin", argv[3]);
+  const bool alone = faults::lock_in_kernel(argv[1], std::string("x:") + text_of("ZKLOCK_ITEM_ID"));
+  sign(alone ? "begin" : "twice", argv[3]);
   while (now() < until || (lot % kOneInStays == 0 && now() < faults::stay_until(stay, entered))) {
     poll(nullptr, 0, faults::kBetweenSigns);
     sign("alive", argv[3]);
   }
-  sign("end", argv[3]);
-  return result();
+  sign(fails() ? "fail" : "end", argv[3]);
+  return fails() ? 1 : 0;
 }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops of `zklock run` that promises.py has beside the contenders for the one lock."""
+
+import os
+
+from events import now
+from loops import Loop
+from promises import INNER_PATHS, SPECS, spec_of
+from schedule import SESSION
+
+
+class Holder(Loop):
+    kind = family = "run"
+
+    def __init__(self, name, servers, place, events):
+        super().__init__(name, servers, place, events)
+        self.spec = spec_of(name)
+        for path in (self._history(), self._stay()):
+            open(path, "ab").close()
+        # Half of them stay for the faults that hit others, too; they would be slow if all did.
+        self._others_stay = place.path("stay") if int(name[-1]) % 2 else os.devnull
+
+    def _history(self):
+        return self.place.path(f"history.{self.spec.family}")
+
+    def _stay(self):
+        return f"{self._history()}.stay"
+
+    def outlive(self, seconds):
+        """What runs now in this family goes on for so long, should nobody end it."""
+        with open(self._stay(), "r+", encoding="ascii") as stay:
+            stay.write(f"{now():020} {now() + int(seconds * 1e9):020}\n")
+
+    def words(self):
+        return ["run", *self.spec.options, *self.spec.paths(), "--", *self._command(self.spec, self.run)]
+
+    def _command(self, spec, run):
+        manner = ["failing"] if spec.failing and self.chance.randrange(spec.failing) == 0 else []
+        manner += ["stubborn"] if self.chance.random() < 0.5 else []
+        inner = ["--", *self._inner(spec.inner)] if spec.inner else []
+        length = self.chance.randrange(spec.shortest, spec.longest)
+        return [self.place.holder, self._history(), self._others_stay, run, str(length), *spec.locks, *manner, *inner]
+
+    def _inner(self, name):
+        command = self._command(spec_of(name), f"in{self.run}")
+        return [self.place.zklock, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m", "run",
+                INNER_PATHS[name], "--", *command]
+
+
+def lock_loops(families, servers, place, events):
+    return [Holder(f"{spec.name}{number}", servers[number % len(servers)], place, events)
+            for spec in SPECS if spec.family in families for number in range(1, spec.count + 1)]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What else runs in the crowd than its old parts, as a table: families of loops, each with a promise of its own.
+
+    shared     readers (-s) are in together, writers alone
+    slots      never more than three in one of three slots
+    several    who takes both locks shuts out who takes one of them
+    nested     a run inside a run, of the same lock and of another one
+    once       --once-per: after a success nobody runs for a while, after a failure somebody does
+    waits      -w and -n end in time
+    restart    --restart goes on, whatever is lost
+    numbers    --any (any_of.py)
+    groups     a member's command, --unique, wait (group_loops.py)
+    values     a counter by --if-version, and who watches it (value_loops.py)
+    order      one consumer writes the lines of each pusher in their order (queue_loops.py)
+    dead       what always fails is given up on after so many attempts; requeue (queue_loops.py)
+
+A short run has some of them, by its seed.
+"""
+
+import random
+from dataclasses import dataclass
+
+FAMILIES = ("shared", "slots", "several", "nested", "once", "waits", "restart", "numbers", "groups", "values", "order",
+            "dead")
+IN_A_SHORT_RUN = 4
+ROOT = "/promises/"
+ONCE_PER = 3.0  # seconds
+WAIT = 1.5
+SLOTS = 3
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Of `count` loops of `zklock run` that are called `name`; `locks` as faults_holder wants them."""
+    family: str
+    name: str
+    count: int
+    locks: tuple
+    options: tuple = ()
+    shortest: int = 50  # milliseconds that the command lives
+    longest: int = 400
+    failing: int = 0  # one in so many
+    inner: str = ""  # the name of another one, that the command runs
+    ends_alone: tuple = ()  # statuses of who has never entered
+
+    def paths(self):
+        return [ROOT + lock.partition(":")[2] for lock in self.locks]
+
+
+SPECS = (
+    Spec("shared", "reader", 3, ("s:shared",), ("-s",), 200, 800),
+    Spec("shared", "writer", 2, ("x:shared",)),
+    Spec("slots", "slot", 5, (f"{SLOTS}:slots",), ("--slots", str(SLOTS))),
+    Spec("several", "both", 2, ("x:left", "x:right")),
+    Spec("several", "left", 1, ("x:left",)),
+    Spec("several", "right", 1, ("x:right",)),
+    Spec("nested", "same", 2, ("x:outer",), inner="insame"),
+    Spec("nested", "other", 1, ("x:outer",), inner="inother"),
+    Spec("nested", "inner", 2, ("x:inner",)),
+    Spec("once", "once", 3, ("x:once",), ("--once-per", f"{ONCE_PER:g}s"), failing=3, ends_alone=(75,)),
+    Spec("waits", "long", 2, ("x:waits",), (), 500, 2500),
+    Spec("waits", "wait", 2, ("x:waits",), ("-w", f"{WAIT:g}s"), ends_alone=(75, 69)),
+    Spec("waits", "try", 1, ("x:waits",), ("-n",), ends_alone=(75, 69)),
+    Spec("restart", "standby", 3, ("x:restart",), ("--restart",), 1000, 6000),
+)
+# Run by the commands of others, and begun by nobody else. Who is in the same lock needs none of the kernel's: it
+# inherits the outer one's.
+INNER = (
+    Spec("nested", "insame", 0, (), (), 50, 400),
+    Spec("nested", "inother", 0, ("x:inner",), (), 50, 400),
+)
+BY_NAME = {spec.name: spec for spec in (*SPECS, *INNER)}
+INNER_PATHS = {"insame": ROOT + "outer", "inother": ROOT + "inner"}
+
+
+def spec_of(run):
+    """Of a run, or a loop, that is called NAME and a number."""
+    return BY_NAME[run.partition(".")[0].rstrip("0123456789")]
+
+
+def chosen(seed, whole):
+    """The families that a run has."""
+    if whole:
+        return FAMILIES
+    return tuple(random.Random(f"{seed} families").sample(FAMILIES, IN_A_SHORT_RUN))

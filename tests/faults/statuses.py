@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which exit status of a `zklock run` fits what has happened to it:
+
+    left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
+    cut short inside              76
+    never entered                 what its options allow: 75, 69
+    killed by the suite           that, or whatever it had come to
+    ended by the suite's TERM     the signal, or what the command made of it
+"""
+
+from promises import spec_of
+
+LOST, KILLED, TERMINATED = 76, -9, -15
+FAILED = 1  # of a command that was to fail
+OVER = {0, FAILED, LOST, KILLED, TERMINATED, 128 + 15, 128 + 9, 75, 69}
+
+
+def fitting(spec, section, hits):
+    """The statuses that fit. `section`: the last one of the run, None if it has never entered; `hits`: faults."""
+    if section is None:
+        fits = set(spec.ends_alone)
+    elif section.exit:
+        fits = {FAILED if section.exit.word == "fail" else 0}
+        fits |= {LOST} if "--restart" not in spec.options or spec.inner else set()
+    else:
+        fits = {LOST} if "--restart" not in spec.options else set()
+    if any(kind.endswith(" killed") for kind in hits):
+        fits.add(KILLED)
+    return fits
+
+
+def wrong_statuses(record):
+    for run, end in record.ends.items():
+        section = record.sections[run][-1] if record.sections.get(run) else None
+        fits = OVER if end.get("over") else fitting(spec_of(run), section, record.hits[run])
+        if end["status"] in fits:
+            continue
+        how = "never entered" if section is None else "left its section" if section.exit else "was cut short inside"
+        last = end["said"].strip().splitlines()[-1:]
+        yield f"status {end['status']} of {run}, which {how}: {''.join(last)}"

@@ -47,7 +47,7 @@ std::string ProtectedNode::name() const {
 }
 
 Held ProtectedNode::held(const std::string& path) const {
-  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_};
+  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, seen_};
 }
 
 NodeState ProtectedNode::make(const std::string& stem, const std::string& data, Deadline until) {
@@ -71,6 +71,7 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     if (made.code != Code::ok) throw zk::failure_of(tried_, made);
     path_ = made.path;
     created_ = made.stat;
+    seen_ = BootClock::now();
     siblings_ = list;
     return list.code == Code::ok ? NodeState::there : confirm(until);
   }
@@ -98,6 +99,7 @@ NodeState ProtectedNode::find(Deadline until) {
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
     created_ = own.stat;
+    seen_ = BootClock::now();
     return confirm(until);
   }
   return NodeState::missing;

@@ -22,6 +22,7 @@ struct Held {
   int64_t token = 0;       // the node's czxid: grows from one holder to the next
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
   Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
+  Deadline seen{};         // when we knew that it was made; nothing: that was long ago
   zk::Watch watch = {};    // on the node's data, whose text as of then was looked at; nothing: none was set
 };
 
@@ -98,6 +99,7 @@ class ProtectedNode {
   zk::Call entering_;  // the create whose answer may still come
   std::string path_;   // once known
   zk::Stat created_;
+  Deadline seen_{};
   Deadline proved_{};
   zk::Answer refusal_;    // the server's word, if remove() was refused
   zk::Call removing_;     // the delete that remove() did not send itself

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/last_success.h"
 
+#include "host/trace.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,6 +12,14 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 using zk::Step;
+
+namespace {
+
+void trace_success(const char* event, const Held& held) {
+  host::trace(event, {{"node", held.node}, {"lock", held.path}});
+}
+
+}  // namespace
 
 LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
     : session_(session), data_(std::move(data)) {
@@ -40,6 +50,7 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
     const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
+    host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }
   return youngest;
@@ -59,10 +70,12 @@ std::vector<Step> LastSuccess::steps() const {
 bool LastSuccess::record(Duration budget) {
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   while (!recorded_ && session_.settle_connection(until)) {
+    for (const Success& success : successes_) trace_success("recording", success.held);
     const zk::Call recording = session_.client().transact(steps());
     if (!session_.settle(recording, until)) break;
     const Code code = recording->answer.code;
     recorded_ = code == Code::ok;
+    for (const Success& success : successes_) trace_success(recorded_ ? "recorded" : "record unknown", success.held);
     if (recorded_ || code == Code::expired) break;
     if (code != Code::unknown && code != Code::no_node && code != Code::node_exists) {
       throw zk::failure_of("cannot record the success", recording->answer);
@@ -84,6 +97,7 @@ bool LastSuccess::look_again(Deadline until) {
     if (session_.expired()) return false;
     if (barrier->answer.code == Code::unknown || own->answer.code == Code::unknown) return true;
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
+    trace_success(recorded_ ? "recorded" : "not recorded", success.held);
     if (recorded_ || own->answer.code == Code::no_node) return false;
     success.exists = last->answer.code == Code::ok;
   }

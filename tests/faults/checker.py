@@ -175,7 +175,7 @@ def check(history_path, events_path, wanted=(0, 0)):
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
-                                        lock_checker.check(folder, all_events), margin.check(folder, all_events, wanted[0] > 0),
+                                        lock_checker.check(folder, all_events), margin.check(folder, all_events),
                                         fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations

@@ -114,13 +114,11 @@ def blind_proofs(traces, events):
                        f"at {at / SECOND:.6f}")
 
 
-def check(folder, events, wanted=True):
-    """(what was counted, violations), both as lines of text; nothing where nobody was inside. `wanted`: a trace is."""
-    history, path = os.path.join(folder, "history"), os.path.join(folder, "trace")
-    if not os.path.exists(history) or os.path.getsize(history) == 0:
-        return [], []
+def check(folder, events):
+    """(what was counted, violations), both as lines of text; nothing where nobody was to trace anything."""
+    path = os.path.join(folder, "trace")
     if not os.path.exists(path):
-        return [], ["nothing was traced"] if wanted else []
+        return [], []
     traces, margins = read_traces(path), []
     violations = [*past_the_fence(traces, folder, events, margins), *blind_proofs(traces, events)]
     proofs = sum(len(trace.proofs) for trace in traces.values())

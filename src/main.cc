@@ -5,6 +5,7 @@
 #include "host/net/lookup_modules.h"
 #include "host/signals.h"
 #include "host/terminal.h"
+#include "host/trace.h"
 
 #include <exception>
 #include <string>
@@ -26,6 +27,7 @@ int run(int argc, char** argv) {
 #endif
   zklock::command::ExitPolicy policy;
   try {
+    zklock::host::open_trace();
     return zklock::command::run_command_line(argc, argv, inherited, policy);
   } catch (const zklock::Failure& failure) {
     return tell(failure, policy);

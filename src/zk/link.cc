@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/link.h"
 
+#include "host/trace.h"
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zklock::zk {
 
@@ -126,6 +128,7 @@ void Link::cut() {
 
 void Link::note_state() {
   if (client_.state() != ClientState::connected) {
+    if (connected_) trace_loss();
     if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
     if (client_.state() != ClientState::unconnected) return;
     if (trying_) note_failure();
@@ -136,6 +139,7 @@ void Link::note_state() {
   if (unconnected_since_ != kNever) {
     heard_ = begun_ = handshake_since();
     if (connected_) connected_();
+    if (connected_) host::trace("heard", {{"since", begun_}});
   }
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
@@ -144,6 +148,11 @@ void Link::note_state() {
   refusing_.clear();
   trouble_.reset();
   attempts_ = 0;
+}
+
+void Link::trace_loss() {
+  if (unconnected_since_ == kNever) host::trace("disconnected");
+  if (client_.state() == ClientState::expired && !std::exchange(expiry_traced_, true)) host::trace("expired");
 }
 
 void Link::note_failure() {

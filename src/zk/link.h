@@ -48,6 +48,7 @@ class Link : public host::Source {
   void note_state();
   void note_attempt();
   void note_failure();
+  void trace_loss();
   void cut();
   Deadline cut_at() const;
   Deadline handshake_since() const;
@@ -58,6 +59,7 @@ class Link : public host::Source {
   Client& client_;
   std::function<void()> connected_;
   size_t round_;
+  bool expiry_traced_ = false;
   int fd_ = -1;            // valid until the next call into the client
   Deadline not_before_{};  // no interest() before this moment
   bool has_unread_ = false;

@@ -3,6 +3,7 @@
 
 #include "host/net/resolver.h"
 #include "host/terminal.h"
+#include "host/trace.h"
 #include "zk/library_log.h"
 #include "zk/path.h"
 #include "zk/timing.h"
@@ -32,9 +33,15 @@ void Session::open(Deadline until) {
   client_options_ = client_options(addresses(resolved));
   client_ = std::make_unique<Client>(client_options_);
   client_->take_over(losses);
-  link_ = std::make_unique<Link>(*client_, [this] { page_.note(*client_, client_options_.servers); });
+  link_ = std::make_unique<Link>(*client_, [this] { note_connected(); });
   loop_.add(*link_);
   ready(until);
+}
+
+void Session::note_connected() {
+  page_.note(*client_, client_options_.servers);
+  host::set_traced_session(id());
+  host::trace("session", {{"timeout", timeout() / 1ms}, {"server", server()}});
 }
 
 ClientOptions Session::client_options(std::vector<Server> servers) const {
@@ -90,11 +97,14 @@ void Session::close() {
 }
 
 void Session::drop() {
+  if (client_) host::trace("closing");
+  const bool clean = client_ && connected();
   second_.reset();
   if (link_) loop_.remove(*link_);
   link_.reset();
   client_.reset();
   page_.clear();
+  if (clean) host::trace("closed");
 }
 
 void Session::turn(Deadline until) {

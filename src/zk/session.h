@@ -119,6 +119,7 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   void make_chroot(Deadline until);
+  void note_connected();
   void drop();
 
   host::Loop& loop_;

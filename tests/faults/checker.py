@@ -10,8 +10,9 @@
     4. Statuses: as what has hit a run allows, contender_statuses.py.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What is no promise after some faults is in excuses.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks' promises are
-in lock_checker.py, what fenced writes do in fenced_checker.py.
+What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
+margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
+promises are in lock_checker.py, what fenced writes do in fenced_checker.py.
 """
 
 import collections
@@ -22,6 +23,7 @@ import any_of
 import crowd_checker
 import fenced_checker
 import lock_checker
+import margin
 from contender_statuses import Statuses
 from events import read_events
 from excuses import Excuses
@@ -173,7 +175,8 @@ def check(history_path, events_path, wanted=(0, 0)):
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
-                                        lock_checker.check(folder, all_events), fenced_checker.check(folder, least)):
+                                        lock_checker.check(folder, all_events), margin.check(folder, all_events),
+                                        fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations
     return counted, violations

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/child/attended_command.h"
 
+#include "host/trace.h"
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -48,6 +50,7 @@ void AttendedCommand::start(const std::vector<std::string>& variables) {
   if (terms_.lease) guard_.set_fence(fence());
   guard_.start({variables, {}, {}, terms_.nested});
   stage_ = CommandStage::running;
+  host::trace("started", {{"fence", fence()}});
 }
 
 void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& variables) {
@@ -67,9 +70,18 @@ void AttendedCommand::decide() {
 bool AttendedCommand::look() {
   pass_on_signals();
   over_ = stage_ == CommandStage::holding ? holding_is_over() : running_is_over();
+  if (over_) trace_end();
   // What may be left runs on without the lock.
   if (over_) guard_.let_go();
   return over_;
+}
+
+void AttendedCommand::trace_end() const {
+  if (guard_.fenced() || guard_.killed()) {
+    host::trace("killed by the guard", {{"command", guard_.command()}, {"overrun", guard_.overrun().count()}});
+  } else {
+    host::trace("ended", {{"command", guard_.command()}, {"status", guard_.wait_status()}, {"lost", lost()}});
+  }
 }
 
 bool AttendedCommand::running_is_over() {

@@ -95,6 +95,7 @@ class AttendedCommand : public host::Source {
   Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : nudge_at_; }
   Deadline fence() const { return terms_.lease ? terms_.lease->fence() : kNever; }
   bool look();
+  void trace_end() const;
   bool running_is_over();
   void pass_on_signals();
   void continue_stopped();

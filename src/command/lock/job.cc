@@ -4,6 +4,7 @@
 #include "command/lock/locks.h"
 #include "command/lock/wait_report.h"
 #include "host/notify.h"
+#include "host/trace.h"
 #include "recipe/lock/any_lock.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"
@@ -112,6 +113,9 @@ class Job {
   int run_under(LockSet& locks) {
     const std::vector<Held>& held = locks.held();
     course_.stint.grant(held);
+    for (const Held& one : held) {
+      host::trace("granted", {{"node", one.node}, {"lock", one.path}, {"sent", one.sent}, {"proved", one.proved}});
+    }
     options_.note.token = held.front().token;
     recipe::LastSuccess last(session_, held, to_json(options_.note));
     // From the grant on nothing waits without it.
@@ -179,6 +183,7 @@ class Job {
     }
     if (!age || *age >= *options_.once_per) return;
     course_.stint.skipped = true;
+    host::trace("skipped", {{"lock", locks.held().front().path}});
     locks.release(session_.timeout());
     session_.close();
     throw Failure(ExitStatus::busy, fmt::format("skipped: a run under {} succeeded {} ago (--once-per {})", names_,
@@ -230,6 +235,7 @@ class Job {
       finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
     }
     course_.stint.released = BootClock::now();
+    host::trace("released");
     // Not before: were we killed, it would give the lock back.
     guard_.dismiss();
     session_.close();

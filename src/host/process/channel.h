@@ -40,6 +40,7 @@ enum class CommandPhase : int {
 struct GuardPage {
   std::atomic<int> command{0};  // which one the rest speaks of, counted from 1; written before its phase is `running`
   std::atomic<CommandPhase> phase{CommandPhase::idle};
+  std::atomic<pid_t> pid{0};              // of the command; 0: none was started
   std::atomic<int> wait_status{0};        // as from waitpid, from `ended` on
   std::atomic<int> exec_error{0};         // errno of a failed exec
   std::atomic<int> stop_signal{0};        // while `stopped`

@@ -48,6 +48,7 @@ class Guard : public Source {
   void finish(Duration grace);
 
   CommandPhase phase() const { return page_->command == command_ ? page_->phase.load() : CommandPhase::idle; }
+  pid_t command() const { return page_->pid; }
   int wait_status() const { return page_->wait_status; }
   int stop_signal() const { return page_->stop_signal; }
   pid_t stubborn() const { return page_->stubborn; }

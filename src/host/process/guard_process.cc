@@ -182,6 +182,7 @@ class GuardProcess {
     if (getppid() != setup_.zklock) return set_phase(CommandPhase::gone);
     errno = EMFILE;
     command_ = order.whole ? spawn_command(order) : -1;
+    page_.pid = std::max(command_, 0);
     if (command_ < 0) {
       command_ = 0;
       page_.exec_error = errno;

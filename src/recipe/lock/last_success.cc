@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/last_success.h"
 
+#include "host/trace.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,10 +13,31 @@ using zk::Answer;
 using zk::Code;
 using zk::Step;
 
+namespace {
+
+void trace_success(const char* event, const Held& held) {
+  host::trace(event, {{"node", held.node}, {"lock", held.path}});
+}
+
+}  // namespace
+
 LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
     : session_(session), data_(std::move(data)) {
   for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
 }
+
+namespace {
+
+// The server's time is known of the moment at which our node was made, and our own clock counts from there. What came
+// after our node is not in the future, whatever the two servers' clocks say. A zklock that runs us has had the lock for
+// longer, and nobody tells for how long: what came since then counts as if it were just now.
+Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
+  const Duration stood = ours ? BootClock::now() - held.seen : Duration::zero();
+  const Duration age = span_between(last.modified_ms, held.created_ms) + stood;
+  return last.modified > held.token ? std::max(age, Duration::zero()) : age;
+}
+
+}  // namespace
 
 // A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {
@@ -25,10 +48,9 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
-    Duration age = span_between(last.stat.modified_ms, success.held.created_ms);
-    // A zklock that runs us has had the lock for longer: the success may be since then.
-    if (success.held.owner != session_.id()) age = std::max(age, Duration::zero());
+    const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
+    host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);
   }
   return youngest;
@@ -48,10 +70,12 @@ std::vector<Step> LastSuccess::steps() const {
 bool LastSuccess::record(Duration budget) {
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   while (!recorded_ && session_.settle_connection(until)) {
+    for (const Success& success : successes_) trace_success("recording", success.held);
     const zk::Call recording = session_.client().transact(steps());
     if (!session_.settle(recording, until)) break;
     const Code code = recording->answer.code;
     recorded_ = code == Code::ok;
+    for (const Success& success : successes_) trace_success(recorded_ ? "recorded" : "record unknown", success.held);
     if (recorded_ || code == Code::expired) break;
     if (code != Code::unknown && code != Code::no_node && code != Code::node_exists) {
       throw zk::failure_of("cannot record the success", recording->answer);
@@ -73,6 +97,7 @@ bool LastSuccess::look_again(Deadline until) {
     if (session_.expired()) return false;
     if (barrier->answer.code == Code::unknown || own->answer.code == Code::unknown) return true;
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
+    trace_success(recorded_ ? "recorded" : "not recorded", success.held);
     if (recorded_ || own->answer.code == Code::no_node) return false;
     success.exists = last->answer.code == Code::ok;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/lease.h"
 
+#include "host/trace.h"
 #include "recipe/line.h"
 #include "zk/timing.h"
 
@@ -10,6 +11,21 @@
 namespace zklock::recipe {
 
 using zk::Code;
+
+namespace {
+
+const char* name_of(LeaseState state) {
+  switch (state) {
+    case LeaseState::held: return "held";
+    case LeaseState::node_deleted: return "deleted";
+    case LeaseState::revoked: return "revoked";
+    case LeaseState::expired: return "expired";
+    case LeaseState::unproved: return "unproved";
+  }
+  return "";
+}
+
+}  // namespace
 
 Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched)
     : session_(session), grace_(grace), watched_(watched), connections_(session.client().connections()) {
@@ -47,6 +63,11 @@ void Lease::arm(host::PollSet& set) {
 // Here and not while recording: only now has every source recorded, the session's too.
 void Lease::decide() {
   if (state_ != State::held || nodes_.empty()) return;
+  look();
+  if (state_ != State::held) host::trace("lost", {{"why", name_of(state_)}, {"fence", fence_}});
+}
+
+void Lease::look() {
   // The clock first: after a pause of ours the guard has killed the command already, whatever the answers say that
   // have piled up.
   const Deadline now = BootClock::now();
@@ -78,6 +99,7 @@ void Lease::send_heartbeat() {
   for (const HeldNode& node : nodes_) nodes.push_back(node.held.node);
   sent_ = BootClock::now();
   proof_ = session_.proof_now();
+  host::trace("asking");
   heartbeat_ = session_.client().check(nodes);
 }
 
@@ -88,6 +110,7 @@ void Lease::take_heartbeat() {
   if (code == Code::ok) {
     proved_ = proof_;
     fence_ = kNever;  // may grow
+    host::trace("proved", {{"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
     next_heartbeat_ = sent_ + zk::heartbeat_of(session_.timeout());
   } else if (code == Code::no_node) {
     state_ = State::node_deleted;

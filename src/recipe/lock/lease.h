@@ -65,6 +65,7 @@ class Lease : public host::Source {
     zk::Call call;    // the read that sets it, if under way
   };
 
+  void look();
   void take_heartbeat();
   void send_heartbeat();
   void take(HeldNode& node);

@@ -2,6 +2,7 @@
 #include "recipe/lock/lock.h"
 
 #include "base/text.h"
+#include "host/trace.h"
 #include "recipe/use.h"
 #include "zk/timing.h"
 
@@ -97,6 +98,7 @@ std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& polic
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_, policy.until);
   own_.check_number();
   place_ = find_place(line(), own_.name(), type_.with_kazoo);
+  trace_place();
   switch (place_.turn) {
     case Turn::mine: return Outcome::held;
     case Turn::gone: return Outcome::removed;
@@ -108,6 +110,16 @@ std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& polic
     case Turn::waiting: return std::nullopt;
   }
   return std::nullopt;
+}
+
+// `pzxid`: the last change of the line that the list has.
+void Lock::trace_place() const {
+  const std::string before = child(place_.predecessor);
+  const bool waits = place_.turn == Turn::waiting;
+  host::trace("seen", {{"node", own_.path()},
+                       waits ? host::TraceField("predecessor", before) : host::TraceField("predecessor", nullptr),
+                       {"there", place_.turn != Turn::gone},
+                       {"pzxid", own_.siblings().stat.child_changed}});
 }
 
 std::vector<Contender> Lock::line() const {
@@ -144,7 +156,9 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   if (mine.data == kRevoked || somebody_elses) return Outcome::removed;
   if (session_.expired()) return Outcome::expired;
   // Gone already, or the watch was lost with the connection.
-  if (predecessor.code != Code::ok || !watch_) return std::nullopt;
+  const bool watched = predecessor.code == Code::ok && watch_;
+  host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
+  if (!watched) return std::nullopt;
   const auto contender = parse_contender(place_.predecessor);
   if (predecessor.stat.ephemeral_owner == 0 && contender->family != Family::kazoo) {
     ignored_.insert(place_.predecessor);
@@ -157,9 +171,11 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
 }
 
 std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {
-  return wait_for_change(
+  const auto ended = wait_for_change(
       session_, watches(), policy, observer_, [this]() -> const Holder& { return look_around(); },
       deadline_in(zk::longest_sleep_of(session_.timeout())));
+  host::trace("woken", {{"node", own_.path()}, {"again", !ended}});
+  return ended;
 }
 
 // Those before us may have changed without waking us. Not worth a sync, nor a failure.

@@ -141,6 +141,7 @@ class Lock : public Lockable {
  private:
   Outcome stand_in_line(const WaitPolicy& policy);
   std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
+  void trace_place() const;
   std::optional<Outcome> sleep(const WaitPolicy& policy);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 

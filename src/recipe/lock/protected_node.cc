@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/protected_node.h"
 
+#include "host/trace.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
 #include "zk/path.h"
@@ -47,7 +48,17 @@ std::string ProtectedNode::name() const {
 }
 
 Held ProtectedNode::held(const std::string& path) const {
-  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_};
+  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_, seen_};
+}
+
+void ProtectedNode::note_sending() {
+  sent_ = BootClock::now();
+  proved_ = session_.proof_now();
+}
+
+// Only the last question counts, whatever the one before it has proved.
+void ProtectedNode::trace_proof() const {
+  host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
 }
 
 NodeState ProtectedNode::make(const std::string& stem, const std::string& data, Deadline until) {
@@ -57,12 +68,16 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     stem_ = parent() + "/" + stem;
     path_.clear();
     was_deleted_ = false;
-    proved_ = session_.proof_now();
+    note_sending();
+    host::trace("creating", {{"node", stem_}});
     entering_ = session_.client().create(stem_, data, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(parent());
     const Answer made = session_.await(entering_, until);
     const Answer list = session_.await(listed, until);
-    if (made.code == Code::unknown) return find(until);
+    if (made.code == Code::unknown) {
+      host::trace("create unknown", {{"node", stem_}});
+      return find(until);
+    }
     if (made.code == Code::expired) return NodeState::expired;
     if (made.code == Code::no_node) {
       make_parents(until);
@@ -71,7 +86,10 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     if (made.code != Code::ok) throw zk::failure_of(tried_, made);
     path_ = made.path;
     created_ = made.stat;
+    seen_ = BootClock::now();
     siblings_ = list;
+    host::trace("created", {{"node", path_}, {"czxid", created_.created}});
+    trace_proof();
     return list.code == Code::ok ? NodeState::there : confirm(until);
   }
 }
@@ -98,8 +116,11 @@ NodeState ProtectedNode::find(Deadline until) {
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
     created_ = own.stat;
+    seen_ = BootClock::now();
+    host::trace("found", {{"node", path_}, {"czxid", created_.created}});
     return confirm(until);
   }
+  host::trace("not found", {{"node", stem_}});
   return NodeState::missing;
 }
 
@@ -127,7 +148,8 @@ NodeState ProtectedNode::look_again(Deadline until) {
 NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
   for (;;) {
     session_.ready(until);
-    proved_ = session_.proof_now();
+    note_sending();
+    host::trace("asking", {{"node", path_}});
     const zk::Call checked = session_.client().check({path_});
     const zk::Call listed = session_.client().children(parent(), watch);
     const Answer check = session_.await(checked, until);
@@ -138,6 +160,7 @@ NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
     if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
     siblings_ = list;
+    trace_proof();
     return NodeState::there;
   }
 }
@@ -151,7 +174,9 @@ void ProtectedNode::check_number() const {
 }
 
 void ProtectedNode::start_removal() {
-  if (!path_.empty() && !removing_ && session_.connected()) removing_ = session_.client().remove(path_);
+  if (path_.empty() || removing_ || !session_.connected()) return;
+  host::trace("deleting", {{"node", path_}});
+  removing_ = session_.client().remove(path_);
 }
 
 bool ProtectedNode::remove(Duration budget) {
@@ -167,10 +192,15 @@ bool ProtectedNode::remove(Duration budget) {
     const zk::Call sent = std::exchange(removing_, nullptr);
     const zk::Call removing = sent ? sent : session_.client().remove(path_);
     const bool first = !std::exchange(leaving_, true);
-    if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) continue;
+    if (!sent) host::trace("deleting", {{"node", path_}});
+    if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) {
+      host::trace("delete unknown", {{"node", path_}});
+      continue;
+    }
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
     if (!removed) refusal_ = removing->answer;
     was_deleted_ = first && removing->answer.code == Code::no_node;
+    host::trace("deleted", {{"node", path_}, {"answer", removing->answer.number}, {"before", was_deleted_}});
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();

@@ -22,6 +22,8 @@ struct Held {
   int64_t token = 0;       // the node's czxid: grows from one holder to the next
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
   Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
+  Deadline sent{};         // when the question that proved it was sent: for the trace
+  Deadline seen{};         // when we knew that it was made; nothing: that was long ago
   zk::Watch watch = {};    // on the node's data, whose text as of then was looked at; nothing: none was set
 };
 
@@ -88,6 +90,8 @@ class ProtectedNode {
  private:
   NodeState find(Deadline until);
   void make_parents(Deadline until);
+  void note_sending();
+  void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
 
   zk::Session& session_;
@@ -98,7 +102,9 @@ class ProtectedNode {
   zk::Call entering_;  // the create whose answer may still come
   std::string path_;   // once known
   zk::Stat created_;
+  Deadline seen_{};
   Deadline proved_{};
+  Deadline sent_{};
   zk::Answer refusal_;    // the server's word, if remove() was refused
   zk::Call removing_;     // the delete that remove() did not send itself
   bool leaving_ = false;  // a delete was sent; it may be done though its answer was lost

@@ -7,12 +7,12 @@
     2. Tokens strictly grow, in the order of entering.
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
-    4. Statuses: 0 after a section that was left in order; 76, or death by a SIGKILL that the suite has
-       sent, where it was not.
+    4. Statuses: as what has hit a run allows, contender_statuses.py.
     5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
-What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks' promises are
-in lock_checker.py, what fenced writes do in fenced_checker.py.
+What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
+margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
+promises are in lock_checker.py, what fenced writes do in fenced_checker.py.
 """
 
 import collections
@@ -23,20 +23,22 @@ import any_of
 import crowd_checker
 import fenced_checker
 import lock_checker
+import margin
+from contender_statuses import Statuses
 from events import read_events
+from excuses import Excuses
 from gaps import LIMIT, judged
 from history import read_history
 
 LEAST_FENCED = 5  # losses in a run of which faults are wanted
 LEAST_QUORUM = 0.15  # of the time
-LOST, KILLED = 76, -9
 
 
-def overlaps(history):
+def overlaps(history, excuses):
     """Yields a text for every overlap: of each section with those before it."""
     last = latest = None
     for section in history.sections:
-        if section.enter.word == "overlap":
+        if section.enter.word == "overlap" and not excuses.anybody_but(section.run, section.enter.at):
             yield f"overlap by the kernel's lock, which somebody has: {section.enter}"
         if last and last.last.number > section.enter.number:
             yield overlap(last, last.last, section)
@@ -93,16 +95,23 @@ def long_gaps(history, events, stretches):
 
 def status_faults(history, events):
     sections = {section.run: section for section in history.sections}
-    killed = {event.get("run") for event in events if event["what"] == "fault" and "zklock killed" in event["kind"]}
+    statuses = Statuses(events)
     for event in events:
         if event["what"] != "end":
             continue
         run, status = event["run"], event["status"]
         left = run in sections and sections[run].exit
-        good = status == LOST and run in sections or status == 0 and left or status == KILLED and run in killed
-        if not good:
+        if status not in statuses.allowed(run, run in sections, left):
             how = "left its section" if left else "was cut short inside" if run in sections else "never entered"
             yield f"status {status} of {run}, which {how}; see its log"
+
+
+def starved(history, events):
+    """Who has not entered after the last fault: it was their turn at least once."""
+    last = max((event["at"] for event in events if event["what"] in ("fault", "healed")), default=0)
+    loops = {event["run"].partition(".")[0] for event in events if event["what"] == "begin"}
+    through = {section.run.partition(".")[0] for section in history.sections if section.latest.at > last}
+    yield from (f"contender {loop} has not been inside since the last fault" for loop in sorted(loops - through))
 
 
 def count(events, what, key):
@@ -156,16 +165,18 @@ def until_stop(events):
 
 def check(history_path, events_path, wanted=(0, 0)):
     """(what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
-    history, all_events = read_history(history_path), read_events(events_path)
-    events = until_stop(all_events)
+    all_events = read_events(events_path)
+    events, excuses = until_stop(all_events), Excuses(all_events)
+    history = read_history(history_path, excused=excuses.cover)
     stretches = []
-    violations = [*overlaps(history), *token_faults(history), *unreadable_lines(history),
+    violations = [*overlaps(history, excuses), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
                   *too_little(events, len(history.sections), wanted)]
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
-                                        lock_checker.check(folder, all_events), fenced_checker.check(folder, least)):
+                                        lock_checker.check(folder, all_events), margin.check(folder, all_events),
+                                        fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations
     return counted, violations

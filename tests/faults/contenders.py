@@ -6,6 +6,7 @@ import random
 import subprocess
 
 from bound import bound
+from events import now
 from schedule import SESSION
 
 LOCK = "/locks/faults"
@@ -22,6 +23,7 @@ class Contender:
         self._count = 0
         self.current = None
         self.run = None
+        self.begun_at = 0
 
     def begin(self):
         self._count += 1
@@ -32,6 +34,7 @@ class Contender:
             self.current = subprocess.Popen(
                 bound(self._place.zklock, *self._arguments()),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._place.environment, start_new_session=True)
+        self.begun_at = now()
 
     def _arguments(self):
         length = self._chance.randrange(50, 500)
@@ -42,20 +45,34 @@ class Contender:
                 "run", LOCK, "--", *holder, *manner]
 
 
-def guard_of(pid):
-    """A handle on the process between a zklock and its command; None if there is none any more."""
+def children_of(pid):
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-            guard = int(children.read().split()[0])
-        handle = os.pidfd_open(guard)
-        with open(f"/proc/{guard}/stat", encoding="ascii", errors="replace") as stat:
-            parent = int(stat.read().rpartition(")")[2].split()[1])
-    except (OSError, IndexError):
+            return [int(word) for word in children.read().split()]
+    except OSError:
+        return []
+
+
+def handle_on(pid, parent):
+    """None if there is no such child of that parent any more."""
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:
         return None
-    if parent == pid:
-        return handle
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            if int(stat.read().rpartition(")")[2].split()[1]) == parent:
+                return handle
+    except (OSError, IndexError):
+        pass
     os.close(handle)
     return None
+
+
+def guard_of(pid):
+    """A handle on the process between a zklock and its command; None if there is none any more."""
+    children = children_of(pid)
+    return handle_on(children[0], pid) if children else None
 
 
 class Contenders:

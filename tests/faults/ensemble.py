@@ -34,6 +34,7 @@ class Ensemble:
         self._paused = dict.fromkeys(NUMBERS, 0)
         self._lock = threading.Lock()
         self.held_back = {n: 0 for n in NUMBERS}  # by how many faults
+        self.troubled = 0  # by how many faults, so that nothing can be expected of it in time
         self.hidden = {n: 0 for n in NUMBERS}  # from us, not from each other
 
     def start(self, options):
@@ -125,6 +126,8 @@ class Ensemble:
         return [n for n in NUMBERS if self._modes[n] == "follower"]
 
     def has_quorum(self):
+        if self.troubled:
+            return False
         modes = [self._modes[n] for n in NUMBERS if not self.held_back[n]]
         committed = max((self._committed[n] for n in NUMBERS if not self.held_back[n]), default=0)
         return modes.count("leader") == 1 and "follower" in modes and committed > time.monotonic() - COMMITTED_LATELY

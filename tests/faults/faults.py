@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what the schedule says: one thread for each lane. What hits processes is in process_faults.py.
+"""Does what the schedule says: one thread for each lane. Here is what hits a server, or cuts it off; the rest has a
+file for each of its subjects, NAME_faults.py.
 
 The network's faults need namespaces (network.py). Without them the proxies cut a server off from the
 clients, and a server is cut off from the others by freezing those.
 """
 
+import collections
 import contextlib
 import threading
 
+import clock_faults
+import node_faults
+import process_faults
+import server_faults
+import signal_faults
+import tree_faults
+import wire_faults
 from ensemble import NUMBERS
 from events import now
 from network import CLIENTS
-from process_faults import ProcessFaults
 from schedule import TICK, LANES
 
 SLOW = 0.03, 0.2  # seconds each way
@@ -19,8 +27,16 @@ LEAST_PAUSE = 1.0  # seconds between two of a lane even when it is late: zklock 
 REJOIN = 20.0  # seconds that a restarted server may take
 
 
-class Faults(ProcessFaults):
-    def __init__(self, place, events, targets, ensemble, network, proxies):
+class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.NodeFaults, signal_faults.SignalFaults,
+             server_faults.ServerFaults, wire_faults.WireFaults, clock_faults.ClockFaults):
+    """`enough`: (faults, kinds of them) after which no more are begun."""
+
+    def __init__(self, place, events, targets, ensemble, network, proxies, bad_lines, nodes, enough=None):
+        self._place = place
+        self._bad_lines = bad_lines
+        self._nodes = nodes
+        self._enough = enough
+        self._made = collections.Counter()
         self._stay_path = place.path("stay")
         self._events = events
         self._targets = targets
@@ -33,10 +49,11 @@ class Faults(ProcessFaults):
         self._threads = []
         self._error = None
 
-    def start(self, schedule, start):
+    def start(self, schedule, start, seconds):
+        """What a lane that is late would begin after so many seconds is left out."""
         for lane in LANES:
             faults = [fault for fault in schedule if fault.lane == lane.name]
-            thread = threading.Thread(target=self._play, args=(faults, start))
+            thread = threading.Thread(target=self._play, args=(faults, start, start + seconds))
             thread.start()
             self._threads.append(thread)
 
@@ -50,16 +67,20 @@ class Faults(ProcessFaults):
         for thread in self._threads:
             thread.join()
 
-    def _play(self, faults, start):
+    def _play(self, faults, start, end):
         try:
             earliest = 0.0
             for fault in faults:
-                if self._over.wait(max(0.0, max(start + fault.at, earliest) - now() / 1e9)):
+                at = max(start + fault.at, earliest)
+                if self._is_enough() or at > end or self._over.wait(max(0.0, at - now() / 1e9)):
                     return
                 self._perform(fault)
                 earliest = now() / 1e9 + LEAST_PAUSE
         except Exception as error:
             self._error = error
+
+    def _is_enough(self):
+        return self._enough and self._made.total() >= self._enough[0] and len(self._made) >= self._enough[1]
 
     def check(self):
         """Throws what a lane has thrown."""
@@ -71,6 +92,7 @@ class Faults(ProcessFaults):
             if hit is None:
                 self._events.add("skipped", kind=fault.kind, planned=fault.at)
                 return
+            self._made[fault.kind] += 1
             self._over.wait(fault.length)
         self._events.add("healed", kind=fault.kind)
 
@@ -113,9 +135,12 @@ class Faults(ProcessFaults):
             self._ensemble.kill(number)
             yield hit
             self._ensemble.restart(number)
-            until = now() + REJOIN * 1e9
-            while not self._ensemble.serves(number) and now() < until and not self._over.wait(0.02):
-                pass
+            self._await_servers([number])
+
+    def _await_servers(self, numbers):
+        until = now() + REJOIN * 1e9
+        while not all(map(self._ensemble.serves, numbers)) and now() < until and not self._over.wait(0.02):
+            pass
 
     @contextlib.contextmanager
     def servers_frozen(self, fault):
@@ -195,14 +220,6 @@ class Faults(ProcessFaults):
 
 
 ACTS = {
-    "zklock killed": Faults.zklock_hit,
-    "zklock frozen, less than a session": Faults.zklock_hit,
-    "zklock frozen, more than a session": Faults.zklock_hit,
-    "guard killed": Faults.guard_hit,
-    "guard frozen": Faults.guard_hit,
-    "waiting zklock killed": Faults.zklock_hit,
-    "waiting zklock frozen": Faults.zklock_hit,
-    "waiting zklock stopped with its guard": Faults.group_stopped,
     "follower killed": Faults.server_killed,
     "leader killed": Faults.server_killed,
     "follower frozen": Faults.servers_frozen,
@@ -216,21 +233,11 @@ ACTS = {
     "follower cut off from servers at a grant": Faults.cut_from_servers,
     "connections reset": Faults.connections_reset,
     "slow link": Faults.links_slow,
-    "consumer killed": Faults.crowd_hit,
-    "consumer frozen, less than a session": Faults.crowd_hit,
-    "consumer frozen, more than a session": Faults.crowd_hit,
-    "worker killed": Faults.crowd_hit,
-    "worker frozen, less than a session": Faults.crowd_hit,
-    "worker frozen, more than a session": Faults.crowd_hit,
-    "pusher frozen": Faults.crowd_hit,
-    "number killed": Faults.crowd_hit,
-    "number frozen, less than a session": Faults.crowd_hit,
-    "number frozen, more than a session": Faults.crowd_hit,
-    "run killed": Faults.crowd_hit,
-    "run frozen, less than a session": Faults.crowd_hit,
-    "run frozen, more than a session": Faults.crowd_hit,
-    "member killed": Faults.crowd_hit,
-    "member frozen": Faults.crowd_hit,
-    "watcher frozen": Faults.crowd_hit,
-    "signals that end nobody": Faults.signals_rain,
+    **process_faults.ACTS,
+    **tree_faults.ACTS,
+    **node_faults.ACTS,
+    **signal_faults.ACTS,
+    **server_faults.ACTS,
+    **wire_faults.ACTS,
+    **clock_faults.ACTS,
 }

@@ -38,16 +38,19 @@ class Section:
     latest: Line  # as the clock has it
     exit: Line = None
     oddities: list = field(default_factory=list)
+    pid: int = 0  # of the command itself
 
     @property
     def run(self):
         return self.enter.run
 
-    def take(self, line):
+    def take(self, line, excused=False):
         if line.word in BEGINS or line.tokens != self.enter.tokens or self.exit:
             self.oddities.append(line)
         if line.word in ENDS:
             self.exit = line
+        if excused:
+            return
         self.last = line
         if line.at > self.latest.at:
             self.latest = line
@@ -60,8 +63,12 @@ class History:
     homeless: list  # lines of runs that have not entered
 
 
-def read_history(path, again=False):
-    """`again`: a run may enter more than once, each time with a new token."""
+def nothing(*_):
+    return False
+
+
+def read_history(path, again=False, excused=nothing):
+    """`again`: a run may enter more than once, each time with a new token. `excused`: excuses.py."""
     found = History([], [], [])
     sections = {}
     with open(path, "rb") as lines:
@@ -71,12 +78,12 @@ def read_history(path, again=False):
             if not match:
                 found.unreadable.append((number, text))
                 continue
-            word, run, token, at, _ = match.groups()
+            word, run, token, at, pid = match.groups()
             line = Line(number, word, run, tuple(map(int, token.split(","))), int(at))
             if run in sections and not (again and word in BEGINS and line.tokens != sections[run].enter.tokens):
-                sections[run].take(line)
+                sections[run].take(line, excused(run, line.at, int(pid) == sections[run].pid))
             elif word in BEGINS:
-                sections[run] = Section(line, line, line)
+                sections[run] = Section(line, line, line, pid=int(pid))
                 found.sections.append(sections[run])
             else:
                 found.homeless.append(line)

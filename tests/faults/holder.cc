@@ -6,10 +6,10 @@
 // It takes the kernel's lock for each LOCK (kernel_lock.h), which all its descendants inherit, and appends "enter RUN
 // TOKEN NANOSECONDS PID" to HISTORY, or "overlap …" where somebody has one of them; then "alive …" every few
 // milliseconds, and so does a descendant in a session of its own that ignores SIGTERM. After MILLISECONDS, or when
-// COMMAND has ended, it ends the descendant and writes "exit …", a failing one "fail …". If it entered before the moment
-// that STAY begins with, or HISTORY.stay, it stays until the second one there: so a fault meets a command that would
-// live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another process every millisecond, each in a session of
-// its own, for ten seconds at the longest.
+// COMMAND has ended, it ends the descendant and writes "exit …", a failing one "fail …". If it entered before the
+// moment that STAY begins with, or HISTORY.stay, it stays until the second one there: so a fault meets a command that
+// would live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another process every
+// millisecond, each in a session of its own, for ten seconds at the longest.
 #include "kernel_lock.h"
 #include "signs.h"
 

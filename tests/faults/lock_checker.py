@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the families of `zklock run` in promises.py:
+"""Judges the families of promises.py that are a table there:
 
     1. Nobody is in with whom he must not be: by the kernel's locks, by the clock and by the order of the lines. Readers
        are in together, and up to as many as there are slots, but no more; who takes both locks shuts out who takes one.
     2. Tokens of a lock's exclusive holders grow.
     3. Those that may be together are so now and then.
     4. Nobody runs within --once-per of a success; nobody is refused without one.
-    5. -w and -n end in time.
+    5. -w and -n end in time, those of groups too.
     6. Each loop has its turn after the last fault.
     7. Statuses: statuses.py.
 """
@@ -15,13 +15,12 @@ import collections
 import os
 
 from history import read_history
-from promises import FAMILIES, ONCE_PER, SLOTS, WAIT, spec_of
+from promises import FAMILIES, ONCE_PER, SLOTS, spec_of
 from schedule import SESSION
 from statuses import wrong_statuses
 
 SECOND = 10**9
 ENOUGH = 20  # sections of which two or three should have met
-SLACK = {"wait": WAIT, "try": 0.0}
 LATE = SESSION + 0.5  # seconds for a place to be given up whose server is silent, and for a process to start
 CLOCKS = 0.02  # seconds by which a server's clock may be off, at one host
 
@@ -48,7 +47,7 @@ class Record:
         """For each lock (its name, [(section, mode, token)]), in the order of entering."""
         found = collections.defaultdict(list)
         for section in self.history.sections:
-            words = sorted(spec_of(section.run).locks, key=lambda word: word.partition(":")[2])
+            words = sorted(spec_of(section.run).locks_of(section.run), key=lambda word: word.partition(":")[2])
             for word, token in zip(words, section.enter.tokens):
                 mode, _, name = word.partition(":")
                 found[name].append((section, mode, token))
@@ -82,7 +81,8 @@ def overlaps(record):
 
 def token_faults(record):
     for name, holders in record.locks():
-        alone = [(section, token) for section, mode, token in holders if mode == "x"]
+        alone = [(section, token) for section, mode, token in holders
+                 if mode == "x" and spec_of(section.run).verb == ("run",)]
         for (before, smaller), (after, token) in zip(alone, alone[1:]):
             if token <= smaller:
                 yield f"token of {name} does not grow:\n    {before.enter}\n    {after.enter}"
@@ -152,12 +152,12 @@ def refused_without_cause(record):
 
 def late_ends(record):
     for run, end in record.ends.items():
-        name = spec_of(run).name
-        if name not in SLACK or run in record.sections or record.hits[run] or end.get("over"):
+        wait = spec_of(run).wait
+        if wait is None or run in record.sections or record.hits[run] or end.get("over"):
             continue
         took = (end["at"] - record.begins[run]) / SECOND
-        if took > SLACK[name] + LATE:
-            yield f"late: {run} has ended with {end['status']} after {took:.3f} s, and was to wait {SLACK[name]:g} s"
+        if took > wait + LATE:
+            yield f"late: {run} has ended with {end['status']} after {took:.3f} s, and was to wait {wait:g} s"
 
 
 def has_turned(record, loop, since):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of `zklock run` that promises.py has beside the contenders for the one lock."""
+"""The loops of `zklock run`, and of `group join` and `wait`, that the table in promises.py has."""
 
 import os
 
@@ -10,11 +10,12 @@ from schedule import SESSION
 
 
 class Holder(Loop):
-    kind = family = "run"
+    family = "run"
 
     def __init__(self, name, servers, place, events):
         super().__init__(name, servers, place, events)
         self.spec = spec_of(name)
+        self.kind = self.spec.kind
         for path in (self._history(), self._stay()):
             open(path, "ab").close()
         # Half of them stay for the faults that hit others, too; they would be slow if all did.
@@ -32,14 +33,19 @@ class Holder(Loop):
             stay.write(f"{now():020} {now() + int(seconds * 1e9):020}\n")
 
     def words(self):
-        return ["run", *self.spec.options, *self.spec.paths(), "--", *self._command(self.spec, self.run)]
+        command = self._command(self.spec, self.run)
+        if self.spec.verb != ("run",):
+            # No lock, no token.
+            command = ["env", "ZKLOCK_TOKEN=1", *command] if self.spec.locks else []
+        return [*self.spec.verb, *self.spec.options, *self.spec.paths(), *(["--", *command] if command else [])]
 
     def _command(self, spec, run):
         manner = ["failing"] if spec.failing and self.chance.randrange(spec.failing) == 0 else []
         manner += ["stubborn"] if self.chance.random() < 0.5 else []
         inner = ["--", *self._inner(spec.inner)] if spec.inner else []
         length = self.chance.randrange(spec.shortest, spec.longest)
-        return [self.place.holder, self._history(), self._others_stay, run, str(length), *spec.locks, *manner, *inner]
+        return [self.place.holder, self._history(), self._others_stay, run, str(length), *spec.locks_of(run), *manner,
+                *inner]
 
     def _inner(self, name):
         command = self._command(spec_of(name), f"in{self.run}")

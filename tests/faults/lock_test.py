@@ -173,6 +173,21 @@ class LockTest(unittest.TestCase):
     def test_a_command_that_fails_is_no_success(self):
         self.expect("status 0 of once1.1", "once", ONCE, {**ONCE_ENDS, "once1.1": (0.5, 1.15, 0)})
 
+    # --- groups --------------------------------------------------------------------------------------
+
+    def test_a_members_command_is_never_cut_short_by_the_group(self):
+        inside = ["enter guest1.1 1 1.0", "alive guest1.1 1 1.1"]
+        self.expect("status 76 of guest1.1, which was cut short inside", "groups", inside, {"guest1.1": (0.5, 2, 76)})
+        self.assertEqual(self.check("groups", inside, {"guest1.1": (0.5, 2, -9)}, [("guest1.1", "member killed")])[1], [])
+
+    def test_it_is_dead_when_the_next_one_joins(self):
+        self.expect("hold guest1: guest1.1 lives on after guest1.2", "groups",
+                    ["enter guest1.1 1 1.0", "enter guest1.2 1 1.1", "alive guest1.1 1 1.2"])
+
+    def test_there_are_never_so_many(self):
+        self.expect("status 0 of many1.1, which never entered", "groups", [], {"many1.1": (1, 2, 0)})
+        self.assertEqual(self.check("groups", [], {"few1.1": (1, 2, 0), "many1.1": (1, 3, 75)})[1], [])
+
     # --- turns ---------------------------------------------------------------------------------------
 
     def test_who_had_no_turn_since_is_named(self):

@@ -18,6 +18,8 @@ CLIENTS = 9
 SERVERS = (1, 2, 3)
 KEEP = ("unshare", "--net", "sleep", "infinity")
 FORWARD = "/proc/sys/net/ipv4/ip_forward"
+BETWEEN_SERVERS = tuple((one, other) for one in SERVERS for other in SERVERS if one < other)
+TO_CLIENTS = tuple((CLIENTS, server) for server in SERVERS)
 PROBE = f"ip link add v1 type veth peer name v2 && ip rule add from 10.0.0.1 blackhole && echo 1 >{FORWARD}"
 
 
@@ -45,14 +47,15 @@ class Network:
         self._keepers = {}
         for place in ("router", *SERVERS):
             self._keep(place)
-        self._configure(None, "link set lo up")
-        self._run("router", "sh", "-c", f"echo 1 >{FORWARD}")
+        self.configure(None, "link set lo up")
+        self.set_in("router", FORWARD, 1)
         for place in (*SERVERS, CLIENTS):
             self._connect(place)
 
-    def sandbox_options(self):
-        """For scripts/zk-sandbox."""
-        return ["--host", address("%"), "--enter", f"nsenter --net={self._folder}/server% --"]
+    def sandbox_options(self, *more):
+        """For scripts/zk-sandbox; `more` words are what starts a server there."""
+        words = ["nsenter", f"--net={self._folder}/server%", "--", *more]
+        return ["--host", address("%"), "--enter", " ".join(words)]
 
     def namespace(self, place):
         return os.path.join(self._folder, f"server{place}")
@@ -65,31 +68,60 @@ class Network:
             time.sleep(0.005)
         os.symlink(namespace, self.namespace(place))
 
-    def _run(self, place, *words):
-        enter = ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
-        subprocess.run([*enter, *words], check=True, stdin=subprocess.DEVNULL)
+    def words_in(self, place):
+        """What runs the words behind it there."""
+        return ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
 
-    def _configure(self, place, *lines):
+    def _run(self, place, *words):
+        subprocess.run([*self.words_in(place), *words], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL)
+
+    def set_in(self, place, file, value):
+        self._run(place, "sh", "-c", f"echo {value} >{file}")
+
+    def configure(self, place, *lines):
         for line in lines:
             self._run(place, "ip", *line.split())
 
     def _connect(self, place):
         inside = None if place == CLIENTS else place
-        self._configure("router", f"link add r{place} type veth peer name e{place} netns "
+        self.configure("router", f"link add r{place} type veth peer name e{place} netns "
                         f"{os.getpid() if inside is None else self._keepers[place]}",
                         f"addr add 10.0.{place}.1/24 dev r{place}", f"link set r{place} up")
-        self._configure(inside, "link set lo up", f"addr add {address(place)}/24 dev e{place}",
+        self.configure(inside, "link set lo up", f"addr add {address(place)}/24 dev e{place}",
                         f"link set e{place} up", f"route add default via 10.0.{place}.1")
 
     def _rules(self, action, one, other):
         for a, b in ((one, other), (other, one)):
-            self._configure("router", f"rule {action} from {address(a)} to {address(b)} blackhole")
+            self.configure("router", f"rule {action} from {address(a)} to {address(b)} blackhole")
 
     def cut(self, one, other):
         self._rules("add", one, other)
 
     def join(self, one, other):
         self._rules("del", one, other)
+
+    def cut_one_way(self, source, destination):
+        self.configure("router", f"rule add from {address(source)} to {address(destination)} blackhole")
+
+    def join_one_way(self, source, destination):
+        self.configure("router", f"rule del from {address(source)} to {address(destination)} blackhole")
+
+    def detour(self, action, source, destination, table):
+        self.configure("router", f"rule {action} from {address(source)} to {address(destination)} iif r{source} "
+                       f"lookup {table}")
+
+    def reset(self, server):
+        """The server gives up its connections to clients, and sends each a RST."""
+        self._run(server, "ss", "-K", "-t", "state", "established", "dst", address(CLIENTS))
+
+    def narrow(self, bits):
+        """What servers send to clients has so many bits a second; more than half a second's is lost."""
+        self._run("router", "tc", "qdisc", "add", "dev", f"r{CLIENTS}", "root", "tbf", "rate", f"{bits}bit",
+                  "burst", "4kb", "latency", "500ms")
+
+    def widen(self):
+        self._run("router", "tc", "qdisc", "del", "dev", f"r{CLIENTS}", "root")
 
     def prepare_cut(self, number):
         """A function that cuts a server off from the others, within a millisecond or two."""

@@ -18,13 +18,25 @@ class Place:
         self.count = count  # of contenders
         self.forkers = ()  # the numbers of those whose commands fork all the time
         self.folder = tempfile.mkdtemp(prefix="zklock-faults.")
-        self.environment = {**os.environ, MARK: self.folder}
-        for name in ("history", "stay"):
+        self.environment = {**os.environ, MARK: self.folder, "ZKLOCK_TRACE": self.path("trace")}
+        for name in ("history", "stay", "trace"):
             with open(self.path(name), "wb"):
                 pass
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    def tell(self, name, number):
+        """To who reads that file now and then."""
+        with open(f"{self.path(name)}.new", "w", encoding="ascii") as file:
+            file.write(f"{number}\n")
+        os.replace(f"{self.path(name)}.new", self.path(name))
+
+    def variables(self, whose):
+        """By which its wall clock, and a server's log, do as they are told."""
+        helpers = os.path.dirname(self.holder)
+        return {"LD_PRELOAD": f"{helpers}/preload_wall_clock.so:{helpers}/preload_slow_log.so",
+                "WALL_CLOCK": self.path(f"wall-clock-{whose}"), "SLOW_LOG": self.path(f"slow-log-{whose}")}
 
     def _marked(self):
         mark = f"\0{MARK}={self.folder}\0".encode()
@@ -36,10 +48,25 @@ class Place:
                     if mark in b"\0" + environment.read():
                         yield int(entry)
 
+    def _of_run(self, run):
+        words = f"\0{run}\0".encode()
+        for pid in self._marked():
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
+                command = line.read()
+                if command.startswith(self.holder.encode()) and words in command:
+                    yield pid
+
+    def kill_run(self, run):
+        """What is left of that run's command."""
+        self._kill(lambda: self._of_run(run))
+
     def kill_all(self):
+        self._kill(self._marked)
+
+    def _kill(self, find):
         """In rounds: one that forks may be missed, its child is not."""
         until = time.monotonic() + 20
-        while pids := list(self._marked()):
+        while pids := list(find()):
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

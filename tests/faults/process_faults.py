@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that hit a zklock or its guard by signals."""
+"""The faults of faults.py that hit a zklock or its guard by signals that kill, freeze, or mean nothing."""
 
 import contextlib
 import os
@@ -63,17 +63,19 @@ class ProcessFaults:
 
     @contextlib.contextmanager
     def signals_rain(self, fault):
-        target = self._targets.anybody(fault.lot)
+        pipe = "PIPE" in fault.kind
+        # Who has just begun does not ignore it yet.
+        target = (self._targets.holding() or (None,))[1:] if pipe else self._targets.anybody(fault.lot)
         if not target:
             yield None
             return
         run, process = target
         hit = self._begin(fault, None, run=run)
         until = time.monotonic() + LONGEST_RAIN * fault.lot / 1000
-        drops = 0
+        drops, drops_of_rain = 0, HARMLESS + (signal.SIGPIPE,) * pipe
         while time.monotonic() < until and not self._over.is_set() and process.returncode is None:
             if not is_frozen(process.pid):
-                process.send_signal(HARMLESS[drops % len(HARMLESS)])
+                process.send_signal(drops_of_rain[drops % len(drops_of_rain)])
             drops += 1
             time.sleep(BETWEEN_DROPS)
         yield hit
@@ -111,3 +113,33 @@ def is_frozen(pid):
             return stat.read().rpartition(")")[2].split()[0] == "T"
     except OSError:
         return True
+
+
+ACTS = {
+    "zklock killed": ProcessFaults.zklock_hit,
+    "zklock frozen, less than a session": ProcessFaults.zklock_hit,
+    "zklock frozen, more than a session": ProcessFaults.zklock_hit,
+    "guard killed": ProcessFaults.guard_hit,
+    "guard frozen": ProcessFaults.guard_hit,
+    "waiting zklock killed": ProcessFaults.zklock_hit,
+    "waiting zklock frozen": ProcessFaults.zklock_hit,
+    "waiting zklock stopped with its guard": ProcessFaults.group_stopped,
+    "consumer killed": ProcessFaults.crowd_hit,
+    "consumer frozen, less than a session": ProcessFaults.crowd_hit,
+    "consumer frozen, more than a session": ProcessFaults.crowd_hit,
+    "worker killed": ProcessFaults.crowd_hit,
+    "worker frozen, less than a session": ProcessFaults.crowd_hit,
+    "worker frozen, more than a session": ProcessFaults.crowd_hit,
+    "pusher frozen": ProcessFaults.crowd_hit,
+    "number killed": ProcessFaults.crowd_hit,
+    "number frozen, less than a session": ProcessFaults.crowd_hit,
+    "number frozen, more than a session": ProcessFaults.crowd_hit,
+    "run killed": ProcessFaults.crowd_hit,
+    "run frozen, less than a session": ProcessFaults.crowd_hit,
+    "run frozen, more than a session": ProcessFaults.crowd_hit,
+    "member killed": ProcessFaults.crowd_hit,
+    "member frozen": ProcessFaults.crowd_hit,
+    "watcher frozen": ProcessFaults.crowd_hit,
+    "signals that end nobody": ProcessFaults.signals_rain,
+    "signals that end nobody, PIPE among them": ProcessFaults.signals_rain,
+}

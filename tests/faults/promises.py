@@ -8,11 +8,11 @@
     once       --once-per: after a success nobody runs for a while, after a failure somebody does
     waits      -w and -n end in time
     restart    --restart goes on, whatever is lost
+    groups     a member's command goes on whatever fails; --unique and wait end in time
     numbers    --any (any_of.py)
-    groups     a member's command, --unique, wait (group_loops.py)
-    values     a counter by --if-version, and who watches it (value_loops.py)
-    order      one consumer writes the lines of each pusher in their order (queue_loops.py)
-    dead       what always fails is given up on after so many attempts; requeue (queue_loops.py)
+    values     a counter by --if-version, and who watches it (values.py)
+    order      one consumer writes the lines of each pusher in their order (queues.py)
+    dead       what always fails is given up on after so many attempts, and put back by requeue (queues.py)
 
 A short run has some of them, by its seed.
 """
@@ -20,18 +20,20 @@ A short run has some of them, by its seed.
 import random
 from dataclasses import dataclass
 
-FAMILIES = ("shared", "slots", "several", "nested", "once", "waits", "restart", "numbers", "groups", "values", "order",
+FAMILIES = ("shared", "slots", "several", "nested", "once", "waits", "restart", "groups", "numbers", "values", "order",
             "dead")
 IN_A_SHORT_RUN = 4
 ROOT = "/promises/"
 ONCE_PER = 3.0  # seconds
 WAIT = 1.5
+JOIN, GROUP = ("group", "join"), "/groups/guests"
 SLOTS = 3
 
 
 @dataclass(frozen=True)
 class Spec:
-    """Of `count` loops of `zklock run` that are called `name`; `locks` as faults_holder wants them."""
+    """Of `count` loops of `zklock run`, or another `verb`, that are called `name`. `locks` as faults_holder wants them,
+    "{loop}" being the loop's name."""
     family: str
     name: str
     count: int
@@ -42,9 +44,16 @@ class Spec:
     failing: int = 0  # one in so many
     inner: str = ""  # the name of another one, that the command runs
     ends_alone: tuple = ()  # statuses of who has never entered
+    wait: float = None  # seconds, by its options
+    verb: tuple = ("run",)
+    path: str = ""  # where it is not that of its locks
+    kind: str = "run"  # what the faults call it
 
     def paths(self):
-        return [ROOT + lock.partition(":")[2] for lock in self.locks]
+        return [self.path] if self.path else [ROOT + lock.partition(":")[2] for lock in self.locks]
+
+    def locks_of(self, run):
+        return [lock.format(loop=run.partition(".")[0]) for lock in self.locks]
 
 
 SPECS = (
@@ -59,9 +68,16 @@ SPECS = (
     Spec("nested", "inner", 2, ("x:inner",)),
     Spec("once", "once", 3, ("x:once",), ("--once-per", f"{ONCE_PER:g}s"), failing=3, ends_alone=(75,)),
     Spec("waits", "long", 2, ("x:waits",), (), 500, 2500),
-    Spec("waits", "wait", 2, ("x:waits",), ("-w", f"{WAIT:g}s"), ends_alone=(75, 69)),
-    Spec("waits", "try", 1, ("x:waits",), ("-n",), ends_alone=(75, 69)),
+    Spec("waits", "wait", 2, ("x:waits",), ("-w", f"{WAIT:g}s"), ends_alone=(75, 69), wait=WAIT),
+    Spec("waits", "try", 1, ("x:waits",), ("-n",), ends_alone=(75, 69), wait=0.0),
     Spec("restart", "standby", 3, ("x:restart",), ("--restart",), 1000, 6000),
+    Spec("groups", "guest", 2, ("x:{loop}",), (), 500, 5000, verb=JOIN, path=GROUP, kind="member"),
+    Spec("groups", "sole", 2, ("x:{loop}",), ("--unique", "--name", "sole", "-w", f"{WAIT:g}s"), 300, 3000, verb=JOIN,
+         path=GROUP, kind="member", ends_alone=(75, 69), wait=WAIT),
+    Spec("groups", "few", 1, (), ("--at-least", "1", "-w", f"{WAIT:g}s"), verb=("group", "wait"), path=GROUP,
+         ends_alone=(0, 75, 69), wait=WAIT),
+    Spec("groups", "many", 1, (), ("--at-least", "99", "-w", f"{WAIT:g}s"), verb=("group", "wait"), path=GROUP,
+         ends_alone=(75, 69), wait=WAIT),
 )
 # Run by the commands of others, and begun by nobody else. Who is in the same lock needs none of the kernel's: it
 # inherits the outer one's.

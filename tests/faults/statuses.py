@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which exit status of a `zklock run` fits what has happened to it:
+"""Which exit status of a `zklock run`, or of a `group join` or `wait`, fits what has happened to it:
 
     left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
-    cut short inside              76
+    cut short inside              76; a member's command never is
     never entered                 what its options allow: 75, 69
     killed by the suite           that, or whatever it had come to
     ended by the suite's TERM     the signal, or what the command made of it
@@ -15,15 +15,19 @@ FAILED = 1  # of a command that was to fail
 OVER = {0, FAILED, LOST, KILLED, TERMINATED, 128 + 15, 128 + 9, 75, 69}
 
 
+def may_lose(spec):
+    return spec.verb == ("run",) and "--restart" not in spec.options
+
+
 def fitting(spec, section, hits):
     """The statuses that fit. `section`: the last one of the run, None if it has never entered; `hits`: faults."""
     if section is None:
         fits = set(spec.ends_alone)
     elif section.exit:
         fits = {FAILED if section.exit.word == "fail" else 0}
-        fits |= {LOST} if "--restart" not in spec.options or spec.inner else set()
+        fits |= {LOST} if may_lose(spec) else set()
     else:
-        fits = {LOST} if "--restart" not in spec.options else set()
+        fits = {LOST} if may_lose(spec) else set()
     if any(kind.endswith(" killed") for kind in hits):
         fits.add(KILLED)
     return fits

@@ -10,6 +10,9 @@ from events import now
 
 TAIL = 1 << 14
 SOON = 2.5  # seconds until the holder uses the server wanted
+LINE = 256  # more than one has
+QUICK = 0.002  # seconds between looks for a moment
+YOUNG = 40_000_000  # nanoseconds
 FRESH = 50_000_000  # nanoseconds
 PATIENCE = 6.0  # seconds until somebody holds the lock, or leads
 
@@ -23,13 +26,19 @@ class Targets:
         self._numbers_of = numbers_of  # addresses that clients use, to servers
         self.over = False
 
-    def _await(self, find, patience=PATIENCE):
+    def _await(self, find, patience=PATIENCE, pause=0.02):
         until = time.monotonic() + patience
         while not self.over and time.monotonic() < until:
             if (found := find()) is not None:
                 return found
-            time.sleep(0.02)
+            time.sleep(pause)
         return None
+
+    def _last_words(self):
+        with open(self._history, "rb") as history:
+            history.seek(max(0, os.path.getsize(self._history) - LINE))
+            lines = history.read().decode("ascii", "replace").splitlines()
+        return lines[-1].split() if lines else []
 
     def holding(self):
         """(contender, its run, its process), or None when nobody enters for too long."""
@@ -56,6 +65,30 @@ class Targets:
             return None
         contender = others[lot % len(others)]
         return contender, contender.run, contender.current
+
+    def at_line(self, word):
+        """The (contender, run, process) whose line with `word` is the history's last, as soon as one is written."""
+        before = self._last_words()
+
+        def written():
+            words = self._last_words()
+            return words if words != before and words[:1] == [word] else None
+        words = self._await(written, pause=QUICK)
+        contender = words and self._contenders.of_run(words[1])
+        return (contender, words[1], contender.current) if contender else None
+
+    def fresh(self):
+        """One that has just begun."""
+        def begun():
+            return next((c for c in self._contenders.all if now() - c.begun_at < YOUNG), None)
+        contender = self._await(begun, pause=QUICK)
+        return (contender, contender.run, contender.current) if contender else None
+
+    def of_pid(self, pid):
+        return next(((c, c.run, c.current) for c in self._contenders.all if c.current.pid == pid), None)
+
+    def runs(self):
+        return [contender.run for contender in self._contenders.all]
 
     def of_crowd(self, kind, lot):
         """(its run, its process)"""

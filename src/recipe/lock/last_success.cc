@@ -26,6 +26,19 @@ LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, st
   for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
+namespace {
+
+// The server's time is known of the moment at which our node was made, and our own clock counts from there. What came
+// after our node is not in the future, whatever the two servers' clocks say. A zklock that runs us has had the lock for
+// longer, and nobody tells for how long: what came since then counts as if it were just now.
+Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
+  const Duration stood = ours ? BootClock::now() - held.seen : Duration::zero();
+  const Duration age = span_between(last.modified_ms, held.created_ms) + stood;
+  return last.modified > held.token ? std::max(age, Duration::zero()) : age;
+}
+
+}  // namespace
+
 // A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {
   std::optional<Duration> youngest;
@@ -35,9 +48,7 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
-    Duration age = span_between(last.stat.modified_ms, success.held.created_ms);
-    // A zklock that runs us has had the lock for longer: the success may be since then.
-    if (success.held.owner != session_.id()) age = std::max(age, Duration::zero());
+    const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
     host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);

@@ -48,7 +48,7 @@ std::string ProtectedNode::name() const {
 }
 
 Held ProtectedNode::held(const std::string& path) const {
-  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_};
+  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_, seen_};
 }
 
 void ProtectedNode::note_sending() {
@@ -86,6 +86,7 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     if (made.code != Code::ok) throw zk::failure_of(tried_, made);
     path_ = made.path;
     created_ = made.stat;
+    seen_ = BootClock::now();
     siblings_ = list;
     host::trace("created", {{"node", path_}, {"czxid", created_.created}});
     trace_proof();
@@ -115,6 +116,7 @@ NodeState ProtectedNode::find(Deadline until) {
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
     created_ = own.stat;
+    seen_ = BootClock::now();
     host::trace("found", {{"node", path_}, {"czxid", created_.created}});
     return confirm(until);
   }

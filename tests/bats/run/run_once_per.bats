@@ -51,6 +51,28 @@ skipped() {
   skipped --once-per 1s
 }
 
+@test "who stood in line meanwhile does not run either" {
+  hold first --once-per 1m /l
+  stand second /l --once-per 1m /l
+  let_go first
+  expect_end 0 "${pid[first]}"
+  expect_end 75 "${pid[second]}"
+  assert_regex "$(cat second.err)" "skipped: a run under /l succeeded "
+}
+
+@test "who stood in line for longer than that does" {
+  local began
+  hold first --once-per 1s /l
+  stand second /l /l
+  stand third /l --once-per 1s /l
+  let_go first
+  expect_end 0 "${pid[first]}"
+  began=$(now_us)
+  over() { (($(now_us) > began + 1100000)); }
+  wait_until "the time is over" over
+  let_all_go second third
+}
+
 @test "a run that fails, is killed, or cannot begin, does not count" {
   local status
   printf '#!/no/such/interpreter\n' >job

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a contender's zklock may end with, by what hit it and how far it was:
+
+    never entered       75 its place was removed, 70 its guard was killed, a signal; 76 if that came when its command
+                        had just begun and had no time to say so
+    left in order       0; and what came too late to change that: 76 the node was gone by then, a signal
+    cut short inside    76; 137 and the like where the command was killed by others, a signal
+    all                 death by a KILL that the suite has sent
+"""
+
+import signal
+
+BUSY, LOST, KILLED = 75, 76, -9
+ZKLOCK_KILLED = ("zklock killed", "waiting zklock killed", "zklock and guard killed")
+PLACE_REMOVED = ("waiter's node deleted", "lock deleted with all below it", "holder's node deleted",
+                 "lock broken by force", "lock broken")
+TAKEN_AWAY = PLACE_REMOVED + ("holder's session closed by another", "waiter's session closed by another",
+                              "holder's session used by another")
+GUARD = ("waiting guard killed", "waiting guard frozen")
+
+
+class Statuses:
+    def __init__(self, events):
+        self._hits = {}  # run to [(kind, signal)]
+        for event in events:
+            if event["what"] in ("fault", "hit"):
+                for run in event.get("runs", [event.get("run")]):
+                    self._hits.setdefault(run, []).append((event["kind"], event.get("signal")))
+
+    def allowed(self, run, entered, left):
+        found = {0} if left else {LOST} if entered else set()
+        for kind, number in self._hits.get(run, ()):
+            found |= self._by(kind, number, entered, left)
+        return found
+
+    def _by(self, kind, number, entered, left):
+        if kind in ZKLOCK_KILLED:
+            return {KILLED}
+        if kind == "command killed" and entered:
+            return {128 + signal.SIGKILL}
+        if number:
+            return {-number, 128 + number} if entered else {-number}
+        if kind in GUARD and not entered:
+            return {70}
+        found = {LOST} if kind in TAKEN_AWAY else set()
+        if kind in PLACE_REMOVED and not entered:
+            found.add(BUSY)
+        return found

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What zklock(1) does not promise: who may live on after a fault, and is no overlap.
+
+    zklock and its guard killed in the same moment: the kernel kills the command, but not what it has started.
+    The command alone killed, by others: what it has started lives on without the lock.
+    All that runs frozen, as a container is: it may go on for a moment when it is thawed.
+    The holder's node deleted, or its session closed: the command goes on until zklock finds that, at the fence at the
+    latest. No proof is later than the deletion, so that is 2T/3 and a moment after it.
+"""
+
+from schedule import SESSION
+
+USR1 = 10  # what it has killed leaves alone what it has started
+MOMENT = 500_000_000  # nanoseconds, on a busy machine
+ONLY_THE_COMMAND = ("zklock and guard killed", "command killed")
+FROZEN = ("all that runs frozen, less than a session", "all that runs frozen, more than a session")
+TAKEN_AWAY = ("holder's node deleted", "lock deleted with all below it", "holder's session closed by another",
+              "lock broken by force")
+
+
+class Excuses:
+    """`longest`: session of anybody."""
+
+    def __init__(self, events, longest=SESSION):
+        self._spans = []  # (run, from, to, whether the command itself is meant too)
+        to_fence = int(longest * 1e9 * 2 / 3) + MOMENT
+        for number, event in enumerate(events):
+            kind = event.get("kind")
+            if event["what"] != "fault":
+                continue
+            runs = set(event.get("runs", [event.get("run")]))
+            healed = next((later for later in events[number:] if later["what"] == "healed" and later["kind"] == kind),
+                          events[-1])
+            if kind in ONLY_THE_COMMAND or event.get("signal") == USR1:
+                self._excuse(runs, event["at"], healed["at"] + MOMENT, False)
+            if kind in FROZEN:
+                self._excuse(runs, event["at"], healed["at"] + MOMENT, True)
+            if kind in TAKEN_AWAY:
+                self._excuse(runs.union(*(later["runs"] for later in events[number:] if later["what"] == "hit" and
+                                          later["kind"] == kind and later["at"] <= healed["at"])),
+                             event["at"], (event if "run" in event else healed)["at"] + to_fence, True)
+
+    def _excuse(self, runs, since, until, command_too):
+        self._spans += [(run, since, until, command_too) for run in runs]
+
+    def cover(self, run, at, of_command):
+        """Whether that run's command, or what that has started, may live then though it has lost the lock."""
+        return any(run == hit and since <= at <= until and (command_too or not of_command)
+                   for hit, since, until, command_too in self._spans)
+
+    def anybody_but(self, run, at):
+        """Whether somebody else may live then, and have the kernel's lock."""
+        return any(run != hit and since <= at <= until for hit, since, until, _ in self._spans)

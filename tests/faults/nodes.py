@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A look at the lock's nodes behind zklock's back, and a hand on them."""
+
+import json
+
+from bare_client import NO_NODE, BareClient, Refused
+
+ROUNDS = 100  # of deleting what somebody makes meanwhile
+
+
+class Nodes:
+    """What cannot be had because no server answers, everything may be broken, is None."""
+
+    def __init__(self, addresses, lock):
+        self._addresses = addresses
+        self._lock = lock
+
+    def _with_client(self, do):
+        for address in self._addresses:
+            try:
+                with BareClient(address) as client:
+                    return do(client)
+            except (OSError, Refused):
+                continue
+        return None
+
+    def line(self):
+        """(path, pid, session) of those in line, the holder first."""
+        return self._with_client(self._line) or []
+
+    def _line(self, client):
+        found = []
+        names = [name for name in client.children(self._lock) if name[-10:].isdigit()]
+        for name in sorted(names, key=lambda name: name[-10:]):
+            path = f"{self._lock}/{name}"
+            try:
+                node = client.get(path)
+            except Refused:  # gone
+                continue
+            if node.owner:
+                found.append((path, pid_of(node.data), node.owner))
+        return found
+
+    def of_pid(self, pid):
+        """(path, pid, session)"""
+        return next((place for place in self.line() if place[1] == pid), None)
+
+    def delete(self, path):
+        return self._with_client(lambda client: client.delete(path) or True)
+
+    def delete_lock(self):
+        """With all below it."""
+        return self._with_client(self._delete_lock)
+
+    def _delete_lock(self, client):
+        for _ in range(ROUNDS):
+            try:
+                for name in client.children(self._lock):
+                    try_to_delete(client, f"{self._lock}/{name}")
+                client.delete(self._lock)
+                return True
+            except Refused as refused:
+                if refused.args[0] == NO_NODE:
+                    return True
+        return False
+
+    def tree(self):
+        """All paths but ZooKeeper's own."""
+        return self._with_client(tree_below)
+
+
+def tree_below(client, path=""):
+    try:
+        names = client.children(path or "/")
+    except Refused:
+        return []
+    found = []
+    for name in sorted(names):
+        if f"{path}/{name}" != "/zookeeper":
+            found += [f"{path}/{name}", *tree_below(client, f"{path}/{name}")]
+    return found
+
+
+def try_to_delete(client, path):
+    try:
+        client.delete(path)
+    except Refused:
+        pass
+
+
+def pid_of(data):
+    try:
+        return int(json.loads(data)["pid"])
+    except (ValueError, KeyError, TypeError):
+        return None

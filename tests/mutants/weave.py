@@ -116,7 +116,7 @@ def check_is_run(text, start, mutant):
 def switched(mutant, new, old):
     condition = f"zklock_mutant_is({mutant.number})"
     if mutant.old.rstrip().endswith((";", "}")):
-        return f"if ({condition}) {{ {new} }} else {{ {old} }}"
+        return f"{{ if ({condition}) {{ {new} }} else {{ {old} }} }}"
     return f"({condition} ? ({new}) : ({old}))"
 
 

@@ -31,7 +31,7 @@ class WovenTest(unittest.TestCase):
 
     def test_statements_become_an_if(self):
         self.assertEqual(woven("{ a(); b(); }", [mutant(1, "a();", "")]),
-                         "{ if (zklock_mutant_is(1)) {  } else { a(); } b(); }")
+                         "{ { if (zklock_mutant_is(1)) {  } else { a(); } } b(); }")
 
     def test_two_in_the_same_place_are_both_there(self):
         self.assertEqual(woven("x = y;", [mutant(1, "y", "z"), mutant(2, "y", "w")]),
@@ -39,7 +39,7 @@ class WovenTest(unittest.TestCase):
 
     def test_one_within_another_is_in_what_the_other_leaves(self):
         self.assertEqual(woven("f(a + b);", [mutant(1, "b", "c"), mutant(2, "f(a + b);", "g();")]),
-                         "if (zklock_mutant_is(2)) { g(); } else { f(a + (zklock_mutant_is(1) ? (c) : (b))); }")
+                         "{ if (zklock_mutant_is(2)) { g(); } else { f(a + (zklock_mutant_is(1) ? (c) : (b))); } }")
 
     def test_what_is_behind_comes_after(self):
         self.assertEqual(woven("f(a, b);", [mutant(2, "b", "2"), mutant(1, "a", "1")]),

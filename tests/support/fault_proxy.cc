@@ -2,11 +2,11 @@
 #include "support/fault_proxy.h"
 
 #include <arpa/inet.h>
-#include <functional>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,31 +43,58 @@ uint16_t port_of(Address& address) {
                                                     : reinterpret_cast<sockaddr_in6*>(address.get())->sin6_port);
 }
 
-using Observe = std::function<void(const char*, size_t)>;
-
-// False when `from` has ended. `to` may be nobody.
-bool copy(int from, int to, const Observe& observe = {}) {
+// Nothing when `from` has ended.
+std::string taken_from(int from) {
   char bytes[65536];
   const ssize_t length = recv(from, bytes, sizeof bytes, 0);
-  if (length <= 0) return false;
-  if (to >= 0) static_cast<void>(send(to, bytes, static_cast<size_t>(length), MSG_NOSIGNAL));
-  if (observe) observe(bytes, static_cast<size_t>(length));
-  return true;
+  return {bytes, length > 0 ? static_cast<size_t>(length) : 0};
+}
+
+void give(int to, const std::string& bytes) {
+  if (to >= 0) static_cast<void>(send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+}
+
+constexpr size_t kLength = 4;           // of a message's length
+constexpr size_t kMostBytes = 1 << 24;  // more is no message of ZooKeeper's: TLS, for example
+constexpr int kEvent = -1;              // instead of a request's number
+
+int number_in(const std::string& bytes, size_t at) {
+  uint32_t number = 0;
+  for (size_t i = at; i < at + sizeof number && i < bytes.size(); ++i) {
+    number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return static_cast<int>(number);
+}
+
+void put_number(std::string& bytes, size_t at, int number) {
+  for (size_t i = 0; i < sizeof number; ++i) {
+    bytes[at + i] = static_cast<char>(static_cast<uint32_t>(number) >> (24 - 8 * i));
+  }
 }
 
 }  // namespace
 
-void FaultProxy::Framing::pass(const char* bytes, size_t length) {
+int FaultProxy::Request::number(size_t at) const {
+  return number_in({head.begin(), head.end()}, at);
+}
+
+std::vector<FaultProxy::Request> FaultProxy::Framing::pass(const char* bytes, size_t length) {
+  std::vector<Request> whole;
   for (size_t i = 0; i < length; ++i) {
     if (body_ > 0) {
-      --body_;
+      const size_t at = length_ - body_;
+      if (at < request_.head.size()) request_.head[at] = static_cast<unsigned char>(bytes[i]);
+      if (--body_ > 0) continue;
+      whole.push_back(request_);
+      request_ = {};
       continue;
     }
-    length_ = length_ << 8 | static_cast<unsigned char>(bytes[i]);
+    length_ = (header_ == 0 ? 0 : length_ << 8) | static_cast<unsigned char>(bytes[i]);
     if (++header_ < sizeof length_) continue;
     body_ = length_;
-    header_ = length_ = 0;
+    header_ = 0;
   }
+  return whole;
 }
 
 FaultProxy::FaultProxy(const std::string& target, const std::string& host) : target_(target) {
@@ -127,29 +154,97 @@ void FaultProxy::accept_one() {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  pairs_.push_back({std::move(client), std::move(server), {}});
+  pairs_.push_back({std::move(client), std::move(server), {}, {}, false, {}});
+}
+
+void FaultProxy::answer_with(int op, int error) {
+  const std::lock_guard lock(mutex_);
+  errors_[op] = error;
+}
+
+int FaultProxy::requests(int op) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = requests_.find(op);
+  return found == requests_.end() ? 0 : found->second;
 }
 
 void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
-  if (client_ready && pair.client) {
-    // A broken client leaves the server's side open: what it sent is still on its way.
-    const auto follow = [&](const char* bytes, size_t length) { pair.requests.pass(bytes, length); };
-    if (!copy(pair.client.get(), pair.server.get(), follow)) {
-      pair.client.reset();
-      pair.server.reset();
-      return;
-    }
-    if (pair.requests.at_boundary() && lose_next_.exchange(false)) {
-      ++lost_;
-      pair.client.reset();
-    }
-  }
-  if (!server_ready) return;
-  const bool pass = mode_ == Mode::pass && pair.client;
-  if (!copy(pair.server.get(), pass ? pair.client.get() : -1)) {
+  if (client_ready && pair.client) take_requests(pair);
+  if (server_ready && pair.server) take_answers(pair);
+}
+
+// A broken client leaves the server's side open: what it sent is still on its way.
+void FaultProxy::take_requests(Pair& pair) {
+  const std::string bytes = taken_from(pair.client.get());
+  const std::vector<Request> whole = pair.requests.pass(bytes.data(), bytes.size());
+  const bool refused =
+      refuse_resumed_ && !whole.empty() && whole[0].first && (whole[0].number(16) | whole[0].number(20));
+  if (bytes.empty() || refused) {
     pair.client.reset();
     pair.server.reset();
+    return;
   }
+  give(pair.server.get(), bytes);
+  for (const Request& request : whole) note(pair, request);
+  if (pair.requests.at_boundary() && lose_next_.exchange(false)) {
+    ++lost_;
+    pair.client.reset();
+  }
+}
+
+void FaultProxy::note(Pair& pair, const Request& request) {
+  if (request.first) {
+    if ((request.number(16) | request.number(20)) == 0) ++new_sessions_;
+    return;
+  }
+  int op = request.number(4);
+  ++requests_[op];
+  if (const auto error = errors_.find(op); error != errors_.end()) {
+    pair.failed[request.number(0)] = error->second;
+    errors_.erase(error);
+  }
+  if (int silent = op; silent_after_.compare_exchange_strong(silent, 0)) mode_ = Mode::silent;
+  if (lose_answer_to_.compare_exchange_strong(op, 0)) {
+    ++lost_;
+    pair.client.reset();
+  }
+}
+
+void FaultProxy::take_answers(Pair& pair) {
+  const std::string bytes = taken_from(pair.server.get());
+  if (bytes.empty()) {
+    pair.client.reset();
+    pair.server.reset();
+    return;
+  }
+  pair.answers += bytes;
+  const int to = mode_ == Mode::pass && pair.client ? pair.client.get() : -1;
+  while (pair.answers.size() >= kLength) {
+    const auto length = static_cast<uint32_t>(number_in(pair.answers, 0));
+    const size_t size = length > kMostBytes ? pair.answers.size() : kLength + length;
+    if (pair.answers.size() < size) return;
+    give(to, length > kMostBytes ? pair.answers : answer_of(pair, pair.answers.substr(0, size)));
+    pair.answers.erase(0, size);
+  }
+}
+
+// With its length, as the client is to get it; nothing: not at all.
+std::string FaultProxy::answer_of(Pair& pair, std::string frame) {
+  if (!std::exchange(pair.greeted, true)) {
+    constexpr size_t kTimeout = kLength + 4;  // behind the protocol's version
+    if (granted_ms_ > 0) put_number(frame, kTimeout, granted_ms_);
+    return frame;
+  }
+  const int number = number_in(frame, kLength);
+  if (number == kEvent && swallow_events_) return "";
+  const auto failed = pair.failed.find(number);
+  if (failed == pair.failed.end()) return frame;
+  constexpr size_t kError = kLength + 4 + 8;  // behind the number and the zxid
+  put_number(frame, kError, failed->second);
+  frame.resize(kError + 4);
+  put_number(frame, 0, static_cast<int>(frame.size() - kLength));
+  pair.failed.erase(failed);
+  return frame;
 }
 
 }  // namespace zklock::test

@@ -5,14 +5,23 @@
 
 #include "host/fd.h"
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace zklock::test {
+
+// Of requests, as the protocol numbers them.
+namespace opcode {
+inline constexpr int kRemove = 2, kRead = 4, kSync = 9, kChildren = 12, kTransaction = 14, kCreate = 15,
+                     kContainer = 19;
+}
 
 class FaultProxy {
  public:
@@ -38,30 +47,68 @@ class FaultProxy {
   // The next request reaches the server; its answer does not reach the client, whose connection is closed.
   void lose_next_answer() { lose_next_ = true; }
 
+  // The same for the next request with that opcode.
+  void lose_answer_to(int op) { lose_answer_to_ = op; }
+
+  // The next request with that opcode reaches the server, and from then on the mode is `silent`: its answer is kept
+  // back until the mode is another.
+  void fall_silent_after(int op) { silent_after_ = op; }
+  bool is_silent() const { return mode_ == Mode::silent; }
+
+  // The next request with that opcode reaches the server; the client is told that it has failed with `error`.
+  void answer_with(int op, int error);
+
+  // The client is not told that nodes have changed.
+  void swallow_events() { swallow_events_ = true; }
+
+  // Whoever connects from now on is told this session timeout.
+  void grant(std::chrono::milliseconds timeout) { granted_ms_ = static_cast<int>(timeout.count()); }
+
+  // Nobody takes a session up again; new ones are made.
+  void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
+
   int accepted() const { return accepted_; }  // connections, ever
   int lost() const { return lost_; }          // answers thrown away by lose_next_answer()
+  int requests(int op) const;                 // with that opcode, ever
+  int new_sessions() const { return new_sessions_; }
 
  private:
+  // A request, as far as it matters here; the first of a connection is the handshake.
+  struct Request {
+    bool first = false;
+    std::array<unsigned char, 24> head{};
+    int number(size_t at) const;
+  };
+
   // Where a stream of length-prefixed messages is: the C client sends a message in two pieces.
   class Framing {
    public:
-    void pass(const char* bytes, size_t length);
+    // The requests that have become whole.
+    std::vector<Request> pass(const char* bytes, size_t length);
     bool at_boundary() const { return header_ == 0 && body_ == 0; }
 
    private:
     size_t header_ = 0;  // bytes of the length seen
     uint32_t length_ = 0;
     size_t body_ = 0;  // bytes still to come
+    Request request_{true, {}};
   };
   struct Pair {
     host::Fd client;
     host::Fd server;
     Framing requests;
+    std::string answers = {};        // what has come of one that is not whole yet
+    bool greeted = false;            // the handshake's answer has come
+    std::map<int, int> failed = {};  // errors, by the number of the request that is to fail
   };
 
   void run();
   void accept_one();
   void relay(Pair& pair, bool client_ready, bool server_ready);
+  void take_requests(Pair& pair);
+  void note(Pair& pair, const Request& request);
+  void take_answers(Pair& pair);
+  std::string answer_of(Pair& pair, std::string frame);
 
   std::string target_;
   std::string address_;
@@ -72,7 +119,15 @@ class FaultProxy {
   std::atomic<bool> end_{false};
   std::atomic<int> accepted_{0};
   std::atomic<int> lost_{0};
-  std::mutex mutex_;
+  std::atomic<int> lose_answer_to_{0};
+  std::atomic<int> silent_after_{0};
+  std::atomic<bool> swallow_events_{false};
+  std::atomic<int> granted_ms_{0};
+  std::atomic<bool> refuse_resumed_{false};
+  std::atomic<int> new_sessions_{0};
+  mutable std::mutex mutex_;
+  std::map<int, int> requests_;  // by opcode
+  std::map<int, int> errors_;    // likewise: what the next one is answered with
   std::vector<Pair> pairs_;
   std::thread thread_;
 };

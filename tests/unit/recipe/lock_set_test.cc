@@ -7,6 +7,8 @@
 #include "support/party.h"
 #include "support/proxied.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -87,6 +89,32 @@ TEST_F(LockSetTest, WhenOneIsLostWhileWaitingAllAreTakenAgain) {
   EXPECT_EQ(contenders("/b"), 1u);
 }
 
+TEST_F(LockSetTest, WhenTheSecondIsLostWhileWaitingForTheThirdAllAreTakenAgain) {
+  Party holder(here_, {"/c"}), party(here_, {"/a", "/b", "/c"});
+  holder.acquire();
+  std::string second;
+  const Script script(party.loop, [&] {
+    const auto names = observer_.children("/b");
+    if (second.empty() && contenders("/c") == 2) {
+      second = names.front();
+      observer_.remove("/b/" + second);
+    } else if (!second.empty() && !names.empty() && names.front() != second && contenders("/c") == 2) {
+      holder.lock.release(20s);
+    }
+  });
+  EXPECT_EQ(party.acquire(), Outcome::held);
+  EXPECT_NE(party.lock.held()[1].node, "/b/" + second);
+  EXPECT_EQ(party.observer.disturbed, 1);
+}
+
+TEST_F(LockSetTest, TheOneThatWasDeletedIsNamedAfterwards) {
+  Party party(here_, {"/a", "/b"});
+  party.acquire();
+  observer_.remove(party.lock.held()[1].node);
+  EXPECT_TRUE(party.lock.release(20s));
+  EXPECT_EQ(party.lock.deleted(), "/b");
+}
+
 // 8, 29: the session ends while we wait for the second.
 TEST_F(LockSetTest, AnExpiredSessionTakesAllAndAllAreTakenAgain) {
   Party holder(here_, {"/b"});
@@ -162,6 +190,15 @@ TEST_F(LeaseOfSeveral, EndsWithTheOneThatIsDeleted) {
   EXPECT_TRUE(lease.lost() == "/b" || lease.lost().empty()) << lease.lost();
 }
 
+TEST_F(LeaseOfSeveral, EachIsAskedAbout) {
+  Party party(here_, {"/a", "/b"}, 30s);
+  party.acquire();
+  Lease lease(party.session, party.lock.held(), 100ms, LeaseWatch::nothing);
+  observer_.remove(party.lock.held()[1].node);
+  lease.ask();
+  EXPECT_EQ(end_of(party, lease), Lease::State::node_deleted);
+}
+
 TEST_F(LeaseOfSeveral, EndsWhenSomebodyAsksForOne) {
   Party party(here_, {"/a", "/b"});
   party.acquire();
@@ -169,6 +206,51 @@ TEST_F(LeaseOfSeveral, EndsWhenSomebodyAsksForOne) {
   observer_.write(party.lock.held()[1].node, std::string(kRevoked));
   EXPECT_EQ(end_of(party, lease), Lease::State::revoked);
   EXPECT_EQ(lease.lost(), "/b");
+}
+
+class OuterLockTest : public LockSetTest {
+ protected:
+  // What /a is held by, seen by another one through the proxy.
+  OuterLockTest() {
+    session_.open(deadline_in(20s));
+    outer_.acquire();
+  }
+  Held held() const { return outer_.held(); }
+
+  Party outer_{here_, {"/a"}};
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(through_proxy_, 10s)};
+};
+
+TEST_F(OuterLockTest, IsHeldAsLongAsItsNodeIsThere) {
+  OuterLock lock(session_, held());
+  EXPECT_EQ(lock.acquire({}), Outcome::held);
+  observer_.remove(held().node);
+  EXPECT_EQ(lock.acquire({}), Outcome::disturbed);
+}
+
+TEST_F(OuterLockTest, ItsProofCountsFromTheRequest) {
+  OuterLock lock(session_, held());
+  Deadline asked = kNever;
+  const Script script(loop_, [&] {
+    if (!proxy_.is_silent()) return;
+    asked = std::min(asked, BootClock::now());
+    if (BootClock::now() > asked + 200ms) proxy_.set(FaultProxy::Mode::pass);
+  });
+  proxy_.fall_silent_after(test::opcode::kTransaction);
+  EXPECT_EQ(lock.acquire({}), Outcome::held);
+  EXPECT_LE(lock.held().proved, asked);
+  EXPECT_LT(asked, kNever);
+}
+
+TEST_F(OuterLockTest, ThatItIsGoneShowsAtTheEndThoughAnAnswerIsLost) {
+  OuterLock lock(session_, held());
+  EXPECT_EQ(lock.acquire({}), Outcome::held);
+  observer_.remove(held().node);
+  proxy_.lose_answer_to(test::opcode::kTransaction);
+  EXPECT_TRUE(lock.release(20s));
+  EXPECT_TRUE(lock.was_deleted());
+  EXPECT_EQ(proxy_.lost(), 1);
 }
 
 class LastSuccessTest : public LockSetTest {
@@ -198,6 +280,24 @@ TEST_F(LastSuccessTest, IsNotRecordedByWhoHasLostTheLock) {
   EXPECT_FALSE(success.record(20s));
   EXPECT_EQ(observer_.read("/a.last").code, zk::Code::no_node);
   EXPECT_EQ(contenders("/a"), 1u);
+}
+
+// Whoever has run under one of them has run.
+TEST_F(LastSuccessTest, TheYoungestCounts) {
+  for (const char* node : {"/a.last", "/b.last", "/c.last"}) {
+    observer_.create(node);
+    if (node[1] == 'b') observer_.write("/a.last", "again");
+    const Deadline next = deadline_in(20ms);
+    while (left_until(next) > Duration::zero()) usleep(5'000);
+  }
+  Party party(here_, {"/a", "/b", "/c"});
+  party.acquire();
+  LastSuccess success(party.session, party.lock.held(), "text");
+  const auto age = success.age(deadline_in(20s));
+  const std::chrono::milliseconds of_c(party.lock.held()[2].created_ms - observer_.read("/c.last").stat.modified_ms);
+  const std::chrono::milliseconds of_b(party.lock.held()[1].created_ms - observer_.read("/b.last").stat.modified_ms);
+  EXPECT_EQ(age, of_c);
+  EXPECT_LT(of_c, of_b);
 }
 
 TEST_F(LastSuccessTest, ALostAnswerIsLookedUp) {

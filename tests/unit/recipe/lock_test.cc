@@ -53,6 +53,7 @@ TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
   proxy_.lose_next_answer();
   EXPECT_EQ(party.acquire(), Outcome::held);
   EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2) << "looked for behind no barrier, or not confirmed";
   ASSERT_EQ(contenders(), 1u);
   const zk::Answer own = observer_.read(party.held().node);
   EXPECT_EQ(own.stat.ephemeral_owner, party.session.id());
@@ -217,6 +218,59 @@ TEST_F(LockTest, ForeignChildrenAreIgnored) {
 TEST_F(LockTest, AContenderThatIsNotEphemeralIsNotWaitedFor) {
   observer_.create("/l/left-behind-lock-0000000000");
   EXPECT_EQ(Party(server_ + chroot_).acquire(), Outcome::held);
+}
+
+// Kazoo's acquire(ephemeral=False) makes such; it holds the lock until somebody deletes it.
+TEST_F(LockTest, AContenderOfKazoosThatIsNotEphemeralIsWaitedFor) {
+  const std::string stem = "/l/0123456789abcdef0123456789abcdef__lock__";
+  observer_.create(stem + "0000000000");
+  Party party(here_, 4s, {LockMode::exclusive, Family::kazoo});
+  // The counter of the line is at the number that was made by hand.
+  EXPECT_EQ(party.acquire_within(300ms), Outcome::busy);
+  observer_.remove(stem + "0000000000");
+  EXPECT_EQ(party.acquire(0s), Outcome::held);
+}
+
+// Its Lock objects live long and break when the container has gone.
+TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
+  Party kazoo(through_proxy_, 4s, {LockMode::exclusive, Family::kazoo});
+  kazoo.acquire();
+  EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 0);
+  observer_.remove(kazoo.held().node);
+  observer_.remove("/l");
+  Party extra(through_proxy_, 4s, {LockMode::exclusive, Family::standard, true});
+  extra.acquire();
+  EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 0);
+  observer_.remove(extra.held().node);
+  observer_.remove("/l");
+  Party ours(through_proxy_);
+  ours.acquire();
+  EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 1);
+}
+
+// It is seen to go all the same, and not asked for again and again until then.
+TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
+  host::Loop loop;
+  zk::SessionOptions options = test::options_for(here_);
+  options.credentials = zk::Credentials::parse("digest:ann:secret", "the test");
+  options.acl = zk::Acl::creator;
+  zk::Session session(loop, options);
+  session.open(deadline_in(20s));
+  observer_.create("/l");
+  test::CountingObserver observer;
+  Lock closed(session, "/l", {}, "data", observer);
+  ASSERT_EQ(closed.acquire({}), Outcome::held);
+  Party waiter(here_, 30s);
+  const Deadline release_at = deadline_in(500ms);
+  uint64_t answers = 0;
+  const Script script(waiter.loop, [&] {
+    if (answers > 0 || BootClock::now() < release_at) return;
+    answers = waiter.session.client().answers();
+    closed.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_GT(answers, 0u);
+  EXPECT_LT(answers, 12u);
 }
 
 TEST_F(LockTest, AStrangersFamilyIsRefusedAndNothingStays) {

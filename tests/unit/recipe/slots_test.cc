@@ -81,6 +81,39 @@ TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
 }
 
 // 27.
+// Who is through has both its nodes for a moment.
+TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
+  Party(here_).acquire();  // makes the nodes
+  const std::string name = "_c_01234567-89ab-4def-8123-456789abcdef-";
+  zk::Session& other = observer_.session();
+  const auto make = [&](const std::string& stem) {
+    const Deadline until = deadline_in(20s);
+    return other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), until).path;
+  };
+  const std::string gate = make("/l/locks/" + name + "lock-");
+  make("/l/leases/" + name + "lease-");
+  Party party(here_, 2);
+  const Script script(party.loop, [&] {
+    if (at_gate() == 2) observer_.remove(gate);
+  });
+  EXPECT_EQ(party.acquire(0s), Outcome::held);
+}
+
+// Between our looks: who makes his node before he looks around cannot be missed.
+TEST_F(SlotsTest, AContenderForALockOfOneThatComesMeanwhileIsNotMissed) {
+  Party(here_).acquire();
+  Party party(here_);
+  bool came = false;
+  const Script script(party.loop, [&] {
+    if (came || at_gate() == 0) return;
+    came = true;
+    observer_.create("/l/_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000000");
+  });
+  EXPECT_THROW(party.acquire(), Failure);
+  EXPECT_TRUE(came);
+  EXPECT_EQ(leases() + at_gate(), 0u);
+}
+
 TEST_F(SlotsTest, AnotherNumberIsRefusedWithBoth) {
   Party a(here_, 2), b(here_, 3);
   a.acquire();

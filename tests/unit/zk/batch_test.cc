@@ -60,6 +60,28 @@ TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
   EXPECT_GE(proxy_.accepted(), 2);
 }
 
+// What one server has said after the barrier, and another one the rest, is no one moment's truth.
+TEST_F(Batch, StatsBehindABarrierComeThroughTheConnectionOfThat) {
+  bool cut = false;
+  const uint64_t answers = session_.client().answers();
+  const Script script(loop_, [&] {
+    if (cut || session_.client().answers() < answers + 2) return;
+    cut = true;
+    proxy_.cut();
+  });
+  const auto stats = settled_stat_all(session_, paths_, deadline_in(20s));
+  EXPECT_TRUE(cut);
+  EXPECT_EQ(stats.size(), paths_.size());
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2);
+}
+
+TEST_F(Batch, ABarrierWithoutAnAnswerIsNone) {
+  constexpr int kThrottled = -127;
+  proxy_.answer_with(test::opcode::kTransaction, kThrottled);
+  settled_stat_all(session_, paths_, deadline_in(20s));
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2);
+}
+
 TEST_F(Batch, AsksForTheStatAndForTheChildrenOfTheRootToo) {
   const auto stats = stat_all(session_, {"/", "/f", "/none"}, deadline_in(20s));
   EXPECT_NE(stats[0].stat.created, 0);

@@ -67,6 +67,25 @@ TEST(Outstanding, WhoOwesNothingIsNeitherSilentNorStuck) {
   EXPECT_EQ(outstanding.stuck_at({}), kNever);
 }
 
+TEST(Outstanding, ARequestHasItsTurnWhenThoseBeforeItHaveTheirAnswers) {
+  Outstanding outstanding(10s);
+  outstanding.note_sent(kList);
+  outstanding.note_sent(kCheck);
+  const Deadline sent = outstanding.last_sent();
+  while (BootClock::now() == sent) continue;
+  outstanding.note_answer();
+  EXPECT_GT(outstanding.silent_since({}), sent);
+  EXPECT_EQ(outstanding.stuck_at({}), outstanding.silent_since({}) + 10s);
+}
+
+TEST(Outstanding, AnAnswerThatIsArrivingIsNoSilenceAndLetArrive) {
+  Outstanding outstanding(10s);
+  outstanding.note_sent(kList);
+  const Deadline progressed = outstanding.last_sent() + 5s;
+  EXPECT_EQ(outstanding.silent_since(progressed), progressed);
+  EXPECT_EQ(outstanding.stuck_at(progressed), progressed + 10s);
+}
+
 TEST(Watches, AllWhoWaitForTheSameAreToldByOneNumber) {
   Watches watches;
   const Watch first = std::make_shared<WatchState>();

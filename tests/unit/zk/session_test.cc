@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 using test::eventually;
 using test::FaultProxy;
 using test::options_for;
+using test::Script;
 
 // Nobody listens there: the port was free a moment ago.
 std::string dead_address() {
@@ -187,6 +188,66 @@ TEST_P(FailOver, SurvivesASilentAndADeadServerWithinTheSession) {
   EXPECT_EQ(session.id(), id);
 }
 
+// With two addresses the library's list has one of them twice, in a row once it has gone round.
+TEST_F(SessionTest, AServerThatHasFallenSilentIsNotTriedAgainBeforeAnother) {
+  FaultProxy first(server_), second(server_);
+  Session& session = open(options_for(first.address() + "," + second.address(), 12s));
+  const auto in_use = [&]() -> FaultProxy& { return session.client().server() == first.address() ? first : second; };
+  for (int round = 0; round < 2; ++round) {
+    FaultProxy& used = in_use();
+    used.cut(true);
+    ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+    used.accept_again();
+  }
+  in_use().set(FaultProxy::Mode::silent);
+  const Deadline began = BootClock::now();
+  ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_LT(BootClock::now() - began, session.timeout() / 4) << "T/6 for the one, and for the other nothing";
+}
+
+// Between two tries of ours another session may be taken; ours has the time for two more.
+TEST_F(SessionTest, ThatAnotherSessionIsTakenDoesNotEndOursAtOnce) {
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address(), 4s));
+  const int64_t id = session.id();
+  proxy.refuse_resumed(true);
+  proxy.cut();
+  ASSERT_TRUE(eventually(loop_, [&] {
+    session.settle_connection(BootClock::now() + 20ms);
+    return proxy.new_sessions() == 2;
+  }));
+  proxy.refuse_resumed(false);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.id(), id);
+}
+
+// By another connection of its own, or so a server may say: that ends no session.
+TEST_F(SessionTest, ASessionThatIsMovedIsNotOver) {
+  constexpr int kMoved = -118;
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address()));
+  proxy.answer_with(test::opcode::kChildren, kMoved);
+  EXPECT_EQ(session.await(session.client().children("/"), soon()).code, Code::unknown);
+  proxy.answer_with(test::opcode::kChildren, kMoved);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_FALSE(session.expired());
+}
+
+// A read is worth nothing without the sync before it, nor is that without the read.
+TEST_F(SessionTest, OfTwoThatBelongTogetherNeitherIsAskedAgainAlone) {
+  constexpr int kThrottled = -127;
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address()));
+  int asked = 0;
+  for (const int op : {test::opcode::kSync, test::opcode::kChildren}) {
+    proxy.answer_with(op, kThrottled);
+    EXPECT_EQ(session.synced_children("/", soon()).code, Code::ok);
+    asked += 2;
+    EXPECT_EQ(proxy.requests(test::opcode::kSync), asked);
+    EXPECT_EQ(proxy.requests(test::opcode::kChildren), asked);
+  }
+}
+
 // Scenario 12.
 TEST_F(SessionTest, AnExpiredSessionIsAnAnswerAndNeverReplacedByItself) {
   FaultProxy proxy(server_);
@@ -265,6 +326,48 @@ TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
   EXPECT_GE(session.client().connections(), 2u);
 }
 
+// The answer to it may be slow; the leader has heard of us when it came by.
+TEST_F(SessionTest, ASlowHandshakeCountsFromItsBeginning) {
+  FaultProxy proxy(server_);
+  proxy.set(FaultProxy::Mode::silent);
+  Deadline tried = kNever;
+  const Script script(loop_, [&] {
+    if (proxy.accepted() > 0) tried = std::min(tried, BootClock::now());
+    if (tried != kNever && BootClock::now() > tried + 500ms) proxy.set(FaultProxy::Mode::pass);
+  });
+  Session& session = open(options_for(proxy.address(), 6s));
+  ASSERT_EQ(proxy.accepted(), 1);
+  const Deadline late = tried + session.timeout() / 3 + 300ms;
+  while (BootClock::now() < late) loop_.turn(late);
+  EXPECT_LE(session.proof_now(), tried + session.timeout() / 3);
+}
+
+// It is asleep while an answer comes, and awake before it looks at that.
+TEST_F(SessionTest, APauseWithinATurnMakesTheAnswerThatCameMeanwhileWorthNothing) {
+  Session& session = open(options_for(server_, 4s));
+  const Call call = session.client().exists("/");
+  bool slept = false;
+  class Sleeper : public host::Source {
+   public:
+    explicit Sleeper(bool& slept, Duration span) : slept_(slept), span_(span) {}
+    void arm(host::PollSet&) override {
+      const Deadline awake = BootClock::now() + span_;
+      while (!slept_ && BootClock::now() < awake) usleep(10'000);
+      slept_ = true;
+    }
+    void record(const host::PollSet&) override {}
+
+   private:
+    bool& slept_;
+    Duration span_;
+  } sleeper(slept, session.timeout() / 4);
+  const host::Attached attached(loop_, sleeper);
+  EXPECT_EQ(session.await(call, soon()).code, Code::unknown);
+  EXPECT_TRUE(slept);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_GE(session.client().connections(), 2u);
+}
+
 TEST_F(SessionTest, AProofSoonAfterAHandshakeCountsNoMoreThanThat) {
   Session& session = open(options_for(server_, 10s));
   const Deadline connected = BootClock::now();
@@ -304,6 +407,9 @@ TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) 
     EXPECT_EQ(failure.status(), ExitStatus::bad_data);
     EXPECT_NE(failure.text().find("1048576 bytes"), std::string::npos) << failure.text();
   }
+  const std::string half(1 << 19, 'x');
+  const std::vector<Step> steps{{Op::create, "/l/a", half}, {Op::create, "/l/b", half}};
+  EXPECT_THROW(session.client().transact(steps), Failure);
   EXPECT_EQ(session.children("/l", soon()).code, Code::ok);
   EXPECT_EQ(session.client().connections(), connections);
 }
@@ -346,6 +452,17 @@ TEST_F(SessionTest, CredentialsAreGivenAgainAfterAReconnect) {
   proxy.cut();
   EXPECT_EQ(session.read("/l", soon()).code, Code::ok);
   EXPECT_EQ(session.client().connections(), 2u);
+}
+
+TEST_F(SessionTest, AWatchOutlivesAConnectionAndFiresForNothingElse) {
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address()));
+  const auto watch = std::make_shared<WatchState>();
+  EXPECT_EQ(session.exists("/", soon(), watch).code, Code::ok);
+  proxy.cut();
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.client().connections(), 2u);
+  EXPECT_FALSE(watch->fired);
 }
 
 TEST_F(SessionTest, AWatchThatFiredWhileUnconnectedIsDelivered) {

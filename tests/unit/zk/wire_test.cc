@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/wire.h"
 
+#include "host/fd.h"
+
 #include <cstdint>
+#include <sys/socket.h>
 
 #include <gtest/gtest.h>
 
@@ -132,6 +135,48 @@ TEST(Reply, WhoSpeaksAnotherProtocolIsNamed) {
   EXPECT_NE(stranger("\x15\x03\x03").find("TLS"), std::string_view::npos);
   EXPECT_NE(stranger("HTTP").find("HTTP"), std::string_view::npos);
   EXPECT_EQ(stranger("\1\2\3\4"), "");
+}
+
+class WireTest : public testing::Test {
+ protected:
+  WireTest() {
+    int fds[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    ours_ = host::Fd(fds[0]);
+    theirs_ = host::Fd(fds[1]);
+  }
+  // What the library gets: so many bytes; -1 for nothing yet.
+  ssize_t receive_after(const std::string& bytes) {
+    EXPECT_EQ(::send(theirs_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    char taken[64 * 1024];
+    return wire_.receive(ours_.get(), taken, sizeof taken, 0);
+  }
+
+  host::Fd ours_, theirs_;
+  Wire wire_{[](std::string_view) { return true; }};
+};
+
+constexpr ssize_t kPing = 20;
+
+// A byte now and then would be one for ever.
+TEST_F(WireTest, AKibibyteOfAnAnswerIsASignOfLifeAndLessIsNone) {
+  EXPECT_EQ(receive_after(number(5000) + std::string(100, 'x')), -1);
+  EXPECT_EQ(receive_after(std::string(100, 'x')), -1);
+  EXPECT_EQ(receive_after(std::string(1024, 'x')), kPing);
+  EXPECT_EQ(receive_after(std::string(100, 'x')), -1);
+  EXPECT_EQ(receive_after(std::string(3676, 'x')), 5004);
+}
+
+TEST_F(WireTest, AnAnswerThatIsTooLongEndsTheConnection) {
+  EXPECT_EQ(receive_after(number(64 * 1024 * 1024 + 1)), 0);
+  EXPECT_EQ(wire_.end(), ConnectionEnd::nonsense);
+}
+
+TEST_F(WireTest, WhoHasEndedTheConnectionIsKnown) {
+  theirs_.reset();
+  char taken[1];
+  EXPECT_EQ(wire_.receive(ours_.get(), taken, sizeof taken, 0), 0);
+  EXPECT_EQ(wire_.end(), ConnectionEnd::closed);
 }
 
 }  // namespace

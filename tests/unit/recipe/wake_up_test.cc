@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiters whose watches, or the events of these, are lost.
+#include "recipe/lock/any_lock.h"
+#include "recipe/lock/slots.h"
+#include "recipe/watched_node.h"
+#include "support/party.h"
+#include "support/proxied.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Party;
+using test::Script;
+namespace opcode = test::opcode;
+
+test::MakeLocks lock_at(const std::string& path) {
+  return [path](zk::Session& with, WaitObserver& told) {
+    return test::locks_of(std::make_unique<Lock>(with, path, LockType(), "data", told));
+  };
+}
+
+test::MakeLocks any_of(const std::vector<std::string>& paths) {
+  return [paths](zk::Session& with, WaitObserver& told) {
+    AnyLock::Locks lines;
+    for (const std::string& path : paths) {
+      lines.push_back(std::make_unique<Lock>(with, path, LockType(), "data", told));
+    }
+    return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
+  };
+}
+
+test::Locks one_slot(zk::Session& with, WaitObserver& told) {
+  return test::locks_of(std::make_unique<Slots>(
+      with, "/s", 1, [](const std::string&) { return 1; }, "data", told));
+}
+
+class WakeUp : public test::Proxied {
+ protected:
+  // The waiter stands behind the holder and is told nothing; it looks again by itself.
+  void expect_held_unwoken(const test::MakeLocks& make, const std::string& line) {
+    Party holder(here_, 4s, make);
+    ASSERT_EQ(holder.acquire(), Outcome::held);
+    Party waiter(through_proxy_, 500ms, make);
+    proxy_.swallow_events();
+    bool released = false;
+    const Script script(waiter.loop, [&] {
+      const bool rests = waiter.session.client().silent_since() == kNever && observer_.children(line).size() == 2;
+      if (released || !rests || ++rests_ < 5) return;
+      released = true;
+      holder.lock.release(20s);
+    });
+    EXPECT_EQ(waiter.acquire(), Outcome::held);
+    EXPECT_TRUE(released);
+  }
+
+  int rests_ = 0;  // turns in which nothing was under way
+};
+
+TEST_F(WakeUp, ThatIsLostDelaysAWaiterForAWhileOnly) {
+  expect_held_unwoken(lock_at("/l"), "/l");
+}
+
+TEST_F(WakeUp, ThatIsLostDelaysAWaiterForASlotForAWhileOnly) {
+  expect_held_unwoken(one_slot, "/s/leases");
+}
+
+TEST_F(WakeUp, ThatIsLostDelaysAWaiterForAnyForAWhileOnly) {
+  Party other(here_, 4s, lock_at("/b"));
+  other.acquire();
+  expect_held_unwoken(any_of({"/a", "/b"}), "/a");
+}
+
+// The answers to both reads are lost, and with them the watches.
+TEST_F(WakeUp, WatchesOfAWaiterThatAreLostAreSetAgain) {
+  Party holder(here_, 4s, lock_at("/l"));
+  holder.acquire();
+  Party waiter(through_proxy_, 20s, lock_at("/l"));
+  proxy_.lose_answer_to(opcode::kRead);
+  bool removed = false;
+  const Script script(waiter.loop, [&] {
+    const zk::Client& client = waiter.session.client();
+    if (removed || proxy_.lost() == 0 || client.connections() != 2 || client.silent_since() != kNever) return;
+    if (++rests_ < 5) return;
+    removed = true;
+    observer_.remove("/l/" + line_of(observer_.children("/l")).back().name);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::removed);
+}
+
+class WatchedNodeTest : public test::Proxied {
+ protected:
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(through_proxy_)};
+};
+
+// What was seen is never taken back, by another server in another session neither.
+TEST_F(WatchedNodeTest, EachSessionIsSyncedOnce) {
+  session_.open(deadline_in(20s));
+  WatchedNode node(session_, "/n", Aspect::children, "cannot watch /n");
+  for (int session = 1; session <= 2; ++session) {
+    EXPECT_TRUE(node.look(deadline_in(20s)));
+    EXPECT_TRUE(node.look(deadline_in(20s)));
+    EXPECT_EQ(proxy_.requests(opcode::kSync), session);
+    session_.open(deadline_in(20s));
+  }
+}
+
+TEST_F(WatchedNodeTest, OneThatComesBetweenListAndWatchIsListed) {
+  session_.open(deadline_in(20s));
+  WatchedNode node(session_, "/n", Aspect::children, "cannot watch /n");
+  const uint64_t answers = session_.client().answers();
+  bool made = false;
+  const Script script(loop_, [&] {
+    // sync, list
+    if (session_.client().answers() < answers + 2 || std::exchange(made, true)) return;
+    observer_.create("/n/child");
+  });
+  EXPECT_TRUE(node.look(deadline_in(20s)));
+  EXPECT_TRUE(made);
+  EXPECT_EQ(node.found().names, std::vector<std::string>{"child"});
+}
+
+}  // namespace
+}  // namespace zklock::recipe

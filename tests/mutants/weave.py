@@ -18,13 +18,22 @@ may have the same `old`, or one within the other's.
 import glob
 import os
 import tomllib
+import zlib
 from dataclasses import dataclass
 
 KEYS = {"name", "file", "within", "old", "new", "tests", "point", "equivalent"}
+SWITCH_FILE = "mutant_switch.h"  # in src, which all that is compiled finds
 SWITCH = """// Which mistake is on: see weave.py.
 #pragma once
 #include <cstdlib>
 #include <type_traits>
+// A mistake may do what our own code must not.
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#pragma GCC diagnostic ignored "-Wunused-value"
 inline int zklock_mutant() {
   static const char* const text = std::getenv("ZKLOCK_MUTANT");
   static const int chosen = text ? std::atoi(text) : 0;
@@ -42,7 +51,7 @@ class Stale(Exception):
 
 @dataclass(frozen=True)
 class Mutant:
-    number: int  # from 1
+    number: int
     area: str  # its file's name
     name: str
     file: str
@@ -52,6 +61,11 @@ class Mutant:
     within: str = ""
     point: int = 0
     equivalent: str = ""
+
+
+def number_of(name):
+    """The same whatever other mistakes there are: what they are not in needs no compiling."""
+    return zlib.crc32(name.encode()) % 1_000_000_000 + 1
 
 
 def read_mutants(folder):
@@ -66,10 +80,12 @@ def read_mutants(folder):
                 raise Stale(f"{name}: what is {', '.join(sorted(unknown))}?")
             if missing := {"name", "file", "old", "new", "tests"} - set(entry):
                 raise Stale(f"{name}: no {', '.join(sorted(missing))}")
-            mutants.append(Mutant(len(mutants) + 1, area, **{**entry, "tests": tuple(entry["tests"])}))
+            mutants.append(Mutant(number_of(entry["name"]), area, **{**entry, "tests": tuple(entry["tests"])}))
     names = [mutant.name for mutant in mutants]
     if doubles := {name for name in names if names.count(name) > 1}:
         raise Stale(f"twice: {', '.join(sorted(doubles))}")
+    if len({mutant.number for mutant in mutants}) < len(mutants):
+        raise Stale("two have one number by chance: rename one")
     return mutants
 
 
@@ -111,7 +127,7 @@ def woven(text, mutants):
             start = last
         return "".join([*parts, text[start:end]])
 
-    return render(0, len(text), spans)
+    return f'#include "{SWITCH_FILE}"\n#line 1\n' + render(0, len(text), spans)
 
 
 def weave(root, mutants):

@@ -7,13 +7,21 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from weave import Mutant, Stale, read_mutants, weave, woven
+from weave import Mutant, Stale, number_of, read_mutants, weave
+from weave import woven as woven_with_switch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def mutant(number, old, new, **more):
     return Mutant(number, "area", f"m{number}", "f.cc", old, new, (), **more)
+
+
+def woven(text, mutants):
+    """Without the lines that make the switch known."""
+    switch, _, rest = woven_with_switch(text, mutants).partition("#line 1\n")
+    assert switch.startswith("#include"), switch
+    return rest
 
 
 class WovenTest(unittest.TestCase):
@@ -52,6 +60,11 @@ class WovenTest(unittest.TestCase):
 
 
 class FilesTest(unittest.TestCase):
+    def test_a_number_depends_on_the_name_alone(self):
+        self.assertEqual(number_of("fence-at-T"), number_of("fence-at-T"))
+        self.assertNotEqual(number_of("fence-at-T"), number_of("fence-at-2T"))
+        self.assertNotEqual(number_of("fence-at-T"), 0)
+
     def test_each_mistake_fits_the_source(self):
         mutants = read_mutants(os.path.join(ROOT, "tests/mutants"))
         self.assertGreater(len(mutants), 0)

@@ -35,6 +35,7 @@ SWITCH = """// Which mistake is on: see weave.py.
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
 #pragma GCC diagnostic ignored "-Wunused-value"
+#pragma GCC diagnostic ignored "-Wdangling-else"
 inline int zklock_mutant() {
   static const char* const text = std::getenv("ZKLOCK_MUTANT");
   static const int chosen = text ? std::atoi(text) : 0;

@@ -177,6 +177,27 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$(attempts 0)" 1
 }
 
+# tried_before ITEM TIMES: by others, who died.
+tried_before() {
+  for ((i = 0; i < $2; ++i)); do znode create "$(item "$1")/claim" && znode rm "$(item "$1")/claim"; done
+}
+
+@test "the delay doubles with each failure; after 75 it does not" {
+  queue_of bad later
+  tried_before 0 3
+  tried_before 1 8
+  # shellcheck disable=SC2016
+  expect_status 0 zklock queue pull --all --max-attempts 100 --retry-delay 200ms /q -- bash -c '
+    read -r item; echo "${EPOCHREALTIME/[.,]/}" >>"$item"
+    (($(wc -l <"$item") == 2)) || { [ "$item" = bad ] && exit 1 || exit 75; }'
+  local of_bad of_later
+  mapfile -t of_bad <bad
+  mapfile -t of_later <later
+  # Eight times the first delay after the fourth attempt; after the ninth it would have been a minute.
+  ((of_bad[1] - of_bad[0] >= 1600000))
+  ((of_later[1] - of_later[0] < 30000000))
+}
+
 @test "while 64 failed items wait, nothing new is taken: none burns its attempts" {
   seq 70 | zklock queue push /q
   background zklock queue pull --follow --retry-delay 1m -j 4 /q -- sh -c 'echo >>tried; exit 1'

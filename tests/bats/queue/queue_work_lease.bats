@@ -3,7 +3,7 @@
 # zklock queue pull -- COMMAND: the claims are lost, or can no longer be proved. No command works on an item that
 # may be somebody else's.
 #
-# shellcheck disable=SC2004
+# shellcheck disable=SC2004,SC2016
 
 load ../helpers
 load ../queue_nodes
@@ -126,6 +126,52 @@ expect_lost() {
   wait_until "three session timeouts are over" is_past $(($(now_us) + 6000000))
   is_claimed 0
   touch go
+  expect_end 0 "${pid[a]}"
+  has_nodes "$segment" 0
+}
+
+in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]]; }
+
+@test "frozen with items claimed ahead, which others have done meanwhile: none of them is begun" {
+  { seq 80 && seq -f 'long %g' 4 && seq 101 140; } | zklock queue push /q
+  background zklock queue pull --follow -j 4 /q -- \
+    sh -c 'read -r item; echo "$item" >>begun; [ "${item#long}" = "$item" ] || until [ -e go ]; do sleep 0.02; done'
+  pid[a]=$!
+  wait_until "the long ones run" eval '(($(grep -c long begun) == 4))'
+  kill -STOP "${pid[a]}"
+  touch go
+  wait_until "nothing is claimed" in_work 0
+  zklock queue pull --all /q >other
+  kill -CONT "${pid[a]}"
+  expect_end 76 "${pid[a]}"
+  # What the long ones have done could not be removed any more.
+  assert_equal "$(sort begun other | uniq -d)" $'long 1\nlong 2\nlong 3\nlong 4'
+}
+
+@test "a command that is stopped at the fence has not done its item, whatever its status" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of 1
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --session-timeout 6s \
+    --connect-timeout 1s /q -- sh -c 'trap "touch stopped; exit 0" TERM; touch runs; while :; do sleep 0.02; done' 2>a.err
+  pid[a]=$!
+  wait_until "it runs" test -e runs
+  kill -STOP "${pid[relay]}"
+  wait_until "it is stopped" test -e stopped
+  kill -CONT "${pid[relay]}"
+  expect_lost "no quorum confirmed it for [0-9.]+s"
+  has_nodes "$segment" 1
+}
+
+@test "a killed guard whose worker is idle: the other command goes on" {
+  local guard
+  queue_of 1
+  work a -j 2
+  wait_until "it runs" lives a 4
+  for guard in $(guard_of "${pid[a]}"); do
+    [[ -n $(pgrep -P "$guard") ]] || kill -KILL "$guard"
+  done
+  wait_until "one guard is left" eval '(($(guard_of "${pid[a]}" | wc -w) == 1))'
+  touch a.go
   expect_end 0 "${pid[a]}"
   has_nodes "$segment" 0
 }

@@ -3,8 +3,7 @@
 // of the failure scenarios.
 #include "recipe/queue/consumer.h"
 
-#include "recipe/queue/ack.h"
-#include "support/proxied.h"
+#include "support/queue_worker.h"
 
 #include <set>
 #include <thread>
@@ -17,59 +16,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
-
-const QueueLayout kLayout{"/q"};
-const std::string kSegment = "/q/items/100-0000000000";
-
-std::string item(int number) {
-  return fmt::format("{}/token-{:010}", kSegment, number);
-}
-
-struct Worker {
-  explicit Worker(const std::string& servers, Duration session_timeout = 4s)
-      : session(loop, test::options_for(servers, session_timeout)),
-        consumer(session, kLayout, "note"),
-        acks(session, kLayout, consumer) {
-    session.open(deadline_in(20s));
-  }
-  std::vector<Item> take(size_t most) {
-    return consumer.begin(most, deadline_in(20s)) ? consumer.collect(deadline_in(20s)) : std::vector<Item>();
-  }
-  void remove(const std::vector<Item>& items) {
-    acks.remove(items, deadline_in(20s));
-    acks.finish(deadline_in(20s));
-  }
-  void ack_one(Ack ack, const Item& item, const std::string& why = "") {
-    acks.send(ack, item, why, deadline_in(20s));
-    acks.finish(deadline_in(20s));
-    consumer.forget_all();  // what was listed before is not used any more
-  }
-  void give_back(const std::vector<Item>& items) { acks.release(items, deadline_in(20s)); }
-
-  host::Loop loop;
-  zk::Session session;
-  Consumer consumer;
-  Acks acks;
-};
-
-std::vector<std::string> texts(const std::vector<Item>& items) {
-  std::vector<std::string> all;
-  for (const Item& one : items) all.push_back(one.data);
-  return all;
-}
-
+using test::Script;
+using test::texts;
 using Texts = std::vector<std::string>;
+using Worker = test::QueueWorker;
 
-class ConsumerTest : public test::Proxied {
- protected:
-  void SetUp() override {
-    observer_.create("/q", std::string(kQueueFormat));
-    observer_.create("/q/items");
-    observer_.create(kSegment);
-    for (int i = 0; i < 10; ++i) observer_.create(item(i), fmt::format("{}", i));
-  }
-  size_t left() { return observer_.children(kSegment).size(); }
-};
+class ConsumerTest : public test::QueueOfTen {};
 
 TEST_F(ConsumerTest, TakesItemsInOrderAndRemovesThem) {
   Worker worker(server_ + chroot_);
@@ -295,6 +247,133 @@ TEST_F(ConsumerTest, TheTokenOfAClaimIsItsCreation) {
   EXPECT_EQ(first.token, observer_.read(claim_of(first.path)).stat.created);
   worker.ack_one(Ack::retry, first);
   EXPECT_GT(worker.take(1).front().token, first.token);
+}
+
+TEST_F(ConsumerTest, ASingleClaimGoesWithItsSession) {
+  EXPECT_EQ(texts(Worker(here_).take(1)), (Texts{"0"}));
+  EXPECT_EQ(texts(Worker(here_).take(1)), (Texts{"0"}));
+}
+
+TEST_F(ConsumerTest, AnItemOfAHigherPriorityIsNotOverlookedForLong) {
+  Worker worker(here_);
+  worker.remove(worker.take(1));
+  observer_.create("/q/items/050-0000000000/token-0000000000", "urgent");
+  bool taken = false;
+  for (int i = 1; i < 10 && !taken; ++i) {
+    std::this_thread::sleep_for(50ms);
+    taken = texts(worker.take(1)) == Texts{"urgent"};
+  }
+  EXPECT_TRUE(taken);
+}
+
+TEST_F(ConsumerTest, AnItemThatCameBehindTheListIsFound) {
+  Worker worker(here_);
+  EXPECT_EQ(worker.take(10).size(), 10u);
+  observer_.create(item(10), "10");
+  EXPECT_EQ(texts(worker.take(1)), (Texts{"10"}));
+}
+
+TEST_F(ConsumerTest, WhatIsOursIsNotFoundAgain) {
+  Worker worker(here_);
+  EXPECT_EQ(worker.take(10).size(), 10u);
+  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_FALSE(worker.consumer.some_in_work());
+}
+
+TEST_F(ConsumerTest, WhatASessionHadThatIsOverIsFoundAgain) {
+  Worker worker(through_proxy_, 500ms);
+  EXPECT_EQ(texts(worker.take(2)), (Texts{"0", "1"}));
+  let_expire(worker);
+  EXPECT_TRUE(test::eventually(worker.loop, [&] { return worker.session.expired(); }));
+  worker.session.open(deadline_in(20s));
+  worker.consumer.forget_all();
+  EXPECT_EQ(texts(worker.take(2)), (Texts{"0", "1"}));
+}
+
+// Those in line leave it with the claim.
+TEST_F(ConsumerTest, AClaimWithAnotherStepThatNeverArrivesIsNotMadeWithoutIt) {
+  observer_.create("/q/place");
+  Worker worker(through_proxy_);
+  worker.take(1);
+  send_in_vain([&] { ASSERT_TRUE(worker.consumer.begin(1, deadline_in(20s), {{zk::Step::Kind::remove, "/q/place"}})); });
+  EXPECT_TRUE(worker.consumer.collect(deadline_in(20s)).empty());
+  EXPECT_EQ(observer_.read("/q/place").code, zk::Code::ok);
+  EXPECT_EQ(observer_.read(claim(1)).code, zk::Code::no_node);
+}
+
+TEST_F(ConsumerTest, WhatIsClaimedInAnyCaseIsKnownBehindABarrierOnly) {
+  Worker worker(here_);
+  const auto items = worker.take(2);
+  observer_.remove(claim(0));
+  observer_.create(claim(0));
+  const uint64_t before = worker.session.client().answers();
+  EXPECT_EQ(worker.consumer.holds(paths_of(items), deadline_in(20s)), (std::vector<bool>{false, true}));
+  EXPECT_EQ(worker.session.client().answers() - before, 3u);
+}
+
+TEST_F(ConsumerTest, AConfirmationWhoseAnswerIsLostIsAskedForAgain) {
+  Worker worker(through_proxy_);
+  const auto items = worker.take(2);
+  proxy_.lose_next_answer();
+  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
+  EXPECT_EQ(proxy_.lost(), 1);
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_GT(kept.front().proved, items.front().proved);
+}
+
+TEST_F(ConsumerTest, ALateConfirmationProvesNoMoreThanWhenItWasAskedFor) {
+  Worker worker(through_proxy_);
+  const auto items = worker.take(2);
+  proxy_.set(FaultProxy::Mode::silent);
+  std::this_thread::sleep_for(10ms);  // until it is
+  Deadline answered = kNever;
+  const Deadline late = deadline_in(150ms);
+  const Script script(worker.loop, [&] {
+    if (answered != kNever || left_until(late) > Duration::zero()) return;
+    answered = BootClock::now();
+    proxy_.set(FaultProxy::Mode::pass);
+  });
+  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_LT(kept.front().proved, answered);
+}
+
+TEST_F(ConsumerTest, NothingIsConfirmedOfASessionThatIsOver) {
+  Worker worker(through_proxy_, 500ms);
+  const auto items = worker.take(2);
+  let_expire(worker);
+  EXPECT_TRUE(worker.consumer.confirm(items, deadline_in(20s)).empty());
+}
+
+TEST_F(ConsumerTest, WhatWasLostToOthersIsToBeHadAgain) {
+  Worker worker(here_);
+  const auto items = worker.take(3);
+  observer_.remove(claim(1));
+  EXPECT_EQ(worker.consumer.confirm(items, deadline_in(20s)).size(), 2u);
+  EXPECT_EQ(worker.take(7).size(), 7u);
+  EXPECT_EQ(texts(worker.take(1)), (Texts{"1"}));
+}
+
+TEST_F(ConsumerTest, ClaimsThatWereRefusedAreNotSettled) {
+  Worker a(here_), b(here_);
+  a.take(1);
+  ASSERT_TRUE(b.consumer.begin(3, deadline_in(20s)));
+  EXPECT_TRUE(b.consumer.settle(deadline_in(20s)).empty());
+}
+
+TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
+  Worker worker(here_);
+  worker.take(1);
+  observer_.create(claim(1));  // between the look at it and the claim
+  EXPECT_TRUE(worker.take(1).empty());
+  for (int batch = 0; batch < 20; ++batch) {
+    worker.give_back(worker.take(1));
+    worker.consumer.forget_all();
+  }
+  for (int i = 2; i < 8; ++i) {
+    EXPECT_EQ(texts(worker.take(1)), (Texts{std::to_string(i)}));
+    worker.consumer.forget_all();
+  }
 }
 
 }  // namespace

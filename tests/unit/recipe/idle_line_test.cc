@@ -4,7 +4,9 @@
 
 #include "support/sandbox.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -127,6 +129,69 @@ TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
   Waiter waiter(here_, "/gone");
   EXPECT_THROW(waiter.line.wait({true, deadline_in(10s)}, false), Failure);
   EXPECT_EQ(observer_.read("/gone").code, zk::Code::no_node);
+}
+
+// A sealed segment is not watched.
+TEST_F(IdleLineTest, APushThatFillsItsSegmentIsNotMissed) {
+  sweep(
+      End::taken, [] {},
+      [&] {
+        std::vector<zk::Step> steps{{zk::Step::Kind::create, segment(100, 0) + "/token-0000000007", "item"}};
+        std::ranges::move(steps_to_seal(queue_ + "/items", Segment{100, 0}), std::back_inserter(steps));
+        transact(steps);
+      });
+}
+
+TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
+  bool asleep = false;
+  for (int moment = 0; !asleep; ++moment) {
+    make_queue(fmt::format("/q{}", moment));
+    Waiter waiter(here_, queue_);
+    int turn = 0;
+    uint64_t answers = 0;
+    const Script script(waiter.loop, [&] {
+      const std::vector<std::string> places = observer_.children(queue_ + "/waiting");
+      const bool idle = std::exchange(answers, waiter.session.client().answers()) == answers;
+      if (places.empty() || turn++ != moment) return;
+      asleep = turn > 1 && idle;
+      observer_.remove(queue_ + "/waiting/" + places.front());
+    });
+    EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::removed) << "in turn " << moment;
+  }
+}
+
+// There is room for the watches on some of the segments only.
+TEST_F(IdleLineTest, APushIntoASegmentWithoutAWatchIsFoundByAndBy) {
+  make_queue("/" + std::string(200, 'q'));
+  std::vector<zk::Step> steps;
+  for (int priority = 101; priority < 500; ++priority) steps.push_back({zk::Step::Kind::create, segment(priority, 0)});
+  transact(steps);
+  Waiter waiter(here_, queue_);
+  int idle = 0;
+  uint64_t answers = 0;
+  const Script script(waiter.loop, [&] {
+    idle = std::exchange(answers, waiter.session.client().answers()) == answers ? idle + 1 : 0;
+    if (idle == 5) push(segment(499, 0));
+  });
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
+}
+
+TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  const Deadline until = deadline_in(10s);
+  int idle = 0, idle_again = 0;
+  uint64_t answers = 0;
+  const Script script(waiter.loop, [&] {
+    const bool is_idle = std::exchange(answers, waiter.session.client().answers()) == answers;
+    idle = is_idle ? idle + 1 : 0;
+    if (idle < 3) return;
+    idle = 0;
+    if (idle_again++ > 0) return push(segment(100, 0));
+    observer_.create(item() + "x");  // a child that is no item, and makes the segment's watch fire
+  });
+  EXPECT_EQ(waiter.line.wait({true, until}, false), End::taken);
+  EXPECT_LT(waiter.session.client().answers(), 100u);
 }
 
 }  // namespace

@@ -65,5 +65,23 @@ TEST(InWork, NothingIsDueWhereAllIsWatched) {
   EXPECT_LT(in_work.next_due(), deadline_in(std::chrono::seconds(2)));
 }
 
+TEST(InWork, WhatWasSeenLatelyOrIsWatchedIsKept) {
+  InWork in_work;
+  in_work.note("/a");
+  in_work.note("/b", watch());
+  in_work.prune();
+  EXPECT_TRUE(in_work.knows("/a"));
+  EXPECT_TRUE(in_work.knows("/b"));
+}
+
+TEST(InWork, WhatWasSeenFirstIsDueFirst) {
+  InWork in_work;
+  in_work.note("/b");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  in_work.note("/a");
+  while (in_work.due(2).size() < 2) std::this_thread::sleep_until(in_work.next_due());
+  EXPECT_EQ(in_work.due(1), Paths{"/b"});
+}
+
 }  // namespace
 }  // namespace zklock::recipe

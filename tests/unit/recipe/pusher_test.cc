@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -193,7 +194,90 @@ TEST_F(PusherTest, AQueueDeletedOnTheWayIsNotMadeAgain) {
   for (const char* node : {"items/100-0000000000", "items", "dead", "pushing", "waiting"}) {
     observer_.remove(fmt::format("/q/{}", node));
   }
-  EXPECT_THROW(party.push(1), Failure);
+  try {
+    party.push(1);
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.text(), "cannot push to /q: the queue was deleted meanwhile");
+  }
+}
+
+void seal(test::Observer& observer, const Segment& segment) {
+  zk::Session& session = observer.session();
+  const Deadline until = deadline_in(20s);
+  EXPECT_EQ(session.await(session.client().transact(steps_to_seal("/q/items", segment)), until).code, zk::Code::ok);
+}
+
+// Nobody who waits for items watches a segment that is sealed.
+TEST_F(PusherTest, NothingComesIntoASegmentThatSomebodyElseHasSealed) {
+  Party party(here_);
+  party.push(10);
+  seal(observer_, Segment{100, 0});
+  party.push(20);
+  EXPECT_EQ(observer_.children("/q/items/100-0000000000").size(), 10u);
+  EXPECT_EQ(queue(), numbers(20));
+}
+
+TEST_F(PusherTest, WhatOthersPushFillsASegmentToo) {
+  Party a(here_, "a"), b(here_, "b");
+  a.push(600);
+  b.push(500);  // b has learned of the others
+  b.push(501);
+  EXPECT_TRUE(is_sealed(observer_.read("/q/items/100-0000000000").stat));
+  EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+TEST_F(PusherTest, WhatWasPushedBeforeFillsASegmentToo) {
+  Party(here_, "a").push(600);
+  Party(here_, "b").push(500);
+  EXPECT_TRUE(is_sealed(observer_.read("/q/items/100-0000000000").stat));
+  EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+// An item that is given up on keeps its name.
+TEST_F(PusherTest, NoTwoItemsOfAQueueHaveTheSameName) {
+  Party party(here_);
+  party.push(1500);
+  seal(observer_, Segment{100, 1});
+  party.push(1510);
+  std::set<std::string> names;
+  for (const std::string& segment : observer_.children("/q/items")) {
+    for (const std::string& name : observer_.children("/q/items/" + segment)) names.insert(name);
+  }
+  EXPECT_EQ(names.size(), 1510u);
+}
+
+TEST_F(PusherTest, AMarkerThatSomebodyDeletesEndsThePush) {
+  Party party(here_);
+  party.push(10);
+  for (const std::string& marker : observer_.children("/q/pushing")) observer_.remove("/q/pushing/" + marker);
+  EXPECT_THROW(party.push(20), Failure);
+  EXPECT_EQ(queue(), numbers(10));
+}
+
+TEST_F(PusherTest, WhatWasNotSentIsNotDoubtful) {
+  Party party(through_proxy_);
+  party.push(10);
+  proxy_.cut(true);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return !party.session.connected(); }));
+  party.feed(20);
+  EXPECT_EQ(party.pusher.unanswered().first, 0);
+  proxy_.accept_again();
+  party.push(20);
+  EXPECT_EQ(queue(), numbers(20));
+}
+
+TEST_F(PusherTest, ServersThatTakeLessThanABatchAreNamedAsTheReason) {
+  Party party(through_proxy_);
+  proxy_.set_largest(1000);
+  try {
+    party.push(500);
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::unavailable);
+    EXPECT_NE(failure.text().find("jute.maxbuffer"), std::string::npos) << failure.text();
+  }
+  EXPECT_EQ(party.pusher.in(), 0);
 }
 
 }  // namespace

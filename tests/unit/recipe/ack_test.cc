@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// How claims are ended while answers are lost, connections break and sessions expire, against a real server.
+#include "recipe/queue/ack.h"
+
+#include "support/queue_worker.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+using test::texts;
+using Texts = std::vector<std::string>;
+using Worker = test::QueueWorker;
+
+class AckTest : public test::QueueOfTen {
+ protected:
+  static Deadline soon() { return deadline_in(20s); }
+};
+
+TEST_F(AckTest, ARemovalThatNeverArrivesIsSentAgain) {
+  for (const size_t most : {1u, 3u}) {
+    Worker worker(through_proxy_);
+    const auto items = worker.take(most);
+    send_in_vain([&] { worker.acks.remove(items, soon()); });
+    worker.acks.finish(soon());
+    EXPECT_TRUE(worker.acks.lost().empty() && worker.acks.doubtful().empty());
+  }
+  EXPECT_EQ(left(), 6u);
+}
+
+TEST_F(AckTest, ARemovalThatIsNotAnsweredBeforeTheSessionsEndIsDoubtful) {
+  Worker worker(through_proxy_, 500ms);
+  const auto items = worker.take(2);
+  proxy_.set(FaultProxy::Mode::silent);
+  worker.acks.remove(items, soon());
+  let_expire(worker);
+  worker.acks.finish(soon());
+  EXPECT_TRUE(worker.session.expired());
+  EXPECT_EQ(worker.acks.doubtful().size(), 2u);
+}
+
+TEST_F(AckTest, WhatWasToGoBackHasGoneBackWithTheSession) {
+  Worker worker(through_proxy_, 500ms);
+  const auto items = worker.take(2);
+  let_expire(worker);
+  for (const Item& item : items) worker.acks.send(Ack::retry, item, "", soon());
+  worker.acks.finish(soon());
+  EXPECT_TRUE(worker.acks.doubtful().empty());
+}
+
+TEST_F(AckTest, TheLastRemovalIsDoneThoughItsAnswerIsLost) {
+  for (const size_t most : {1u, 3u}) {
+    Worker worker(through_proxy_);
+    const auto items = worker.take(most);
+    proxy_.lose_next_answer();
+    worker.acks.settle(items, soon());
+    EXPECT_TRUE(worker.acks.doubtful().empty());
+  }
+  EXPECT_EQ(proxy_.lost(), 2);
+  EXPECT_EQ(left(), 6u);
+}
+
+TEST_F(AckTest, TheLastRemovalIsDoneThoughItDoesNotArriveAtFirst) {
+  Worker worker(through_proxy_);
+  const auto items = worker.take(2);
+  proxy_.set(FaultProxy::Mode::silent);
+  std::this_thread::sleep_for(10ms);  // until it is
+  bool cut = false;
+  const Script script(worker.loop, [&] {
+    if (std::exchange(cut, true)) return;
+    proxy_.cut();
+    proxy_.set(FaultProxy::Mode::pass);
+  });
+  worker.acks.settle(items, soon());
+  EXPECT_TRUE(worker.acks.doubtful().empty());
+  EXPECT_EQ(left(), 8u);
+}
+
+TEST_F(AckTest, ALastRemovalWithoutAClaimIsDoubtful) {
+  Worker worker(here_);
+  const auto items = worker.take(1);
+  observer_.remove(claim(0));
+  worker.acks.settle(items, soon());
+  EXPECT_EQ(worker.acks.doubtful().size(), 1u);
+  EXPECT_EQ(left(), 10u);
+}
+
+// It may have gone back, and somebody else have it.
+TEST_F(AckTest, WhatGoesBackInTheEndIsNotTakenFromWhoHasItNow) {
+  Worker worker(through_proxy_), other(here_);
+  const auto items = worker.take(1);
+  proxy_.lose_next_answer();
+  worker.acks.send(Ack::release, items.front(), "", soon());
+  ASSERT_TRUE(test::eventually(other.loop, [&] { return observer_.read(claim(0)).code == zk::Code::no_node; }));
+  EXPECT_EQ(texts(other.take(1)), (Texts{"0"}));
+  worker.acks.settle({}, soon());
+  EXPECT_EQ(observer_.read(claim(0)).code, zk::Code::ok);
+  EXPECT_TRUE(worker.acks.doubtful().empty());
+}
+
+TEST_F(AckTest, ClaimsOfASessionThatIsOverAreLeftAlone) {
+  Worker worker(through_proxy_, 500ms), other(here_);
+  const auto items = worker.take(2);
+  let_expire(worker);
+  ASSERT_TRUE(test::eventually(worker.loop, [&] { return worker.session.expired(); }));
+  worker.session.open(soon());
+  EXPECT_EQ(texts(other.take(2)), (Texts{"0", "1"}));
+  worker.acks.release(items, soon());
+  worker.acks.settle(items, soon());
+  EXPECT_EQ(worker.acks.doubtful().size(), 2u);
+  EXPECT_EQ(other.consumer.holds(paths_of(items), soon()), (std::vector<bool>{true, true}));
+}
+
+}  // namespace
+}  // namespace zklock::recipe

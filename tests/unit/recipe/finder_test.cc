@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the next items stand, against a real server.
+#include "recipe/queue/finder.h"
+
+#include "support/queue_worker.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+
+class FinderTest : public test::QueueOfTen {
+ protected:
+  static Deadline soon() { return deadline_in(20s); }
+};
+
+// The next server may know less.
+TEST_F(FinderTest, APassOverTwoConnectionsIsNotSynced) {
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_));
+  session.open(soon());
+  ItemFinder finder(session, {"/q"});
+  finder.restart(true);
+  EXPECT_EQ(finder.next(3, soon()).size(), 3u);
+  EXPECT_EQ(finder.next(20, soon()).size(), 7u);
+  EXPECT_TRUE(finder.next(1, soon()).empty());
+  EXPECT_TRUE(finder.synced());
+  const uint64_t connections = session.client().connections();
+  proxy_.cut();
+  ASSERT_TRUE(test::eventually(loop, [&] { return session.client().connections() > connections; }));
+  EXPECT_TRUE(finder.next(1, soon()).empty());
+  EXPECT_FALSE(finder.synced());
+}
+
+TEST_F(FinderTest, ASegmentThatGoesMeanwhileDoesNotHideTheNext) {
+  observer_.create("/q/items/100-0000000001");
+  observer_.create("/q/items/100-0000000002/token-0000000000", "last");
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here_));
+  session.open(soon());
+  ItemFinder finder(session, {"/q"});
+  EXPECT_EQ(finder.next(10, soon()).size(), 10u);
+  observer_.remove("/q/items/100-0000000001");
+  EXPECT_EQ(finder.next(10, soon()), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/queue/admin while answers are lost, and while others change the queue: at each moment of it once.
+#include "recipe/queue/admin.h"
+
+#include "support/proxied.h"
+
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Script;
+using zk::Step;
+
+class QueueAdminTest : public test::Proxied {
+ protected:
+  static Deadline soon() { return deadline_in(20s); }
+
+  void make_queue(const std::string& queue) {
+    layout_ = {queue};
+    transact(steps_to_make(layout_));
+    transact({{Step::Kind::create, segment()}, {Step::Kind::create, dead_segment()}});
+  }
+  void transact(const std::vector<Step>& steps) {
+    zk::Session& session = observer_.session();
+    ASSERT_EQ(session.await(session.client().transact(steps), soon()).code, zk::Code::ok);
+  }
+  std::string segment(int number = 0) const { return segment_path(layout_.items(), Segment{100, number}); }
+  std::string dead_segment() const { return segment_path(layout_.dead(), Segment{100, 0}); }
+  std::string dead(int number) const { return fmt::format("{}/token-{:010}", dead_segment(), number); }
+  void bury(int number) {
+    transact({{Step::Kind::create, dead(number), "text"}, {Step::Kind::create, why_of(dead(number)), "why"}});
+  }
+  size_t size_of(const std::string& folder) { return observer_.children(folder).size(); }
+
+  // `act` with `disturb` in its first turn, then with it in its second, and so on, until it comes to its end before.
+  void sweep(const std::function<void()>& disturb, const std::function<void(zk::Session&)>& act) {
+    bool disturbed = true;
+    for (int moment = 0; disturbed; ++moment) {
+      SCOPED_TRACE(fmt::format("in turn {}", moment));
+      make_queue(fmt::format("/q{}", moment));
+      bury(0);
+      host::Loop loop;
+      zk::Session session(loop, test::options_for(through_proxy_));
+      session.open(soon());
+      disturbed = false;
+      int turn = 0;
+      const Script script(loop, [&] {
+        if (turn++ != moment) return;
+        disturbed = true;
+        disturb();
+      });
+      act(session);
+    }
+  }
+  int64_t requeue_all(zk::Session& session) {
+    std::set<std::string> ids;
+    return requeue(session, layout_, ids, soon());
+  }
+
+  QueueLayout layout_;
+};
+
+TEST_F(QueueAdminTest, ARequeueWhoseAnswerIsLostIsDoneAndCountedOnce) {
+  sweep([&] { proxy_.lose_next_answer(); },
+        [&](zk::Session& session) {
+          EXPECT_EQ(requeue_all(session), 1);
+          EXPECT_EQ(size_of(segment()), 1u);
+          EXPECT_EQ(size_of(dead_segment()), 0u);
+        });
+  EXPECT_GT(proxy_.lost(), 2);
+}
+
+TEST_F(QueueAdminTest, ADeadItemThatSomebodyElseRemovesIsNotCounted) {
+  sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
+        [&](zk::Session& session) { EXPECT_EQ(requeue_all(session), static_cast<int64_t>(size_of(segment()))); });
+}
+
+TEST_F(QueueAdminTest, ARequeueFillsSegmentsAndSealsThem) {
+  make_queue("/q");
+  std::vector<Step> steps(999, {Step::Kind::create, segment() + "/token-", "", -1,
+                                zk::CreateMode::persistent_sequential});
+  transact(steps);
+  for (int i = 0; i < 3; ++i) bury(i);
+  EXPECT_EQ(requeue_all(observer_.session()), 3);
+  EXPECT_EQ(size_of(segment()), 1000u);
+  EXPECT_TRUE(is_sealed(observer_.read(segment()).stat));
+  EXPECT_EQ(size_of(segment(1)), 2u);
+}
+
+TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
+  make_queue("/q");
+  for (int i = 0; i < 10; ++i) bury(i);
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here_));
+  session.open(soon());
+  size_t at_seal = 0;
+  const Script script(loop, [&] {
+    if (at_seal > 0 || size_of(segment()) == 0) return;
+    transact(steps_to_seal(layout_.items(), Segment{100, 0}));
+    at_seal = size_of(segment());
+  });
+  EXPECT_EQ(requeue_all(session), 10);
+  EXPECT_LT(at_seal, 10u);
+  EXPECT_EQ(size_of(segment()), at_seal);
+  EXPECT_EQ(size_of(segment(1)), 10 - at_seal);
+}
+
+TEST_F(QueueAdminTest, ADeleteWhoseAnswerIsLostIsDone) {
+  sweep([&] { proxy_.lose_next_answer(); },
+        [&](zk::Session& session) {
+          observer_.remove(why_of(dead(0)));
+          observer_.remove(dead(0));
+          EXPECT_TRUE(delete_queue(session, layout_, soon()));
+          EXPECT_EQ(observer_.read(layout_.queue).code, zk::Code::no_node);
+        });
+}
+
+TEST_F(QueueAdminTest, TheDeadAreListedInTheOrderInWhichTheyDied) {
+  make_queue("/q");
+  bury(2);
+  bury(1);
+  QueueWalk walk(observer_.session(), layout_.dead());
+  std::vector<std::string> names;
+  for (const QueueItem& item : walk.next(10, soon())) names.push_back(item.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"token-0000000002", "token-0000000001"}));
+}
+
+TEST_F(QueueAdminTest, WhatIsGoneBeforeItIsLookedAtIsNotListed) {
+  sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
+        [&](zk::Session& session) {
+          QueueWalk walk(session, layout_.dead());
+          for (const QueueItem& item : walk.next(10, soon())) EXPECT_NE(item.stat.created, 0);
+        });
+}
+
+TEST_F(QueueAdminTest, APurgeRemovesASegmentThatIsSealedAndEmptyThen) {
+  make_queue("/q");
+  transact({{Step::Kind::create, segment() + "/token-0000000000", "text"}});
+  transact(steps_to_seal(layout_.items(), Segment{100, 0}));
+  EXPECT_EQ(purge_queue(observer_.session(), layout_, false, soon()).removed, 1);
+  EXPECT_EQ(observer_.children(layout_.items()), std::vector<std::string>{"100-0000000001"});
+}
+
+}  // namespace
+}  // namespace zklock::recipe

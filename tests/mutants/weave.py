@@ -17,6 +17,7 @@ may have the same `old`, or one within the other's.
 
 import glob
 import os
+import re
 import tomllib
 import zlib
 from dataclasses import dataclass
@@ -101,7 +102,15 @@ def span_of(text, mutant):
     if mutant.within:
         start, stretch = once(text, mutant.within, mutant, mutant.file), mutant.within
     start += once(stretch, mutant.old, mutant, "`within`" if mutant.within else mutant.file)
+    check_is_run(text, start, mutant)
     return start, start + len(mutant.old)
+
+
+def check_is_run(text, start, mutant):
+    """The compiler knows a constant before there is a switch."""
+    statement = re.split(r"[;{}]", text[:start])[-1]
+    if re.match(r"\s*(//.*\n\s*)*(static )?constexpr\b[^(]*=", statement):
+        raise Stale(f"{mutant.area}: {mutant.name}: a constant has no switch, put it where that is used: {mutant.old}")
 
 
 def switched(mutant, new, old):

@@ -54,6 +54,11 @@ class WovenTest(unittest.TestCase):
             with self.assertRaises(Stale):
                 woven(text, [mutant(1, "x", "y")])
 
+    def test_a_constant_has_no_switch(self):
+        with self.assertRaises(Stale):
+            woven("f();\n// why\nconstexpr int kMost = 7;", [mutant(1, "7", "8")])
+        woven("constexpr int f(int a) {\n  return a + 7;\n}", [mutant(1, "7", "8")])
+
     def test_those_that_overlap_are_stale(self):
         with self.assertRaises(Stale):
             woven("a + b + c", [mutant(1, "a + b", "a"), mutant(2, "b + c", "b")])

@@ -101,7 +101,7 @@ void Signals::record(const PollSet& set) {
   if (!set.seen(fd_.get())) return;
   signalfd_siginfo info{};
   while (read(fd_.get(), &info, sizeof info) == sizeof info) {
-    arrived_.push_back({static_cast<int>(info.ssi_signo), reached_group(info)});
+    arrived_.push_back({static_cast<int>(info.ssi_signo), reached_group(info), info.ssi_code == SI_KERNEL});
   }
 }
 

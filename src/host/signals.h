@@ -32,7 +32,8 @@ struct Inherited {
 
 struct Arrival {
   int signal;
-  bool reached_group;  // from the terminal, or our own continue_group(): the command has it already
+  bool reached_group;        // from the terminal, or our own continue_group(): the command has it already
+  bool of_terminal = false;  // the kernel's: by a key, or because the terminal has gone away
 };
 
 class Signals : public Source {

@@ -45,7 +45,8 @@ class Party {
     return lock.acquire({patience > Duration::zero(), deadline_in(std::chrono::seconds(20))});
   }
   Outcome acquire_within(Duration patience) { return lock.acquire({true, deadline_in(patience)}); }
-  const recipe::Held& held() const { return lock.held().front(); }
+  // Throws where it holds nothing, so that a test that expects it to fails, and no more.
+  const recipe::Held& held() const { return lock.held().at(0); }
 
   host::Loop loop;
   CountingObserver observer;

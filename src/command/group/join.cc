@@ -122,8 +122,8 @@ class Stay : public host::Source {
     while (!ended_) {
       const auto arrival = signals_.take();
       if (!arrival) return;
-      // The terminal's own says that it is gone.
-      const bool reload = arrival->signal == SIGHUP && reloads_ && !arrival->reached_group;
+      // The terminal's own says that it is gone. It may have told us alone.
+      const bool reload = arrival->signal == SIGHUP && reloads_ && !arrival->of_terminal;
       reload_ |= reload;
       ended_ = !reload;
       if (ended_) throw Failure::by_signal(arrival->signal);

@@ -91,6 +91,19 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   expect_end 143 "${pid[a]}"
 }
 
+# It is the first in the terminal, as with ssh -t or xterm -e.
+@test "a terminal that goes away ends it, though another HUP has its data file read again" {
+  need_terminal
+  echo one >data
+  mkfifo keys
+  exec 7<>keys
+  background pty screen "$ZKLOCK_BIN" group join --name a --data-file data /g <keys 7>&-
+  local terminal=$!
+  wait_names /g a
+  kill -KILL "$terminal"
+  wait_until "it has left" eval '[[ -z $(znode ls /g) ]]'
+}
+
 @test "--unique: exactly the name; one who comes while it is taken gets 75 and is told by whom" {
   member a /g --unique
   wait_until "a is in" has_nodes /g 1

@@ -279,6 +279,15 @@ lose_session() {
   assert_equal "$(tail -n +2 got | xargs)" "USR1 TERM"
 }
 
+@test "-- COMMAND: the second signal that ends programs ends zklock, and the command with it" {
+  watch /v -- sh -c 'trap "" HUP TERM; echo . >>runs; echo $$ >pid; while :; do sleep 0.05; done'
+  wait_until "it runs" test -s pid
+  kill -HUP "$watcher"
+  kill -TERM "$watcher"
+  expect_end 143 "$watcher"
+  wait_gone "$(<pid)"
+}
+
 @test "a watch whose guard is killed is 76" {
   watch /v -- sh -c 'echo . >>runs; sleep 60'
   wait_until "it runs" ran .

@@ -109,6 +109,14 @@ TEST(HealthVerdict, RepliesThatTellNothingMakeItUnknown) {
   EXPECT_EQ(verdict.quorum, std::nullopt);
 }
 
+// What is known to be bad is worse than what is not known.
+TEST(HealthVerdict, WhatIsCriticalIsSoThoughOthersAreUnknown) {
+  Thresholds thresholds;
+  thresholds.servers = 1;
+  const std::vector<ServerHealth> servers{silent("a", WordResult::foreign), silent("b", WordResult::closed)};
+  EXPECT_EQ(judged(servers, thresholds).level, Level::critical) << findings(judged(servers, thresholds));
+}
+
 TEST(HealthVerdict, ALeaderWhoseFollowersAreGoneIsNotBelieved) {
   const HealthVerdict verdict =
       judged({server("a", "3.9.3", "leader"), silent("b", WordResult::refused), silent("c", WordResult::not_serving)});
@@ -187,6 +195,21 @@ TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {
   const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::warning);
   EXPECT_NE(findings(verdict).find("not in sync with the leader: 1 of its followers"), std::string::npos);
+}
+
+// Two vote and are in sync, the third follows without a vote.
+TEST(HealthVerdict, AFollowerThatDoesNotVoteIsNoVoterInSync) {
+  ServerHealth leader = server("a", "3.9.3", "leader");
+  bool known = false;
+  for (auto& [name, value] : leader.mntr.items) {
+    if (name == "zk_synced_followers") value = "2";
+    if (name == "zk_synced_non_voting_followers") value = "1", known = true;
+  }
+  if (!known) leader.mntr.items.emplace_back("zk_synced_non_voting_followers", "1");
+  const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.in_sync, 2);
+  EXPECT_EQ(verdict.level, Level::warning);
+  EXPECT_NE(findings(verdict).find("only 2 of 3 voters are in sync"), std::string::npos) << findings(verdict);
 }
 
 // A7: a reconnect whose answer is lost could shorten a session unseen.

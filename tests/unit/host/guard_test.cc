@@ -12,7 +12,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdexcept>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,9 +45,9 @@ class Guarded {
                    Service service = Service::once)
       : Guarded(Program::find({"/bin/sh", "-c", script}), inherited, service) {}
   Guarded(Program program, const Inherited& inherited, Service service = Service::once)
-      : guard_(std::make_unique<Guard>(service, std::move(program), inherited)),
-        // The first child: nobody else is there yet.
-        guard_pid_(descendants_of(getpid()).front().pid),
+      : before_(children()),
+        guard_(std::make_unique<Guard>(service, std::move(program), inherited)),
+        guard_pid_(new_child(before_)),
         attached_(std::make_unique<Attached>(loop_, *guard_)) {}
 
   Guard& start(const std::vector<std::string>& variables = {}) {
@@ -80,20 +82,34 @@ class Guarded {
   }
   Guard& guard() { return *guard_; }
   pid_t guard_pid() const { return guard_pid_; }
-  // Where `other` was made before.
-  pid_t pid_beside(const Guarded& other) const {
-    for (const Process process : descendants_of(getpid())) {
-      if (process.parent == getpid() && process.pid != other.guard_pid()) return process.pid;
-    }
-    return 0;
+  // Without looking in between: only what the guard wants to wake up for ends a turn.
+  bool until_woken(const std::function<bool()>& fact) {
+    const Deadline end = deadline_in(kBound);
+    while (!fact() && left_until(end) > Duration::zero()) loop_.turn(end);
+    return left_until(end) > Duration::zero();
   }
 
  private:
+  static std::vector<pid_t> children() { return own_children().value_or(std::vector<pid_t>()); }
+  static pid_t new_child(const std::vector<pid_t>& before) {
+    const auto now = own_children(before).value_or(std::vector<pid_t>());
+    if (now.size() != 1) throw std::runtime_error("the guard is not to be seen in /proc");
+    return now.front();
+  }
+
   Loop loop_;
+  std::vector<pid_t> before_;
   std::unique_ptr<Guard> guard_;
   pid_t guard_pid_;
   std::unique_ptr<Attached> attached_;
 };
+
+// 'S': it sleeps.
+char state_of(pid_t pid) {
+  const std::string stat = support::contents_of(fmt::format("/proc/{}/stat", pid));
+  const size_t name_end = stat.rfind(')');
+  return name_end == std::string::npos ? '?' : stat[name_end + 2];
+}
 
 // Waits until nothing of this process's descendants is left.
 bool nothing_is_left() {
@@ -561,6 +577,150 @@ ISOLATED_TEST(Guard, SignalsAfterTheEndChangeNothing) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+// 5: zklock was frozen between its order and the guard.
+ISOLATED_TEST(Guard, PastTheFenceNothingIsStarted) {
+  const TempDir folder;
+  Guarded guarded("echo >" + folder.file("ran"));
+  guarded.guard().set_fence(BootClock::now() - 1ms);
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_TRUE(guard.fenced());
+  EXPECT_FALSE(support::exists(folder.file("ran")));
+}
+
+ISOLATED_TEST(Guard, FinishAskedAgainNeverGivesMoreTime) {
+  const TempDir folder;
+  Guarded guarded("trap '' TERM; echo >" + folder.file("ready") + "; while :; do sleep 0.01; done");
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guard.finish(100ms);
+  guard.finish(1h);
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGKILL);
+}
+
+ISOLATED_TEST(Guard, TheGraceOfOneCommandIsNotThatOfTheNext) {
+  const TempDir folder;
+  const std::string script = "trap 'sleep 0.3; echo >" + folder.file("cleaned") + "; exit' TERM; echo >" +
+                             folder.file("ready") + "; while :; do sleep 0.01; done";
+  Guarded guarded("trap '' TERM; echo >" + folder.file("first") + "; while :; do sleep 0.01; done", inherited_once(),
+                  Service::again);
+  guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("first")); }));
+  guarded.guard().finish(0ms);
+  ASSERT_TRUE(guarded.until_gone());
+  guarded.guard().start({{}, {"sh", "-c", script}});
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guarded.guard().finish(1h);
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_TRUE(support::exists(folder.file("cleaned")));
+}
+
+ISOLATED_TEST(Guard, OneThatCouldNotBeExecutedSaysNothingOfTheNext) {
+  const TempDir folder;
+  const std::string file = folder.write("job", "#!/bin/sh\nexit 3\n", 0755);
+  Guarded guarded(Program::find({file}), inherited_once(), Service::again);
+  chmod(file.c_str(), 0644);
+  ASSERT_TRUE(guarded.runs({}));
+  EXPECT_FALSE(guarded.guard().executed());
+  chmod(file.c_str(), 0755);
+  ASSERT_TRUE(guarded.runs({}));
+  EXPECT_TRUE(guarded.guard().executed());
+  EXPECT_EQ(WEXITSTATUS(guarded.guard().wait_status()), 3);
+}
+
+ISOLATED_TEST(Guard, IsToldOfAnEarlierFence) {
+  Guarded guarded("exec sleep 300");
+  guarded.guard().set_fence(deadline_in(1h));
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::running));
+  // Until the guard sleeps: to the first fence.
+  ASSERT_TRUE(wait_until([&] { return state_of(guarded.guard_pid()) == 'S'; }));
+  guard.set_fence(BootClock::now());
+  // We could take over later; nobody turns the loop.
+  EXPECT_TRUE(wait_until([&] { return guard.phase() == CommandPhase::gone; }));
+  EXPECT_TRUE(guard.fenced());
+}
+
+ISOLATED_TEST(Guard, ItsCommandDiesWithItBeforeZklockNotices) {
+  Guarded guarded("exec sleep 300");
+  guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::running));
+  const auto tree = descendants_of(guarded.guard_pid());
+  ASSERT_EQ(tree.size(), 1u);
+  ::kill(guarded.guard_pid(), SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return !is_alive(tree.front().pid); }));
+}
+
+// A script's, whose last command is `exec zklock …`.
+ISOLATED_TEST(Guard, KilledItselfTheChildrenOfWhoBecameZklockAreSpared) {
+  const pid_t job = support::start_process([]() -> int { return execlp("sleep", "sleep", "300", nullptr); });
+  Guarded guarded("exec sleep 300");
+  guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::running));
+  ::kill(guarded.guard_pid(), SIGKILL);
+  ASSERT_TRUE(guarded.until_gone());
+  EXPECT_TRUE(guarded.guard().killed());
+  EXPECT_TRUE(is_alive(job));
+  ::kill(job, SIGKILL);
+}
+
+// Stands for zklock, below whoever holds its guard: tells the guard's pid, and waits for `go`. 0: all went well.
+int run_held_guard(const TempDir& folder) {
+  Guarded guarded("exec sleep 300");
+  Guard& guard = guarded.start();
+  if (!guarded.until_phase(CommandPhase::running)) return 1;
+  folder.write("guard", fmt::format("{}\n", guarded.guard_pid()));
+  if (!wait_until([&] { return support::exists(folder.file("go")); })) return 2;
+  guard.set_fence(deadline_in(50ms));
+  if (!guarded.until_woken([&] { return guard.gone(); })) return 3;
+  return guard.killed() && !guard.fenced() ? 0 : 4;
+}
+
+// 10: no signal stops it, so only the fence tells.
+ISOLATED_TEST(Guard, OneThatIsHeldByADebuggerIsTakenOverAtTheFence) {
+  const TempDir folder;
+  become_subreaper();
+  const pid_t zklock = support::start_process([&] { return run_held_guard(folder); });
+  const pid_t guard = pid_in(folder.file("guard"));
+  int wait_status = 0;
+  if (ptrace(PTRACE_SEIZE, guard, nullptr, nullptr) != 0) {
+    ::kill(zklock, SIGKILL);
+    EXPECT_TRUE(nothing_is_left());
+    GTEST_SKIP() << "nobody may debug here: " << std::strerror(errno);
+  }
+  ptrace(PTRACE_INTERRUPT, guard, nullptr, nullptr);
+  ASSERT_TRUE(wait_until([&] { return waitpid(guard, &wait_status, WNOHANG | __WALL) == guard; }));
+  folder.write("go", "");
+  EXPECT_TRUE(wait_until([&] {
+    waitpid(guard, nullptr, WNOHANG | __WALL);  // whoever holds it has to let it die
+    return waitpid(zklock, &wait_status, WNOHANG) == zklock;
+  }));
+  EXPECT_EQ(wait_status, 0);
+}
+
+ISOLATED_TEST(Guard, ASignalThatMayNotBeSentIsNamed) {
+  const TempDir folder;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make one";
+  chmod(folder.path().c_str(), 0777);
+  const std::string become = "cp \"$(command -v setpriv)\" " + folder.file("become-root");
+  ASSERT_EQ(system((become + " && chmod 4755 " + folder.file("become-root")).c_str()), 0);
+  const auto ended = support::run_process([&]() -> int {
+    if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) return 1;
+    prctl(PR_SET_DUMPABLE, 1);  // else a /proc with hidepid hides us from ourselves
+    Guarded guarded("exec " + folder.file("become-root") + " --reuid=0 sh -c 'echo $$ >" + folder.file("pid") +
+                    "; while [ ! -e " + folder.file("go") + " ]; do sleep 0.01; done'");
+    Guard& guard = guarded.start();
+    if (pid_in(folder.file("pid")) == 0) return 2;
+    guard.forward(SIGUSR1);
+    int refused = 0;
+    const bool named = guarded.until([&] { return (refused = guard.take_refused()) != 0; });
+    folder.write("go", "");
+    return named && refused == SIGUSR1 && guard.take_refused() == 0 && guarded.until_gone() ? 0 : 3;
+  });
+  EXPECT_EQ(ended.wait_status, 0);
+}
+
 // A worker of a queue.
 ISOLATED_TEST(Guard, RunsOneCommandAfterTheOtherEachWithItsOwnInputAndArguments) {
   const TempDir folder;
@@ -613,7 +773,7 @@ ISOLATED_TEST(Guard, WhatAWorkersCommandLeavesBehindRunsOnAndTheNextOneRuns) {
 ISOLATED_TEST(Guard, EndsOnlyItsOwnCommandWhenItIsKilled) {
   Guarded first("sleep 60", inherited_once(), Service::again);
   Guarded second("exec sleep 60", inherited_once(), Service::again);
-  const pid_t second_pid = second.pid_beside(first);
+  const pid_t second_pid = second.guard_pid();
   first.guard().spare(second.guard());
   second.guard().spare(first.guard());
   first.start();

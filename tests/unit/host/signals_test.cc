@@ -148,6 +148,21 @@ ISOLATED_TEST(Signals, OnlyThoseOfPeopleEndWhatIsNearlyDone) {
   EXPECT_EQ(support::failure_of([&] { loop.turn(deadline_in(kBound)); })->signal(), SIGQUIT);
 }
 
+// A push that is under way ends well by the first, and is cut off by the second.
+ISOLATED_TEST(Signals, TheFirstIsKeptAndTheSecondEndsIt) {
+  Loop loop;
+  Signals signals;
+  EndOnSecondSignal second(signals);
+  const Attached receiving(loop, signals);
+  const Attached ending(loop, second);
+  EXPECT_EQ(second.signal(), 0);
+  ::kill(getpid(), SIGTERM);
+  EXPECT_NO_THROW(loop.turn(BootClock::now()));
+  EXPECT_EQ(second.signal(), SIGTERM);
+  ::kill(getpid(), SIGINT);
+  EXPECT_EQ(support::failure_of([&] { loop.turn(BootClock::now()); })->signal(), SIGINT);
+}
+
 TEST(Signals, DieOfIsADeathByThatSignalWithoutACore) {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE}) {
     const auto ended = support::run_process([signal]() -> int {

@@ -92,6 +92,38 @@ TEST_F(InputTest, WhatIsNotWantedIsNotRead) {
   EXPECT_EQ(input_->take(), " and more");
 }
 
+// Reads what there is before others do.
+class Faster : public Source {
+ public:
+  explicit Faster(int fd) : fd_(fd) {}
+  void arm(PollSet&) override {}
+  void record(const PollSet&) override {
+    char bytes[16];
+    static_cast<void>(!read(fd_, bytes, sizeof bytes));
+  }
+  void decide() override {}
+
+ private:
+  int fd_;
+};
+
+TEST_F(InputTest, SomebodyFasterIsNoEnd) {
+  fcntl(reader_.get(), F_SETFL, O_NONBLOCK);
+  loop_.remove(*input_);
+  Faster faster(reader_.get());
+  {
+    const Attached before(loop_, faster);
+    const Attached reading(loop_, *input_);
+    put("gone");
+    turn();
+  }
+  EXPECT_FALSE(input_->is_ended());
+  loop_.add(*input_);
+  put("kept");
+  turn();
+  EXPECT_EQ(input_->take(), "kept");
+}
+
 TEST_F(InputTest, AnErrorIsAnEnd) {
   const Fd opened(open(".", O_RDONLY | O_CLOEXEC));
   StandardInput folder(opened.get());

@@ -60,6 +60,18 @@ ISOLATED_TEST(Remark, NeverWaitsForAPipe) {
   EXPECT_TRUE(is_blocking(ends[1]));
 }
 
+// What servers and other programs have written stands in messages.
+ISOLATED_TEST(SayError, CannotSteerATerminal) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  dup2(ends[1], STDERR_FILENO);
+  say_error("bad\n\x1b[2J");
+  std::array<char, 100> read_bytes{};
+  const ssize_t length = read(ends[0], read_bytes.data(), read_bytes.size());
+  ASSERT_GT(length, 0);
+  EXPECT_EQ(std::string(read_bytes.data(), static_cast<size_t>(length)), "zklock: bad\\x0a\\x1b[2J\n");
+}
+
 ISOLATED_TEST(Remark, IsReadWhole) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);

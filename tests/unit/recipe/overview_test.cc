@@ -216,6 +216,28 @@ TEST_F(OverviewTest, AsksABoundedNumberWhateverTheTree) {
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.back().waiters == 2; }));
 }
 
+// What changes before each look would take all that a look may ask.
+TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
+  Paths locks;
+  for (int i = 0; i < 600; ++i) locks.push_back(fmt::format("/t/{:04}", i));
+  others_.create("/t/other");
+  make(locks);
+  Overview overview(session_, "/t");
+  ASSERT_TRUE(shows(overview, [](const auto&) { return true; }));
+  stand_in_line(locks.back());
+  Paths nodes;
+  for (size_t i = 0; i < 400; ++i) nodes.push_back(locks[i] + "/_c_a-lock-");
+  const auto last_is_seen = [&] {
+    const auto& seen = overview.figures().locks;
+    return !seen.empty() && seen.back().path == locks.back();
+  };
+  for (int looks = 0; looks < 4 && !last_is_seen(); ++looks) {
+    make(nodes, CreateMode::ephemeral_sequential);
+    look(overview);
+  }
+  EXPECT_TRUE(last_is_seen());
+}
+
 TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSays) {
   Paths many;
   for (size_t i = 0; i < kMostNodes + 500; ++i) many.push_back(fmt::format("/t/{:05}", i));

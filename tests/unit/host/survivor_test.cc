@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// host/process/survivor: who stays a moment longer than zklock. That it ends the session, bats/run/run_killed shows.
+#include "host/process/survivor.h"
+
+#include "host/process/tree.h"
+#include "support/process.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace zklock::host {
+namespace {
+
+using support::TempDir;
+using support::wait_until;
+
+// Who kills the whole job would else kill it, too.
+ISOLATED_TEST(Survivor, IsNotInTheGroupOfWhomItOutlives) {
+  const Survivor survivor([] {});
+  const auto children = own_children();
+  ASSERT_TRUE(children && children->size() == 1);
+  EXPECT_TRUE(wait_until([&] { return getpgid(children->front()) == children->front(); }));
+}
+
+ISOLATED_TEST(Survivor, DoesItsWorkOnceItsParentIsDeadAndNoSooner) {
+  const TempDir folder;
+  const pid_t zklock = support::start_process([&]() -> int {
+    const Survivor survivor([&] { folder.write("done", ""); });
+    folder.write("ready", "");
+    for (;;) pause();
+  });
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  EXPECT_FALSE(support::exists(folder.file("done")));
+  ::kill(zklock, SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("done")); }));
+}
+
+}  // namespace
+}  // namespace zklock::host

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/group/member against real servers, through a proxy that fails: twins of the same name, and answers that are
+// lost.
+#include "recipe/group/member.h"
+#include "support/proxied.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <poll.h>
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+
+class GroupMemberTest : public test::Proxied {
+ protected:
+  static Deadline soon() { return deadline_in(20s); }
+  zk::Session& open(Duration session_timeout = 4s) {
+    session_ = std::make_unique<zk::Session>(loop_, test::options_for(through_proxy_, session_timeout));
+    session_->open(soon());
+    return *session_;
+  }
+  // What our session has in the group.
+  std::vector<std::string> ours() {
+    std::vector<std::string> found;
+    for (const std::string& name : observer_.children("/g")) {
+      const std::string path = zk::child_of("/g", name);
+      if (observer_.read(path).stat.ephemeral_owner == session_->id()) found.push_back(path);
+    }
+    return found;
+  }
+  // Once so many answers have come; what is sent next is not answered.
+  auto losing_after(uint64_t answers) {
+    const uint64_t from = session_->client().answers() + answers;
+    return [this, from, told = false]() mutable {
+      if (told || session_->client().answers() < from) return;
+      told = true;
+      proxy_.lose_next_answer();
+    };
+  }
+  // What is sent from now on does not arrive: the connection breaks before.
+  auto losing_requests() {
+    proxy_.set(FaultProxy::Mode::silent);
+    ::poll(nullptr, 0, 50);  // the proxy looks that often
+    return [this, at = deadline_in(200ms)]() mutable {
+      if (at == kNever || BootClock::now() < at) return;
+      at = kNever;
+      proxy_.cut();
+      proxy_.set(FaultProxy::Mode::pass);
+    };
+  }
+
+  host::Loop loop_;
+  std::unique_ptr<zk::Session> session_;
+};
+
+TEST_F(GroupMemberTest, ALostAnswerLeavesOneMemberAmongItsTwins) {
+  std::vector<std::unique_ptr<GroupMember>> twins;
+  for (int i = 0; i < 8; ++i) {
+    twins.push_back(std::make_unique<GroupMember>(observer_.session(), Membership{"/g", "web", false, "twin"}));
+    ASSERT_EQ(twins.back()->join(soon()), MemberState::in);
+  }
+  open();
+  for (uint64_t answers = 0; answers < 5; ++answers) {
+    GroupMember member(*session_, {"/g", "web", false, "me"});
+    const Script script(loop_, losing_after(answers));
+    ASSERT_EQ(member.join(soon()), MemberState::in);
+    EXPECT_EQ(ours(), std::vector<std::string>{member.path()}) << "the answer behind " << answers;
+    member.leave(20s);
+  }
+  EXPECT_GT(proxy_.lost(), 2);
+}
+
+TEST_F(GroupMemberTest, ALostAnswerForAUniqueNameLeavesItOurs) {
+  GroupMember(observer_.session(), {"/g", "other", true, ""}).join(soon());
+  open();
+  for (uint64_t answers = 0; answers < 5; ++answers) {
+    GroupMember member(*session_, {"/g", "web", true, "me"});
+    const Script script(loop_, losing_after(answers));
+    ASSERT_EQ(member.join(soon()), MemberState::in) << "the answer behind " << answers;
+    EXPECT_EQ(ours(), std::vector<std::string>{"/g/web"});
+    member.leave(20s);
+  }
+}
+
+TEST_F(GroupMemberTest, WhoseSessionIsOverIsNotRemovedButExpired) {
+  open(500ms);
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  proxy_.set(FaultProxy::Mode::silent);
+  while (!observer_.children("/g").empty()) ::poll(nullptr, 0, 20);
+  proxy_.set(FaultProxy::Mode::pass);
+  EXPECT_EQ(member.look(soon()), MemberState::expired);
+}
+
+TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {
+  open();
+  GroupMember member(*session_, {"/g", "web", false, "old"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  const Script script(loop_, losing_requests());
+  EXPECT_EQ(member.set_data("new", soon()), MemberState::in);
+  EXPECT_EQ(observer_.read(member.path()).data, "new");
+}
+
+TEST_F(GroupMemberTest, WhoeverTookItsNameMeanwhileIsAnother) {
+  open();
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  observer_.remove("/g/web");
+  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(soon()), MemberState::in);
+  EXPECT_EQ(member.look(soon()), MemberState::removed);
+}
+
+TEST_F(GroupMemberTest, ANameIsNotWaitedForBehindItsEnd) {
+  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(soon()), MemberState::in);
+  open();
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::taken);
+  // Else it would be waited for without an end.
+  const Script script(loop_, [this, at = deadline_in(5s)]() mutable {
+    if (BootClock::now() > std::exchange(at, BootClock::now() > at ? kNever : at)) observer_.remove("/g/web");
+  });
+  EXPECT_FALSE(member.wait_for_name(deadline_in(50ms)));
+}
+
+TEST_F(GroupMemberTest, ARemovalThatWasLostIsMadeAgain) {
+  open();
+  GroupMember member(*session_, {"/g", "web", false, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  const Script script(loop_, losing_requests());
+  member.leave(20s);
+  EXPECT_TRUE(ours().empty());
+}
+
+// By a signal, with the create's answer come and not looked at.
+TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
+  GroupMember(observer_.session(), {"/g", "other", true, ""}).join(soon());
+  open();
+  for (uint64_t answers = 1; answers < 5; ++answers) {
+    GroupMember member(*session_, {"/g", "web", false, "me"});
+    {
+      const uint64_t from = session_->client().answers() + answers;
+      const Script script(loop_, [&] {
+        if (session_->client().answers() >= from) throw Failure::by_signal(2);
+      });
+      EXPECT_THROW(member.join(soon()), Failure);
+    }
+    member.leave(20s);
+    EXPECT_TRUE(ours().empty()) << "behind " << answers << " answers";
+  }
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -18,8 +18,8 @@ EXTENTS = {"quick": "with small counts, to see that all works: the figures say l
 HEAD = """# Benchmarks
 
 How fast zklock is beside its peers, and beside bare programs that make the same requests with the C client.
-`scripts/bench && scripts/bench scale && scripts/bench --report` measures, and writes this file of what it has found; nothing in it is typed
-by hand.
+`scripts/bench && scripts/bench scale && scripts/bench --report` measures, and writes this file of what it has found;
+nothing in it is typed by hand.
 
 ## Method
 

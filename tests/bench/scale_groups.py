@@ -7,6 +7,7 @@ import subprocess
 import time
 from functools import partial
 
+from figures import Findings
 from processes import PATIENCE, end_all
 from programs import BIN, HELPERS
 from sandbox import servers
@@ -72,19 +73,22 @@ class Watchers:
 
 def watched(findings, bench):
     """Watchers of a large group, a process each. Its members are nodes of one session, as only their number counts;
-    `members` has real ones. First each watcher comes to the whole group; then one member joins or leaves, when nothing
-    has changed for two seconds, and is timed until all have written it; then many do, in a row with pauses in between,
-    and the time is that from the last one until all is written. What a watcher has received is the kernel's count, and
-    lists are that divided by the size of one."""
+    `members` has real ones. The first to watch have their figures thrown away: they have the server's code
+    compiled. Then each watcher comes to the whole group; then one member joins or leaves, when nothing has changed for
+    two seconds, and is timed until all have written it; then many do, in a row with pauses in between, and the time is
+    that from the last one until all is written. What a watcher has received is the kernel's count, and lists are that
+    divided by the size of one."""
     members = bench.pick(full=10_000, quick=4_000, least=200)
     watchers = bench.pick(full=50, quick=10, least=2)
     contestants = {"": BIN} | ({"before: ": os.environ[OTHER]} if OTHER in os.environ else {})
     late, lists = {}, {}
+    unused = Findings("", "")
     with servers(*LONG_SESSIONS, heap="1g"):
         subprocess.run([BIN, "group", "create", "/g"], check=True)
         crowd = Crowd("/g")
         try:
             crowd.change(members)
+            of_one(unused, bench, crowd, "", partial(Watchers, BIN, watchers, bench.folder), members)
             for name, program in contestants.items():
                 title = f"{name}{members:,} members, {watchers} watchers"
                 late[name], lists[name] = of_one(findings, bench, crowd, title,

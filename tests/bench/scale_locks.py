@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand in line for one lock, and two thousand locks that one host holds."""
 
+import resource
 import time
 
 from cost import await_ephemerals, transactions
@@ -8,16 +9,17 @@ from crowd import await_line
 from processes import children, end_all, proportional_size, start_many, with_guard
 from programs import HELPERS, ZKLOCK, bare, interleaved
 from sandbox import ask, monitored, servers
-from shares import UNITS, Share, cpu_seconds, descriptors, enter, resident_size
+from shares import UNITS, Share, descriptors, enter, exact_cpu_seconds, resident_size
 
 FIRST = "_c_00000000-0000-4000-8000-000000000000-lock-"  # of a line
 
 
 def in_line(findings, bench):
-    """Real processes, each a zklock and its guard, in line for one lock behind another program, which leaves; each holds
-    it for `true`. The time is that from then on until the last has ended, the figures of the server are those of the
-    whole line, with the session timeout that is usual: what those who wait ask from time to time is in them. The floor
-    is the bare program, which has neither guard nor lease. What the server has open is counted while all wait."""
+    """Real processes, each a zklock and its guard, in line for one lock behind another program, which leaves; each
+    holds it for `true`. The time is that from then on until the last has ended, the figures of the server are those of
+    the whole line, with the session timeout that is usual: what those who wait ask from time to time is in them. CPU
+    time is that of each from its start to its end, with some look-ups of ours. The floor is the bare program, which has
+    neither guard nor lease. What the server has open is counted while all wait."""
     size = bench.pick(full=1_000, quick=200, least=4)
     contestants = {"zklock": [*ZKLOCK, "run", "/l", "--", "true"], "floor": [*bare("lock"), "/l"]}
     with servers(heap="1g"):
@@ -25,14 +27,15 @@ def in_line(findings, bench):
                                for name, words in contestants.items()}, bench.pick(full=3, quick=1, least=1))
     walls = {}
     for name, taken in figures.items():
-        for unit, values in zip(UNITS, zip(*taken)):
+        for unit, values in zip((*UNITS, "ms CPU each"), zip(*taken)):
             series = findings.add(f"{size:,} in line, {name}", unit, values)
             walls.setdefault(name, series)
     findings.ratio("time of the line, zklock to floor", walls["zklock"], walls["floor"])
 
 
 def through(findings, name, words, size):
-    """What the server has spent on the line, in the order of UNITS."""
+    """What the server has spent on the line, in the order of UNITS, and what each of those in it."""
+    spent = cpu_of_ended()
     first = start_many([[f"{HELPERS}/znode", "stand", f"/l/{FIRST}"]], await_line)
     started = []
     try:
@@ -43,9 +46,16 @@ def through(findings, name, words, size):
         end_all(first)
         if any(one.wait() for one in started):
             raise RuntimeError("a waiter has failed")
-        return share.so_far()
+        figures = share.so_far()
+        return [*figures, 1000 * (cpu_of_ended() - spent) / size]
     finally:
         end_all(first + started)
+
+
+def cpu_of_ended():
+    """Children, and what they have waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def standing(findings, name, started):
@@ -99,7 +109,7 @@ def standing_still(findings, title, everybody, seconds):
 
 
 def all_cpu(everybody):
-    return sum(cpu_seconds(pid) for pair in everybody for pid in pair)
+    return sum(exact_cpu_seconds(pid) for pair in everybody for pid in pair)
 
 
 def tree_size(pid):

@@ -18,7 +18,7 @@ class Place:
         self.count = count  # of contenders
         self.forkers = ()  # the numbers of those whose commands fork all the time
         self.folder = tempfile.mkdtemp(prefix="zklock-faults.")
-        self.environment = {**os.environ, MARK: self.folder}
+        self.environment = {**os.environ, MARK: self.folder, "ZKLOCK_TRACE": self.path("trace")}
         for name in ("history", "stay"):
             with open(self.path(name), "wb"):
                 pass

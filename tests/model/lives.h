@@ -11,7 +11,8 @@ namespace zklock::model {
 
 struct Life {
   int64_t pid = 0;
-  std::string line;  // the node below which it stands
+  int64_t timeout = 0;  // of its session, ns
+  std::string line;     // the node below which it stands
   Marks marks = {};
   std::set<std::string> nodes = {};
   std::set<std::string> named = {};  // whom it has waited for

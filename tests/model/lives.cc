@@ -5,6 +5,8 @@ namespace zklock::model {
 
 namespace {
 
+const std::string kSlots = "/leases", kGate = "/locks";
+
 bool is_wide(const Event& event) {
   return event.is("disconnected") || event.is("expired") || event.is("session") || event.is("closing") ||
          event.is("closed") || event.is("released") || event.is("lost") ||
@@ -133,11 +135,15 @@ std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   for (const Account& account : accounts) Reader(all).read(account);
   std::set<std::string> granted, shared;
   for (const Life& life : all) {
+    if (!life.granted) continue;
+    granted.insert(life.line);
+    // A slot, which only who is in the gate may take (recipe::Slots).
+    if (life.line.ends_with(kSlots)) granted.insert(parent_of(life.line) + kGate);
+  }
+  for (const Life& life : all) {
     const bool looked =
         std::any_of(life.marks.begin(), life.marks.end(), [](const Mark& mark) { return mark.event.is("seen"); });
-    for (const Mark& mark : life.marks) {
-      if (mark.event.is("granted") && looked) granted.insert(life.line);
-    }
+    if (life.granted && !looked) granted.erase(life.line);  // slots themselves are no line
     if (std::any_of(life.nodes.begin(), life.nodes.end(), is_shared)) shared.insert(life.line);
   }
   std::erase_if(all, [&](const Life& life) { return !granted.contains(life.line) || shared.contains(life.line); });

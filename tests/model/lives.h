@@ -31,7 +31,8 @@ struct Life {
   int64_t ends() const;  // nobody knows when of one that was killed
 };
 
-// In lines of which somebody was granted the lock, none of whose contenders is a shared one.
+// In lines of locks that somebody was granted, and of the gates to slots. No others': a place in an idle line goes with
+// a claim. Nor those with shared contenders.
 std::vector<Life> lives_in(const std::vector<Account>& accounts);
 
 // Whether one of these nodes was waited for.

@@ -7,6 +7,8 @@
 //   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
 //   server model_lease --mutant NAME | --mutants | --quick
 //                          with a mistake, which is to be found; all of them, 1 if one is not; a coarser grid
+//          model_lease --replay FILE... | --refuse FILE...     histories: lease_replay.h
+#include "lease_replay.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -293,6 +295,8 @@ bool check_mutants(Units step, const char* only) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto wish = zklock::model::files_to_replay(argc, argv);
+  if (!wish.empty()) return zklock::model::replay_leases(wish);
   Units step = 1;
   const char* mutant = nullptr;
   bool with_mutants = false;

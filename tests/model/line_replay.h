@@ -8,6 +8,7 @@
 #include "lives.h"
 
 #include <string_view>
+#include <utility>
 
 namespace zklock::model::line {
 
@@ -47,8 +48,12 @@ class Story {
   const Model& model() const { return model_; }
   const std::vector<Marks>& lines() const { return lines_; }
 
+  // Most histories can be told without a server that lags behind.
+  bool widen() { return !std::exchange(wide_, true); }
+
   // Each may have begun at any server.
   std::vector<State> beginnings() const {
+    if (!wide_) return {model_.first()};
     std::vector<State> all;
     for (const Server one : {a, b}) {
       for (const Server other : {a, b}) {
@@ -68,6 +73,8 @@ class Story {
 
   bool may_hide(const Step& step, const State&, const State& after, const Moment& moment) const {
     const std::string_view what = step.what;
+    if (what == "somebody else comes") return any_to_come(moment);
+    if (!wide_ && (what.starts_with("B") || what == "connects to B")) return false;
     if (step.actor == kNobody) return !what.starts_with("B, the leader") || lost_any(moment);
     if (step.actor >= 2) return false;
     const Life& life = lives_[step.actor];
@@ -81,6 +88,7 @@ class Story {
     if (what == "its command ends") return !life.runs[had];
     if (what == "somebody deletes its node") return life.removed;
     if (what == "is told to end") return is_ending(life.marks[had].event);
+    if (what == "watches the one before it") return watches_still(life, had);
     if (what == "is woken" || what == "looks though nothing has woken it") return is_look(life.marks[had].event);
     return after.contenders[step.actor].server == nowhere && near(life.losses, had) && !is_write(what);
   }
@@ -153,6 +161,17 @@ class Story {
     return is_named(one.nodes, other.named) || is_named(other.nodes, one.named) || (one.granted && other.granted);
   }
 
+  // Who comes behind both is in nobody's way.
+  bool any_to_come(const Moment& moment) const {
+    for (size_t who = 0; who < 2; ++who) {
+      const Marks& marks = lives_[who].marks;
+      const auto from = marks.begin() + static_cast<ptrdiff_t>(moment.had[who]);
+      const auto enters = [](const Mark& mark) { return mark.event.is("created") || mark.event.is("found"); };
+      if (std::any_of(from, marks.end(), enters)) return true;
+    }
+    return false;
+  }
+
   bool lost_any(const Moment& moment) const {
     for (size_t who = 0; who < 2; ++who) {
       for (const size_t at : lives_[who].losses) {
@@ -173,6 +192,10 @@ class Story {
   static bool is_ending(const Event& event) {
     return event.is("deleted") || event.is("delete unknown") || event.is("closing") || event.is("recorded") ||
            event.is("woken");
+  }
+  // It has looked though its watch had not fired, which is there still (Lock::is_watched).
+  static bool watches_still(const Life& life, size_t had) {
+    return had > 0 && life.marks[had].event.is("woken") && life.marks[had - 1].event.is("seen");
   }
   static bool is_look(const Event& event) { return event.is("seen") || event.is("proved"); }
 
@@ -204,6 +227,7 @@ class Story {
   }
 
   Model model_;
+  bool wide_ = false;
   std::array<Life, 2> lives_;
   std::vector<Marks> lines_;
 };

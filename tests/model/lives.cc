@@ -5,7 +5,7 @@ namespace zklock::model {
 
 namespace {
 
-constexpr int64_t kLongestSession = 10'000'000'000;  // in the fault suite it is 2 s
+const std::string kSlots = "/leases", kGate = "/locks";
 
 bool is_wide(const Event& event) {
   return event.is("disconnected") || event.is("expired") || event.is("session") || event.is("closing") ||
@@ -40,6 +40,7 @@ class Reader {
 
  private:
   void take(const Event& event) {
+    if (event.is("session")) timeout_ = event.number("timeout") * 1'000'000;
     if (is_wide(event) || is_of_command(event)) {
       for (auto& [line, life] : open_) note(life, event);
       if (event.is("closing")) close_all();
@@ -56,7 +57,7 @@ class Reader {
   }
 
   void begin(const Event& event, const std::string& line) {
-    open_[line] = Life{event.pid, line};
+    open_[line] = Life{event.pid, timeout_, line};
     since_[line] = event.at;
   }
 
@@ -66,7 +67,7 @@ class Reader {
     if (event.is("disconnected")) life.losses.push_back(had);
     if (event.is("expired")) life.expiries.push_back(had), life.may_expire = true;
     if (event.is("delete unknown") || event.is("record unknown")) life.may_expire = life.undone = true;
-    if (event.is("disconnected") || event.is("expired")) life.undone = true;
+    if (event.is("disconnected") || event.is("expired")) life.undone = life.may_expire = true;
     if (event.is("lost") && event.text("why") == "deleted") life.removed = life.may_expire = true;
     if (event.is("deleted") && event.number("answer") != 0) life.removed = life.may_expire = true;
     if (event.is("seen") && event.text("there") == "false") life.removed = life.may_expire = true;
@@ -108,6 +109,7 @@ class Reader {
   }
 
   std::vector<Life>& lives_;
+  int64_t timeout_ = 0;
   std::map<std::string, Life> open_;
   std::map<std::string, int64_t> since_;  // the last thing that it told of
   std::map<std::string, bool> requested_;
@@ -121,7 +123,7 @@ bool is_shared(const std::string& node) {
 }  // namespace
 
 int64_t Life::ends() const {
-  return marks.back().event.at + (killed || may_expire ? kLongestSession : 0);
+  return marks.back().event.at + (killed || may_expire ? 2 * timeout : 0);
 }
 
 bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& named) {
@@ -133,11 +135,15 @@ std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   for (const Account& account : accounts) Reader(all).read(account);
   std::set<std::string> granted, shared;
   for (const Life& life : all) {
+    if (!life.granted) continue;
+    granted.insert(life.line);
+    // A slot, which only who is in the gate may take (recipe::Slots).
+    if (life.line.ends_with(kSlots)) granted.insert(parent_of(life.line) + kGate);
+  }
+  for (const Life& life : all) {
     const bool looked =
         std::any_of(life.marks.begin(), life.marks.end(), [](const Mark& mark) { return mark.event.is("seen"); });
-    for (const Mark& mark : life.marks) {
-      if (mark.event.is("granted") && looked) granted.insert(life.line);
-    }
+    if (life.granted && !looked) granted.erase(life.line);  // slots themselves are no line
     if (std::any_of(life.nodes.begin(), life.nodes.end(), is_shared)) shared.insert(life.line);
   }
   std::erase_if(all, [&](const Life& life) { return !granted.contains(life.line) || shared.contains(life.line); });

@@ -11,7 +11,8 @@ namespace zklock::model {
 
 struct Life {
   int64_t pid = 0;
-  std::string line;  // the node below which it stands
+  int64_t timeout = 0;  // of its session, ns
+  std::string line;     // the node below which it stands
   Marks marks = {};
   std::set<std::string> nodes = {};
   std::set<std::string> named = {};  // whom it has waited for
@@ -30,7 +31,8 @@ struct Life {
   int64_t ends() const;  // nobody knows when of one that was killed
 };
 
-// In lines of which somebody was granted the lock, none of whose contenders is a shared one.
+// In lines of locks that somebody was granted, and of the gates to slots. No others': a place in an idle line goes with
+// a claim. Nor those with shared contenders.
 std::vector<Life> lives_in(const std::vector<Account>& accounts);
 
 // Whether one of these nodes was waited for.

@@ -28,7 +28,7 @@
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace zklock::model {
@@ -50,6 +50,7 @@ struct Moment {
 
 struct Verdict {
   bool allowed = true;
+  bool given_up = false;         // too many states: nothing is known
   std::vector<std::string> why;  // the last events, the one that cannot be, the states before it
   std::set<std::string> taken;   // the steps of one way through
   size_t states = 0;
@@ -90,9 +91,18 @@ class Replay {
     const char* what;
   };
   struct Hash {
-    size_t operator()(const std::string& bytes) const { return std::hash<std::string>()(bytes); }
+    size_t operator()(const State& state) const {
+      unsigned char bytes[sizeof(State)];
+      std::memcpy(bytes, &state, sizeof bytes);
+      size_t hash = 0xcbf29ce484222325;
+      for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+      return hash ^ (hash >> 29);
+    }
   };
-  using Known = std::unordered_map<std::string, size_t>;
+  struct Same {
+    bool operator()(const State& a, const State& b) const { return std::memcmp(&a, &b, sizeof a) == 0; }
+  };
+  using Known = std::unordered_set<State, Hash, Same>;
 
   static Cell after(Cell cell, size_t actor) {
     ++cell[actor];
@@ -119,8 +129,7 @@ class Replay {
   bool enter(const Cell& cell, State state, size_t parent, const char* what) {
     story_.refill(state);
     story_.model().tidy(state);
-    const std::string bytes(reinterpret_cast<const char*>(&state), sizeof state);
-    if (!cells_[cell].emplace(bytes, entries_.size()).second) return false;
+    if (!cells_[cell].insert(state).second) return false;
     entries_.push_back({state, parent, what});
     members_[cell].push_back(entries_.size() - 1);
     return true;
@@ -167,6 +176,7 @@ class Replay {
   }
 
   Verdict refused() const {
+    if (entries_.size() >= kMostStates) return {true, true, {}, {}, entries_.size()};
     constexpr size_t kLastEvents = 8, kStatesShown = 6;
     Verdict verdict;
     verdict.allowed = false;

@@ -97,8 +97,8 @@ void Lease::look() {
 void Lease::send_heartbeat() {
   std::vector<std::string> nodes;
   for (const HeldNode& node : nodes_) nodes.push_back(node.held.node);
-  sent_ = BootClock::now();
   proof_ = session_.proof_now();
+  sent_ = BootClock::now();
   host::trace("asking");
   heartbeat_ = session_.client().check(nodes);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/lock_set.h"
 
+#include "host/trace.h"
+#include "zk/timing.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,12 +15,16 @@ using zk::Code;
 // A node's czxid is its own for ever, so what it was found to be by name and czxid it still is if it is there.
 Outcome OuterLock::acquire(const WaitPolicy& policy) {
   const auto check = [this](zk::Client& client) {
-    held_.proved = BootClock::now();
+    held_.proved = held_.sent = BootClock::now();
+    host::trace("asking");
     return client.check({held_.node});
   };
   const zk::Answer answer = session_.ask(check, policy.until);
   acquired_ = answer.code == Code::ok;
-  if (acquired_) return Outcome::held;
+  if (acquired_) {
+    host::trace("proved", {{"sent", held_.sent}, {"fence", held_.proved + zk::fence_of(session_.timeout())}});
+    return Outcome::held;
+  }
   if (answer.code == Code::no_node) return Outcome::disturbed;
   if (answer.code == Code::expired) return Outcome::expired;
   throw zk::failure_of(fmt::format("cannot take {}", held_.path), answer);

@@ -52,8 +52,8 @@ Held ProtectedNode::held(const std::string& path) const {
 }
 
 void ProtectedNode::note_sending() {
-  sent_ = BootClock::now();
   proved_ = session_.proof_now();
+  sent_ = BootClock::now();
 }
 
 // Only the last question counts, whatever the one before it has proved.

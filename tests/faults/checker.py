@@ -8,7 +8,9 @@
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
     4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
+    5. After the last fault each contender has its turn, and when all have ended no node of theirs is left.
+    6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing, nor does a kind of
+       faults that is planned again and again and never made.
 
 What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
 margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
@@ -31,6 +33,7 @@ from gaps import LIMIT, judged
 from history import read_history
 
 LEAST_FENCED = 5  # losses in a run of which faults are wanted
+OFTEN = 3
 LEAST_QUORUM = 0.15  # of the time
 
 
@@ -128,6 +131,20 @@ def too_little(events, sections, wanted):
         yield f"{sum(kinds.values())} faults of {len(kinds)} kinds; wanted were {wanted[0]} of {wanted[1]}"
 
 
+def never_made(events):
+    """A kind that never finds anybody to hit is a mistake in the suite."""
+    kinds = count(events, "fault", "kind")
+    yield from (f"{n} times planned, never made: {kind}" for kind, n in sorted(count(events, "skipped", "kind").items())
+                if n >= OFTEN and kind not in kinds)
+
+
+def left_over(events):
+    """What the lock's servers have when all have ended and a session has passed."""
+    for event in events:
+        if event["what"] == "left over":
+            yield from (f"left over: {node}" for node in event["nodes"])
+
+
 def closest(history):
     """The shortest time between a section cut short and the next one's beginning."""
     pairs = zip(history.sections, history.sections[1:])
@@ -152,7 +169,9 @@ def report(history, events, stretches):
     yield "statuses: " + ", ".join(f"{n} × {status}" for status, n in sorted(count(events, "end", "status").items()))
     kinds = count(events, "fault", "kind")
     yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds"
-    yield from (f"    {n:3} × {kind}" for kind, n in sorted(kinds.items()))
+    skipped = count(events, "skipped", "kind")
+    yield from (f"    {kinds[kind]:3} × {kind}" + (f", {skipped[kind]} found nobody" if skipped[kind] else "")
+                for kind in sorted(kinds | skipped))
     yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({LIMIT / 1e9:.1f} s allowed)"
     yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
 
@@ -171,7 +190,8 @@ def check(history_path, events_path, wanted=(0, 0)):
     stretches = []
     violations = [*overlaps(history, excuses), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
-                  *too_little(events, len(history.sections), wanted)]
+                  *too_little(events, len(history.sections), wanted), *starved(history, events),
+                  *never_made(events), *left_over(all_events)]
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),

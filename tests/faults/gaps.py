@@ -13,14 +13,18 @@ from schedule import SESSION, TICK
 # Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
 BOUND = SESSION + 1.0
 LIMIT = int((SESSION + TICK + BOUND) * 1e9)
-RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
+RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard",
+          "waiting guard killed", "waiting guard frozen", "TSTP and CONT while waiting",
+          "waiter's session closed by another", "signal while connecting", "signal while waiting",
+          "signal to the next at a release")
+HELD_UP = ("follower", "followers", "leader", "servers", "all servers", "packets", "large packets", "narrow link",
+           "connections half open")
 
 
 def begins_anew(event, resets):
     if event["what"] == "fault":
         return event["kind"] in resets
-    words = event["kind"].split() if event["what"] == "healed" else []
-    return words[:1] in (["follower"], ["followers"], ["leader"]) and words[1] != "killed"
+    return event["what"] == "healed" and event["kind"].startswith(HELD_UP) and "killed" not in event["kind"]
 
 
 def judged(start, end, events, resets=RESETS):

@@ -2,9 +2,12 @@
 """A look at the lock's nodes behind zklock's back, and a hand on them."""
 
 import json
+import re
 
 from bare_client import NO_NODE, BareClient, Refused
 
+CONTENDER = re.compile(r"lock-[0-9]{10}$|__[0-9]{10}$")
+NOBODYS = (0, -1 << 63)  # a node that stays, a container
 ROUNDS = 100  # of deleting what somebody makes meanwhile
 
 
@@ -64,21 +67,33 @@ class Nodes:
                     return True
         return False
 
-    def tree(self):
-        """All paths but ZooKeeper's own."""
-        return self._with_client(tree_below)
+    def left(self):
+        """(ephemeral nodes, contenders' nodes that are not): none, when all have ended and a session has passed."""
+        return self._with_client(lambda client: left_below(client, ""))
 
 
-def tree_below(client, path=""):
+def left_below(client, path):
+    ephemeral, stay = [], []
     try:
         names = client.children(path or "/")
-    except Refused:
-        return []
-    found = []
+    except Refused:  # gone
+        return [], []
     for name in sorted(names):
-        if f"{path}/{name}" != "/zookeeper":
-            found += [f"{path}/{name}", *tree_below(client, f"{path}/{name}")]
-    return found
+        below = f"{path}/{name}"
+        if below == "/zookeeper" or path.startswith("/queues/"):  # items stay
+            continue
+        try:
+            if client.get(below).owner not in NOBODYS:
+                ephemeral.append(below)
+                continue
+        except Refused:
+            continue
+        if CONTENDER.search(name):
+            stay.append(below)
+        found = left_below(client, below)
+        ephemeral += found[0]
+        stay += found[1]
+    return ephemeral, stay
 
 
 def try_to_delete(client, path):

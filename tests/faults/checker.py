@@ -29,8 +29,9 @@ import margin
 from contender_statuses import Statuses
 from events import read_events
 from excuses import Excuses
-from gaps import LIMIT, judged
+from gaps import judged, limit_of
 from history import read_history
+from schedule import SESSION
 
 LEAST_FENCED = 5  # losses in a run of which faults are wanted
 OFTEN = 3
@@ -85,13 +86,17 @@ def gaps(history, start, end):
         yield free_from, end, "the end of the run"
 
 
+def limit(events):
+    return limit_of(events[0].get("longest", SESSION))
+
+
 def long_gaps(history, events, stretches):
     """Yields the violations, and puts the length of every part looked at into `stretches`."""
     marks = [event for event in events if event["what"] in ("quorum", "fault", "healed")]
     for start, end, ended_by in gaps(history, events[0]["at"], events[-1]["at"]):
         for since, until in judged(start, end, marks):
             stretches.append(until - since)
-            if until - since > LIMIT:
+            if until - since > limit(events):
                 yield (f"free for {(until - since) / 1e9:.3f} s, from {since / 1e9:.6f} to {until / 1e9:.6f}, "
                        f"with a quorum and contenders\n    until: {ended_by}")
 
@@ -172,7 +177,7 @@ def report(history, events, stretches):
     skipped = count(events, "skipped", "kind")
     yield from (f"    {kinds[kind]:3} × {kind}" + (f", {skipped[kind]} found nobody" if skipped[kind] else "")
                 for kind in sorted(kinds | skipped))
-    yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({LIMIT / 1e9:.1f} s allowed)"
+    yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({limit(events) / 1e9:.1f} s allowed)"
     yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
 
 

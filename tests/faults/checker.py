@@ -12,7 +12,8 @@
 
 What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
 margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
-promises are in lock_checker.py, what fenced writes do in fenced_checker.py.
+promises are in lock_checker.py, those of two more queues in queue_checker.py, of a counter in value_checker.py, what fenced
+writes do in fenced_checker.py.
 """
 
 import collections
@@ -24,6 +25,8 @@ import crowd_checker
 import fenced_checker
 import lock_checker
 import margin
+import queue_checker
+import value_checker
 from contender_statuses import Statuses
 from events import read_events
 from excuses import Excuses
@@ -176,7 +179,8 @@ def check(history_path, events_path, wanted=(0, 0)):
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
                                         lock_checker.check(folder, all_events), margin.check(folder, all_events),
-                                        fenced_checker.check(folder, least)):
+                                        queue_checker.check(folder, all_events),
+                                        value_checker.check(folder, all_events), fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations
     return counted, violations

@@ -8,7 +8,8 @@
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
     4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
+    5. Nothing is left: no process, and no node but what stays by design (leftovers.py).
+    6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
 
 What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
 margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
@@ -117,6 +118,10 @@ def starved(history, events):
     yield from (f"contender {loop} has not been inside since the last fault" for loop in sorted(loops - through))
 
 
+def left_over(events):
+    yield from (f"left over: {event['text']}" for event in events if event["what"] == "left over")
+
+
 def count(events, what, key):
     return collections.Counter(event[key] for event in events if event["what"] == what)
 
@@ -174,7 +179,7 @@ def check(history_path, events_path, wanted=(0, 0)):
     stretches = []
     violations = [*overlaps(history, excuses), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
-                  *too_little(events, len(history.sections), wanted)]
+                  *left_over(all_events), *too_little(events, len(history.sections), wanted)]
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),

@@ -22,7 +22,7 @@ from statuses import wrong_statuses
 
 SECOND = 10**9
 ENOUGH = 20  # sections of which two or three should have met
-PROMPT = 1.0  # seconds for a process to start, and to give up its place
+PROMPT = 3.0  # seconds for a process to start on a busy machine, and to give up its place
 AWHILE = 2 * SESSION  # after a fault there may be those who still look for a server
 CLOCKS = 0.02  # seconds by which a server's clock may be off, at one host
 

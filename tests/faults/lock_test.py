@@ -142,8 +142,8 @@ class LockTest(unittest.TestCase):
 
     def test_a_wait_ends_in_time(self):
         self.assertEqual(self.check("waits", [], {"wait1.1": (1, 3, 75), "try1.1": (1, 2, 75)})[1], [])
-        self.expect("late: wait1.1 has ended with 75 after 3.000 s", "waits", [], {"wait1.1": (1, 4, 75)})
-        self.expect("late: try1.1", "waits", [], {"try1.1": (1, 2.5, 75)})
+        self.expect("late: wait1.1 has ended with 75 after 5.000 s", "waits", [], {"wait1.1": (1, 6, 75)})
+        self.expect("late: try1.1", "waits", [], {"try1.1": (1, 4.5, 75)})
 
     def test_where_servers_fail_it_may_take_longer_but_not_for_ever(self):
         fails = [(None, "leader killed")]

@@ -8,13 +8,15 @@
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
     4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. After the last fault each contender has its turn, and when all have ended no node of theirs is left.
+    5. After the last fault each contender has its turn. Nothing is left: no process, and no node but what stays by
+       design (leftovers.py).
     6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing, nor does a kind of
        faults that is planned again and again and never made.
 
 What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
 margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
-promises are in lock_checker.py, what fenced writes do in fenced_checker.py.
+promises are in lock_checker.py, those of two more queues in queue_checker.py, of a counter in value_checker.py, what fenced
+writes do in fenced_checker.py.
 """
 
 import collections
@@ -26,6 +28,8 @@ import crowd_checker
 import fenced_checker
 import lock_checker
 import margin
+import queue_checker
+import value_checker
 from contender_statuses import Statuses
 from events import read_events
 from excuses import Excuses
@@ -122,6 +126,10 @@ def starved(history, events):
     yield from (f"contender {loop} has not been inside since the last fault" for loop in sorted(loops - through))
 
 
+def left_over(events):
+    yield from (f"left over: {event['text']}" for event in events if event["what"] == "left over")
+
+
 def count(events, what, key):
     return collections.Counter(event[key] for event in events if event["what"] == what)
 
@@ -141,13 +149,6 @@ def never_made(events):
     kinds = count(events, "fault", "kind")
     yield from (f"{n} times planned, never made: {kind}" for kind, n in sorted(count(events, "skipped", "kind").items())
                 if n >= OFTEN and kind not in kinds)
-
-
-def left_over(events):
-    """What the lock's servers have when all have ended and a session has passed."""
-    for event in events:
-        if event["what"] == "left over":
-            yield from (f"left over: {node}" for node in event["nodes"])
 
 
 def closest(history):
@@ -201,7 +202,8 @@ def check(history_path, events_path, wanted=(0, 0)):
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),
                                         lock_checker.check(folder, all_events), margin.check(folder, all_events),
-                                        fenced_checker.check(folder, least)):
+                                        queue_checker.check(folder, all_events),
+                                        value_checker.check(folder, all_events), fenced_checker.check(folder, least)):
         counted += its_counted
         violations += its_violations
     return counted, violations

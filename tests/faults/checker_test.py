@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import checker
+import leftovers
 
 SECOND = 10**9
 GOOD = ["enter 1.1 100 1.0", "alive 1.1 100 1.1", "alive 1.1 100 1.2", "exit 1.1 100 1.3",
@@ -179,6 +180,22 @@ class CheckerTest(unittest.TestCase):
         shot = [(at, what, {**rest, "status": -9} if rest.get("status") == 76 else rest) for at, what, rest in shot]
         self.assertEqual(self.check(GOOD, shot)[1], [])
 
+    # --- what is left ---------------------------------------------------------------------------------
+
+    def test_a_process_or_a_node_that_is_left_is_a_violation(self):
+        self.expect("left over: node /locks/faults/_c_1-lock-0000000007, of session 0x1",
+                    GOOD, [*EVENTS, (30, "left over", {"text": "node /locks/faults/_c_1-lock-0000000007, of session 0x1"})])
+
+    def test_what_stays_by_design_is_not(self):
+        for path in ("/locks/faults", "/promises/once.last", "/promises/slots/leases", "/queues/dead/dead/100-0000000001",
+                     "/queues/dead/dead/100-0000000001/abcdefghijkl-0000000001/why", "/groups/faults", "/values/counter",
+                     "/queues/lines/items/100-0000000003", "/numbers/7", "/zookeeper/quota"):
+            self.assertTrue(leftovers.is_by_design(path), path)
+        for path in ("/locks/faults/_c_x-lock-0000000001", "/queues/lines/items/100-0000000003/abcdefghijkl-0000000001",
+                     "/promises/slots/leases/_c_x-lease-0000000001", "/what", "/groups/faults/join1-0000000001",
+                     "/queues/lines/pushing/abcdefghijkl"):
+            self.assertFalse(leftovers.is_by_design(path), path)
+
     # --- what cannot be judged -----------------------------------------------------------------------
 
     def test_garbled_and_truncated_lines_are_violations_and_the_rest_is_judged(self):
@@ -225,9 +242,6 @@ class CheckerTest(unittest.TestCase):
         self.expect("contender 2 has not been inside since the last fault", GOOD,
                     self.events_with(*begins, (4, "healed", {"kind": "guard killed"})))
 
-    def test_a_node_that_is_left_is_one(self):
-        self.expect("left over: /locks/faults/_c_1-lock-0000000001", GOOD,
-                    self.events_with((7, "left over", {"nodes": ["/locks/faults/_c_1-lock-0000000001"]})))
 
 
 if __name__ == "__main__":

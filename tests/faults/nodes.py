@@ -2,12 +2,9 @@
 """A look at the lock's nodes behind zklock's back, and a hand on them."""
 
 import json
-import re
 
 from bare_client import NO_NODE, BareClient, Refused
 
-CONTENDER = re.compile(r"lock-[0-9]{10}$|__[0-9]{10}$")
-NOBODYS = (0, -1 << 63)  # a node that stays, a container
 ROUNDS = 100  # of deleting what somebody makes meanwhile
 
 
@@ -66,34 +63,6 @@ class Nodes:
                 if refused.args[0] == NO_NODE:
                     return True
         return False
-
-    def left(self):
-        """(ephemeral nodes, contenders' nodes that are not): none, when all have ended and a session has passed."""
-        return self._with_client(lambda client: left_below(client, ""))
-
-
-def left_below(client, path):
-    ephemeral, stay = [], []
-    try:
-        names = client.children(path or "/")
-    except Refused:  # gone
-        return [], []
-    for name in sorted(names):
-        below = f"{path}/{name}"
-        if below == "/zookeeper" or path.startswith("/queues/"):  # items stay
-            continue
-        try:
-            if client.get(below).owner not in NOBODYS:
-                ephemeral.append(below)
-                continue
-        except Refused:
-            continue
-        if CONTENDER.search(name):
-            stay.append(below)
-        found = left_below(client, below)
-        ephemeral += found[0]
-        stay += found[1]
-    return ephemeral, stay
 
 
 def try_to_delete(client, path):

@@ -57,6 +57,10 @@ class Place:
                 if command.startswith(self.holder.encode()) and words in command:
                     yield pid
 
+    def processes(self):
+        """That were started with our environment, and are not dead."""
+        return [pid for pid in self._marked() if not is_zombie(pid)]
+
     def kill_run(self, run):
         """What is left of that run's command."""
         self._kill(lambda: self._of_run(run))
@@ -77,3 +81,11 @@ class Place:
 
     def remove(self):
         shutil.rmtree(self.folder)
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import checker
+import leftovers
 
 SECOND = 10**9
 GOOD = ["enter 1.1 100 1.0", "alive 1.1 100 1.1", "alive 1.1 100 1.2", "exit 1.1 100 1.3",
@@ -179,6 +180,22 @@ class CheckerTest(unittest.TestCase):
         shot = [(at, what, {**rest, "status": -9} if rest.get("status") == 76 else rest) for at, what, rest in shot]
         self.assertEqual(self.check(GOOD, shot)[1], [])
 
+    # --- what is left ---------------------------------------------------------------------------------
+
+    def test_a_process_or_a_node_that_is_left_is_a_violation(self):
+        self.expect("left over: node /locks/faults/_c_1-lock-0000000007, of session 0x1",
+                    GOOD, [*EVENTS, (30, "left over", {"text": "node /locks/faults/_c_1-lock-0000000007, of session 0x1"})])
+
+    def test_what_stays_by_design_is_not(self):
+        for path in ("/locks/faults", "/promises/once.last", "/promises/slots/leases", "/queues/dead/dead/100-0000000001",
+                     "/queues/dead/dead/100-0000000001/abcdefghijkl-0000000001/why", "/groups/faults", "/values/counter",
+                     "/queues/lines/items/100-0000000003", "/numbers/7", "/zookeeper/quota"):
+            self.assertTrue(leftovers.is_by_design(path), path)
+        for path in ("/locks/faults/_c_x-lock-0000000001", "/queues/lines/items/100-0000000003/abcdefghijkl-0000000001",
+                     "/promises/slots/leases/_c_x-lease-0000000001", "/what", "/groups/faults/join1-0000000001",
+                     "/queues/lines/pushing/abcdefghijkl"):
+            self.assertFalse(leftovers.is_by_design(path), path)
+
     # --- what cannot be judged -----------------------------------------------------------------------
 
     def test_garbled_and_truncated_lines_are_violations_and_the_rest_is_judged(self):
@@ -210,6 +227,21 @@ class CheckerTest(unittest.TestCase):
     def test_too_few_faults_prove_nothing(self):
         self.expect("1 faults of 1 kinds; wanted were 2 of 1", GOOD, wanted=(2, 1))
         self.expect("1 faults of 1 kinds; wanted were 1 of 2", GOOD, wanted=(1, 2))
+
+    # --- the suite itself, and what is left ----------------------------------------------------------
+
+    def test_a_kind_that_is_never_made_is_one(self):
+        skipped = [(2 + n, "skipped", {"kind": "leader killed"}) for n in range(3)]
+        self.expect("3 times planned, never made: leader killed", GOOD, self.events_with(*skipped))
+        self.assertEqual(self.check(GOOD, self.events_with(*skipped[:2]))[1], [])
+        made = (4, "fault", {"kind": "leader killed"})
+        self.assertEqual(self.check(GOOD, self.events_with(*skipped, made, (4.1, "begin", {"run": "1.3", "pid": 1})))[1], [])
+
+    def test_who_has_no_turn_after_the_last_fault_is_one(self):
+        begins = [(0.1, "begin", {"run": run, "pid": 1}) for run in ("1.1", "2.1")]
+        self.expect("contender 2 has not been inside since the last fault", GOOD,
+                    self.events_with(*begins, (4, "healed", {"kind": "guard killed"})))
+
 
 
 if __name__ == "__main__":

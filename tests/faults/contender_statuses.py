@@ -4,11 +4,13 @@
     never entered       75 its place was removed, 70 its guard was killed, a signal; 76 if that came when its command
                         had just begun and had no time to say so
     left in order       0; and what came too late to change that: 76 the node was gone by then, a signal
-    cut short inside    76; 137 and the like where the command was killed by others, a signal
+    cut short inside    76; 137 and 138 where the command died of KILL or USR1, another signal itself
     all                 death by a KILL that the suite has sent
 """
 
 import signal
+
+from excuses import hit_runs
 
 BUSY, LOST, KILLED = 75, 76, -9
 ZKLOCK_KILLED = ("zklock killed", "waiting zklock killed", "zklock and guard killed")
@@ -22,9 +24,9 @@ GUARD = ("waiting guard killed", "waiting guard frozen")
 class Statuses:
     def __init__(self, events):
         self._hits = {}  # run to [(kind, signal)]
-        for event in events:
-            if event["what"] in ("fault", "hit"):
-                for run in event.get("runs", [event.get("run")]):
+        for number, event in enumerate(events):
+            if event["what"] == "fault":
+                for run in hit_runs(events, number):
                     self._hits.setdefault(run, []).append((event["kind"], event.get("signal")))
 
     def allowed(self, run, entered, left):
@@ -39,7 +41,7 @@ class Statuses:
         if kind == "command killed" and entered:
             return {128 + signal.SIGKILL}
         if number:
-            return {-number, 128 + number} if entered else {-number}
+            return {128 + number} if entered and number == signal.SIGUSR1 else {-number}
         if kind in GUARD and not entered:
             return {70}
         found = {LOST} if kind in TAKEN_AWAY else set()

@@ -18,6 +18,8 @@ import lock_checker
 from events import now, read_events
 from lock_loops import lock_loops
 from loops import GROUP, LINES, WORK, Consumer, Member, Pusher, Watcher, Worker
+from queues import Queues
+from values import Values
 
 
 class Crowd:
@@ -39,11 +41,16 @@ class Crowd:
         self.numbered = [any_of.Contender(f"number{n}", servers[n % len(servers)], *common)
                          for n in range(1, any_of.CONTENDERS + 1) if "numbers" in families]
         self.holders = lock_loops(families, servers, *common)
-        self.all = [*self.pushers, *self.takers, *self.members, self.watcher, *self.numbered, *self.holders]
+        self._values = Values("values" in families, servers, *common)
+        self._queues = Queues(families, servers, *common)
+        self.pushers += self._queues.pushers
+        self.all = [*self.pushers, *self.takers, *self.members, self.watcher, *self.numbered, *self.holders,
+                    *self._values.watchers, *self._queues.takers]
 
     def begin(self):
         for loop in self.all:
             loop.begin()
+        self._values.begin()
 
     def turn(self):
         for loop in self.all:
@@ -59,6 +66,8 @@ class Crowd:
         self._calm = now()
         for pusher in self.pushers:
             pusher.end()
+        self._queues.stop()
+        self._values.stop()
 
     def _left(self, queue):
         """How many items are in it, None if nobody says so."""
@@ -83,7 +92,8 @@ class Crowd:
         if any(pusher.current for pusher in self.pushers) or self._starved():
             return False
         return (self.watcher.is_true([member.name for member in self.members])
-                and self._left(LINES) == 0 and self._left(WORK) == 0 and not self._unturned())
+                and self._left(LINES) == 0 and self._left(WORK) == 0 and not self._unturned()
+                and not list(self._values.unsettled()) and not list(self._queues.unsettled()))
 
     def conclude(self):
         """Notes what has not settled, for the checker."""
@@ -100,6 +110,10 @@ class Crowd:
         for name in self._unturned():
             self._events.add("unsettled", text=f"{name} had no turn")
         self._events.add("numbers end")
+        for text in (*self._values.unsettled(), *self._queues.unsettled()):
+            self._events.add("unsettled", text=text)
+        self._values.conclude()
+        self._queues.conclude()
         if not self.watcher.is_true([member.name for member in self.members]):
             self._events.add("unsettled", text=f"{self.watcher.run} does not say who is in {GROUP}")
 

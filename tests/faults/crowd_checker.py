@@ -34,18 +34,21 @@ def read_words(path):
 
 
 class Record:
-    """Of a run's folder and events."""
+    """Of a run's folder and events, of one family; those of another one have files of their own."""
 
-    def __init__(self, folder, events):
+    def __init__(self, folder, events, family="crowd"):
+        def mine(what):
+            return {event["run"]: event for event in events
+                    if event["what"] == what and event.get("family", "crowd") == family}
+
         self.events = events
-        self.ends = {event["run"]: event for event in events
-                     if event["what"] == "crowd end" and event.get("family", "crowd") == "crowd"}
-        self.fed = {event["run"]: event for event in events if event["what"] == "fed"}
+        self.begins, self.ends, self.fed = mine("crowd begin"), mine("crowd end"), mine("fed")
+        suffix = "" if family == "crowd" else f".{family}"
         self.left = {event["queue"]: event["items"] for event in events if event["what"] == "left"}
         self.killed = {event["run"] for event in events
                        if event["what"] == "fault" and event["kind"].endswith(" killed") and "run" in event}
-        self.taken = read_words(os.path.join(folder, "lines"))  # [run, line]
-        self.work = read_words(os.path.join(folder, "work"))  # [word, item, run, nanoseconds, pid, id, attempt]
+        self.taken = read_words(os.path.join(folder, f"lines{suffix}"))  # [run, line]
+        self.work = read_words(os.path.join(folder, f"work{suffix}"))  # [word, item, run, nanoseconds, pid, id, attempt]
         self.changes = {os.path.basename(path): read_words(path)
                         for path in glob.glob(os.path.join(folder, "*.changes"))}
 

@@ -72,6 +72,8 @@ class Writer(threading.Thread):
             self._process.send_signal(signal.SIGSTOP)
             self.freeze_after = None
             self.frozen.set()
+            if self._over.is_set():  # whoever ended us may have looked too early
+                self.thaw()
         said, complaint = self._process.communicate()
         status = self._process.returncode
         self._scene.events.add("write", **about, status=status, version=int(said or -1) if status == 0 else None,

@@ -6,7 +6,7 @@
     2. Tokens of a lock's exclusive holders grow.
     3. Those that may be together are so now and then.
     4. Nobody runs within --once-per of a success; nobody is refused without one.
-    5. -w and -n end in time, those of groups too.
+    5. -w and -n end in time, those of groups too: at once, or as gaps.py says where servers or links fail.
     6. Each loop has its turn after the last fault.
     7. Statuses: statuses.py.
 """
@@ -14,6 +14,7 @@
 import collections
 import os
 
+from gaps import LIMIT, judged
 from history import read_history
 from promises import FAMILIES, ONCE_PER, SLOTS, spec_of
 from schedule import SESSION
@@ -21,7 +22,8 @@ from statuses import wrong_statuses
 
 SECOND = 10**9
 ENOUGH = 20  # sections of which two or three should have met
-LATE = SESSION + 0.5  # seconds for a place to be given up whose server is silent, and for a process to start
+PROMPT = 3.0  # seconds for a process to start on a busy machine, and to give up its place
+AWHILE = 2 * SESSION  # after a fault there may be those who still look for a server
 CLOCKS = 0.02  # seconds by which a server's clock may be off, at one host
 
 
@@ -42,6 +44,19 @@ class Record:
         self.sections = collections.defaultdict(list)
         for section in self.history.sections:
             self.sections[section.run].append(section)
+
+        self.marks = [event for event in events if event["what"] in ("quorum", "fault", "healed")]
+
+    def is_disturbed(self, start, end):
+        """Whether a fault that may hit everybody's connection was there then, or not long before."""
+        since = {}
+        for event in self.marks:
+            if event["what"] == "fault" and "run" not in event and "runs" not in event:
+                since[event["kind"]] = event["at"]
+            elif event["what"] == "healed" and event["kind"] in since:
+                if since.pop(event["kind"]) < end and event["at"] + AWHILE * SECOND > start:
+                    return True
+        return any(at < end for at in since.values())
 
     def locks(self):
         """For each lock (its name, [(section, mode, token)]), in the order of entering."""
@@ -155,9 +170,12 @@ def late_ends(record):
         wait = spec_of(run).wait
         if wait is None or run in record.sections or record.hits[run] or end.get("over"):
             continue
-        took = (end["at"] - record.begins[run]) / SECOND
-        if took > wait + LATE:
-            yield f"late: {run} has ended with {end['status']} after {took:.3f} s, and was to wait {wait:g} s"
+        begun, ended = record.begins[run], end["at"]
+        limit = wait * SECOND + (LIMIT if record.is_disturbed(begun, ended) else PROMPT * SECOND)
+        took = max((until - since for since, until in judged(begun, ended, record.marks)), default=0)
+        if took > limit:
+            yield (f"late: {run} has ended with {end['status']} after {took / SECOND:.3f} s, and was to wait {wait:g} s; "
+                   f"{limit / SECOND:g} s are allowed")
 
 
 def has_turned(record, loop, since):

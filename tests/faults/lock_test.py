@@ -44,7 +44,7 @@ class LockTest(unittest.TestCase):
 
     def check(self, family, lines, ends=None, faults=()):
         self.write(family, lines)
-        events = [*self.events_of(ends or {}), *({"at": 0, "what": "fault", "run": run, "kind": kind}
+        events = [*self.events_of(ends or {}), *({"at": 0, "what": "fault", "kind": kind, **({"run": run} if run else {})}
                                                 for run, kind in faults)]
         return lock_checker.check(self.folder, sorted(events, key=lambda event: event["at"]))
 
@@ -143,7 +143,12 @@ class LockTest(unittest.TestCase):
     def test_a_wait_ends_in_time(self):
         self.assertEqual(self.check("waits", [], {"wait1.1": (1, 3, 75), "try1.1": (1, 2, 75)})[1], [])
         self.expect("late: wait1.1 has ended with 75 after 5.000 s", "waits", [], {"wait1.1": (1, 6, 75)})
-        self.expect("late: try1.1", "waits", [], {"try1.1": (1, 5, 75)})
+        self.expect("late: try1.1", "waits", [], {"try1.1": (1, 4.5, 75)})
+
+    def test_where_servers_fail_it_may_take_longer_but_not_for_ever(self):
+        fails = [(None, "leader killed")]
+        self.assertEqual(self.check("waits", [], {"wait1.1": (1, 6, 75)}, fails)[1], [])
+        self.expect("late: wait1.1 has ended with 69 after 9.000 s", "waits", [], {"wait1.1": (1, 10, 69)}, faults=fails)
 
     def test_who_was_frozen_may_be_late(self):
         ends = {"wait1.1": (1, 6, 75)}

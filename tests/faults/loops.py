@@ -94,10 +94,12 @@ class Loop:
 class Pusher(Loop):
     kind = "pusher"
 
-    def __init__(self, name, servers, place, events, queue, pause):
+    def __init__(self, name, servers, place, events, queue, pause, family="crowd", mark=None):
         super().__init__(name, servers, place, events)
         self._queue = queue
         self._pause = pause  # seconds between two lines, at the longest
+        self.family = family
+        self._mark = mark or (lambda number: "!" if number % FAILS_AT_FIRST == 0 else "")
 
     def words(self):
         return ["queue", "push", self._queue]
@@ -112,15 +114,14 @@ class Pusher(Loop):
         until, number = time.monotonic() + self.chance.uniform(3, 12), 0
         try:
             while not self.stopped and time.monotonic() < until:
-                mark = "!" if (number + 1) % FAILS_AT_FIRST == 0 else ""
-                pipe.write(f"{run}:{number + 1}{mark} {'x' * PADDING}\n".encode())
+                pipe.write(f"{run}:{number + 1}{self._mark(number + 1)} {'x' * PADDING}\n".encode())
                 pipe.flush()
                 number += 1
                 time.sleep(self.chance.uniform(0.2, 1.0) * self._pause)
             pipe.close()
         except OSError:
             pass
-        self.events.add("fed", run=run, queue=self._queue, lines=number)
+        self.events.add("fed", run=run, queue=self._queue, lines=number, family=self.family)
 
     def end(self):
         """Its input is over soon; then it ends by itself."""
@@ -135,9 +136,10 @@ class Pusher(Loop):
 
 class Consumer(Loop):
     kind = "consumer"
+    queue, lines = LINES, "lines"  # where from, and the file where they go to
 
     def words(self):
-        return ["queue", "pull", "--follow", LINES]
+        return ["queue", "pull", "--follow", self.queue]
 
     def pipes(self):
         return {"stdout": subprocess.PIPE}
@@ -149,7 +151,7 @@ class Consumer(Loop):
 
     def _read(self, pipe, run):
         rest = b""
-        with pipe, open(self.place.path("lines"), "ab", buffering=0) as taken:
+        with pipe, open(self.place.path(self.lines), "ab", buffering=0) as taken:
             while data := os.read(pipe.fileno(), 1024):
                 *lines, rest = (rest + data).split(b"\n")
                 taken.write(b"".join(b"%s %s\n" % (run.encode(), line.split(b" ")[0]) for line in lines))
@@ -164,11 +166,13 @@ class Consumer(Loop):
 
 class Worker(Loop):
     kind = "worker"
+    queue, work = WORK, "work"  # where from, and the file of what is done
+    options = ("-j", "2", "--max-attempts", "99", "--retry-delay", "400ms")
 
     def words(self):
         program = os.path.join(os.path.dirname(self.place.holder), "faults_worker")
-        return ["queue", "pull", "--follow", "-j", "2", "--max-attempts", "99", "--retry-delay", "400ms", WORK, "--",
-                program, self.place.path("work"), self.place.path("stay"), self.run]
+        return ["queue", "pull", "--follow", *self.options, self.queue, "--", program, self.place.path(self.work),
+                self.place.path("stay"), self.run]
 
 
 class Member(Loop):

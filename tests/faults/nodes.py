@@ -5,7 +5,7 @@ import json
 
 from bare_client import NO_NODE, BareClient, Refused
 
-ROUNDS = 100  # of deleting what somebody makes meanwhile
+ROUNDS = 20  # of deleting what somebody makes meanwhile
 
 
 class Nodes:
@@ -63,22 +63,6 @@ class Nodes:
                 if refused.args[0] == NO_NODE:
                     return True
         return False
-
-    def tree(self):
-        """All paths but ZooKeeper's own."""
-        return self._with_client(tree_below)
-
-
-def tree_below(client, path=""):
-    try:
-        names = client.children(path or "/")
-    except Refused:
-        return []
-    found = []
-    for name in sorted(names):
-        if f"{path}/{name}" != "/zookeeper":
-            found += [f"{path}/{name}", *tree_below(client, f"{path}/{name}")]
-    return found
 
 
 def try_to_delete(client, path):

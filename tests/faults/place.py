@@ -16,6 +16,7 @@ class Place:
         self.zklock = os.path.realpath(zklock)
         self.holder = os.path.realpath(holder)
         self.count = count  # of contenders
+        self.sessions = {}  # of those whose is another than all others'
         self.forkers = ()  # the numbers of those whose commands fork all the time
         self.folder = tempfile.mkdtemp(prefix="zklock-faults.")
         self.environment = {**os.environ, MARK: self.folder, "ZKLOCK_TRACE": self.path("trace")}
@@ -56,6 +57,10 @@ class Place:
                 if command.startswith(self.holder.encode()) and words in command:
                     yield pid
 
+    def processes(self):
+        """That were started with our environment, and are not dead."""
+        return [pid for pid in self._marked() if not is_zombie(pid)]
+
     def kill_run(self, run):
         """What is left of that run's command."""
         self._kill(lambda: self._of_run(run))
@@ -76,3 +81,11 @@ class Place:
 
     def remove(self):
         shutil.rmtree(self.folder)
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

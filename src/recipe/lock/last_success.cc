@@ -15,26 +15,15 @@ using zk::Step;
 
 namespace {
 
-void trace_success(const char* event, const Held& held) {
-  host::trace(event, {{"node", held.node}, {"lock", held.path}});
-}
-
-}  // namespace
-
-LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
-    : session_(session), data_(std::move(data)) {
-  for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
-}
-
-namespace {
-
-// The server's time is known of the moment at which our node was made, and our own clock counts from there. What came
-// after our node is not in the future, whatever the two servers' clocks say. A zklock that runs us has had the lock for
-// longer, and nobody tells for how long: what came since then counts as if it were just now.
-Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
-  const Duration stood = ours ? BootClock::now() - held.seen : Duration::zero();
-  const Duration age = span_between(last.modified_ms, held.created_ms) + stood;
-  return last.modified > held.token ? std::max(age, Duration::zero()) : age;
+// The server's time is known of the moment at which our node was made, and our own clock counts from there. As that
+// moment lies between two, the age does: in the future is what is so by the greater one, and young enough what is so by
+// the smaller. A zklock that runs us has had the lock for longer, and nobody tells for how long.
+Duration age_of_success(int64_t succeeded_ms, const Held& held, bool ours) {
+  const Duration age = span_between(succeeded_ms, held.created_ms);
+  if (!ours) return std::max(age, Duration::zero());
+  const Deadline now = BootClock::now();
+  const Duration most = age + (now - held.asked);
+  return most < Duration::zero() ? most : std::max(age + (now - held.seen), Duration::zero());
 }
 
 }  // namespace
@@ -48,7 +37,7 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
-    const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
+    const Duration age = age_of_success(last.stat.modified_ms, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
     host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);

@@ -48,7 +48,7 @@ std::string ProtectedNode::name() const {
 }
 
 Held ProtectedNode::held(const std::string& path) const {
-  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_, seen_};
+  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_, asked_, seen_};
 }
 
 void ProtectedNode::note_sending() {
@@ -69,6 +69,7 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     path_.clear();
     was_deleted_ = false;
     note_sending();
+    asked_ = sent_;
     host::trace("creating", {{"node", stem_}});
     entering_ = session_.client().create(stem_, data, zk::CreateMode::ephemeral_sequential);
     const zk::Call listed = session_.client().children(parent());

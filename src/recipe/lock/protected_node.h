@@ -23,7 +23,9 @@ struct Held {
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
   Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
   Deadline sent{};         // when the question that proved it was sent: for the trace
-  Deadline seen{};         // when we knew that it was made; nothing: that was long ago
+  // It was made between these two; nothing: long ago.
+  Deadline asked{};
+  Deadline seen{};
   zk::Watch watch = {};    // on the node's data, whose text as of then was looked at; nothing: none was set
 };
 
@@ -102,6 +104,7 @@ class ProtectedNode {
   zk::Call entering_;  // the create whose answer may still come
   std::string path_;   // once known
   zk::Stat created_;
+  Deadline asked_{};
   Deadline seen_{};
   Deadline proved_{};
   Deadline sent_{};

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run leaves behind when all have ended: no process, and no node but what stays by design."""
+
+import os
+import re
+import time
+
+from bare_client import NO_NODE, BareClient, Refused
+from schedule import SESSION, TICK
+
+# A session that nobody could end expires, a guard tries to for a few seconds.
+PROCESSES, NODES = 10.0, SESSION + 2 * TICK + 6.0  # seconds
+# Nodes that have no session: locks, queues, groups and values, what was given up on, when something last succeeded.
+BY_DESIGN = re.compile(r"""(/zookeeper(/.*)?|/locks(/faults)?|/numbers(/\d+)?|/groups(/[a-z]+)?|/values(/counter)?
+    |/promises(/[a-z]+(\.last|/locks|/leases)?)?
+    |/fenced(/(locks|values)(/\d+)?)?
+    |/queues(/[a-z]+(/pushing|/waiting|/items(/\d{3}-\d{10})?|/dead(/\d{3}-\d{10}(/[a-z]+-\d{10}(/why)?)?)?)?)?)""",
+                       re.VERBOSE)
+
+
+def is_by_design(path):
+    return BY_DESIGN.fullmatch(path) is not None
+
+
+def walk(client, path="/"):
+    """(path, the session it belongs to or 0) of all nodes below it."""
+    try:
+        names = client.children(path)
+    except Refused as refused:
+        if refused.args[0] == NO_NODE:
+            return
+        raise
+    for name in names:
+        child = f"{path.rstrip('/')}/{name}"
+        try:
+            yield child, client.get(child).owner
+        except Refused:
+            continue  # gone meanwhile
+        yield from walk(client, child)
+
+
+def strange_nodes(address):
+    with BareClient(address) as client:
+        for path, owner in walk(client):
+            if owner:
+                yield f"{path}, of session 0x{owner & (1 << 64) - 1:x}"
+            elif not is_by_design(path):
+                yield path
+
+
+def describe(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            words = line.read().decode(errors="replace").split("\0")
+        return f"process {pid}: {os.path.basename(words[0])} {' '.join(words[1:6])}"
+    except OSError:
+        return ""
+
+
+def await_none(find, patience):
+    """What is still there then."""
+    until = time.monotonic() + patience
+    while (found := find()) and time.monotonic() < until:
+        time.sleep(0.2)
+    return found
+
+
+def look(processes, addresses):
+    """Texts of what is left. `processes`: returns those that are there."""
+    left = [text for text in map(describe, await_none(processes, PROCESSES)) if text]
+
+    def nodes():
+        for address in addresses:
+            try:
+                return list(strange_nodes(address))
+            except OSError:
+                continue
+        return ["no server tells what is left"]
+
+    return left + [f"node {path}" for path in await_none(nodes, NODES)]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges the two queues of queues.py, beside what crowd_checker.py demands of each queue:
+
+    order   1. One consumer writes the lines of each pusher in their order. Of a line that comes again the first time
+               counts. A consumer after one that has lost claims is judged by who has begun to push much later: the
+               lines of those claims come behind others.
+    dead    2. What fails always is given up on, and nothing else. None is lost, and none is there twice.
+            3. Not before its attempt number MOST has failed, and no attempt begins after that, unless what has ended
+               that could not be told to the servers.
+"""
+
+import collections
+import re
+
+import crowd_checker
+from crowd_checker import EXCUSE, LOST, Record, number_of
+from queues import MOST
+from schedule import SESSION, TICK
+
+LATER = int((2 * SESSION + TICK) * 1e9)  # until the claims of a dead session are known to be free, and were taken
+REQUEUED = re.compile(r"(\d+) items? (?:is|are) back")
+
+
+def out_of_order(record):
+    consumers = list(record.begins)
+    clean, highest = True, {}
+    for run in (run for run in consumers if run.startswith("single")):
+        since = record.begins[run]["at"] + LATER
+        for line in dict.fromkeys(line for its_run, line in record.taken if its_run == run):
+            pusher, number = line.partition(":")[0], number_of(line)
+            if number <= highest.get(pusher, 0) and (clean or record.begins[pusher]["at"] > since):
+                if not already(record, line, run, consumers):
+                    yield f"out of order: {line} by {run}, behind number {highest[pusher]}"
+            highest[pusher] = max(number, highest.get(pusher, 0))
+        end = record.ends.get(run)
+        clean = clean and bool(end) and end["status"] == 0
+
+
+def already(record, line, run, consumers):
+    """Whether an earlier consumer wrote it, too, or it may have been pushed twice."""
+    return record.doubled(line) or any(line == other and consumers.index(its_run) < consumers.index(run)
+                                       for its_run, other in record.taken if its_run in consumers)
+
+
+def attempts(record):
+    """For each item's name in the queue, {attempt: the words of its last sign}."""
+    found = collections.defaultdict(dict)
+    for words in record.work:
+        found[words[5]][int(words[6])] = words
+    return found
+
+
+def settled_badly(record, run):
+    """Whether what an attempt of this run came to may not be known to the servers."""
+    end = record.ends.get(run)
+    return run in record.killed or not end or end["status"] == LOST or bool(EXCUSE.search(end["said"]))
+
+
+def too_late(record):
+    for item, tried in attempts(record).items():
+        for number, words in tried.items():
+            late = [other for other in tried if other > max(number, MOST - 1)]
+            if number >= MOST and words[0] == "fail" and late and not settled_badly(record, words[2]):
+                yield f"dead letter too late: attempt {max(late)} of {words[1]}, {item}, though attempt {number} has failed"
+
+
+def too_early(record, items):
+    tried = attempts(record)
+    for item in items:
+        if item["where"] != "dead":
+            continue
+        known = tried.get(item["id"], {})
+        if not item["line"].endswith("!!"):
+            yield f"dead letter: {item['line']} never fails"
+        elif known and max(known) < MOST:
+            yield f"dead letter too early: {item['line']}, {item['id']}, after attempt {max(known)}"
+        elif not known:
+            yield f"dead letter too early: {item['line']}, {item['id']}, was never tried"
+
+
+def lost_or_doubled(record, items):
+    there = collections.Counter(item["line"].rstrip("!") for item in items)
+    done = {words[1].rstrip("!") for words in record.work if words[0] == "end"}
+    for queue, run, lines in record.acknowledged():
+        missing = [number for number in range(1, lines + 1)
+                   if f"{run}:{number}" not in done and not there[f"{run}:{number}"]]
+        if missing:
+            yield f"lost: {len(missing)} of {lines} lines that {run} has pushed to {queue}: {missing[:5]} …"
+    for line, count in there.items():
+        if count > 1 and not record.doubled(line):
+            yield f"{line} is there {count} times"
+
+
+def check_dead(folder, events):
+    record = Record(folder, events, "dead")
+    if not record.ends:
+        return [], []
+    items = [event for event in events if event["what"] == "item"]
+    violations = [*too_late(record), *too_early(record, items), *lost_or_doubled(record, items),
+                  *crowd_checker.overlapping_work(record), *crowd_checker.wrong_statuses(record)]
+    back = sum(int(found[1]) for end in record.ends.values() if (found := REQUEUED.search(end["said"])))
+    dead = sum(1 for item in items if item["where"] == "dead")
+    return [f"dead letters: {len(attempts(record))} items tried, {back} put back, {dead} dead in the end"], violations
+
+
+def check_order(folder, events):
+    record = Record(folder, events, "order")
+    if not record.ends:
+        return [], []
+    violations = [*out_of_order(record), *crowd_checker.lost_lines(record), *crowd_checker.strange_lines(record),
+                  *crowd_checker.doubled_lines(record), *crowd_checker.wrong_statuses(record)]
+    return [f"order: {len(record.taken)} lines by {sum(1 for run in record.begins if run.startswith('single'))} "
+            "consumers"], violations
+
+
+def check(folder, events):
+    """(what was counted, violations), both as lines of text; nothing of what did not run."""
+    order, dead = check_order(folder, events), check_dead(folder, events)
+    return order[0] + dead[0], order[1] + dead[1]

@@ -195,6 +195,22 @@ left_behind() {
   let_all_go h
 }
 
+# In containers process ids coincide, and the environment travels.
+@test "one whose note names another host, or whose token is another node's, is not believed though that process runs us" {
+  # shellcheck disable=SC2016
+  expect_error 75 "held by" zklock run /l -c 'note=$(znode get "$ZKLOCK_NODE" | sed "s/\"host\":\"[^\"]*/&.else/")
+    znode set "$ZKLOCK_NODE" "$note"; "$ZKLOCK_BIN" run -n /l -- touch ran'
+  # shellcheck disable=SC2016
+  expect_error 75 "held by" zklock run /a /b -c 'ZKLOCK_TOKEN=$(echo "$ZKLOCK_TOKEN" | tac) "$ZKLOCK_BIN" run -n /a -- touch ran'
+  assert [ ! -e ran ]
+}
+
+@test "one of another kind that runs us is no lock of ours: 65, as ever" {
+  # shellcheck disable=SC2016
+  expect_status 65 zklock run --peer kazoo /l -c '"$ZKLOCK_BIN" run -n /l -- touch ran'
+  assert [ ! -e ran ]
+}
+
 @test "a text that is no node in the environment does no harm" {
   local text
   for text in / // x /l "/l/ " $'\n\n' "/l/x-lock-0000000000" $'/l/\xff'; do

@@ -142,6 +142,7 @@ class Lock : public Lockable {
   Outcome stand_in_line(const WaitPolicy& policy);
   std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
   std::optional<Outcome> sleep(const WaitPolicy& policy);
+  zk::Answer watch_line(const zk::Watch& watch, Deadline until);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
   zk::Session& session_;

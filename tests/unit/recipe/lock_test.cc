@@ -248,7 +248,7 @@ TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
   EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 1);
 }
 
-// It is seen to go all the same, and not asked for again and again until then.
+// Whoever may not read it is not told that it goes, but that its line has changed; he does not ask again and again.
 TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
   host::Loop loop;
   zk::SessionOptions options = test::options_for(here_);

@@ -181,7 +181,7 @@ void FaultProxy::take_requests(Pair& pair) {
   const std::vector<Request> whole = pair.requests.pass(bytes.data(), bytes.size());
   const bool refused =
       refuse_resumed_ && !whole.empty() && whole[0].first && (whole[0].number(16) | whole[0].number(20));
-  if (bytes.empty() || refused || pair.requests.longest() > largest_) {
+  if (bytes.empty() || refused || pair.requests.longest() > largest_ || is_to_break(whole)) {
     pair.client.reset();
     pair.server.reset();
     return;
@@ -192,6 +192,16 @@ void FaultProxy::take_requests(Pair& pair) {
     ++lost_;
     pair.client.reset();
   }
+}
+
+bool FaultProxy::is_to_break(const std::vector<Request>& requests) {
+  for (const Request& request : requests) {
+    int op = request.number(4);
+    if (request.first || !break_before_.compare_exchange_strong(op, 0)) continue;
+    refuse_ = true;
+    return true;
+  }
+  return false;
 }
 
 void FaultProxy::note(Pair& pair, const Request& request) {

@@ -55,6 +55,11 @@ class FaultProxy {
   void fall_silent_after(int op) { silent_after_ = op; }
   bool is_silent() const { return mode_ == Mode::silent; }
 
+  // The next request with that opcode does not reach the server: the connection breaks, and new ones are closed at
+  // once.
+  void break_before(int op) { break_before_ = op; }
+  bool is_refusing() const { return refuse_; }
+
   // The next request with that opcode reaches the server; the client is told that it has failed with `error`.
   void answer_with(int op, int error);
 
@@ -112,6 +117,7 @@ class FaultProxy {
   void relay(Pair& pair, bool client_ready, bool server_ready);
   void take_requests(Pair& pair);
   void note(Pair& pair, const Request& request);
+  bool is_to_break(const std::vector<Request>& requests);
   void take_answers(Pair& pair);
   std::string answer_of(Pair& pair, std::string frame);
 
@@ -127,6 +133,7 @@ class FaultProxy {
   std::atomic<int> lost_{0};
   std::atomic<int> lose_answer_to_{0};
   std::atomic<int> silent_after_{0};
+  std::atomic<int> break_before_{0};
   std::atomic<bool> swallow_events_{false};
   std::atomic<int> granted_ms_{0};
   std::atomic<bool> refuse_resumed_{false};

@@ -146,10 +146,7 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
     own = session_.client().read(own_.path(), watch_);
   }
   Answer predecessor = session_.await(watching, policy.until);
-  if (predecessor.code == Code::no_auth) {
-    // Not ours to read. Its existence may be watched; that leaves a watch behind if it is gone, so it is not the rule.
-    predecessor = session_.await(session_.client().exists(child(place_.predecessor), watch), policy.until);
-  }
+  if (predecessor.code == Code::no_auth) predecessor = watch_line(watch, policy.until);
   const Answer mine = own ? session_.await(own, policy.until) : Answer();
   if (mine.code != Code::ok) watch_.reset();
   // The lease does not look again: see Held::watch.
@@ -169,6 +166,16 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   watched_ = place_.predecessor;
   observer_.on_predecessor(predecessor.data);
   return std::nullopt;
+}
+
+// The one before us is not ours to read. That it goes newer servers tell only who may read it, whatever watch he has
+// set (CVE-2024-23944), so each change of the line wakes us: that is not the rule.
+Answer Lock::watch_line(const zk::Watch& watch, Deadline until) {
+  const zk::Call listed = session_.client().children(line_path_, watch);
+  const zk::Call looked = session_.client().exists(child(place_.predecessor));
+  const Answer list = session_.await(listed, until);
+  const Answer predecessor = session_.await(looked, until);
+  return list.code == Code::ok ? predecessor : list;
 }
 
 std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {

@@ -143,6 +143,7 @@ class Lock : public Lockable {
   std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
   void trace_place() const;
   std::optional<Outcome> sleep(const WaitPolicy& policy);
+  zk::Answer watch_line(const zk::Watch& watch, Deadline until);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
   zk::Session& session_;

@@ -135,6 +135,20 @@ left_behind() {
   expect_status 0 zklock run -n /l -- true
 }
 
+@test "a zklock left behind by an inner one under the same lock keeps that one, too" {
+  # shellcheck disable=SC2016
+  background zklock run /l -c '"$ZKLOCK_BIN" run /l -c "
+    \"\$ZKLOCK_BIN\" run /l -c \"echo \\\$\\\$ >left; until [ -e left.go ]; do sleep 0.02; done\" &
+    until [ -s left ]; do sleep 0.02; done"; echo "inner $?" >ends; until [ -e left.go ]; do sleep 0.02; done' 2>stderr
+  pid[a]=$!
+  wait_until "it is there" test -s left
+  expect_error 75 "pid ${pid[a]}" zklock run -w 300ms /l -- true
+  assert [ ! -e ends ]
+  let_go left
+  expect_end 0 "${pid[a]}"
+  assert_equal "$(<ends)" "inner 0"
+}
+
 @test "the lock is lost while a zklock that was left behind keeps it: that is stopped, 76" {
   # shellcheck disable=SC2016
   left_behind 'exec "$ZKLOCK_BIN" run /l -c "echo \$\$ >left; exec sleep 600"'
@@ -193,6 +207,31 @@ left_behind() {
   expect_error 75 "pid ${pid[h]}" env OTHER="$ZKLOCK_SERVERS" ZKLOCK_SERVERS="$ZKLOCK_SERVERS/x" \
     "$ZKLOCK_BIN" run /l -c '"$ZKLOCK_BIN" run -S "$OTHER" -n /l -- true'
   let_all_go h
+}
+
+# In containers process ids coincide, and the environment travels.
+@test "one whose note names another host, or whose token is another node's, is not believed though that process runs us" {
+  # shellcheck disable=SC2016
+  expect_error 75 "held by" zklock run /l -c 'note=$(znode get "$ZKLOCK_NODE" | sed "s/\"host\":\"[^\"]*/&.else/")
+    znode set "$ZKLOCK_NODE" "$note"; "$ZKLOCK_BIN" run -n /l -- touch ran'
+  # shellcheck disable=SC2016
+  expect_error 75 "held by" zklock run /a /b -c 'ZKLOCK_TOKEN=$(echo "$ZKLOCK_TOKEN" | tac) "$ZKLOCK_BIN" run -n /a -- touch ran'
+  assert [ ! -e ran ]
+}
+
+@test "one who is not believed to hold it, and waits for it, is not waited for" {
+  # shellcheck disable=SC2016
+  background zklock run /l -c 'note=$(znode get "$ZKLOCK_NODE" | sed "s/\"host\":\"[^\"]*/&.else/")
+    znode set "$ZKLOCK_NODE" "$note"; "$ZKLOCK_BIN" run /l -c "echo \$\$ >left" &
+    until [ "$(znode ls /l | grep -c .)" = 2 ]; do sleep 0.02; done' 2>stderr
+  expect_end 0 $!
+  wait_until "it has had the lock" test -s left
+}
+
+@test "one of another kind that runs us is no lock of ours: 65, as ever" {
+  # shellcheck disable=SC2016
+  expect_status 65 zklock run --peer kazoo /l -c '"$ZKLOCK_BIN" run -n /l -- touch ran'
+  assert [ ! -e ran ]
 }
 
 @test "a text that is no node in the environment does no harm" {

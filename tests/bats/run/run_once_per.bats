@@ -130,6 +130,14 @@ skipped() {
   done
 }
 
+@test "it is asked to let go, and the command ends well at that: 76, and no success is recorded" {
+  background zklock run --once-per 1m /l -c 'trap "exit 0" TERM; touch runs; while :; do sleep 0.02; done' 2>stderr
+  wait_until "it runs" test -e runs
+  znode set "$(its_node /l)" __REVOKE__
+  expect_end 76 $!
+  expect_status 1 znode ls /l.last
+}
+
 @test "with several locks, all of them count" {
   expect_status 0 zklock run --once-per 1m /a /l -- true
   expect_error 75 "skipped: a run under /a succeeded" zklock run --once-per 1m /a -- touch ran

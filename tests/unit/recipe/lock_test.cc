@@ -248,7 +248,7 @@ TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
   EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 1);
 }
 
-// It is seen to go all the same, and not asked for again and again until then.
+// Whoever may not read it is not told that it goes, but that its line has changed; he does not ask again and again.
 TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
   host::Loop loop;
   zk::SessionOptions options = test::options_for(here_);
@@ -347,6 +347,28 @@ class Families : public LockTest, public testing::WithParamInterface<Family> {
   LockType type(LockMode kind) const { return {kind, GetParam()}; }
   Party party(LockMode kind) const { return Party(server_ + chroot_, 20s, type(kind)); }
 };
+
+// How long it has been without a server counts: who ends cannot be kept waiting for longer.
+TEST_F(LockTest, AReleaseThatNoServerTakesHasWaitedAlready) {
+  Party party(through_proxy_, 10s);
+  party.acquire();
+  proxy_.cut(true);
+  const Deadline over = deadline_in(1s);
+  while (BootClock::now() < over) party.loop.turn(over);
+  const Deadline began = BootClock::now();
+  EXPECT_FALSE(party.lock.release(1s));
+  EXPECT_LT(BootClock::now() - began, 500ms);
+}
+
+// Who holds it is only for a message.
+TEST_F(LockTest, AGlanceIsAnsweredWithinASecondOrNotAtAll) {
+  Party party(through_proxy_, 30s);
+  proxy_.set(FaultProxy::Mode::silent);
+  const Deadline began = BootClock::now();
+  const zk::Answer answer = glance(party.session, [](zk::Client& client) { return client.exists("/"); });
+  EXPECT_EQ(answer.code, zk::Code::unknown);
+  EXPECT_LT(BootClock::now() - began, party.session.timeout() / 8);
+}
 
 TEST_P(Families, SharedHoldersAreTogetherAndKeepAnExclusiveOneOut) {
   Party reader1 = party(LockMode::shared), reader2 = party(LockMode::shared), writer = party(LockMode::exclusive);

@@ -90,8 +90,8 @@ TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
     const Deadline until = deadline_in(20s);
     return other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), until).path;
   };
-  const std::string gate = make("/l/locks/" + name + "lock-");
-  make("/l/leases/" + name + "lease-");
+  const std::string gate = make("/s/locks/" + name + "lock-");
+  make("/s/leases/" + name + "lease-");
   Party party(here_, 2);
   const Script script(party.loop, [&] {
     if (at_gate() == 2) observer_.remove(gate);
@@ -107,7 +107,7 @@ TEST_F(SlotsTest, AContenderForALockOfOneThatComesMeanwhileIsNotMissed) {
   const Script script(party.loop, [&] {
     if (came || at_gate() == 0) return;
     came = true;
-    observer_.create("/l/_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000000");
+    observer_.create("/s/_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000000");
   });
   EXPECT_THROW(party.acquire(), Failure);
   EXPECT_TRUE(came);

@@ -2,6 +2,7 @@
 // Waiters whose watches, or the events of these, are lost.
 #include "recipe/lock/any_lock.h"
 #include "recipe/lock/slots.h"
+#include "recipe/lock/watched_lock.h"
 #include "recipe/watched_node.h"
 #include "support/party.h"
 #include "support/proxied.h"
@@ -121,6 +122,16 @@ TEST_F(WatchedNodeTest, OneThatComesBetweenListAndWatchIsListed) {
   EXPECT_TRUE(node.look(deadline_in(20s)));
   EXPECT_TRUE(made);
   EXPECT_EQ(node.found().names, std::vector<std::string>{"child"});
+}
+
+TEST_F(WatchedNodeTest, ALockThatWasLookedAtInAnotherSessionIsStale) {
+  session_.open(deadline_in(20s));
+  WatchedLock lock(session_, "/l", "cannot follow /l");
+  EXPECT_TRUE(lock.is_stale());
+  EXPECT_TRUE(lock.look(deadline_in(20s)));
+  EXPECT_FALSE(lock.is_stale());
+  session_.open(deadline_in(20s));
+  EXPECT_TRUE(lock.is_stale());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session that is over before its time, because somebody else has closed it, while we leave a line that we have no
-// more use for: what we hold is gone too.
+// While we leave a line that we have no more use for: the session is over before its time, because somebody else has
+// closed it, and what we hold is gone too; or no server is there for a while, and those behind us wait in vain.
 #include "recipe/lock/any_lock.h"
 #include "recipe/lock/slots.h"
 #include "support/party.h"
@@ -14,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
+using test::Locks;
 using test::Party;
 using test::Script;
 namespace opcode = test::opcode;
@@ -54,23 +55,56 @@ class ClosedSession : public test::Proxied {
   }
 };
 
+Locks slots(zk::Session& with, WaitObserver& told) {
+  return test::locks_of(std::make_unique<Slots>(
+      with, "/s", 2, [](const std::string&) { return 2; }, "data", told));
+}
+
+Locks at_a(zk::Session& with, WaitObserver& told) {
+  return test::locks_of(std::make_unique<Lock>(with, "/a", LockType(), "data", told));
+}
+
+Locks at_a_or_b(zk::Session& with, WaitObserver& told) {
+  AnyLock::Locks lines;
+  for (const char* path : {"/a", "/b"}) lines.push_back(std::make_unique<Lock>(with, path, LockType(), "data", told));
+  return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
+}
+
 TEST_F(ClosedSession, WhileTheGateIsOpenedIsNoSlot) {
-  expect_new_place([](zk::Session& with, WaitObserver& told) {
-    return test::locks_of(std::make_unique<Slots>(
-        with, "/s", 2, [](const std::string&) { return 2; }, "data", told));
-  });
+  expect_new_place(slots);
 }
 
 TEST_F(ClosedSession, WhileTheOtherLinesAreLeftIsNoLock) {
-  Party holder(here_, 4s, [](zk::Session& with, WaitObserver& told) {
-    return test::locks_of(std::make_unique<Lock>(with, "/a", LockType(), "data", told));
-  });
+  Party holder(here_, 4s, at_a);
   holder.acquire();
-  expect_new_place([](zk::Session& with, WaitObserver& told) {
-    AnyLock::Locks lines;
-    for (const char* path : {"/a", "/b"}) lines.push_back(std::make_unique<Lock>(with, path, LockType(), "data", told));
-    return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
-  });
+  expect_new_place(at_a_or_b);
+}
+
+class Leaving : public test::Proxied {
+ protected:
+  // No server is there for longer than the first try to leave takes.
+  void expect_left(const test::MakeLocks& make, const std::string& line, size_t contenders) {
+    Party party(through_proxy_, 6s, make);
+    Deadline back = kNever;
+    const Script script(party.loop, [&] {
+      if (back == kNever && proxy_.is_refusing()) back = deadline_in(party.session.timeout() / 6);
+      if (BootClock::now() > back) proxy_.accept_again();
+    });
+    proxy_.break_before(opcode::kRemove);
+    EXPECT_EQ(party.acquire(), Outcome::held);
+    EXPECT_LT(back, kNever);
+    EXPECT_EQ(observer_.children(line).size(), contenders);
+  }
+};
+
+TEST_F(Leaving, TheGateIsSeenToBeDone) {
+  expect_left(slots, "/s/locks", 0);
+}
+
+TEST_F(Leaving, TheOtherLinesIsSeenToBeDone) {
+  Party holder(here_, 4s, at_a);
+  holder.acquire();
+  expect_left(at_a_or_b, "/a", 1);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ tried_before() {
 
 @test "the delay doubles with each failure; after 75 it does not" {
   queue_of bad later
-  tried_before 0 3
+  tried_before 0 4
   tried_before 1 8
   # shellcheck disable=SC2016
   expect_status 0 zklock queue pull --all --max-attempts 100 --retry-delay 200ms /q -- bash -c '
@@ -193,9 +193,9 @@ tried_before() {
   local of_bad of_later
   mapfile -t of_bad <bad
   mapfile -t of_later <later
-  # Eight times the first delay after the fourth attempt; after the ninth it would have been a minute.
-  ((of_bad[1] - of_bad[0] >= 1600000))
-  ((of_later[1] - of_later[0] < 30000000))
+  # Sixteen times the first delay after the fifth attempt; after the ninth it would have been a minute.
+  ((of_bad[1] - of_bad[0] >= 3200000))
+  ((of_later[1] < of_bad[1]))
 }
 
 @test "while 64 failed items wait, nothing new is taken: none burns its attempts" {

@@ -6,6 +6,7 @@
 # shellcheck disable=SC2004,SC2016
 
 load ../helpers
+load ../queue
 load ../queue_nodes
 
 setup() {
@@ -148,18 +149,35 @@ in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]];
   assert_equal "$(sort begun other | uniq -d)" $'long 1\nlong 2\nlong 3\nlong 4'
 }
 
-@test "a command that is stopped at the fence has not done its item, whatever its status" {
+# end_with ITEM STATUS: lets the command of that item end.
+end_with() { echo "$2" >"$1.new" && mv "$1.new" "$1.go"; }
+
+# The first command's end makes the worker ask for more, in vain: so it settles nothing of the others before the fence.
+@test "what had ended at the fence is settled as it ended; who was stopped has not done his item, whatever he says" {
   start_relay "${ZKLOCK_SERVERS%/*}"
-  queue_of 1
-  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --session-timeout 6s \
-    --connect-timeout 1s /q -- sh -c 'trap "touch stopped; exit 0" TERM; touch runs; while :; do sleep 0.02; done' 2>a.err
+  queue_of first good stopped bad
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --session-timeout 9s \
+    --connect-timeout 1s --follow -j 4 /q -- sh -c 'read -r item; trap "touch $item.term; exit 0" TERM; touch $item.runs
+      until [ -s $item.go ]; do sleep 0.02; done; exit $(cat $item.go)' 2>a.err
   pid[a]=$!
-  wait_until "it runs" test -e runs
+  wait_until "all run" eval '(($(ls *.runs | wc -l) == 4))'
   kill -STOP "${pid[relay]}"
-  wait_until "it is stopped" test -e stopped
+  end_with first 0
+  wait_until "it has ended" runs 3
+  end_with good 0
+  end_with bad 1
+  wait_until "one is left" runs 1
+  wait_until "it is stopped" test -e stopped.term
   kill -CONT "${pid[relay]}"
   expect_lost "no quorum confirmed it for [0-9.]+s"
-  has_nodes "$segment" 1
+  assert_equal "$(items_of /q)" $'stopped\nbad'
+}
+
+# runs COUNT: so many commands do.
+runs() {
+  local guard count=0
+  for guard in $(guard_of "${pid[a]}"); do count=$((count + $(pgrep -cP "$guard"))); done
+  ((count == $1))
 }
 
 @test "a killed guard whose worker is idle: the other command goes on" {

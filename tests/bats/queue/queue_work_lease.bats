@@ -118,6 +118,22 @@ expect_lost() {
   expect_end 0 "${pid[a]}"
 }
 
+@test "the session expires while an item waits for its retry, and somebody else takes it: it has failed" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of bad
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull -N 2 -w 1m --retry-delay 1m /q -- \
+    sh -c '[ "$(cat)" = good ]' 2>err
+  pid[a]=$!
+  wait_until "it waits" has_nodes /q/waiting 1
+  kill -STOP "${pid[relay]}"
+  wait_until "the claim is gone" is_free 0
+  expect_status 0 zklock queue pull /q
+  kill -CONT "${pid[relay]}"
+  put "$segment" 1 good
+  expect_end 123 "${pid[a]}"
+  wait_for "an item failed, to be tried again" err
+}
+
 @test "a heartbeat keeps claims for longer than the session timeout" {
   queue_of 1
   background zklock queue pull /q -- sh -c 'until [ -e go ]; do sleep 0.02; done'
@@ -133,19 +149,26 @@ expect_lost() {
 in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]]; }
 
 @test "frozen with items claimed ahead, which others have done meanwhile: none of them is begun" {
-  { seq 80 && seq -f 'long %g' 4 && seq 101 140; } | zklock queue push /q
-  background zklock queue pull --follow -j 4 /q -- \
-    sh -c 'read -r item; echo "$item" >>begun; [ "${item#long}" = "$item" ] || until [ -e go ]; do sleep 0.02; done'
+  { seq 100 && seq -f 'long %g' 16 && seq 101 140; } | zklock queue push /q
+  background zklock queue pull --follow -j 16 /q -- \
+    sh -c 'read -r item; echo "$item" >>begun; [ "${item#long}" = "$item" ] || until [ -e go ]; do sleep 0.02; done' 2>a.err
   pid[a]=$!
-  wait_until "the long ones run" eval '(($(grep -c long begun) == 4))'
+  wait_until "the long ones run" eval '(($(grep -c long begun) == 16))'
   kill -STOP "${pid[a]}"
   touch go
   wait_until "nothing is claimed" in_work 0
   zklock queue pull --all /q >other
   kill -CONT "${pid[a]}"
   expect_end 76 "${pid[a]}"
-  # What the long ones have done could not be removed any more.
-  assert_equal "$(sort begun other | uniq -d)" $'long 1\nlong 2\nlong 3\nlong 4'
+  assert_equal "$(sort begun other | uniq -d | grep -v long)" ""
+  assert_equal "$(zklock queue count --json /q | jq .items)" 0
+}
+
+@test "a claim that goes with its command's last act: the item could not be removed, and that is 76" {
+  queue_of 1
+  # shellcheck disable=SC2016
+  expect_status 76 zklock queue pull /q -- sh -c '"$ZKLOCK_HELPERS"/znode rm "$ZKLOCK_NODE"'
+  has_nodes "$segment" 1
 }
 
 # end_with ITEM STATUS: lets the command of that item end.

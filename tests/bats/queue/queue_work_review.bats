@@ -120,6 +120,15 @@ refute_connected() {
   assert_equal "$(zklock queue count --json /q | jq .items)" 0
 }
 
+@test "a command that ends while its worker waits for more items is settled at once" {
+  zklock queue push /q a
+  begin_pull --follow -j 2 /q
+  works a
+  wait_until "it waits" has_nodes /q/waiting 1
+  end_with 0 a
+  wait_until "it is done" eval '[[ $(zklock queue count --json /q | jq .items) == 0 ]]'
+}
+
 @test "nothing is claimed ahead of a command of which nobody knows that it is short" {
   zklock queue push /q a b c
   begin_pull --all /q

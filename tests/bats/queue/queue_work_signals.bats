@@ -79,14 +79,11 @@ send() {
       begun 1
       kill "-$signal" "$worker"
       touch go
-      wait_gone "$worker"
-      wait "$worker" || expect_killed "$?" "$signal"
+      expect_end "$((128 + $(kill -l "$signal")))" "$worker"
       zklock queue purge --yes /q
     done
   done
 }
-
-expect_killed() { assert_equal "$(kill -l "$1")" "$2"; }
 
 @test "an idle worker ends at once" {
   queue_of

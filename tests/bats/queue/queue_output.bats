@@ -58,7 +58,8 @@ teardown() { end_all; }
 @test "frozen past its session: the item is not removed under who has it now, and that is 76 (scenario 57)" {
   queue_of "$(long_text)"
   pull_without_reader frozen --session-timeout 500ms /q
-  wait_until "it is claimed" is_claimed 0
+  # A part of it is written: who has written nothing has lost nothing, and would look for another item.
+  head -c 1 <&"$reader" >/dev/null
   kill -STOP "${pid[frozen]}"
   wait_until "the session has ended" is_free 0
   mkfifo other.pipe

@@ -48,6 +48,13 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$output" 131071
   assert_regex "$stderr" "zklock: /q: 2 items went to the dead letters$"
   assert_equal "$(dead_ones .why.reason)" $'it holds a NUL byte, which no argument (-I) can\nit is too long for an argument (-I)'
+  # One that is too long together with the rest is no reason to give up on all.
+  zklock queue requeue /q
+  zklock queue purge --yes /q
+  head -c 120000 /dev/zero | tr '\0' x | zklock queue push --whole /q
+  ulimit -s 512
+  expect_status 123 zklock queue pull --all -I {} /q -- true {} {}
+  assert_equal "$(dead_ones .why.reason)" "could not be executed: Argument list too long"
 }
 
 @test "-I without anything to replace is a usage error, and takes nothing" {
@@ -184,7 +191,7 @@ tried_before() {
 
 @test "the delay doubles with each failure; after 75 it does not" {
   queue_of bad later
-  tried_before 0 3
+  tried_before 0 4
   tried_before 1 8
   # shellcheck disable=SC2016
   expect_status 0 zklock queue pull --all --max-attempts 100 --retry-delay 200ms /q -- bash -c '
@@ -193,9 +200,9 @@ tried_before() {
   local of_bad of_later
   mapfile -t of_bad <bad
   mapfile -t of_later <later
-  # Eight times the first delay after the fourth attempt; after the ninth it would have been a minute.
-  ((of_bad[1] - of_bad[0] >= 1600000))
-  ((of_later[1] - of_later[0] < 30000000))
+  # Sixteen times the first delay after the fifth attempt; after the ninth it would have been a minute.
+  ((of_bad[1] - of_bad[0] >= 3200000))
+  ((of_later[1] < of_bad[1]))
 }
 
 @test "while 64 failed items wait, nothing new is taken: none burns its attempts" {
@@ -224,8 +231,10 @@ tried_before() {
   queue_of 1 2 3 4 5
   expect_status 0 zklock queue pull -N 3 -j 2 /q -- cat
   assert_equal "$(tr -d '\n' <<<"$output" | fold -w1 | sort | tr -d '\n')" 123
+  expect_status 0 zklock queue pull -N 1 -j 4 /q -- cat
+  assert_output 4
   expect_status 0 zklock queue pull -N 10 /q -- cat
-  assert_output 45
+  assert_output 5
   expect_error 75 "no items" zklock queue pull -N 10 /q -- cat
   expect_status 0 zklock queue pull --all /q -- cat
 }
@@ -251,6 +260,8 @@ tried_before() {
   assert_equal "$(attempts 1)" 1
   is_free 1
   assert_equal "$(attempts 2)" 0
+  expect_status 123 zklock queue pull --all --halt /q -- sh -c 'exit 65'
+  assert_equal "$(zklock queue count /q)" $'items 1\ndead 1'
 }
 
 @test "--all waits for what failed, and for what others work on" {

@@ -118,6 +118,22 @@ expect_lost() {
   expect_end 0 "${pid[a]}"
 }
 
+@test "the session expires while an item waits for its retry, and somebody else takes it: it has failed" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of bad
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull -N 2 -w 1m --retry-delay 1m /q -- \
+    sh -c '[ "$(cat)" = good ]' 2>err
+  pid[a]=$!
+  wait_until "it waits" has_nodes /q/waiting 1
+  kill -STOP "${pid[relay]}"
+  wait_until "the claim is gone" is_free 0
+  expect_status 0 zklock queue pull /q
+  kill -CONT "${pid[relay]}"
+  put "$segment" 1 good
+  expect_end 123 "${pid[a]}"
+  wait_for "an item failed, to be tried again" err
+}
+
 @test "a heartbeat keeps claims for longer than the session timeout" {
   queue_of 1
   background zklock queue pull /q -- sh -c 'until [ -e go ]; do sleep 0.02; done'
@@ -133,45 +149,66 @@ expect_lost() {
 in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]]; }
 
 @test "frozen with items claimed ahead, which others have done meanwhile: none of them is begun" {
-  { seq 80 && seq -f 'long %g' 4 && seq 101 140; } | zklock queue push /q
-  background zklock queue pull --follow -j 4 /q -- \
-    sh -c 'read -r item; echo "$item" >>begun; [ "${item#long}" = "$item" ] || until [ -e go ]; do sleep 0.02; done'
+  { seq 100 && seq -f 'long %g' 16 && seq 101 140; } | zklock queue push /q
+  background zklock queue pull --follow -j 16 /q -- \
+    sh -c 'read -r item; echo "$item" >>begun; [ "${item#long}" = "$item" ] || until [ -e go ]; do sleep 0.02; done' 2>a.err
   pid[a]=$!
-  wait_until "the long ones run" eval '(($(grep -c long begun) == 4))'
+  wait_until "the long ones run" eval '(($(grep -c long begun) == 16))'
   kill -STOP "${pid[a]}"
   touch go
   wait_until "nothing is claimed" in_work 0
   zklock queue pull --all /q >other
   kill -CONT "${pid[a]}"
   expect_end 76 "${pid[a]}"
-  # What the long ones have done could not be removed any more.
-  assert_equal "$(sort begun other | uniq -d)" $'long 1\nlong 2\nlong 3\nlong 4'
+  assert_equal "$(sort begun other | uniq -d | grep -v long)" ""
+  assert_equal "$(zklock queue count --json /q | jq .items)" 0
 }
 
-@test "a command that is stopped at the fence has not done its item, whatever its status" {
-  start_relay "${ZKLOCK_SERVERS%/*}"
+@test "a claim that goes with its command's last act: the item could not be removed, and that is 76" {
   queue_of 1
-  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --session-timeout 6s \
-    --connect-timeout 1s /q -- sh -c 'trap "touch stopped; exit 0" TERM; touch runs; while :; do sleep 0.02; done' 2>a.err
-  pid[a]=$!
-  wait_until "it runs" test -e runs
-  kill -STOP "${pid[relay]}"
-  wait_until "it is stopped" test -e stopped
-  kill -CONT "${pid[relay]}"
-  expect_lost "no quorum confirmed it for [0-9.]+s"
+  # shellcheck disable=SC2016
+  expect_status 76 zklock queue pull /q -- sh -c '"$ZKLOCK_HELPERS"/znode rm "$ZKLOCK_NODE"'
   has_nodes "$segment" 1
 }
 
-@test "a killed guard whose worker is idle: the other command goes on" {
-  local guard
-  queue_of 1
-  work a -j 2
-  wait_until "it runs" lives a 4
-  for guard in $(guard_of "${pid[a]}"); do
-    [[ -n $(pgrep -P "$guard") ]] || kill -KILL "$guard"
-  done
-  wait_until "one guard is left" eval '(($(guard_of "${pid[a]}" | wc -w) == 1))'
-  touch a.go
-  expect_end 0 "${pid[a]}"
-  has_nodes "$segment" 0
+# end_with ITEM STATUS: lets the command of that item end.
+end_with() { echo "$2" >"$1.new" && mv "$1.new" "$1.go"; }
+
+# The first command's end makes the worker ask for more, in vain: so it settles nothing of the others before the fence.
+@test "what had ended at the fence is settled as it ended; who was stopped has not done his item, whatever he says" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  queue_of first good stopped bad
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --session-timeout 9s \
+    --connect-timeout 1m --follow -j 4 /q -- sh -c 'read -r item; trap "touch $item.term; exit 0" TERM; touch $item.runs
+      until [ -s $item.go ]; do sleep 0.02; done; exit $(cat $item.go)' 2>a.err
+  pid[a]=$!
+  wait_until "all run" eval '(($(ls *.runs | wc -l) == 4))'
+  kill -STOP "${pid[relay]}"
+  end_with first 0
+  wait_until "it has ended" runs 3
+  end_with good 0
+  end_with bad 1
+  wait_until "one is left" runs 1
+  wait_until "it is stopped" test -e stopped.term
+  kill -CONT "${pid[relay]}"
+  expect_lost "no quorum confirmed it for [0-9.]+s"
+  assert_equal "$(zklock queue list --json /q | jq -r .begins)" $'stopped\nbad'
+}
+
+# runs COUNT: so many commands do.
+runs() {
+  local guard count=0
+  for guard in $(guard_of "${pid[a]}"); do count=$((count + $(pgrep -cP "$guard"))); done
+  ((count == $1))
+}
+
+@test "a killed guard: what the other guards run is asked to end, not killed as if the dead one had left it behind" {
+  queue_of one two
+  background zklock queue pull --follow -j 2 /q -- sh -c 'read -r item; trap "touch $item.term; exit" TERM
+    touch $item.runs; while :; do sleep 0.02; done' 2>a.err
+  pid[a]=$!
+  wait_until "both run" test -e one.runs -a -e two.runs
+  kill -KILL "$(guard_of "${pid[a]}" | head -1)"
+  expect_lost "a guard was killed"
+  assert_equal "$(ls ./*.term | wc -l)" 1
 }

@@ -108,12 +108,32 @@ refute_connected() {
   seq 100 | zklock queue push /q
   zklock queue push /q long
   seq 100 | zklock queue push /q
-  background zklock queue pull --all /q -- sh -c 'read -r item; [ "$item" != long ] || { touch long.works; sleep 60; }'
+  background zklock queue pull -N 201 /q -- sh -c 'read -r item; [ "$item" != long ] || {
+    touch long.works; until [ -e go ]; do sleep 0.02; done; }'
   pid[pull]=$!
   works long
   wait_until "only that is in work" in_work /q 1
-  # Nor do they count as tried.
+  # Nor do they count as tried, or as taken.
   assert_equal "$(zklock queue list --json /q | jq -s 'map(.attempts) | add')" 1
+  touch go
+  expect_end 0 "${pid[pull]}"
+  assert_equal "$(zklock queue count --json /q | jq .items)" 0
+}
+
+@test "a command that ends while its worker waits for more items is settled at once" {
+  zklock queue push /q a
+  begin_pull --follow -j 2 /q
+  works a
+  wait_until "it waits" has_nodes /q/waiting 1
+  end_with 0 a
+  wait_until "it is done" eval '[[ $(zklock queue count --json /q | jq .items) == 0 ]]'
+}
+
+@test "nothing is claimed ahead of a command of which nobody knows that it is short" {
+  zklock queue push /q a b c
+  begin_pull --all /q
+  works a
+  in_work /q 1
 }
 
 @test "a guard without room for the item does not run its command on nothing" {

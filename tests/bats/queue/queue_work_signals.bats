@@ -79,14 +79,11 @@ send() {
       begun 1
       kill "-$signal" "$worker"
       touch go
-      wait_gone "$worker"
-      wait "$worker" || expect_killed "$?" "$signal"
+      expect_end "$((128 + $(kill -l "$signal")))" "$worker"
       zklock queue purge --yes /q
     done
   done
 }
-
-expect_killed() { assert_equal "$(kill -l "$1")" "$2"; }
 
 @test "an idle worker ends at once" {
   queue_of
@@ -97,16 +94,50 @@ expect_killed() { assert_equal "$(kill -l "$1")" "$2"; }
   assert_no_nodes /q/waiting
 }
 
-@test "a worker whose only item waits for its retry ends at once, and the item is back, counted" {
+@test "a worker whose only item waits for its retry ends at once, and the item is back, counted unless it was 75" {
+  local status
   queue_of 1
-  background zklock queue pull --follow --retry-delay 1m /q -- sh -c 'echo >>began; exit 1'
+  for status in 1 75; do
+    rm -f began
+    background zklock queue pull --follow --retry-delay 1m /q -- sh -c 'echo >>began; exit '$status
+    worker=$!
+    begun 1
+    wait_until "it waits" has_nodes /q/waiting 1
+    kill -TERM "$worker"
+    expect_end 0 "$worker"
+    is_free 0
+    assert_equal "$(attempts 0)" 1
+  done
+}
+
+# trapping SIGNAL STATUS ARG…: `zklock queue pull ARG… /q` whose command goes on after that signal, and ends with STATUS.
+trapping() {
+  local signal=$1 status=$2
+  shift 2
+  background zklock queue pull "$@" /q -- \
+    sh -c "trap 'echo >>trapped' $signal; touch ready; until [ -e go ]; do sleep 0.02; done; exit $status"
   worker=$!
-  begun 1
-  wait_until "it waits" has_nodes /q/waiting 1
-  kill -TERM "$worker"
-  expect_end 0 "$worker"
-  is_free 0
+  wait_until "it runs" test -e ready
+}
+
+@test "a command that fails after another signal has failed: that counts" {
+  queue_of 1
+  trapping USR1 3
+  kill -USR1 "$worker"
+  wait_until "it has got it" test -e trapped
+  touch go
+  expect_end 3 "$worker"
   assert_equal "$(attempts 0)" 1
+}
+
+@test "a command that ends well after a signal has done its item" {
+  queue_of 1
+  trapping TERM 0 --follow
+  kill -TERM "$worker"
+  wait_until "it has got one" eval 'kill -TERM "$worker"; test -e trapped'
+  touch go
+  expect_end 0 "$worker"
+  has_nodes "$segment" 0
 }
 
 @test "other signals reach the commands, and end nothing" {

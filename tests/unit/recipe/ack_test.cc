@@ -36,6 +36,7 @@ TEST_F(AckTest, ARemovalThatIsNotAnsweredBeforeTheSessionsEndIsDoubtful) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   proxy_.set(FaultProxy::Mode::silent);
+  std::this_thread::sleep_for(10ms);  // until it is
   worker.acks.remove(items, soon());
   let_expire(worker);
   worker.acks.finish(soon());

@@ -48,6 +48,15 @@ marked_off() { sed '/^<!-- made by/,/^<!-- to here/d' "$1"; }
   found '.comparisons[2].claims[] | select(.name == "written to seen, zklock to floor") | .value > 0'
 }
 
+@test "great numbers have a file of their own, and tell the server's share" {
+  bench least scale-held scale-idle
+  expect_status 1 test -e "$BATS_TEST_TMPDIR/bench.json"
+  mv "$BATS_TEST_TMPDIR/scale.json" "$BATS_TEST_TMPDIR/bench.json"
+  found '[.comparisons[].name] == ["scale-held", "scale-idle"]'
+  found '.comparisons[0].series[] | select(.name == "3 locks held: taken" and .unit == "requests") | .median >= 3'
+  found '.comparisons[1].series[] | select(.name == "3 idle consumers: one push" and .unit == "wakes") | .median > 0'
+}
+
 @test "the report is made of what was found, README's part of it between its marks" {
   bench least probe
   cp "$repo/README.md" "$BATS_TEST_TMPDIR"

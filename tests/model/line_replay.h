@@ -82,8 +82,8 @@ class Story {
     if (had == life.marks.size()) return may_follow(life, what);
     if (what.starts_with("connects") || what.starts_with("what was on its way")) return true;
     if (what == "the session that it left behind expires") return true;
-    if (what == "its session expires") return life.may_expire && life.fences[had] <= moment.latest;
-    if (what == "its last proof is too old") return life.fences[had] <= moment.latest;
+    if (what == "its session expires") return life.may_expire && (life.taken || life.fences[had] <= moment.latest);
+    if (what == "its last proof is too old") return life.taken || life.fences[had] <= moment.latest;
     if (what == "hears that its session is over") return near(life.expiries, had);
     if (what == "its command ends") return !life.runs[had];
     if (what == "somebody deletes its node") return life.removed;

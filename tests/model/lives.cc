@@ -29,6 +29,7 @@ class Reader {
   explicit Reader(std::vector<Life>& lives) : lives_(lives) {}
 
   void read(const Account& account) {
+    taken_ = std::any_of(account.begin(), account.end(), [](const Event& event) { return event.is("taken away"); });
     for (const Event& event : account) take(event);
     for (auto& [line, life] : open_) {
       life.killed = true;
@@ -57,7 +58,8 @@ class Reader {
   }
 
   void begin(const Event& event, const std::string& line) {
-    open_[line] = Life{event.pid, timeout_, line};
+    Life& life = open_[line] = Life{event.pid, timeout_, line};
+    life.taken = life.removed = life.may_expire = taken_;
     since_[line] = event.at;
   }
 
@@ -110,6 +112,7 @@ class Reader {
 
   std::vector<Life>& lives_;
   int64_t timeout_ = 0;
+  bool taken_ = false;  // somebody has deleted its nodes, or ended its session, some time
   std::map<std::string, Life> open_;
   std::map<std::string, int64_t> since_;  // the last thing that it told of
   std::map<std::string, bool> requested_;

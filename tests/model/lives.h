@@ -26,6 +26,7 @@ struct Life {
   bool removed = false;                     // its node, by somebody else
   bool undone = false;  // it did not see its node deleted, for a reason: no answer, or no connection in time
   bool granted = false;
+  bool taken = false;  // its node or its session by somebody else, whether it has seen that or not
 
   int64_t begins() const { return marks.front().earliest; }
   int64_t ends() const;  // nobody knows when of one that was killed

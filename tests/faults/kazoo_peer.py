@@ -46,7 +46,8 @@ class Contender:
         self._client.start(timeout=120)
         threading.Thread(target=self._watch_over, daemon=True).start()
         try:
-            with self._client.Lock(self._path) as lock:
+            lock = self._client.Lock(self._path)
+            with lock:
                 self._hold(self._client.get(f"{self._path}/{lock.node}")[1].czxid, seconds)
         finally:
             self._client.stop()

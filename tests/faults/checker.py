@@ -8,8 +8,10 @@
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
     4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. Nothing is left: no process, and no node but what stays by design (leftovers.py).
-    6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing.
+    5. After the last fault each contender has its turn, and when all have ended nothing is left: no process, and no
+       node but what stays by design (leftovers.py).
+    6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing, nor does a kind of
+       faults that is planned again and again and never made.
 
 What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
 margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
@@ -31,10 +33,12 @@ import value_checker
 from contender_statuses import Statuses
 from events import read_events
 from excuses import Excuses
-from gaps import LIMIT, judged
+from gaps import judged, limit_of
 from history import read_history
+from schedule import SESSION
 
 LEAST_FENCED = 5  # losses in a run of which faults are wanted
+OFTEN = 3
 LEAST_QUORUM = 0.15  # of the time
 
 
@@ -86,13 +90,17 @@ def gaps(history, start, end):
         yield free_from, end, "the end of the run"
 
 
+def limit(events):
+    return limit_of(events[0].get("longest", SESSION))
+
+
 def long_gaps(history, events, stretches):
     """Yields the violations, and puts the length of every part looked at into `stretches`."""
     marks = [event for event in events if event["what"] in ("quorum", "fault", "healed")]
     for start, end, ended_by in gaps(history, events[0]["at"], events[-1]["at"]):
         for since, until in judged(start, end, marks):
             stretches.append(until - since)
-            if until - since > LIMIT:
+            if until - since > limit(events):
                 yield (f"free for {(until - since) / 1e9:.3f} s, from {since / 1e9:.6f} to {until / 1e9:.6f}, "
                        f"with a quorum and contenders\n    until: {ended_by}")
 
@@ -118,10 +126,6 @@ def starved(history, events):
     yield from (f"contender {loop} has not been inside since the last fault" for loop in sorted(loops - through))
 
 
-def left_over(events):
-    yield from (f"left over: {event['text']}" for event in events if event["what"] == "left over")
-
-
 def count(events, what, key):
     return collections.Counter(event[key] for event in events if event["what"] == what)
 
@@ -134,6 +138,19 @@ def too_little(events, sections, wanted):
         yield f"a quorum for {quorum_time(events) / 1e9:.1f} s only"
     if sum(kinds.values()) < wanted[0] or len(kinds) < wanted[1]:
         yield f"{sum(kinds.values())} faults of {len(kinds)} kinds; wanted were {wanted[0]} of {wanted[1]}"
+
+
+def never_made(events):
+    """A kind that never finds anybody to hit is a mistake in the suite."""
+    kinds = count(events, "fault", "kind")
+    yield from (f"{n} times planned, never made: {kind}" for kind, n in sorted(count(events, "skipped", "kind").items())
+                if n >= OFTEN and kind not in kinds)
+
+
+def left_over(events):
+    for event in events:
+        if event["what"] == "left over":
+            yield from (f"left over: {text}" for text in event["texts"])
 
 
 def closest(history):
@@ -160,8 +177,10 @@ def report(history, events, stretches):
     yield "statuses: " + ", ".join(f"{n} × {status}" for status, n in sorted(count(events, "end", "status").items()))
     kinds = count(events, "fault", "kind")
     yield f"faults: {sum(kinds.values())} of {len(kinds)} kinds"
-    yield from (f"    {n:3} × {kind}" for kind, n in sorted(kinds.items()))
-    yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({LIMIT / 1e9:.1f} s allowed)"
+    skipped = count(events, "skipped", "kind")
+    yield from (f"    {kinds[kind]:3} × {kind}" + (f", {skipped[kind]} found nobody" if skipped[kind] else "")
+                for kind in sorted(kinds | skipped))
+    yield f"longest free time: {max(stretches, default=0) / 1e9:.3f} s with a quorum ({limit(events) / 1e9:.1f} s allowed)"
     yield f"shortest time from a command's forced end to the next one's beginning: {closest(history) / 1e9:.3f} s"
 
 
@@ -179,7 +198,8 @@ def check(history_path, events_path, wanted=(0, 0)):
     stretches = []
     violations = [*overlaps(history, excuses), *token_faults(history), *unreadable_lines(history),
                   *long_gaps(history, events, stretches), *status_faults(history, events),
-                  *left_over(all_events), *too_little(events, len(history.sections), wanted)]
+                  *too_little(events, len(history.sections), wanted), *starved(history, events),
+                  *never_made(events), *left_over(all_events)]
     counted = list(report(history, events, stretches))
     folder, least = os.path.dirname(history_path), LEAST_FENCED if wanted[0] else 0
     for its_counted, its_violations in (crowd_checker.check(folder, all_events), any_of.check(folder, all_events),

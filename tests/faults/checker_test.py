@@ -183,8 +183,8 @@ class CheckerTest(unittest.TestCase):
     # --- what is left ---------------------------------------------------------------------------------
 
     def test_a_process_or_a_node_that_is_left_is_a_violation(self):
-        self.expect("left over: node /locks/faults/_c_1-lock-0000000007, of session 0x1",
-                    GOOD, [*EVENTS, (30, "left over", {"text": "node /locks/faults/_c_1-lock-0000000007, of session 0x1"})])
+        left = "node /locks/faults/_c_1-lock-0000000007, of session 0x1"
+        self.expect(f"left over: {left}", GOOD, [*EVENTS, (30, "left over", {"texts": [left]})])
 
     def test_what_stays_by_design_is_not(self):
         for path in ("/locks/faults", "/promises/once.last", "/promises/slots/leases", "/queues/dead/dead/100-0000000001",
@@ -227,6 +227,24 @@ class CheckerTest(unittest.TestCase):
     def test_too_few_faults_prove_nothing(self):
         self.expect("1 faults of 1 kinds; wanted were 2 of 1", GOOD, wanted=(2, 1))
         self.expect("1 faults of 1 kinds; wanted were 1 of 2", GOOD, wanted=(1, 2))
+
+    # --- the suite itself, and what is left ----------------------------------------------------------
+
+    def test_a_kind_that_is_never_made_is_one(self):
+        skipped = [(2 + n, "skipped", {"kind": "leader killed"}) for n in range(3)]
+        self.expect("3 times planned, never made: leader killed", GOOD, self.events_with(*skipped))
+        self.assertEqual(self.check(GOOD, self.events_with(*skipped[:2]))[1], [])
+        made = (4, "fault", {"kind": "leader killed"})
+        self.assertEqual(self.check(GOOD, self.events_with(*skipped, made, (4.1, "begin", {"run": "1.3", "pid": 1})))[1], [])
+
+    def test_who_has_no_turn_after_the_last_fault_is_one(self):
+        begins = [(0.1, "begin", {"run": run, "pid": 1}) for run in ("1.1", "2.1")]
+        self.expect("contender 2 has not been inside since the last fault", GOOD,
+                    self.events_with(*begins, (4, "healed", {"kind": "guard killed"})))
+
+    def test_a_node_that_is_left_is_one(self):
+        self.expect("left over: /locks/faults/_c_1-lock-0000000001", GOOD,
+                    self.events_with((7, "left over", {"texts": ["/locks/faults/_c_1-lock-0000000001"]})))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a contender's zklock may end with, by what hit it and how far it was:
 
-    never entered       75 its place was removed, 69 its session was closed, 70 its guard was killed, a signal
+    never entered       75 its place was removed, 70 its guard was killed, a signal; 76 if that came when its command
+                        had just begun and had no time to say so
     left in order       0; and what came too late to change that: 76 the node was gone by then, a signal
-    cut short inside    76; 137 and the like where the command was killed by others, a signal
+    cut short inside    76; 137 and 138 where the command died of KILL or USR1, another signal itself
     all                 death by a KILL that the suite has sent
 """
 
 import signal
 
-LOST, KILLED = 76, -9
+BUSY, LOST, KILLED = 75, 76, -9
 ZKLOCK_KILLED = ("zklock killed", "waiting zklock killed", "zklock and guard killed")
 PLACE_REMOVED = ("waiter's node deleted", "lock deleted with all below it", "holder's node deleted",
                  "lock broken by force", "lock broken")
@@ -38,11 +39,10 @@ class Statuses:
         if kind == "command killed" and entered:
             return {128 + signal.SIGKILL}
         if number:
-            return {-number, 128 + number} if entered else {-number}
+            return {128 + number} if entered and number == signal.SIGUSR1 else {-number}
         if kind in GUARD and not entered:
             return {70}
+        found = {LOST} if kind in TAKEN_AWAY else set()
         if kind in PLACE_REMOVED and not entered:
-            return {75}
-        if kind in TAKEN_AWAY and left:
-            return {LOST}
-        return set()
+            found.add(BUSY)
+        return found

@@ -20,6 +20,7 @@ class Contender:
         self._servers = servers
         self._place = place
         self._chance = random.Random(number)
+        self._session = place.sessions.get(number, SESSION)
         self._count = 0
         self.current = None
         self.run = None
@@ -41,7 +42,7 @@ class Contender:
         holder = [self._place.holder, self._place.path("history"), self._place.path("stay"), self.run, str(length),
                   "x:lock"]
         manner = ["forking"] if self.number in self._place.forkers else ["stubborn"] if self.number % 2 else []
-        return ["-v", "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m",
+        return ["-v", "-S", self._servers, "--session-timeout", f"{self._session:g}s", "--connect-timeout", "2m",
                 "run", LOCK, "--", *holder, *manner]
 
 
@@ -97,6 +98,16 @@ class Contenders:
 
     def of_run(self, run):
         return next((contender for contender in self.all if contender.run == run), None)
+
+    def end_in_order(self, patience):
+        """As their users would end them; it is their own work to leave nothing."""
+        for contender in self.all:
+            contender.current.terminate()
+        for contender in self.all:
+            try:
+                contender.current.wait(patience)
+            except subprocess.TimeoutExpired:
+                pass
 
     def end(self):
         for contender in self.all:

@@ -19,11 +19,9 @@ TAKEN_AWAY = ("holder's node deleted", "lock deleted with all below it", "holder
 
 
 class Excuses:
-    """`longest`: session of anybody."""
-
-    def __init__(self, events, longest=SESSION):
+    def __init__(self, events):
         self._spans = []  # (run, from, to, whether the command itself is meant too)
-        to_fence = int(longest * 1e9 * 2 / 3) + MOMENT
+        to_fence = int(events[0].get("longest", SESSION) * 1e9 * 2 / 3) + MOMENT
         for number, event in enumerate(events):
             kind = event.get("kind")
             if event["what"] != "fault":

@@ -49,10 +49,11 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
         self._threads = []
         self._error = None
 
-    def start(self, schedule, start):
+    def start(self, schedule, start, seconds):
+        """What a lane that is late would begin after so many seconds is left out."""
         for lane in LANES:
             faults = [fault for fault in schedule if fault.lane == lane.name]
-            thread = threading.Thread(target=self._play, args=(faults, start))
+            thread = threading.Thread(target=self._play, args=(faults, start, start + seconds))
             thread.start()
             self._threads.append(thread)
 
@@ -66,13 +67,12 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
         for thread in self._threads:
             thread.join()
 
-    def _play(self, faults, start):
+    def _play(self, faults, start, end):
         try:
             earliest = 0.0
             for fault in faults:
-                if self._is_enough():
-                    return
-                if self._over.wait(max(0.0, max(start + fault.at, earliest) - now() / 1e9)):
+                at = max(start + fault.at, earliest)
+                if self._is_enough() or at > end or self._over.wait(max(0.0, at - now() / 1e9)):
                     return
                 self._perform(fault)
                 earliest = now() / 1e9 + LEAST_PAUSE

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For how long a lock may be free while somebody waits for it: a session, a tick and BOUND.
+"""For how long a lock may be free while somebody waits for it: a session, a tick, and what limit_of says. Of several
+sessions the longest counts.
 
 The time begins anew when a waiting zklock is killed or frozen, for it may have been the next; and when a server is
 thawed or a link mended, for the last words of a dead zklock may have been held up there, and make its session last.
@@ -10,17 +11,25 @@ left out for as long as it takes.
 
 from schedule import SESSION, TICK
 
-# Three attempts to connect, of a third of a session each, and the start of a process on a busy machine.
-BOUND = SESSION + 1.0
-LIMIT = int((SESSION + TICK + BOUND) * 1e9)
-RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard")
+
+def limit_of(session):
+    """Three attempts to connect, of a third of a session each, and the start of a process on a busy machine."""
+    return int((session + TICK + session + 1.0) * 1e9)
+
+
+LIMIT = limit_of(SESSION)
+RESETS = ("waiting zklock killed", "waiting zklock frozen", "waiting zklock stopped with its guard",
+          "waiting guard killed", "waiting guard frozen", "TSTP and CONT while waiting",
+          "waiter's session closed by another", "signal while connecting", "signal while waiting",
+          "signal to the next at a release")
+HELD_UP = ("follower", "followers", "leader", "servers", "all servers", "packets", "large packets", "narrow link",
+           "connections half open")
 
 
 def begins_anew(event, resets):
     if event["what"] == "fault":
         return event["kind"] in resets
-    words = event["kind"].split() if event["what"] == "healed" else []
-    return words[:1] in (["follower"], ["followers"], ["leader"]) and words[1] != "killed"
+    return event["what"] == "healed" and event["kind"].startswith(HELD_UP) and "killed" not in event["kind"]
 
 
 def judged(start, end, events, resets=RESETS):

@@ -64,22 +64,6 @@ class Nodes:
                     return True
         return False
 
-    def tree(self):
-        """All paths but ZooKeeper's own."""
-        return self._with_client(tree_below)
-
-
-def tree_below(client, path=""):
-    try:
-        names = client.children(path or "/")
-    except Refused:
-        return []
-    found = []
-    for name in sorted(names):
-        if f"{path}/{name}" != "/zookeeper":
-            found += [f"{path}/{name}", *tree_below(client, f"{path}/{name}")]
-    return found
-
 
 def try_to_delete(client, path):
     try:

@@ -24,7 +24,7 @@ class ScheduleTest(unittest.TestCase):
 
     def test_it_does_so_in_another_process(self):
         self.assertEqual(printed("--seed", "7"), printed("--seed", "7"))
-        self.assertEqual(printed("--seed", "7").splitlines(), [str(fault) for fault in schedule(7, SHORT)])
+        self.assertEqual(printed("--seed", "7", "--all").splitlines(), [str(fault) for fault in schedule(7, SHORT)])
 
     def test_two_seeds_differ(self):
         self.assertEqual(len({tuple(schedule(seed, SHORT)) for seed in range(100)}), 100)
@@ -38,8 +38,19 @@ class ScheduleTest(unittest.TestCase):
             faults = schedule(seed, SHORT)
             # Some find nobody to hit.
             self.assertGreaterEqual(len(faults), 34, seed)
-            self.assertGreaterEqual(len({fault.kind for fault in faults}), 16, seed)
+            self.assertGreaterEqual(len({fault.kind for fault in faults}), 50, seed)
             self.assertGreater(faults[-1].at, SHORT - 8, seed)
+
+    def test_a_long_run_has_all_kinds_whatever_the_seed_and_they_are_many(self):
+        kinds = {kind.name for lane in LANES for kind in lane.kinds}
+        self.assertGreaterEqual(len(kinds), 60)
+        for seed in range(20):
+            self.assertEqual({fault.kind for fault in schedule(seed, 900)}, kinds)
+
+    def test_kinds_can_be_chosen_and_left_out(self):
+        faults = schedule(5, 900, "frozen", ("leader frozen",))
+        self.assertTrue(all("frozen" in fault.kind for fault in faults))
+        self.assertNotIn("leader frozen", {fault.kind for fault in faults})
 
     def test_faults_of_one_lane_do_not_meet(self):
         for lane in LANES:

@@ -8,8 +8,8 @@
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
        once, so that somebody always waits.
     4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. After the last fault each contender has its turn. Nothing is left: no process, and no node but what stays by
-       design (leftovers.py).
+    5. After the last fault each contender has its turn, and when all have ended nothing is left: no process, and no
+       node but what stays by design (leftovers.py).
     6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing, nor does a kind of
        faults that is planned again and again and never made.
 
@@ -126,10 +126,6 @@ def starved(history, events):
     yield from (f"contender {loop} has not been inside since the last fault" for loop in sorted(loops - through))
 
 
-def left_over(events):
-    yield from (f"left over: {event['text']}" for event in events if event["what"] == "left over")
-
-
 def count(events, what, key):
     return collections.Counter(event[key] for event in events if event["what"] == what)
 
@@ -149,6 +145,12 @@ def never_made(events):
     kinds = count(events, "fault", "kind")
     yield from (f"{n} times planned, never made: {kind}" for kind, n in sorted(count(events, "skipped", "kind").items())
                 if n >= OFTEN and kind not in kinds)
+
+
+def left_over(events):
+    for event in events:
+        if event["what"] == "left over":
+            yield from (f"left over: {text}" for text in event["texts"])
 
 
 def closest(history):

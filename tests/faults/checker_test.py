@@ -183,8 +183,8 @@ class CheckerTest(unittest.TestCase):
     # --- what is left ---------------------------------------------------------------------------------
 
     def test_a_process_or_a_node_that_is_left_is_a_violation(self):
-        self.expect("left over: node /locks/faults/_c_1-lock-0000000007, of session 0x1",
-                    GOOD, [*EVENTS, (30, "left over", {"text": "node /locks/faults/_c_1-lock-0000000007, of session 0x1"})])
+        left = "node /locks/faults/_c_1-lock-0000000007, of session 0x1"
+        self.expect(f"left over: {left}", GOOD, [*EVENTS, (30, "left over", {"texts": [left]})])
 
     def test_what_stays_by_design_is_not(self):
         for path in ("/locks/faults", "/promises/once.last", "/promises/slots/leases", "/queues/dead/dead/100-0000000001",
@@ -242,6 +242,9 @@ class CheckerTest(unittest.TestCase):
         self.expect("contender 2 has not been inside since the last fault", GOOD,
                     self.events_with(*begins, (4, "healed", {"kind": "guard killed"})))
 
+    def test_a_node_that_is_left_is_one(self):
+        self.expect("left over: /locks/faults/_c_1-lock-0000000001", GOOD,
+                    self.events_with((7, "left over", {"texts": ["/locks/faults/_c_1-lock-0000000001"]})))
 
 
 if __name__ == "__main__":

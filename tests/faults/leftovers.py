@@ -6,10 +6,9 @@ import re
 import time
 
 from bare_client import NO_NODE, BareClient, Refused
-from schedule import SESSION, TICK
 
-# A session that nobody could end expires, a guard tries to for a few seconds.
-PROCESSES, NODES = 10.0, SESSION + 2 * TICK + 6.0  # seconds
+PROCESSES = 10.0  # seconds until all are dead; a guard tries for some of them to end the session
+NOBODYS = (0, -1 << 63)  # the owner of a node that stays, of a container
 # Nodes that have no session: locks, queues, groups and values, what was given up on, when something last succeeded.
 BY_DESIGN = re.compile(r"""(/zookeeper(/.*)?|/locks(/faults)?|/numbers(/\d+)?|/groups(/[a-z]+)?|/values(/counter)?
     |/promises(/[a-z]+(\.last|/locks|/leases)?)?
@@ -42,7 +41,7 @@ def walk(client, path="/"):
 def strange_nodes(address):
     with BareClient(address) as client:
         for path, owner in walk(client):
-            if owner:
+            if owner not in NOBODYS:
                 yield f"{path}, of session 0x{owner & (1 << 64) - 1:x}"
             elif not is_by_design(path):
                 yield path
@@ -65,8 +64,9 @@ def await_none(find, patience):
     return found
 
 
-def look(processes, addresses):
-    """Texts of what is left. `processes`: returns those that are there."""
+def look(processes, addresses, patience):
+    """Texts of what is left. `processes`: returns those that are there; `patience`: seconds until each session that
+    nobody could end has expired."""
     left = [text for text in map(describe, await_none(processes, PROCESSES)) if text]
 
     def nodes():
@@ -77,4 +77,4 @@ def look(processes, addresses):
                 continue
         return ["no server tells what is left"]
 
-    return left + [f"node {path}" for path in await_none(nodes, NODES)]
+    return left + [f"node {path}" for path in await_none(nodes, patience)]

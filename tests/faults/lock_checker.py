@@ -5,7 +5,8 @@
        are in together, and up to as many as there are slots, but no more; who takes both locks shuts out who takes one.
     2. Tokens of a lock's exclusive holders grow.
     3. Those that may be together are so now and then.
-    4. Nobody runs within --once-per of a success; nobody is refused without one.
+    4. Nobody runs within --once-per of a success; nobody is refused without one. That is by the servers' clock: where
+       one of them is wrong it is not judged.
     5. -w and -n end in time, those of groups too: at once, or as gaps.py says where servers or links fail.
     6. Each loop has its turn after the last fault.
     7. Statuses: statuses.py.
@@ -57,6 +58,18 @@ class Record:
                 if since.pop(event["kind"]) < end and event["at"] + AWHILE * SECOND > start:
                     return True
         return any(at < end for at in since.values())
+
+    def has_wrong_clock(self, at):
+        """Whether a server's clock is wrong then, or was when the last success was noted."""
+        since = {}
+        for event in self.marks:
+            if not event.get("kind", "").startswith("wall clock of a server"):
+                continue
+            if event["what"] == "fault":
+                since[event["kind"]] = event["at"]
+            elif event["kind"] in since and since.pop(event["kind"]) < at < event["at"] + 2 * ONCE_PER * SECOND:
+                return True
+        return any(begun < at for begun in since.values())
 
     def locks(self):
         """For each lock (its name, [(section, mode, token)]), in the order of entering."""
@@ -145,6 +158,8 @@ def once_too_often(record):
     done = [section for section in record.history.sections if section.exit and section.exit.word == "exit"
             and record.ends.get(section.run, {}).get("status") == 0]
     for section in record.history.sections:
+        if record.has_wrong_clock(section.enter.at):
+            continue
         late = [one for one in done if 0 < section.enter.at - one.exit.at < (ONCE_PER - CLOCKS) * SECOND]
         if late:
             yield (f"--once-per: {section.run} runs {(section.enter.at - late[-1].exit.at) / SECOND:.3f} s after "
@@ -157,7 +172,7 @@ def refused_without_cause(record):
         return
     sections = [section for section in record.history.sections if section.exit and section.exit.word == "exit"]
     for run, end in record.ends.items():
-        if end["status"] != 75 or run in record.sections:
+        if end["status"] != 75 or run in record.sections or record.has_wrong_clock(end["at"]):
             continue
         over = [record.ends[one.run]["at"] if one.run in record.ends else end["at"] for one in sections
                 if one.enter.at < end["at"]]

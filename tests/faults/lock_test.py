@@ -127,6 +127,11 @@ class LockTest(unittest.TestCase):
         self.expect("once1.3 runs 2.700 s after once2.1 has succeeded", "once",
                     [line.replace(" 5.0", " 4.0") for line in ONCE], ONCE_ENDS)
 
+    def test_where_a_servers_clock_is_wrong_it_is_not_judged(self):
+        lines = [line.replace(" 5.0", " 4.0") for line in ONCE]
+        self.assertEqual(self.check("once", lines, ONCE_ENDS, [(None, "wall clock of a server an hour ahead")])[1], [])
+        self.assertEqual(len(self.check("once", lines, ONCE_ENDS, [(None, "wall clock of clients an hour ahead")])[1]), 1)
+
     def test_a_success_that_was_not_noted_does_not_count(self):
         ends = {**ONCE_ENDS, "once2.1": (0.6, 1.35, 76)}
         self.assertEqual(self.check("once", [line.replace(" 5.0", " 4.0") for line in ONCE], ends)[1], [])

@@ -15,18 +15,30 @@ using zk::Step;
 
 namespace {
 
+using namespace std::chrono_literals;
+
+void trace_success(const char* event, const Held& held) {
+  host::trace(event, {{"node", held.node}, {"lock", held.path}});
+}
+
 // The server's time is known of the moment at which our node was made, and our own clock counts from there. As that
-// moment lies between two, the age does: in the future is what is so by the greater one, and young enough what is so by
-// the smaller. A zklock that runs us has had the lock for longer, and nobody tells for how long.
+// moment lies between two, the age does, and the server counts whole milliseconds: in the future is what is so by the
+// greatest one, young enough what is so by the smallest. A zklock that runs us has had the lock for longer, and nobody
+// tells for how long.
 Duration age_of_success(int64_t succeeded_ms, const Held& held, bool ours) {
   const Duration age = span_between(succeeded_ms, held.created_ms);
   if (!ours) return std::max(age, Duration::zero());
   const Deadline now = BootClock::now();
-  const Duration most = age + (now - held.asked);
+  const Duration most = age + (now - held.asked) + 1ms;
   return most < Duration::zero() ? most : std::max(age + (now - held.seen), Duration::zero());
 }
 
 }  // namespace
+
+LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
+    : session_(session), data_(std::move(data)) {
+  for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
+}
 
 // A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {

@@ -26,7 +26,7 @@ struct Held {
   // It was made between these two; nothing: long ago.
   Deadline asked{};
   Deadline seen{};
-  zk::Watch watch = {};    // on the node's data, whose text as of then was looked at; nothing: none was set
+  zk::Watch watch = {};  // on the node's data, whose text as of then was looked at; nothing: none was set
 };
 
 // Random (version 4), 36 characters.

@@ -10,6 +10,8 @@
 
 import signal
 
+from excuses import hit_runs
+
 BUSY, LOST, KILLED = 75, 76, -9
 ZKLOCK_KILLED = ("zklock killed", "waiting zklock killed", "zklock and guard killed")
 PLACE_REMOVED = ("waiter's node deleted", "lock deleted with all below it", "holder's node deleted",
@@ -22,9 +24,9 @@ GUARD = ("waiting guard killed", "waiting guard frozen")
 class Statuses:
     def __init__(self, events):
         self._hits = {}  # run to [(kind, signal)]
-        for event in events:
-            if event["what"] in ("fault", "hit"):
-                for run in event.get("runs", [event.get("run")]):
+        for number, event in enumerate(events):
+            if event["what"] == "fault":
+                for run in hit_runs(events, number):
                     self._hits.setdefault(run, []).append((event["kind"], event.get("signal")))
 
     def allowed(self, run, entered, left):

@@ -10,7 +10,7 @@ NEVER, CUT, LEFT = (False, False), (True, False), (True, True)
 
 
 def allowed(state, kind=None, **details):
-    events = [{"what": "fault", "kind": kind, "run": "1.1", **details}] if kind else []
+    events = [{"at": 0, "what": "fault", "kind": kind, "run": "1.1", **details}] if kind else []
     return Statuses(events).allowed("1.1", *state)
 
 

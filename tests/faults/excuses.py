@@ -14,8 +14,27 @@ USR1 = 10  # what it has killed leaves alone what it has started
 MOMENT = 500_000_000  # nanoseconds, on a busy machine
 ONLY_THE_COMMAND = ("zklock and guard killed", "command killed")
 FROZEN = ("all that runs frozen, less than a session", "all that runs frozen, more than a session")
-TAKEN_AWAY = ("holder's node deleted", "lock deleted with all below it", "holder's session closed by another",
-              "lock broken by force")
+# Who waits when he is looked for may hold the lock when he is hit.
+TAKEN_AWAY = ("holder's node deleted", "waiter's node deleted", "lock deleted with all below it", "lock broken by force",
+              "holder's session closed by another", "waiter's session closed by another")
+
+
+def healed_at(events, number):
+    """When the fault that is the event of that number was over."""
+    kind = events[number]["kind"]
+    return next((later["at"] for later in events[number:] if later["what"] == "healed" and later["kind"] == kind),
+                events[-1]["at"])
+
+
+def hit_runs(events, number):
+    """Whom it has hit: its run, or all who ran while it lasted."""
+    fault = events[number]
+    if "runs" not in fault:
+        return {fault.get("run")}
+    until = healed_at(events, number)
+    begun = {event["run"] for event in events if event["what"] == "begin" and event["at"] <= until}
+    ended = {event["run"] for event in events if event["what"] == "end" and event["at"] < fault["at"]}
+    return begun.union(fault["runs"]) - ended
 
 
 class Excuses:
@@ -26,17 +45,13 @@ class Excuses:
             kind = event.get("kind")
             if event["what"] != "fault":
                 continue
-            runs = set(event.get("runs", [event.get("run")]))
-            healed = next((later for later in events[number:] if later["what"] == "healed" and later["kind"] == kind),
-                          events[-1])
+            runs, healed = hit_runs(events, number), healed_at(events, number)
             if kind in ONLY_THE_COMMAND or event.get("signal") == USR1:
-                self._excuse(runs, event["at"], healed["at"] + MOMENT, False)
+                self._excuse(runs, event["at"], healed + MOMENT, False)
             if kind in FROZEN:
-                self._excuse(runs, event["at"], healed["at"] + MOMENT, True)
+                self._excuse(runs, event["at"], healed + MOMENT, True)
             if kind in TAKEN_AWAY:
-                self._excuse(runs.union(*(later["runs"] for later in events[number:] if later["what"] == "hit" and
-                                          later["kind"] == kind and later["at"] <= healed["at"])),
-                             event["at"], (event if "run" in event else healed)["at"] + to_fence, True)
+                self._excuse(runs, event["at"], (event["at"] if "run" in event else healed) + to_fence, True)
 
     def _excuse(self, runs, since, until, command_too):
         self._spans += [(run, since, until, command_too) for run in runs]

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import checker
+from excuses import hit_runs
 
 SECOND = 10**9
 OTHER = 78  # a process that the command has started
@@ -69,6 +70,16 @@ class ExcusesTest(unittest.TestCase):
         fault = {"kind": "holder's node deleted", "run": "1.1"}
         self.assertEqual(self.check((2.8, 77), fault, 76), [])
         self.expect_overlap((3.0, 77), fault, 76)
+
+    def test_so_has_who_was_in_line_when_the_lock_was_deleted(self):
+        self.assertEqual(self.check((4.3, 77), {"kind": "lock deleted with all below it", "runs": ["1.1"]}, 76), [])
+
+    def test_who_has_begun_while_the_lock_was_deleted_was_hit_too(self):
+        fault = {"at": 5, "what": "fault", "kind": "lock deleted with all below it", "runs": ["1.1"]}
+        events = [{"at": 1, "what": "begin", "run": "1.0"}, {"at": 2, "what": "end", "run": "1.0"}, fault,
+                  {"at": 6, "what": "begin", "run": "2.1"}, {"at": 7, "what": "healed", "kind": fault["kind"]},
+                  {"at": 8, "what": "begin", "run": "3.1"}]
+        self.assertEqual(hit_runs(events, 2), {"1.1", "2.1"})
 
     def test_who_is_asked_to_let_go_has_no_excuse(self):
         self.expect_overlap((2.8, 77), {"kind": "lock broken", "runs": ["1.1"]}, 76)

@@ -5,7 +5,7 @@ import os
 
 from events import now
 from loops import Loop
-from promises import INNER_PATHS, SPECS, spec_of
+from promises import INNER_PATHS, KAZOO, SPECS, spec_of
 from schedule import SESSION
 
 
@@ -53,6 +53,18 @@ class Holder(Loop):
                 INNER_PATHS[name], "--", *command]
 
 
+class Peer(Holder):
+    """Kazoo speaks no TLS."""
+
+    def program(self):
+        return ["/usr/bin/python3", "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "kazoo_peer.py"),
+                self.place.plain or self._servers]
+
+    def words(self):
+        return [*self.spec.paths(), self._history(), self.run,
+                str(self.chance.randrange(self.spec.shortest, self.spec.longest))]
+
+
 def lock_loops(families, servers, place, events):
-    return [Holder(f"{spec.name}{number}", servers[number % len(servers)], place, events)
+    return [(Peer if spec.verb == KAZOO else Holder)(f"{spec.name}{number}", servers[number % len(servers)], place, events)
             for spec in SPECS if spec.family in families for number in range(1, spec.count + 1)]

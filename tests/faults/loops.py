@@ -41,6 +41,9 @@ class Loop:
         self._count = 0
         self._earliest = 0.0  # for the next one
 
+    def program(self):
+        return [self.place.zklock, "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m"]
+
     def words(self):
         raise NotImplementedError
 
@@ -60,9 +63,7 @@ class Loop:
         with open(self.place.path(f"{self.run}.log"), "wb") as log:
             pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, **self.pipes()}
             self.current = subprocess.Popen(
-                bound(self.place.zklock, "-S", self._servers, "--session-timeout", f"{SESSION:g}s",
-                      "--connect-timeout", "2m", *self.words()),
-                env=self.place.environment, start_new_session=True, **pipes)
+                bound(*self.program(), *self.words()), env=self.place.environment, start_new_session=True, **pipes)
         self.events.add("crowd begin", run=self.run, pid=self.current.pid, family=self.family)
         self.begun()
 

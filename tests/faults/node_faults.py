@@ -37,8 +37,6 @@ class NodeFaults:
     def lock_deleted(self, fault):
         hit = self._begin(fault, OUTLIVE, runs=self._targets.runs())
         self._nodes.delete_lock()
-        # Whoever has begun meanwhile may have been hit too.
-        self._events.add("hit", kind=fault.kind, runs=self._targets.runs())
         yield hit
 
     def _take_session(self, fault, lot):
@@ -85,7 +83,7 @@ class NodeFaults:
         with contextlib.suppress(subprocess.TimeoutExpired):
             breaker.wait(5)
         breaker.kill()
-        self._events.add("hit", kind=fault.kind, status=breaker.wait(), runs=self._targets.runs())
+        breaker.wait()
 
 
 ACTS = {

@@ -5,7 +5,7 @@ import json
 
 from bare_client import NO_NODE, BareClient, Refused
 
-ROUNDS = 100  # of deleting what somebody makes meanwhile
+ROUNDS = 20  # of deleting what somebody makes meanwhile
 
 
 class Nodes:

@@ -16,6 +16,7 @@ class Place:
         self.zklock = os.path.realpath(zklock)
         self.holder = os.path.realpath(holder)
         self.count = count  # of contenders
+        self.plain = None  # servers for who speaks no TLS
         self.sessions = {}  # of those whose is another than all others'
         self.forkers = ()  # the numbers of those whose commands fork all the time
         self.folder = tempfile.mkdtemp(prefix="zklock-faults.")

@@ -13,6 +13,7 @@
     values     a counter by --if-version, and who watches it (values.py)
     order      one consumer writes the lines of each pusher in their order (queues.py)
     dead       what always fails is given up on after so many attempts, and put back by requeue (queues.py)
+    peers      one of Kazoo's stands in the same line (kazoo_peer.py)
 
 A short run has some of them, by its seed.
 """
@@ -21,11 +22,12 @@ import random
 from dataclasses import dataclass
 
 FAMILIES = ("shared", "slots", "several", "nested", "once", "waits", "restart", "groups", "numbers", "values", "order",
-            "dead")
+            "dead", "peers")
 IN_A_SHORT_RUN = 4
 ROOT = "/promises/"
 ONCE_PER = 3.0  # seconds
 WAIT = 1.5
+KAZOO = ("kazoo",)
 JOIN, GROUP = ("group", "join"), "/groups/guests"
 SLOTS = 3
 
@@ -71,6 +73,8 @@ SPECS = (
     Spec("waits", "wait", 2, ("x:waits",), ("-w", f"{WAIT:g}s"), ends_alone=(75, 69), wait=WAIT),
     Spec("waits", "try", 1, ("x:waits",), ("-n",), ends_alone=(75, 69), wait=0.0),
     Spec("restart", "standby", 3, ("x:restart",), ("--restart",), 1000, 6000),
+    Spec("peers", "fellow", 2, ("x:peers",), ("--peer", "kazoo")),
+    Spec("peers", "kazoo", 1, ("x:peers",), (), 100, 1000, ends_alone=(76,), verb=KAZOO, kind="peer"),
     Spec("groups", "guest", 2, ("x:{loop}",), (), 500, 5000, verb=JOIN, path=GROUP, kind="member"),
     Spec("groups", "sole", 2, ("x:{loop}",), ("--unique", "--name", "sole", "-w", f"{WAIT:g}s"), 300, 3000, verb=JOIN,
          path=GROUP, kind="member", ends_alone=(75, 69), wait=WAIT),

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A contender that is Kazoo's: kazoo_peer.py SERVERS LOCK HISTORY RUN MILLISECONDS
+
+It takes LOCK once and notes that in HISTORY as holder.cc does, with the kernel's lock HISTORY.NAME too, where NAME is the
+last part of LOCK. It has no guard: so its session is long, no fault hits its process, and it ends itself, with 76,
+when it has had no connection for so long that its session may be over soon.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+
+from kazoo.client import KazooClient
+
+SESSION = 20.0  # Kazoo finds out after two thirds of it that nobody answers
+ALONE = 3.0
+BETWEEN_SIGNS = 0.004
+LOST = 76
+
+
+class Contender:
+    def __init__(self, servers, lock, history, run):
+        self._client = KazooClient(servers, timeout=SESSION)
+        self._path = lock
+        self._run = run
+        self._kernel = f"{history}.{os.path.basename(lock)}"
+        self._history = os.open(history, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+    def _watch_over(self):
+        alone_since = time.monotonic()
+        while time.monotonic() < alone_since + ALONE:
+            if self._client.connected:
+                alone_since = time.monotonic()
+            time.sleep(0.1)
+        os._exit(LOST)
+
+    def _sign(self, word, token):
+        now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        os.write(self._history, f"{word} {self._run} {token} {now} {os.getpid()}\n".encode())
+
+    def take(self, seconds):
+        self._client.start(timeout=120)
+        threading.Thread(target=self._watch_over, daemon=True).start()
+        try:
+            lock = self._client.Lock(self._path)
+            with lock:
+                self._hold(self._client.get(f"{self._path}/{lock.node}")[1].czxid, seconds)
+        finally:
+            self._client.stop()
+
+    def _hold(self, token, seconds):
+        kernel = os.open(self._kernel, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        word = "enter"
+        try:
+            fcntl.flock(kernel, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            word = "overlap"
+        self._sign(word, token)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self._sign("alive", token)
+            time.sleep(BETWEEN_SIGNS)
+        self._sign("exit", token)
+        os.close(kernel)
+
+
+def main():
+    if len(sys.argv) != 6:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    Contender(*sys.argv[1:5]).take(int(sys.argv[5]) / 1000)
+
+
+if __name__ == "__main__":
+    main()

@@ -191,7 +191,7 @@ class CheckerTest(unittest.TestCase):
                      "/queues/dead/dead/100-0000000001/abcdefghijkl-0000000001/why", "/groups/faults", "/values/counter",
                      "/queues/lines/items/100-0000000003", "/numbers/7", "/zookeeper/quota"):
             self.assertTrue(leftovers.is_by_design(path), path)
-        for path in ("/locks/faults/_c_x-lock-0000000001", "/queues/lines/items/100-0000000003/abcdefghijkl-0000000001",
+        for path in ("/locks/faults/_c_x-lock-0000000001", "/queues/lines/items/100-0000000003/abcdefghijkl-0000000001/claim",
                      "/promises/slots/leases/_c_x-lease-0000000001", "/what", "/groups/faults/join1-0000000001",
                      "/queues/lines/pushing/abcdefghijkl"):
             self.assertFalse(leftovers.is_by_design(path), path)

@@ -9,11 +9,12 @@ from bare_client import NO_NODE, BareClient, Refused
 
 PROCESSES = 10.0  # seconds until all are dead; a guard tries for some of them to end the session
 NOBODYS = (0, -1 << 63)  # the owner of a node that stays, of a container
-# Nodes that have no session: locks, queues, groups and values, what was given up on, when something last succeeded.
+# Nodes that have no session: locks, queues, groups and values, items (crowd.py tells of those that nobody has taken),
+# what was given up on, when something last succeeded.
 BY_DESIGN = re.compile(r"""(/zookeeper(/.*)?|/locks(/faults)?|/numbers(/\d+)?|/groups(/[a-z]+)?|/values(/counter)?
     |/promises(/[a-z]+(\.last|/locks|/leases)?)?
     |/fenced(/(locks|values)(/\d+)?)?
-    |/queues(/[a-z]+(/pushing|/waiting|/items(/\d{3}-\d{10})?|/dead(/\d{3}-\d{10}(/[a-z]+-\d{10}(/why)?)?)?)?)?)""",
+    |/queues(/[a-z]+(/pushing|/waiting|/items(/\d{3}-\d{10}(/[a-z0-9]+-\d{10})?)?|/dead(/\d{3}-\d{10}(/[a-z0-9]+-\d{10}(/why)?)?)?)?)?)""",
                        re.VERBOSE)
 
 

@@ -21,8 +21,8 @@ class LastSuccess {
   // `data` is put on the nodes as it is; no two holders write the same.
   LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data);
 
-  // How old the latest one is, by the server's clock; nothing if there never was one, or the session has expired. One in
-  // the future does not count. Throws a Failure where it cannot be read.
+  // How old the latest one is, by the server's clock; nothing if there never was one, or the session has expired. One
+  // in the future does not count. Throws a Failure where it cannot be read.
   std::optional<Duration> age(Deadline until);
   // After age(): how far in the future one is that did not count; 0: none.
   Duration ahead() const { return ahead_; }

@@ -42,7 +42,7 @@ skipped() {
 @test "when the time is over it runs again" {
   local began
   expect_status 0 zklock run --once-per 1s /l -- touch ran
-  began=$(now_us)
+  began=$(date -r ran +%s%6N)
   skipped --once-per 1s
   wait_until "it runs again" expect_status 0 zklock run -q --once-per 1s /l -- touch again
   # the server's clock and ours count whole milliseconds

@@ -62,6 +62,17 @@ class Trial:
             return [f"{self._tree}/tests/faults/run", *what.split()]
         raise ValueError(f"what kind of a test is '{test}'?")
 
+    def is_there(self, test):
+        """Whether there is one of that name: else it would always pass."""
+        words = self.words_of(test)
+        if test.startswith("unit:"):
+            listed = subprocess.run([*words, "--gtest_list_tests"], check=False, stdout=subprocess.PIPE, text=True).stdout
+            return any(line.startswith("  ") for line in listed.splitlines())
+        if test.startswith("bats:"):
+            counted = subprocess.run(["bats", "--count", *words[1:]], check=False, stdout=subprocess.PIPE, text=True)
+            return counted.stdout.strip() not in ("", "0")
+        return True
+
     def passes(self, test, number):
         """Whether it does with that mistake, 0: without any."""
         environment = {**os.environ, **self._servers.environment, "ZKLOCK_MUTANT": str(number),

@@ -19,8 +19,8 @@ namespace zklock::test {
 
 // Of requests, as the protocol numbers them.
 namespace opcode {
-inline constexpr int kRemove = 2, kRead = 4, kSync = 9, kChildren = 12, kTransaction = 14, kCreate = 15,
-                     kContainer = 19;
+inline constexpr int kRemove = 2, kExists = 3, kRead = 4, kWrite = 5, kSync = 9, kChildren = 12, kTransaction = 14,
+                     kCreate = 15, kContainer = 19;
 }
 
 class FaultProxy {

@@ -138,6 +138,14 @@ skipped() {
   expect_status 1 znode ls /l.last
 }
 
+@test "under a lock that several may hold: 64" {
+  expect_error 64 "--once-per needs a lock that one holds at a time: leave out --shared" \
+    zklock run --once-per 1m -s /l -- touch ran
+  expect_error 64 "--once-per needs a lock that one holds at a time: leave out --slots" \
+    zklock run --once-per 1m --slots 2 /l -- touch ran
+  assert [ ! -e ran ]
+}
+
 @test "with several locks, all of them count" {
   expect_status 0 zklock run --once-per 1m /a /l -- true
   expect_error 75 "skipped: a run under /a succeeded" zklock run --once-per 1m /a -- touch ran

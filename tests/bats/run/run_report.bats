@@ -49,11 +49,16 @@ ends() {
   ends 75 '["/l",75,"busy",null,false]' -q -w 400ms /l -- true
   reported '.waited >= 0.4 and .token == null' true
   ends 0 '["/l",0,"busy",null,false]' -nqE0 /l -- true
+  local began waiter
+  began=$(now_us)
   background zklock run --report waited /l -- true
+  waiter=$!
   wait_until "it waits" has_nodes /l 2
+  expect_status 75 zklock run -q -w 1s /l -- true
   let_all_go h
-  expect_end 0 $!
+  expect_end 0 $waiter
   mv waited report
+  reported ".waited >= 1 and (.waited + .held) * 1000000 <= $(($(now_us) - began))" true
   reported "$how" '["/l",0,"exited",null,true]'
 }
 

@@ -75,9 +75,23 @@ TEST_F(ClosedSession, WhileTheGateIsOpenedIsNoSlot) {
 }
 
 TEST_F(ClosedSession, WhileTheOtherLinesAreLeftIsNoLock) {
-  Party holder(here_, 4s, at_a);
+  Party holder(here_, 30s, at_a);
   holder.acquire();
   expect_new_place(at_a_or_b);
+}
+
+TEST_F(ClosedSession, OfAWaiterIsNoticedAtOnce) {
+  Party holder(here_, 30s, at_a);
+  holder.acquire();
+  Party waiter(through_proxy_, 30s, at_a);
+  bool closed = false;
+  const Script script(waiter.loop, [&] {
+    const bool waits = waiter.session.client().silent_since() == kNever && observer_.children("/a").size() == 2;
+    if (waits && !std::exchange(closed, true)) close_session(server_, waiter.session);
+    if (waits && waiter.observer.expired == 1) holder.lock.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_EQ(waiter.observer.expired, 1);
 }
 
 class Leaving : public test::Proxied {
@@ -102,7 +116,7 @@ TEST_F(Leaving, TheGateIsSeenToBeDone) {
 }
 
 TEST_F(Leaving, TheOtherLinesIsSeenToBeDone) {
-  Party holder(here_, 4s, at_a);
+  Party holder(here_, 30s, at_a);
   holder.acquire();
   expect_left(at_a_or_b, "/a", 1);
 }

@@ -84,7 +84,7 @@ TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
 
 // 8: the session expires while waiting.
 TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(through_proxy_, 500ms);
   Deadline back = kNever;
@@ -104,7 +104,7 @@ TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
 
 // 13: the connection is lost between "busy" and the withdrawal.
 TEST_F(LockTest, ABusyTryLeavesNoNodeThoughTheConnectionBreaks) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party party(through_proxy_);
   bool cut = false;
@@ -120,7 +120,7 @@ TEST_F(LockTest, ABusyTryLeavesNoNodeThoughTheConnectionBreaks) {
 
 // 14.
 TEST_F(LockTest, ATimeoutLeavesNoNode) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party party(server_ + chroot_);
   EXPECT_EQ(party.acquire_within(100ms), Outcome::busy);
@@ -129,7 +129,7 @@ TEST_F(LockTest, ATimeoutLeavesNoNode) {
 
 // 14, 15: whatever the loop throws while we wait, the node is withdrawn.
 TEST_F(LockTest, AnInterruptedWaitLeavesNoNode) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party party(server_ + chroot_);
   bool thrown = false;
@@ -159,7 +159,7 @@ TEST_F(LockTest, AnInterruptedEntryLeavesNoNode) {
 
 // 16: the predecessor goes between the list and the watch.
 TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(server_ + chroot_);
   bool released = false;
@@ -174,7 +174,7 @@ TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
 
 // 17: a waiter in the middle leaves.
 TEST_F(LockTest, AWaiterWhosePredecessorGivesUpWaitsForTheNextOne) {
-  Party holder(server_ + chroot_), middle(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s), middle(server_ + chroot_);
   holder.acquire();
   Party last(server_ + chroot_);
   bool nested = false;
@@ -193,7 +193,7 @@ TEST_F(LockTest, AWaiterWhosePredecessorGivesUpWaitsForTheNextOne) {
 
 // 19: what the watch would have told happened while we were not connected.
 TEST_F(LockTest, AReleaseDuringADisconnectIsNotMissed) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(through_proxy_);
   bool released = false;
@@ -304,7 +304,7 @@ TEST_F(LockTest, AParentThatVanishedIsMadeAgain) {
 }
 
 TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(server_ + chroot_);
   const Script script(waiter.loop, [&] {
@@ -317,7 +317,7 @@ TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
 
 // By hand, under the same name: it would not go with our session.
 TEST_F(LockTest, APlaceThatSomebodyElseHasMadeIsNotWaitedAt) {
-  Party holder(server_ + chroot_);
+  Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(server_ + chroot_);
   bool done = false;
@@ -339,6 +339,7 @@ TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
   party.lock.release(20s);
   EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(contenders(), 0u);
+  EXPECT_EQ(party.lock.deleted(), "") << "by ourselves";
   EXPECT_TRUE(party.session.connected());
 }
 
@@ -358,6 +359,38 @@ TEST_F(LockTest, AReleaseThatNoServerTakesHasWaitedAlready) {
   const Deadline began = BootClock::now();
   EXPECT_FALSE(party.lock.release(1s));
   EXPECT_LT(BootClock::now() - began, 500ms);
+}
+
+// One of no set, as the place in line of an idle consumer.
+TEST_F(LockTest, OneThatIsNotHeldLeavesNoNodeByItself) {
+  Party holder(server_ + chroot_, 30s);
+  holder.acquire();
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here_, 30s));
+  session.open(deadline_in(20s));
+  test::CountingObserver observer;
+  Lock lock(session, "/l", {}, "data", observer);
+  EXPECT_EQ(lock.acquire({true, deadline_in(100ms)}), Outcome::busy);
+  EXPECT_EQ(contenders(), 1u);
+  const Script script(loop, [&] {
+    if (contenders() == 2) throw Failure::by_signal(2);
+  });
+  EXPECT_THROW(lock.acquire({}), Failure);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// One session may have several.
+TEST_F(LockTest, ALostCreateAnswerFindsNoOtherNodeOfOurs) {
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 30s));
+  session.open(deadline_in(20s));
+  test::CountingObserver observer;
+  Lock first(session, "/l", {}, "data", observer), second(session, "/l", {}, "data", observer);
+  ASSERT_EQ(first.acquire({}), Outcome::held);
+  proxy_.lose_answer_to(test::opcode::kCreate);
+  EXPECT_EQ(second.acquire({false, kNever}), Outcome::busy);
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(observer_.read(first.held().node).code, zk::Code::ok);
 }
 
 // Who holds it is only for a message.
@@ -510,7 +543,7 @@ class WaitedTest : public LeaseTest {
   // For a lock that is given back `pause` after the waiter has come to rest behind its holder, and after `before`.
   void wait_for(
       Party& waiter, Duration pause = {}, const std::function<void()>& before = [] {}) {
-    Party holder(server_ + chroot_);
+    Party holder(server_ + chroot_, 30s);
     holder.acquire();
     const uint64_t answers = waiter.session.client().answers();
     const Script script(waiter.loop, [&] {

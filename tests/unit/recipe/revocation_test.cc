@@ -45,9 +45,10 @@ TEST_F(Revocation, AskingIsWhatCuratorsRevokerDoes) {
 }
 
 TEST_F(Revocation, AWriteWhoseAnswerIsLostIsLookedForAndNotRepeated) {
-  proxy_.lose_next_answer();
+  proxy_.lose_answer_to(test::opcode::kWrite);
   EXPECT_EQ(ask_to_let_go(session_, {"/f/a"}, soon()), Nodes{"/f/a"});
   EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 1) << "looked for behind no barrier";
   EXPECT_EQ(observer_.read("/f/a").data, "__REVOKE__");
   EXPECT_EQ(observer_.read("/f/a").stat.version, 1);
 }
@@ -96,6 +97,18 @@ TEST_F(Revocation, ANodeThatGoesWhileWeAreCutOffIsNotWaitedFor) {
   EXPECT_TRUE(cut);
 }
 
+TEST_F(Revocation, AWatchWhoseAnswerIsLostIsSetAgain) {
+  proxy_.lose_answer_to(test::opcode::kExists);
+  bool removed = false;
+  const Script script(loop_, [&] {
+    if (removed || session_.client().connections() < 2 || session_.client().silent_since() != kNever) return;
+    removed = true;
+    for (const std::string& node : nodes_) observer_.remove(node);
+  });
+  EXPECT_EQ(wait_until_gone(session_, nodes_, soon()), Nodes());
+  EXPECT_TRUE(removed);
+}
+
 TEST_F(Revocation, ASessionThatExpiresWhileItWaitsIsReplaced) {
   const int64_t first = session_.id();
   Deadline back = kNever;
@@ -115,7 +128,7 @@ TEST_F(Revocation, ASessionThatExpiresWhileItWaitsIsReplaced) {
 }
 
 TEST_F(Revocation, ADeleteWhoseAnswerIsLostCountsAsOurs) {
-  proxy_.lose_next_answer();
+  proxy_.lose_answer_to(test::opcode::kRemove);
   EXPECT_EQ(take_away(session_, {"/f/a", "/f/gone"}, soon()), Nodes{"/f/a"});
   EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(observer_.children("/f"), std::vector<std::string>{"b"});

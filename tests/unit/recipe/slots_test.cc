@@ -163,7 +163,7 @@ TEST_F(SlotsTest, TheirPathIsNoLockOfOneWhileSomebodyHasASlot) {
 
 // 28: interrupted at every turn on the way in, from the first request on.
 TEST_F(SlotsTest, AnInterruptedEntryLeavesNothing) {
-  Party holder(here_, 1);
+  Party holder(here_, 1, 30s);
   holder.acquire();
   for (int turns = 1; turns <= 12; ++turns) {
     Party party(here_, 1);
@@ -180,7 +180,7 @@ TEST_F(SlotsTest, AnInterruptedEntryLeavesNothing) {
 
 // 28: out of patience with a lease made.
 TEST_F(SlotsTest, ATimeoutLeavesNothing) {
-  Party holder(here_, 1), party(here_, 1);
+  Party holder(here_, 1, 30s), party(here_, 1);
   holder.acquire();
   EXPECT_EQ(party.acquire_within(100ms), Outcome::busy);
   EXPECT_EQ(leases(), 1u);
@@ -211,7 +211,7 @@ TEST_F(SlotsTest, ALostAnswerLeavesOneLease) {
 
 // 28: the session ends while we wait in the gate.
 TEST_F(SlotsTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
-  Party holder(here_, 1);
+  Party holder(here_, 1, 30s);
   holder.acquire();
   Party waiter(through_proxy_, 1, 500ms);
   Deadline back = kNever;
@@ -230,7 +230,7 @@ TEST_F(SlotsTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
 }
 
 TEST_F(SlotsTest, AReleaseDuringADisconnectIsNotMissed) {
-  Party holder(here_, 1);
+  Party holder(here_, 1, 30s);
   holder.acquire();
   Party waiter(through_proxy_, 1);
   bool released = false;
@@ -245,7 +245,7 @@ TEST_F(SlotsTest, AReleaseDuringADisconnectIsNotMissed) {
 }
 
 TEST_F(SlotsTest, ALeaseThatWasRemovedIsNoLongerWaitedFor) {
-  Party holder(here_, 1), waiter(here_, 1);
+  Party holder(here_, 1, 30s), waiter(here_, 1);
   holder.acquire();
   const Script script(waiter.loop, [&] {
     for (const std::string& name : observer_.children("/s/leases")) {

@@ -42,7 +42,7 @@ class WakeUp : public test::Proxied {
  protected:
   // The waiter stands behind the holder and is told nothing; it looks again by itself.
   void expect_held_unwoken(const test::MakeLocks& make, const std::string& line) {
-    Party holder(here_, 4s, make);
+    Party holder(here_, 30s, make);
     ASSERT_EQ(holder.acquire(), Outcome::held);
     Party waiter(through_proxy_, 500ms, make);
     proxy_.swallow_events();
@@ -69,14 +69,14 @@ TEST_F(WakeUp, ThatIsLostDelaysAWaiterForASlotForAWhileOnly) {
 }
 
 TEST_F(WakeUp, ThatIsLostDelaysAWaiterForAnyForAWhileOnly) {
-  Party other(here_, 4s, lock_at("/b"));
+  Party other(here_, 30s, lock_at("/b"));
   other.acquire();
   expect_held_unwoken(any_of({"/a", "/b"}), "/a");
 }
 
 // The answers to both reads are lost, and with them the watches.
 TEST_F(WakeUp, WatchesOfAWaiterThatAreLostAreSetAgain) {
-  Party holder(here_, 4s, lock_at("/l"));
+  Party holder(here_, 30s, lock_at("/l"));
   holder.acquire();
   Party waiter(through_proxy_, 20s, lock_at("/l"));
   proxy_.lose_answer_to(opcode::kRead);
@@ -89,6 +89,30 @@ TEST_F(WakeUp, WatchesOfAWaiterThatAreLostAreSetAgain) {
     observer_.remove("/l/" + line_of(observer_.children("/l")).back().name);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
+}
+
+// It may be anybody's; to look at it again and again would tell nothing.
+TEST_F(WakeUp, AnotherTextOnOurNodeWakesUsOnce) {
+  Party holder(here_, 30s, lock_at("/l"));
+  holder.acquire();
+  Party waiter(here_, 30s, lock_at("/l"));
+  Deadline release_at = kNever;
+  uint64_t answers = 0;
+  const Script script(waiter.loop, [&] {
+    const zk::Client& client = waiter.session.client();
+    if (release_at == kNever && client.silent_since() == kNever && observer_.children("/l").size() == 2) {
+      if (++rests_ < 5) return;
+      answers = client.answers();
+      observer_.write("/l/" + line_of(observer_.children("/l")).back().name, "text");
+      release_at = deadline_in(300ms);
+    }
+    if (BootClock::now() < release_at) return;
+    release_at = deadline_in(20s);
+    answers = client.answers() - answers;
+    holder.lock.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_LT(answers, 12u);
 }
 
 class WatchedNodeTest : public test::Proxied {

@@ -114,6 +114,18 @@ TEST_F(LockChanges, OneSessionWithManySlotsIsTakenInItsOrder) {
             "released /s/leases/z 0; acquired /s/leases/b 2; ");
 }
 
+TEST_F(LockChanges, WhoGetsASlotWhenAnotherLeavesTheGateIsNotThat) {
+  then("");
+  then({one("/s/locks/a", false, 1, 7), one("/s/locks/b", false, 2, 8)});
+  EXPECT_EQ(then({one("/s/leases/x", true, 5, 9), one("/s/locks/b", false, 2, 8)}),
+            "left /s/locks/a 0 1; acquired /s/leases/x 1; ");
+}
+
+TEST_F(LockChanges, WhoHeldTheLockOfOneHasReleasedItWhenHeHasASlot) {
+  then({one("/s/a", true, 1, 7)});
+  EXPECT_EQ(then({one("/s/leases/b", true, 2, 7)}), "released /s/a 0; acquired /s/leases/b 1; ");
+}
+
 TEST_F(LockChanges, OneThatCouldNotBeReadIsToldAndGoes) {
   then("");
   EXPECT_EQ(then({one("/l/a", true, 0, 0), one("/l/b", false, 0, 0)}), "acquired /l/a 1; waiting /l/b 2; ");

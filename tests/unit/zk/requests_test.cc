@@ -106,6 +106,7 @@ TEST(Watches, OneThatWasNotSetIsForgottenAlone) {
   const NumberedWatch dropped = watches.keep(Op::exists, "/l", lost);
   const uintptr_t number = watches.keep(Op::exists, "/l", kept).number;
   watches.drop(dropped);
+  EXPECT_FALSE(kept->fired);
   watches.fire(number);
   EXPECT_FALSE(lost->fired);
   EXPECT_TRUE(kept->fired);

@@ -131,6 +131,15 @@ TEST(Reply, HandshakeHasPasswordAndTimeout) {
   EXPECT_FALSE(is_handshake(number(0) + number(4000) + rest + "xx", false));
 }
 
+// The library doubles it.
+TEST(Reply, HandshakeHasNoTimeoutThatTheLibraryCannotDouble) {
+  const auto handshake = [](int32_t timeout) {
+    return number(0) + number(timeout) + std::string(8, '\1') + text(std::string(16, 'p'));
+  };
+  EXPECT_TRUE(is_handshake(handshake(1'000'000'000), false));
+  EXPECT_FALSE(is_handshake(handshake(1'000'000'001), false));
+}
+
 TEST(Reply, WhoSpeaksAnotherProtocolIsNamed) {
   EXPECT_NE(stranger("\x15\x03\x03").find("TLS"), std::string_view::npos);
   EXPECT_NE(stranger("HTTP").find("HTTP"), std::string_view::npos);

@@ -23,8 +23,8 @@ class QueueAdminTest : public test::Proxied {
 
   void make_queue(const std::string& queue) {
     layout_ = {queue};
-    transact(steps_to_make(layout_));
-    transact({{Step::Kind::create, segment()}, {Step::Kind::create, dead_segment()}});
+    for (const Step& step : steps_to_make(layout_)) observer_.create(step.path, step.data);
+    for (const std::string& path : {segment(), dead_segment()}) observer_.create(path);
   }
   void transact(const std::vector<Step>& steps) {
     zk::Session& session = observer_.session();

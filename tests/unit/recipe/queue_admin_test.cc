@@ -78,7 +78,10 @@ TEST_F(QueueAdminTest, ARequeueWhoseAnswerIsLostIsDoneAndCountedOnce) {
 
 TEST_F(QueueAdminTest, ADeadItemThatSomebodyElseRemovesIsNotCounted) {
   sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
-        [&](zk::Session& session) { EXPECT_EQ(requeue_all(session), static_cast<int64_t>(size_of(segment()))); });
+        [&](zk::Session& session) {
+          const int64_t moved = requeue_all(session);
+          EXPECT_EQ(moved, static_cast<int64_t>(size_of(segment())));
+        });
 }
 
 TEST_F(QueueAdminTest, ARequeueFillsSegmentsAndSealsThem) {

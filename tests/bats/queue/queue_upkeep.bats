@@ -181,6 +181,9 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   znode create /q/items/mine
   expect_error 65 "cannot delete /q: /q/items/mine is not zklock's" zklock queue delete --yes /q
   znode rm /q/items/mine
+  znode create /q/mine
+  expect_error 65 "cannot delete /q: /q/mine is not zklock's" zklock queue delete --yes /q
+  znode rm /q/mine
   expect_status 0 timeout 10 "$ZKLOCK_BIN" queue delete --yes /q
   expect_status 1 znode ls /q
 }

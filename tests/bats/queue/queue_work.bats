@@ -146,6 +146,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   expect_status 75 zklock queue pull /q -- sh -c 'exit 75'
   assert_equal "$stderr" ""
   assert_equal "$(attempts 0)" 0
+  assert_equal "$(znode get "$(item 0)")" one
   # shellcheck disable=SC2016
   expect_status 0 pull --all -- sh -c 'echo "$ZKLOCK_ATTEMPT" >>tries; test $(wc -l <tries) -ge 3 || exit 75'
   assert_equal "$(<tries)" $'1\n1\n1'

@@ -134,16 +134,18 @@ expect_lost() {
   wait_for "an item failed, to be tried again" err
 }
 
-@test "a heartbeat keeps claims for longer than the session timeout" {
-  queue_of 1
-  background zklock queue pull /q -- sh -c 'until [ -e go ]; do sleep 0.02; done'
+@test "a heartbeat keeps claims for longer than the session timeout, and asks for none that has ended" {
+  queue_of long done later
+  background zklock queue pull -N 3 -j 3 --retry-delay 1ms /q -- \
+    sh -c 'case $(cat) in done) ;; later) exit 75 ;; *) until [ -e go ]; do sleep 0.02; done ;; esac'
   pid[a]=$!
-  wait_until "it is claimed" is_claimed 0
+  wait_until "the others have gone" eval '[[ $(zklock queue count --json /q | jq .items) == 2 ]] && is_free 2'
+  is_claimed 0
   wait_until "three session timeouts are over" is_past $(($(now_us) + 6000000))
   is_claimed 0
   touch go
-  expect_end 0 "${pid[a]}"
-  has_nodes "$segment" 0
+  expect_end 123 "${pid[a]}"
+  has_nodes "$segment" 1
 }
 
 in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]]; }

@@ -94,6 +94,16 @@ send() {
   assert_no_nodes /q/waiting
 }
 
+@test "a worker that waits for a server ends at once" {
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  kill -STOP "${pid[relay]}"
+  ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} background zklock queue pull --follow --connect-timeout 2m /q -- true
+  worker=$!
+  wait_until "it connects" eval '[[ -n $(guard_of "$worker") ]]'
+  kill -TERM "$worker"
+  expect_end 0 "$worker"
+}
+
 @test "a worker whose only item waits for its retry ends at once, and the item is back, counted unless it was 75" {
   local status
   queue_of 1

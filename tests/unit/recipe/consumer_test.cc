@@ -85,7 +85,7 @@ TEST_F(ConsumerTest, AClaimWhoseAnswerIsLostIsFound) {
     const auto before = worker.take(most);  // the list is known: the next request is the claim
     proxy_.lose_next_answer();
     const auto items = worker.take(most);
-    EXPECT_EQ(items.size(), most);
+    EXPECT_EQ(texts(items), (most == 1 ? Texts{"1"} : Texts{"5", "6", "7"}));
     worker.remove(before);
     worker.remove(items);
   }
@@ -124,7 +124,7 @@ TEST_F(ConsumerTest, ARemovalWhoseAnswerIsLostIsFoundDone) {
   }
   EXPECT_EQ(proxy_.lost(), 2);
   EXPECT_EQ(left(), 6u);
-  EXPECT_TRUE(worker.acks.lost().empty());
+  EXPECT_TRUE(worker.acks.lost().empty() && worker.acks.doubtful().empty());
 }
 
 TEST_F(ConsumerTest, AnItemWhoseClaimWasDeletedIsNotRemoved) {
@@ -295,7 +295,9 @@ TEST_F(ConsumerTest, AClaimWithAnotherStepThatNeverArrivesIsNotMadeWithoutIt) {
   observer_.create("/q/place");
   Worker worker(through_proxy_);
   worker.take(1);
-  send_in_vain([&] { ASSERT_TRUE(worker.consumer.begin(1, deadline_in(20s), {{zk::Step::Kind::remove, "/q/place"}})); });
+  send_in_vain([&] {
+    ASSERT_TRUE(worker.consumer.begin(1, deadline_in(20s), {{zk::Step::Kind::remove, "/q/place"}}));
+  });
   EXPECT_TRUE(worker.consumer.collect(deadline_in(20s)).empty());
   EXPECT_EQ(observer_.read("/q/place").code, zk::Code::ok);
   EXPECT_EQ(observer_.read(claim(1)).code, zk::Code::no_node);
@@ -370,9 +372,11 @@ TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
     worker.give_back(worker.take(1));
     worker.consumer.forget_all();
   }
-  for (int i = 2; i < 8; ++i) {
-    EXPECT_EQ(texts(worker.take(1)), (Texts{std::to_string(i)}));
-    worker.consumer.forget_all();
+  for (int i = 0; i < 4; ++i) {
+    std::this_thread::sleep_for(110ms);  // until it lists them anew
+    const auto items = worker.take(1);
+    EXPECT_EQ(texts(items), (Texts{"2"}));
+    worker.give_back(items);
   }
 }
 

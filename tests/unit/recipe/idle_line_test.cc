@@ -20,7 +20,7 @@ using End = IdleEnd;
 
 struct Waiter {
   Waiter(const std::string& servers, const std::string& queue)
-      : session(loop, test::options_for(servers)),
+      : session(loop, test::options_for(servers, 60s)),  // a reconnect on a busy machine would wake it
         consumer(session, {queue}, "note"),
         line(loop, session, {queue}, "note", consumer) {
     session.open(deadline_in(20s));

@@ -221,7 +221,8 @@ TEST_F(PusherTest, NothingComesIntoASegmentThatSomebodyElseHasSealed) {
 }
 
 TEST_F(PusherTest, WhatOthersPushFillsASegmentToo) {
-  Party a(here_, "a"), b(here_, "b");
+  // Long sessions: b stands still while a pushes, and after a reconnect it would look at the segment.
+  Party a(here_, "a", 60s), b(here_, "b", 60s);
   a.push(600);
   b.push(500);  // b has learned of the others
   b.push(501);

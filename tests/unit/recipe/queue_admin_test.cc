@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/queue/admin while answers are lost, and while others change the queue: at each moment of it once.
 #include "recipe/queue/admin.h"
-
 #include "support/proxied.h"
 
 #include <functional>
@@ -23,8 +22,8 @@ class QueueAdminTest : public test::Proxied {
 
   void make_queue(const std::string& queue) {
     layout_ = {queue};
-    transact(steps_to_make(layout_));
-    transact({{Step::Kind::create, segment()}, {Step::Kind::create, dead_segment()}});
+    for (const Step& step : steps_to_make(layout_)) observer_.create(step.path, step.data);
+    for (const std::string& path : {segment(), dead_segment()}) observer_.create(path);
   }
   void transact(const std::vector<Step>& steps) {
     zk::Session& session = observer_.session();
@@ -78,13 +77,16 @@ TEST_F(QueueAdminTest, ARequeueWhoseAnswerIsLostIsDoneAndCountedOnce) {
 
 TEST_F(QueueAdminTest, ADeadItemThatSomebodyElseRemovesIsNotCounted) {
   sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
-        [&](zk::Session& session) { EXPECT_EQ(requeue_all(session), static_cast<int64_t>(size_of(segment()))); });
+        [&](zk::Session& session) {
+          const int64_t moved = requeue_all(session);
+          EXPECT_EQ(moved, static_cast<int64_t>(size_of(segment())));
+        });
 }
 
 TEST_F(QueueAdminTest, ARequeueFillsSegmentsAndSealsThem) {
   make_queue("/q");
-  std::vector<Step> steps(999, {Step::Kind::create, segment() + "/token-", "", -1,
-                                zk::CreateMode::persistent_sequential});
+  std::vector<Step> steps(999,
+                          {Step::Kind::create, segment() + "/token-", "", -1, zk::CreateMode::persistent_sequential});
   transact(steps);
   for (int i = 0; i < 3; ++i) bury(i);
   EXPECT_EQ(requeue_all(observer_.session()), 3);
@@ -129,6 +131,16 @@ TEST_F(QueueAdminTest, TheDeadAreListedInTheOrderInWhichTheyDied) {
   std::vector<std::string> names;
   for (const QueueItem& item : walk.next(10, soon())) names.push_back(item.name);
   EXPECT_EQ(names, (std::vector<std::string>{"token-0000000002", "token-0000000001"}));
+}
+
+TEST_F(QueueAdminTest, TheFirstBytesOfItemsBehindAnEmptySegmentAreListed) {
+  make_queue("/q");
+  transact({{Step::Kind::create, segment(1)},
+            {Step::Kind::create, segment(1) + "/token-0000000000", std::string(10000, 'x')}});
+  QueueWalk walk(observer_.session(), layout_.items());
+  const std::vector<QueueItem> items = walk.next(10, soon());
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items.front().data, std::string(200, 'x'));
 }
 
 TEST_F(QueueAdminTest, WhatIsGoneBeforeItIsLookedAtIsNotListed) {

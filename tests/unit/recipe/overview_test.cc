@@ -235,7 +235,7 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
     make(nodes, CreateMode::ephemeral_sequential);
     look(overview);
   }
-  EXPECT_TRUE(last_is_seen());
+  EXPECT_TRUE(last_is_seen()) << overview.figures().locks.size() << " locks, the last " << (overview.figures().locks.empty() ? "" : overview.figures().locks.back().path);
 }
 
 TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSays) {

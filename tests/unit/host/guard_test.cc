@@ -823,6 +823,7 @@ ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   if (zklock == 0) {
     Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
     Guarded second("exec sleep 60", inherited_once(), Service::again);
+    second.until_phase(CommandPhase::running);
     // It does not end, so what it holds stays open.
     kill(second.guard_pid(), SIGSTOP);
     folder.write("second", fmt::format("{}\n", second.guard_pid()));

@@ -94,9 +94,11 @@ TEST(Exchange, ASilentAddressLeavesTimeForTheNext) {
   Listener silent(kOther, listener.port(), 0);
   silent.fall_silent(kOther);
   std::thread server = answering(listener, "imok");
-  Exchange exchange({kOther, kOne}, listener.port(), {}, "ruok", 1000, deadline_in(2s));
+  const Deadline until = deadline_in(4s);
+  Exchange exchange({kOther, kOne}, listener.port(), {}, "ruok", 1000, until);
   run(exchange);
   EXPECT_EQ(exchange.text(), "imok");
+  EXPECT_LT(BootClock::now(), until);
   if (exchange.text().empty()) Exchange({kOne}, listener.port(), {}, "", 1, deadline_in(1s));
   server.join();
 }

@@ -361,14 +361,18 @@ ISOLATED_TEST(Guard, PhaseIsGoneOnceTheLastLeftoverEnds) {
 
 ISOLATED_TEST(Guard, KilledItselfIsNoticedAndItsTreeEnded) {
   const TempDir folder;
-  Guarded guarded("trap '' TERM; (setsid sleep 300 &) ; sleep 300 & echo >" + folder.file("ready") + "; sleep 300");
+  Guarded guarded("trap '' TERM; (setsid sh -c 'echo $$ >" + folder.file("daemon") +
+                  "; exec sleep 300' &); sleep 300 & echo >" + folder.file("ready") + "; sleep 300");
   Guard& guard = guarded.start();
   ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
   EXPECT_FALSE(guard.killed());
+  const pid_t daemon = pid_in(folder.file("daemon"));
   ::kill(guarded.guard_pid(), SIGKILL);
   EXPECT_TRUE(guarded.until([&] { return guard.killed(); }));
   EXPECT_TRUE(guarded.until_gone());
   EXPECT_TRUE(descendants_of(getpid()).empty());
+  EXPECT_FALSE(is_alive(daemon));
+  ::kill(daemon, SIGKILL);
 }
 
 ISOLATED_TEST(Guard, KilledBeforeTheStartEndsTheWait) {
@@ -414,7 +418,7 @@ ISOLATED_TEST(Guard, EndsTheWholeTreeWhenZklockIsKilled) {
 
 ISOLATED_TEST(Guard, EndsAStoppedCommandWhenZklockIsKilled) {
   const TempDir folder;
-  const pid_t zklock = start_zklock("echo $$ >" + folder.file("pid") + "; kill -STOP $$");
+  const pid_t zklock = start_zklock("sleep 300 & echo $$ >" + folder.file("pid") + "; kill -STOP $$");
   ASSERT_NE(pid_in(folder.file("pid")), 0);
   ::kill(zklock, SIGKILL);
   EXPECT_TRUE(nothing_is_left());
@@ -433,6 +437,27 @@ ISOLATED_TEST(Guard, EndsLeftoversThatItWasFinishingWhenZklockIsKilled) {
     return 0;
   });
   EXPECT_GT(zklock, 0);
+  EXPECT_TRUE(nothing_is_left());
+}
+
+// Killed during --min-hold, for example.
+ISOLATED_TEST(Guard, LeftoversThatWereLetGoRunOnWhenZklockIsKilled) {
+  const TempDir folder;
+  become_subreaper();
+  const pid_t zklock = support::start_process([&]() -> int {
+    Guarded guarded("sleep 300 & echo $! >" + folder.file("left"));
+    Guard& guard = guarded.start();
+    guarded.until_phase(CommandPhase::ended);
+    guard.let_go();
+    folder.write("guard", fmt::format("{}\n", guarded.guard_pid()));
+    for (;;) pause();
+  });
+  const pid_t guard = pid_in(folder.file("guard"));
+  const pid_t left = pid_in(folder.file("left"));
+  ::kill(zklock, SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return !is_alive(guard); }));
+  EXPECT_TRUE(is_alive(left));
+  kill_descendants();
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -585,6 +610,7 @@ ISOLATED_TEST(Guard, PastTheFenceNothingIsStarted) {
   Guard& guard = guarded.start();
   ASSERT_TRUE(guarded.until_gone());
   EXPECT_TRUE(guard.fenced());
+  EXPECT_EQ(guard.wait_status(), 0);  // else it ran, and was killed before it could do much
   EXPECT_FALSE(support::exists(folder.file("ran")));
 }
 
@@ -747,6 +773,8 @@ ISOLATED_TEST(Guard, TellsTheStatusesOfItsCommandsApart) {
 ISOLATED_TEST(Guard, GivesAWorkersCommandNoTerminalInputAndAGroupOfItsOwn) {
   const TempDir folder;
   const std::string file = folder.path() + "/out";
+  // Ours, which is not for it.
+  dup2(open(folder.write("input", "ours").c_str(), O_RDONLY), STDIN_FILENO);
   Guarded guarded(
       "cat; readlink /proc/self/fd/0 >" + file + "; ps -o pgid= -p $$ | tr -d ' ' >>" + file + "; echo $$ >>" + file,
       inherited_once(), Service::again);
@@ -795,13 +823,18 @@ ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   if (zklock == 0) {
     Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
     Guarded second("exec sleep 60", inherited_once(), Service::again);
-    second.start();
+    second.until_phase(CommandPhase::running);
+    // It does not end, so what it holds stays open.
+    kill(second.guard_pid(), SIGSTOP);
+    folder.write("second", fmt::format("{}\n", second.guard_pid()));
     first.start();
     for (;;) pause();
   }
+  const pid_t second = pid_in(folder.file("second"));
   ASSERT_TRUE(wait_until([&] { return pid_in(file) > 0; }));
   kill(zklock, SIGKILL);
   EXPECT_TRUE(wait_until([&] { return !is_alive(pid_in(file)); }));
+  kill(second, SIGKILL);
   waitpid(zklock, nullptr, 0);
 }
 

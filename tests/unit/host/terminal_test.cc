@@ -8,6 +8,7 @@
 
 #include <array>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,15 @@ ISOLATED_TEST(Remark, NeverWaitsForSomebodyElsesTerminal) {
 ISOLATED_TEST(Remark, NeverWaitsForAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  dup2(ends[1], STDERR_FILENO);
+  remark_for_long();
+  EXPECT_TRUE(is_blocking(ends[1]));
+}
+
+// Which nobody can open anew.
+ISOLATED_TEST(Remark, NeverWaitsForASocket) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
   dup2(ends[1], STDERR_FILENO);
   remark_for_long();
   EXPECT_TRUE(is_blocking(ends[1]));

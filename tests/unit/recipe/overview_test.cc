@@ -233,6 +233,7 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   };
   for (int looks = 0; looks < 4 && !last_is_seen(); ++looks) {
     make(nodes, CreateMode::ephemeral_sequential);
+    session_.synced_children("/t", soon());  // behind the events of what was made
     look(overview);
   }
   EXPECT_TRUE(last_is_seen());

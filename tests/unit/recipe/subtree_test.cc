@@ -18,7 +18,6 @@ constexpr size_t kNodes = 3000;  // six transactions
 class SubtreeTest : public testing::Test {
  protected:
   SubtreeTest() {
-    session_.open(soon());
     others_.create("/held");
     others_.create("/t/0", "");
     std::vector<zk::Call> calls;
@@ -26,6 +25,7 @@ class SubtreeTest : public testing::Test {
       calls.push_back(others_.session().client().create("/t/" + std::to_string(i), "", zk::CreateMode::persistent));
     }
     for (const zk::Call& call : calls) others_.session().await(call, soon());
+    session_.open(soon());
   }
   static Deadline soon() { return deadline_in(20s); }
 
@@ -41,7 +41,7 @@ class SubtreeTest : public testing::Test {
   std::string here_ = test::shared_servers() + test::new_chroot();
   test::Observer others_{here_};
   host::Loop loop_;
-  zk::Session session_{loop_, test::options_for(here_)};
+  zk::Session session_{loop_, test::options_for(here_, 30s)};
 };
 
 TEST_F(SubtreeTest, NoneIsRemovedOnceTheLockIsLost) {

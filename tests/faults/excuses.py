@@ -15,8 +15,9 @@ MOMENT = 500_000_000  # nanoseconds, on a busy machine
 ONLY_THE_COMMAND = ("zklock and guard killed", "command killed")
 FROZEN = ("all that runs frozen, less than a session", "all that runs frozen, more than a session")
 # Who waits when he is looked for may hold the lock when he is hit.
-TAKEN_AWAY = ("holder's node deleted", "waiter's node deleted", "lock deleted with all below it", "lock broken by force",
-              "holder's session closed by another", "waiter's session closed by another")
+TAKEN_AWAY = ("holder's node deleted", "waiter's node deleted", "lock deleted with all below it",
+              "lock broken by force", "holder's session closed by another",
+              "waiter's session closed by another")
 
 
 def healed_at(events, number):

@@ -74,6 +74,21 @@ class ExcusesTest(unittest.TestCase):
     def test_so_has_who_was_in_line_when_the_lock_was_deleted(self):
         self.assertEqual(self.check((4.3, 77), {"kind": "lock deleted with all below it", "runs": ["1.1"]}, 76), [])
 
+    def tokens(self, fault):
+        """Of one that is entered with a smaller token than that of the one before."""
+        lines = [("enter 2.1 101", 1.0), ("exit 2.1 101", 1.1), ("enter 1.1 100", 1.2), ("exit 1.1 100", 1.3)]
+        with open(os.path.join(self.folder, "history"), "w", encoding="ascii") as history:
+            history.writelines(f"{words} {int(at * SECOND)} 77\n" for words, at in lines)
+        text = "".join(json.dumps({"at": int(at * SECOND), "what": what, **more}) + "\n" for at, what, more in (
+            (0, "start", {}), (0.9, "fault", fault), (2, "stop", {})))
+        with open(os.path.join(self.folder, "events"), "w", encoding="ascii") as events:
+            events.write(text)
+        return checker.check(os.path.join(self.folder, "history"), os.path.join(self.folder, "events"))[1]
+
+    def test_a_command_that_was_being_started_then_may_begin_after_the_next_ones(self):
+        self.assertEqual(self.tokens({"kind": "holder's node deleted", "run": "1.1"}), [])
+        self.assertIn("token does not grow", self.tokens({"kind": "holder's node deleted", "run": "3.1"})[0])
+
     def test_who_has_begun_while_the_lock_was_deleted_was_hit_too(self):
         fault = {"at": 5, "what": "fault", "kind": "lock deleted with all below it", "runs": ["1.1"]}
         events = [{"at": 1, "what": "begin", "run": "1.0"}, {"at": 2, "what": "end", "run": "1.0"}, fault,

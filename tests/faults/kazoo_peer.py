@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A contender that is Kazoo's: kazoo_peer.py SERVERS LOCK HISTORY RUN MILLISECONDS
 
-It takes LOCK once and notes that in HISTORY as holder.cc does, with the kernel's lock HISTORY.NAME too, where NAME is the
-last part of LOCK. It has no guard: so its session is long, no fault hits its process, and it ends itself, with 76,
+It takes LOCK once and notes that in HISTORY as holder.cc does, with the kernel's lock HISTORY.NAME too, where NAME is
+the last part of LOCK. It has no guard: so its session is long, no fault hits its process, and it ends itself, with 76,
 when it has had no connection for so long that its session may be over soon.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that are signals which zklock obeys, or hands on to its command, in each phase of its life."""
+"""The faults of faults.py that are signals which zklock obeys, or hands on to its command, in each phase."""
 
 import contextlib
 import signal

@@ -58,8 +58,8 @@ class WireFaults:
             yield None
             return
         # Whose words are lost, and who would hear them.
-        words = (number, other) if "is not heard" in fault.kind or fault.kind == "leader does not hear a follower" else (
-            other, number)
+        mute = "is not heard" in fault.kind or fault.kind == "leader does not hear a follower"
+        words = (number, other) if mute else (other, number)
         hit = self._begin(fault, server=number, words=words)
         with self._kept_from(number, other):
             self._network.cut_one_way(*words)

@@ -292,6 +292,6 @@ class Fenced:
             words = [self.place.zklock, "-S", self.direct, "value", "get", "--json", f"{VALUE}{lock}"]
             done = subprocess.run(words, check=False, env=self.place.environment, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            if done.stdout:
-                there = json.loads(done.stdout)
+            there = json.loads(done.stdout) if done.stdout else {"exists": False}
+            if there["exists"]:
                 self.events.add("final", lock=lock, token=int(there["value"].split()[0]), version=there["version"])

@@ -158,25 +158,6 @@ TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
   EXPECT_EQ(contenders("/b"), 1u);
 }
 
-// In which nothing of ours has arrived, the withdrawal neither: they go with their session.
-TEST_F(LockSetTest, AfterAnOutageTheOldPlacesOfTheSessionAreInNobodysWay) {
-  Party holder(here_, {"/b"}, 30s);
-  holder.acquire();
-  Party party(through_proxy_, {"/a", "/b"}, 3s);
-  bool cut = false;
-  const Script script(party.loop, [&] {
-    if (!cut && contenders("/b") == 2) {
-      cut = true;
-      proxy_.cut(true);
-    }
-    if (party.observer.disturbed + party.observer.expired == 0) return;
-    proxy_.accept_again();
-    if (holder.session.connected()) holder.lock.release(20s);
-  });
-  EXPECT_EQ(party.acquire(), Outcome::held);
-  EXPECT_TRUE(cut);
-}
-
 // While we wait for the second, a quorum goes on confirming the first, so that both can be counted from now.
 TEST_F(LockSetTest, TheFirstIsProvedWhileWeWaitForTheSecond) {
   Party holder(here_, {"/b"}, 30s), party(here_, {"/a", "/b"}, 1s);

@@ -135,9 +135,9 @@ expect_lost() {
 }
 
 @test "a heartbeat keeps claims for longer than the session timeout, and asks for none that has ended" {
-  queue_of long done later
+  queue_of long good later
   background zklock queue pull -N 3 -j 3 --retry-delay 1ms /q -- \
-    sh -c 'case $(cat) in done) ;; later) exit 75 ;; *) until [ -e go ]; do sleep 0.02; done ;; esac'
+    sh -c 'case $(cat) in good) ;; later) exit 75 ;; *) until [ -e go ]; do sleep 0.02; done ;; esac'
   pid[a]=$!
   wait_until "the others have gone" eval '[[ $(zklock queue count --json /q | jq .items) == 2 ]] && is_free 2'
   is_claimed 0
@@ -184,7 +184,7 @@ end_with() { echo "$2" >"$1.new" && mv "$1.new" "$1.go"; }
     --connect-timeout 1m --follow -j 4 /q -- sh -c 'read -r item; trap "touch $item.term; exit 0" TERM; touch $item.runs
       until [ -s $item.go ]; do sleep 0.02; done; exit $(cat $item.go)' 2>a.err
   pid[a]=$!
-  wait_until "all run" eval '(($(ls *.runs | wc -l) == 4))'
+  wait_until "all run" eval '(($(compgen -G "*.runs" | wc -l) == 4))'
   kill -STOP "${pid[relay]}"
   end_with first 0
   wait_until "it has ended" runs 3
@@ -212,5 +212,5 @@ runs() {
   wait_until "both run" test -e one.runs -a -e two.runs
   kill -KILL "$(guard_of "${pid[a]}" | head -1)"
   expect_lost "a guard was killed"
-  assert_equal "$(ls ./*.term | wc -l)" 1
+  assert_equal "$(compgen -G "*.term" | wc -l)" 1
 }

@@ -823,6 +823,7 @@ ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   if (zklock == 0) {
     Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
     Guarded second("exec sleep 60", inherited_once(), Service::again);
+    second.start();
     first.start();
     for (;;) pause();
   }

@@ -823,18 +823,13 @@ ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   if (zklock == 0) {
     Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
     Guarded second("exec sleep 60", inherited_once(), Service::again);
-    second.until_phase(CommandPhase::running);
-    // It does not end, so what it holds stays open.
-    kill(second.guard_pid(), SIGSTOP);
-    folder.write("second", fmt::format("{}\n", second.guard_pid()));
+    second.start();
     first.start();
     for (;;) pause();
   }
-  const pid_t second = pid_in(folder.file("second"));
   ASSERT_TRUE(wait_until([&] { return pid_in(file) > 0; }));
   kill(zklock, SIGKILL);
   EXPECT_TRUE(wait_until([&] { return !is_alive(pid_in(file)); }));
-  kill(second, SIGKILL);
   waitpid(zklock, nullptr, 0);
 }
 

@@ -106,7 +106,10 @@ void ProtectedNode::make_parents(Deadline until) {
 NodeState ProtectedNode::find(Deadline until) {
   const Answer list = session_.settled_children(parent(), until);
   if (list.code == Code::expired) return NodeState::expired;
-  if (list.code == Code::no_node) return NodeState::missing;
+  if (list.code == Code::no_node) {
+    host::trace("not found", {{"node", stem_}});
+    return NodeState::missing;
+  }
   if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
   for (const std::string& name : list.names) {
     const std::string path = parent() + "/" + name;

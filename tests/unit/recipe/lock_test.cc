@@ -361,38 +361,6 @@ TEST_F(LockTest, AReleaseThatNoServerTakesHasWaitedAlready) {
   EXPECT_LT(BootClock::now() - began, 500ms);
 }
 
-// One of no set, as the place in line of an idle consumer.
-TEST_F(LockTest, OneThatIsNotHeldLeavesNoNodeByItself) {
-  Party holder(server_ + chroot_, 30s);
-  holder.acquire();
-  host::Loop loop;
-  zk::Session session(loop, test::options_for(here_, 30s));
-  session.open(deadline_in(20s));
-  test::CountingObserver observer;
-  Lock lock(session, "/l", {}, "data", observer);
-  EXPECT_EQ(lock.acquire({true, deadline_in(100ms)}), Outcome::busy);
-  EXPECT_EQ(contenders(), 1u);
-  const Script script(loop, [&] {
-    if (contenders() == 2) throw Failure::by_signal(2);
-  });
-  EXPECT_THROW(lock.acquire({}), Failure);
-  EXPECT_EQ(contenders(), 1u);
-}
-
-// One session may have several.
-TEST_F(LockTest, ALostCreateAnswerFindsNoOtherNodeOfOurs) {
-  host::Loop loop;
-  zk::Session session(loop, test::options_for(through_proxy_, 30s));
-  session.open(deadline_in(20s));
-  test::CountingObserver observer;
-  Lock first(session, "/l", {}, "data", observer), second(session, "/l", {}, "data", observer);
-  ASSERT_EQ(first.acquire({}), Outcome::held);
-  proxy_.lose_answer_to(test::opcode::kCreate);
-  EXPECT_EQ(second.acquire({false, kNever}), Outcome::busy);
-  EXPECT_EQ(proxy_.lost(), 1);
-  EXPECT_EQ(observer_.read(first.held().node).code, zk::Code::ok);
-}
-
 // Who holds it is only for a message.
 TEST_F(LockTest, AGlanceIsAnsweredWithinASecondOrNotAtAll) {
   Party party(through_proxy_, 30s);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fault_proxy.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <functional>
 #include <netinet/tcp.h>
@@ -67,7 +66,6 @@ void FaultProxy::Framing::pass(const char* bytes, size_t length) {
     length_ = length_ << 8 | static_cast<unsigned char>(bytes[i]);
     if (++header_ < sizeof length_) continue;
     body_ = length_;
-    longest_ = std::max(longest_, length_);
     header_ = length_ = 0;
   }
 }
@@ -136,7 +134,7 @@ void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
   if (client_ready && pair.client) {
     // A broken client leaves the server's side open: what it sent is still on its way.
     const auto follow = [&](const char* bytes, size_t length) { pair.requests.pass(bytes, length); };
-    if (!copy(pair.client.get(), pair.server.get(), follow) || pair.requests.longest() > largest_) {
+    if (!copy(pair.client.get(), pair.server.get(), follow)) {
       pair.client.reset();
       pair.server.reset();
       return;

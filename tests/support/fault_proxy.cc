@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fault_proxy.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -93,7 +92,6 @@ std::vector<FaultProxy::Request> FaultProxy::Framing::pass(const char* bytes, si
     length_ = (header_ == 0 ? 0 : length_ << 8) | static_cast<unsigned char>(bytes[i]);
     if (++header_ < sizeof length_) continue;
     body_ = length_;
-    longest_ = std::max(longest_, length_);
     header_ = 0;
   }
   return whole;
@@ -181,7 +179,7 @@ void FaultProxy::take_requests(Pair& pair) {
   const std::vector<Request> whole = pair.requests.pass(bytes.data(), bytes.size());
   const bool refused =
       refuse_resumed_ && !whole.empty() && whole[0].first && (whole[0].number(16) | whole[0].number(20));
-  if (bytes.empty() || refused || pair.requests.longest() > largest_ || is_to_break(whole)) {
+  if (bytes.empty() || refused || is_to_break(whole)) {
     pair.client.reset();
     pair.server.reset();
     return;

@@ -72,9 +72,6 @@ class FaultProxy {
   // Nobody takes a session up again; new ones are made.
   void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
 
-  // From now on a request of more bytes breaks its connection, as at a server with a small jute.maxbuffer.
-  void set_largest(uint32_t bytes) { largest_ = bytes; }
-
   int accepted() const { return accepted_; }  // connections, ever
   int lost() const { return lost_; }          // answers thrown away by lose_next_answer()
   int requests(int op) const;                 // with that opcode, ever
@@ -94,12 +91,10 @@ class FaultProxy {
     // The requests that have become whole.
     std::vector<Request> pass(const char* bytes, size_t length);
     bool at_boundary() const { return header_ == 0 && body_ == 0; }
-    uint32_t longest() const { return longest_; }
 
    private:
     size_t header_ = 0;  // bytes of the length seen
     uint32_t length_ = 0;
-    uint32_t longest_ = 0;
     size_t body_ = 0;  // bytes still to come
     Request request_{true, {}};
   };
@@ -127,7 +122,6 @@ class FaultProxy {
   std::atomic<Mode> mode_{Mode::pass};
   std::atomic<bool> refuse_{false};
   std::atomic<bool> lose_next_{false};
-  std::atomic<uint32_t> largest_{UINT32_MAX};
   std::atomic<bool> end_{false};
   std::atomic<int> accepted_{0};
   std::atomic<int> lost_{0};

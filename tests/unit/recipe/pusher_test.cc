@@ -270,18 +270,5 @@ TEST_F(PusherTest, WhatWasNotSentIsNotDoubtful) {
   EXPECT_EQ(queue(), numbers(20));
 }
 
-TEST_F(PusherTest, ServersThatTakeLessThanABatchAreNamedAsTheReason) {
-  Party party(through_proxy_);
-  proxy_.set_largest(1000);
-  try {
-    party.push(500);
-    FAIL();
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.status(), ExitStatus::unavailable);
-    EXPECT_NE(failure.text().find("jute.maxbuffer"), std::string::npos) << failure.text();
-  }
-  EXPECT_EQ(party.pusher.in(), 0);
-}
-
 }  // namespace
 }  // namespace zklock::recipe

@@ -127,7 +127,7 @@ TEST_F(QueueAdminTest, TheDeadAreListedInTheOrderInWhichTheyDied) {
   make_queue("/q");
   bury(2);
   bury(1);
-  QueueWalk walk(observer_.session(), layout_.dead());
+  QueueWalk walk(observer_.session(), layout_, true);
   std::vector<std::string> names;
   for (const QueueItem& item : walk.next(10, soon())) names.push_back(item.name);
   EXPECT_EQ(names, (std::vector<std::string>{"token-0000000002", "token-0000000001"}));
@@ -137,7 +137,7 @@ TEST_F(QueueAdminTest, TheFirstBytesOfItemsBehindAnEmptySegmentAreListed) {
   make_queue("/q");
   transact({{Step::Kind::create, segment(1)},
             {Step::Kind::create, segment(1) + "/token-0000000000", std::string(10000, 'x')}});
-  QueueWalk walk(observer_.session(), layout_.items());
+  QueueWalk walk(observer_.session(), layout_, false);
   const std::vector<QueueItem> items = walk.next(10, soon());
   ASSERT_EQ(items.size(), 1u);
   EXPECT_EQ(items.front().data, std::string(200, 'x'));
@@ -146,7 +146,7 @@ TEST_F(QueueAdminTest, TheFirstBytesOfItemsBehindAnEmptySegmentAreListed) {
 TEST_F(QueueAdminTest, WhatIsGoneBeforeItIsLookedAtIsNotListed) {
   sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
         [&](zk::Session& session) {
-          QueueWalk walk(session, layout_.dead());
+          QueueWalk walk(session, layout_, true);
           for (const QueueItem& item : walk.next(10, soon())) EXPECT_NE(item.stat.created, 0);
         });
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A new session may be on a server that is behind what was seen before.
-TEST(WatchedNodeTest, AsksForASyncOnceASession) {
+TEST(WatchedNode, AsksForASyncOnceASession) {
   const std::string here = test::shared_servers() + test::new_chroot();
   test::Observer(here).create("/v", "text");
   host::Loop loop;

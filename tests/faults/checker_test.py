@@ -180,6 +180,14 @@ class CheckerTest(unittest.TestCase):
         shot = [(at, what, {**rest, "status": -9} if rest.get("status") == 76 else rest) for at, what, rest in shot]
         self.assertEqual(self.check(GOOD, shot)[1], [])
 
+    def test_what_a_busy_machine_can_cause_has_a_status_of_its_own(self):
+        late = ["free for 9.1 s, from 1 to 10", "number 3 is unused for 8 s", "late: wait1.3 has ended with 75 after 9 s",
+                "contender 2 has not been inside since the last fault", "left over: node /l/_c_1-lock-1, of session 0x1"]
+        self.assertEqual(checker.status_of([]), 0)
+        self.assertEqual(checker.status_of(late), checker.LATE)
+        for worse in ("overlap: 1.1 lives on", "lost: 3 of 9 lines", "left over: process 7", "margin: 1.1 lives"):
+            self.assertEqual(checker.status_of([*late, worse]), 1)
+
     # --- what is left ---------------------------------------------------------------------------------
 
     def test_a_process_or_a_node_that_is_left_is_a_violation(self):

@@ -59,15 +59,17 @@ class Record:
                     return True
         return any(at < end for at in since.values())
 
-    def has_wrong_clock(self, at):
-        """Whether a server's clock is wrong then, or was when the last success was noted."""
+    def has_wrong_clock(self, run, at):
+        """Whether a server's clock was wrong while this run had its place in line, or when the last success was
+        noted."""
         since = {}
         for event in self.marks:
             if not event.get("kind", "").startswith("wall clock of a server"):
                 continue
             if event["what"] == "fault":
                 since[event["kind"]] = event["at"]
-            elif event["kind"] in since and since.pop(event["kind"]) < at < event["at"] + 2 * ONCE_PER * SECOND:
+            elif event["kind"] in since and since.pop(event["kind"]) < at and (
+                    self.begins.get(run, at) < event["at"] + 2 * ONCE_PER * SECOND):
                 return True
         return any(begun < at for begun in since.values())
 
@@ -158,7 +160,7 @@ def once_too_often(record):
     done = [section for section in record.history.sections if section.exit and section.exit.word == "exit"
             and record.ends.get(section.run, {}).get("status") == 0]
     for section in record.history.sections:
-        if record.has_wrong_clock(section.enter.at):
+        if record.has_wrong_clock(section.run, section.enter.at):
             continue
         late = [one for one in done if 0 < section.enter.at - one.exit.at < (ONCE_PER - CLOCKS) * SECOND]
         if late:
@@ -172,7 +174,7 @@ def refused_without_cause(record):
         return
     sections = [section for section in record.history.sections if section.exit and section.exit.word == "exit"]
     for run, end in record.ends.items():
-        if end["status"] != 75 or run in record.sections or record.has_wrong_clock(end["at"]):
+        if end["status"] != 75 or run in record.sections or record.has_wrong_clock(run, end["at"]):
             continue
         over = [record.ends[one.run]["at"] if one.run in record.ends else end["at"] for one in sections
                 if one.enter.at < end["at"]]

@@ -197,7 +197,7 @@ class Story {
   static bool watches_still(const Life& life, size_t had) {
     return had > 0 && life.marks[had].event.is("woken") && life.marks[had - 1].event.is("seen");
   }
-  static bool is_look(const Event& event) { return event.is("seen") || event.is("proved"); }
+  static bool is_look(const Event& event) { return event.is("seen") || (event.is("proved") && event.has("node")); }
 
   // Of one that was killed: its last request may be done, its command is dead, its session ends.
   static bool may_follow(const Life& life, std::string_view what) {

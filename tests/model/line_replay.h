@@ -195,7 +195,11 @@ class Story {
   }
   // It has looked though its watch had not fired, which is there still (Lock::is_watched).
   static bool watches_still(const Life& life, size_t had) {
-    return had > 0 && life.marks[had].event.is("woken") && life.marks[had - 1].event.is("seen");
+    const auto own = [](const Mark& mark) { return !mark.event.is("proved") || mark.event.has("node"); };
+    const auto here = life.marks.begin() + static_cast<ptrdiff_t>(had);
+    const auto next = std::find_if(here, life.marks.end(), own);
+    const auto last = std::find_if(std::make_reverse_iterator(here), life.marks.rend(), own);
+    return next != life.marks.end() && next->event.is("woken") && last != life.marks.rend() && last->event.is("seen");
   }
   static bool is_look(const Event& event) { return event.is("seen") || (event.is("proved") && event.has("node")); }
 

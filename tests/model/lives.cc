@@ -30,6 +30,7 @@ class Reader {
 
   void read(const Account& account) {
     taken_ = std::any_of(account.begin(), account.end(), [](const Event& event) { return event.is("taken away"); });
+    const size_t before = lives_.size();
     for (const Event& event : account) take(event);
     for (auto& [line, life] : open_) {
       life.killed = true;
@@ -37,6 +38,7 @@ class Reader {
       life.in_flight = requested_[line];
       close(life);
     }
+    if (any_) lives_.erase(lives_.begin() + static_cast<ptrdiff_t>(before), lives_.end());
   }
 
  private:
@@ -54,10 +56,12 @@ class Reader {
     if (found == open_.end()) return;
     note(found->second, event);
     requested_[line] = is_request(event);
+    if (event.is("seen") && !event.has("predecessor")) had_turn_.insert(line);
     if (event.is("deleted") || event.is("recorded")) end(line);
   }
 
   void begin(const Event& event, const std::string& line) {
+    for (const auto& [other, life] : open_) any_ |= !had_turn_.contains(other);
     Life& life = open_[line] = Life{event.pid, timeout_, line};
     life.taken = life.removed = life.may_expire = taken_;
     since_[line] = event.at;
@@ -112,10 +116,12 @@ class Reader {
 
   std::vector<Life>& lives_;
   int64_t timeout_ = 0;
+  bool any_ = false;    // it waits in several lines at once: recipe::AnyLock, which any_model.cc has
   bool taken_ = false;  // somebody has deleted its nodes, or ended its session, some time
   std::map<std::string, Life> open_;
   std::map<std::string, int64_t> since_;  // the last thing that it told of
   std::map<std::string, bool> requested_;
+  std::set<std::string> had_turn_;  // the lines in which it has had its turn
 };
 
 bool is_shared(const std::string& node) {

@@ -33,7 +33,7 @@ struct Life {
 };
 
 // In lines of locks that somebody was granted, and of the gates to slots. No others': a place in an idle line goes with
-// a claim. Nor those with shared contenders.
+// a claim. Nor those with shared contenders, nor of who wants any of several.
 std::vector<Life> lives_in(const std::vector<Account>& accounts);
 
 // Whether one of these nodes was waited for.

@@ -306,6 +306,23 @@ TEST_F(LastSuccessTest, TheYoungestCounts) {
   EXPECT_LT(of_c, of_b);
 }
 
+TEST_F(LastSuccessTest, WhatCameAfterOurPlaceIsYoungerThanItWhateverTheClocksSay) {
+  Party party(here_, {"/a"});
+  const Deadline began = BootClock::now();
+  party.acquire();
+  observer_.create("/a.last");
+  for (const std::chrono::milliseconds wrong : {-1h, 1h}) {
+    std::vector<Held> held = party.lock.held();
+    held[0].created_ms += wrong.count();
+    LastSuccess success(party.session, held, "text");
+    const auto age = success.age(deadline_in(20s));
+    ASSERT_TRUE(age);
+    EXPECT_GE(*age, Duration::zero());
+    EXPECT_LE(*age, BootClock::now() - began);
+    EXPECT_EQ(success.ahead(), Duration::zero());
+  }
+}
+
 TEST_F(LastSuccessTest, ALostAnswerIsLookedUp) {
   Party party(through_proxy_, {"/a"});
   party.acquire();

@@ -36,6 +36,7 @@ struct Stat {
   int32_t children = 0;         // how many there are
   int32_t data_length = 0;      // bytes
   int64_t child_changed = 0;    // pzxid: the zxid by which a child last came or went
+  int64_t modified = 0;         // mzxid: that by which the data was last written
 };
 
 struct Answer {

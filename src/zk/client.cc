@@ -98,7 +98,7 @@ void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vec
 
 Stat stat_of(const ::Stat& stat) {
   return {stat.czxid,    stat.ctime,       stat.mtime,      stat.version, stat.ephemeralOwner,
-          stat.cversion, stat.numChildren, stat.dataLength, stat.pzxid};
+          stat.cversion, stat.numChildren, stat.dataLength, stat.pzxid,   stat.mzxid};
 }
 
 // What the library hands back with the answer to a request.

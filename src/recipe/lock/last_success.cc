@@ -23,14 +23,16 @@ void trace_success(const char* event, const Held& held) {
 
 // The server's time is known of the moment at which our node was made, and our own clock counts from there. As that
 // moment lies between two, the age does, and the server counts whole milliseconds: in the future is what is so by the
-// greatest one, young enough what is so by the smallest. A zklock that runs us has had the lock for longer, and nobody
-// tells for how long.
-Duration age_of_success(int64_t succeeded_ms, const Held& held, bool ours) {
-  const Duration age = span_between(succeeded_ms, held.created_ms);
+// greatest one, young enough what is so by the smallest. What came after our node is younger than that, whatever the
+// servers' clocks say. A zklock that runs us has had the lock for longer, and nobody tells for how long.
+Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
+  const Duration age = span_between(last.modified_ms, held.created_ms);
   if (!ours) return std::max(age, Duration::zero());
   const Deadline now = BootClock::now();
+  const Duration least = age + (now - held.seen);
+  if (last.modified > held.token) return std::clamp(least, Duration::zero(), now - held.asked);
   const Duration most = age + (now - held.asked) + 1ms;
-  return most < Duration::zero() ? most : std::max(age + (now - held.seen), Duration::zero());
+  return most < Duration::zero() ? most : std::max(least, Duration::zero());
 }
 
 }  // namespace
@@ -49,7 +51,7 @@ std::optional<Duration> LastSuccess::age(Deadline until) {
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
-    const Duration age = age_of_success(last.stat.modified_ms, success.held, success.held.owner == session_.id());
+    const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
     host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});
     if (age >= Duration::zero()) youngest = std::min(youngest.value_or(age), age);

@@ -114,6 +114,7 @@ std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& polic
 
 // `pzxid`: the last change of the line that the list has.
 void Lock::trace_place() const {
+  if (!host::is_traced()) return;
   const std::string before = child(place_.predecessor);
   const bool waits = place_.turn == Turn::waiting;
   host::trace("seen", {{"node", own_.path()},

@@ -43,8 +43,9 @@ OFTEN = 3
 LEAST_QUORUM = 0.15  # of the time
 LATE = 3
 # Something has not happened in time, of which a busy machine alone may be the cause.
-IN_TIME = re.compile(r"free for |number \d+ is unused |late: |unsettled: |left over: node |contender \d+ has not been "
-                     r"|never were |a quorum for |\d+ faults of |\d+ losses with a fenced write |\d+ times planned, ")
+IN_TIME = re.compile(r"(?:\w+: )?(?:free for |number \d+ is unused |late: |unsettled: |left over: node |never were "
+                     r"|contender \d+ has not been |a quorum for |\d+ faults of |\d+ losses with a fenced write "
+                     r"|\d+ times planned, )")
 
 
 def overlaps(history, excuses):

@@ -181,7 +181,7 @@ class CheckerTest(unittest.TestCase):
         self.assertEqual(self.check(GOOD, shot)[1], [])
 
     def test_what_a_busy_machine_can_cause_has_a_status_of_its_own(self):
-        late = ["free for 9.1 s, from 1 to 10", "number 3 is unused for 8 s", "late: wait1.3 has ended with 75 after 9 s",
+        late = ["free for 9.1 s, from 1 to 10", "number 3 is unused for 8 s", "waits: late: wait1.3 has ended after 9 s",
                 "contender 2 has not been inside since the last fault", "left over: node /l/_c_1-lock-1, of session 0x1"]
         self.assertEqual(checker.status_of([]), 0)
         self.assertEqual(checker.status_of(late), checker.LATE)

@@ -3,7 +3,7 @@
 
     left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
     cut short inside              76; a member's command never is
-    never entered                 what its options allow: 75, 69
+    never entered                 what its options allow: 75, 69; 76 where it was hit before its command began
     killed by the suite           that, or whatever it had come to
     ended by the suite's TERM     the signal, or what the command made of it
 """
@@ -22,7 +22,7 @@ def may_lose(spec):
 def fitting(spec, section, hits):
     """The statuses that fit. `section`: the last one of the run, None if it has never entered; `hits`: faults."""
     if section is None:
-        fits = set(spec.ends_alone)
+        fits = set(spec.ends_alone) | ({LOST} if may_lose(spec) and hits else set())
     elif section.exit:
         fits = {FAILED if section.exit.word == "fail" else 0}
         fits |= {LOST} if may_lose(spec) else set()

@@ -80,7 +80,11 @@ class Reader {
     if (event.is("granted")) life.granted = true;
     if (event.has("czxid")) life.nodes.insert(event.text("node"));
     if (event.has("predecessor")) life.named.insert(event.text("predecessor"));
-    if (is_request(event)) return static_cast<void>(since_[line] = event.at);
+    if (is_request(event)) {
+      // The lease asks while something else of ours is under way; its proof says itself when it was sent.
+      if (!is_wide(event)) since_[line] = event.at;
+      return;
+    }
     const bool told = !is_wide(event) || event.is("proved") || event.is("closing");
     if (told) mark(life, event);
   }

@@ -110,7 +110,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   assert_equal "$(znode ls /g)" a
   expect_error 75 "cannot join /g as 'a': the name is taken, for" zklock group join --unique --name a /g -- true
   expect_error 75 "by session 0x" zklock group join --unique --name a -w 0 /g -- true
-  expect_error 75 "the name is taken" zklock group join --unique --name a -w 300ms /g -- true
+  expect_error 75 "the name is taken" zklock group join --unique --name a -w 2s /g -- true
   expect_status 75 zklock group join -q --unique --name a /g -- true
   assert_equal "$stderr" ""
   expect_status 0 zklock group join --unique --name b /g -- true

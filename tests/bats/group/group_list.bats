@@ -152,7 +152,7 @@ two_members() {
 
 @test "wait: not in time is 75 and says how many there are" {
   two_members
-  expect_error 75 "cannot wait for /g any longer: 2 members, not at least 3" zklock group wait --at-least 3 -w 300ms /g
+  expect_error 75 "cannot wait for /g any longer: 2 members, not at least 3" zklock group wait --at-least 3 -w 2s /g
   expect_error 75 "cannot wait for /g any longer: 2 members, not at most 1" zklock group wait --at-most 1 -w 0 /g
   expect_status 75 zklock group wait -q --at-most 1 -w 0 /g
   assert_equal "$stderr" ""

@@ -113,7 +113,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
 @test "--wait-all: the lock is held until what the command left behind is gone, its status comes back (scenario 32)" {
   leaves_behind --wait-all
   stand_behind
-  expect_status 75 zklock run -q -w 300ms /l -- true
+  expect_status 75 zklock run -q -w 2s /l -- true
   refute lives b
   touch a.go
   expect_end 7 "${pid[a]}"

@@ -78,7 +78,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 @test "who does not let go in time is named, and how to go on: 75" {
   stubborn s /l/x-lock- 10.0.0.1
   expect_error 75 "cannot break /l: '10.0.0.1' has not let go in time; --force takes the lock away" \
-    zklock break --yes -w 200ms /l
+    zklock break --yes -w 2s /l
   assert text_is "${node[s]}" __REVOKE__
   expect_error 75 "somebody who was asked to let go has not let go" zklock break --yes -w 0 /l
   expect_status 75 zklock break --yes -q -w 0 /l
@@ -89,7 +89,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   stubborn a /l/x__rlock__ first
   stubborn b /l/y__rlock__ second
   stubborn c /l/z__lock__ third
-  expect_error 75 "cannot break /l: 'first', 'second' have not let go in time" zklock break --yes -w 100ms /l
+  expect_error 75 "cannot break /l: 'first', 'second' have not let go in time" zklock break --yes -w 2s /l
   assert text_is "${node[c]}" third
 }
 
@@ -115,7 +115,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   stubborn s /l/x-lock- 10.0.0.1
   begin w /l
   wait_until "w stands in line" has_nodes /l 2
-  expect_status 0 zklock break --yes --force -w 200ms /l
+  expect_status 0 zklock break --yes --force -w 2s /l
   assert_equal "$stderr" "zklock: took /l away from '10.0.0.1', which may still be running"
   wait_until "w holds the lock" test -s w.held
   let_all_go w

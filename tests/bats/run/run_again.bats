@@ -125,7 +125,7 @@ lose() { znode rm "$(its_node)"; }
 @test "no server answers for a while, and it only stands by: it stands by again" {
   hold h /l
   start_relay "${ZKLOCK_SERVERS%/*}"
-  serve b --session-timeout 500ms --connect-timeout 300ms -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
+  serve b --session-timeout 500ms --connect-timeout 1s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
   wait_until "it stands by" has_nodes /l 2
   kill -STOP "${pid[relay]}"
   wait_for "trying again in 1.0s" b.err
@@ -138,7 +138,7 @@ lose() { znode rm "$(its_node)"; }
 
 @test "no server answers for a while: it goes on when one does" {
   start_relay "${ZKLOCK_SERVERS%/*}"
-  serve a --session-timeout 600ms --connect-timeout 300ms -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
+  serve a --session-timeout 600ms --connect-timeout 1s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
   await_run a 1
   kill -STOP "${pid[relay]}"
   wait_for "no quorum confirmed the lock for" a.err

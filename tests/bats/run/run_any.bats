@@ -112,8 +112,8 @@ counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" 
   hold x /a
   hold y /b
   began=$(now_us)
-  expect_error 75 "cannot take any of /a, /b: all are busy; /" zklock run -w 700ms --any /a /b -- touch ran
-  assert [ $(($(now_us) - began)) -ge 700000 ]
+  expect_error 75 "cannot take any of /a, /b: all are busy; /" zklock run -w 2s --any /a /b -- touch ran
+  assert [ $(($(now_us) - began)) -ge 2000000 ]
   assert_equal "$(count_nodes /a) $(count_nodes /b)" "1 1"
   assert [ ! -e ran ]
   begin w -w 20s --any /a /b

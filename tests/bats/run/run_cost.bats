@@ -50,7 +50,7 @@ has_watches() { (($(count watch_count) == $1)); }
   local before with=() socket
   for socket in '' /no/such/manager; do
     before=$(requests)
-    NOTIFY_SOCKET=$socket expect_status 75 zklock run -w 300ms /l -- true
+    NOTIFY_SOCKET=$socket expect_status 75 zklock run -w 2s /l -- true
     with+=($(($(requests) - before)))
   done
   assert_equal "${with[1]}" "${with[0]}"
@@ -151,7 +151,7 @@ has_watches() { (($(count watch_count) == $1)); }
   # 3 are znode's own each; the waiter and the holder look again
   assert [ "$(($(requests) - received))" -le $((20 * 10)) ]
   received=$(requests)
-  expect_status 75 zklock run -w 300ms /l -- true
+  expect_status 75 zklock run -w 2s /l -- true
   assert [ "$(($(requests) - received))" -le 9 ] # connect, create, list, two watches; list, read; delete, close
   let_all_go h w
 }

@@ -127,7 +127,7 @@ left_behind() {
 @test "a zklock left behind under the same lock keeps it until it ends; the status is the command's" {
   # shellcheck disable=SC2016
   left_behind 'exec "$ZKLOCK_BIN" run /l -c "echo \$\$ >left; until [ -e left.go ]; do sleep 0.02; done"'
-  expect_error 75 "pid ${pid[a]}" zklock run -w 300ms /l -- true
+  expect_error 75 "pid ${pid[a]}" zklock run -w 3s /l -- true
   refute is_gone "${pid[a]}"
   refute is_gone "$(<left)"
   let_go left
@@ -142,7 +142,7 @@ left_behind() {
     until [ -s left ]; do sleep 0.02; done"; echo "inner $?" >ends; until [ -e left.go ]; do sleep 0.02; done' 2>stderr
   pid[a]=$!
   wait_until "it is there" test -s left
-  expect_error 75 "pid ${pid[a]}" zklock run -w 300ms /l -- true
+  expect_error 75 "pid ${pid[a]}" zklock run -w 3s /l -- true
   assert [ ! -e ends ]
   let_go left
   expect_end 0 "${pid[a]}"

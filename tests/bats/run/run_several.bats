@@ -96,7 +96,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   begin w --session-timeout 500ms /a /b
   waits_for w /b 2
   # two sessions' length goes by
-  expect_error 75 "cannot take /a: held by $(hostname) (pid ${pid[w]}) for " zklock run -w 1s /a -- true
+  expect_error 75 "cannot take /a: held by $(hostname) (pid ${pid[w]}) for " zklock run -w 3s /a -- true
   let_all_go h w
   assert_equal "$(<w.err)" ""
 }

@@ -29,7 +29,7 @@ the_next_comes_in() {
     assert_slots 2 0
     assert [ ! -e "w$end.held" ]
   done
-  expect_error 75 "cannot take /l: its 2 slots are taken" zklock run -w 300ms --slots 2 /l -- touch ran
+  expect_error 75 "cannot take /l: its 2 slots are taken" zklock run -w 2s --slots 2 /l -- touch ran
   assert_slots 2 0
   assert [ ! -e ran ]
   the_next_comes_in a b

@@ -70,10 +70,10 @@ in_line() { has_nodes /l "$1"; }
   hold h /l
   local began took
   began=$(now_us)
-  expect_error 75 "cannot take /l: held by $(hostname) (pid ${pid[h]}) for " zklock run -w 700ms /l -- touch ran
+  expect_error 75 "cannot take /l: held by $(hostname) (pid ${pid[h]}) for " zklock run -w 2s /l -- touch ran
   took=$(($(now_us) - began))
-  assert [ "$took" -ge 700000 ]
-  assert [ "$took" -lt 1700000 ]
+  assert [ "$took" -ge 2000000 ]
+  assert [ "$took" -lt 5000000 ]
   assert in_line 1
   assert [ ! -e ran ]
   stand w /l -w 1m

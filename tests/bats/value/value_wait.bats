@@ -82,13 +82,13 @@ has_watch() { zklock 4lw wchp | grep -q "^/${ZKLOCK_SERVERS#*/}/"; }
 }
 
 @test "not in time is 75, with a line that says what is there" {
-  expect_error 75 "cannot wait for /v any longer: there is no such node" zklock value wait -w 200ms /v
+  expect_error 75 "cannot wait for /v any longer: there is no such node" zklock value wait -w 2s /v
   expect_error 75 "there is no such node" zklock value wait -w 0 /v
   expect_error 75 "there is no such node" zklock value wait -w 0 --equals '' /v
   expect_error 75 "there is no such node" zklock value wait -w 0 --newer-than 0 /v
   assert_untouched
   znode create /v one
-  expect_error 75 "cannot wait for /v any longer: it is there, with version 0" zklock value wait -w 200ms --gone /v
+  expect_error 75 "cannot wait for /v any longer: it is there, with version 0" zklock value wait -w 2s --gone /v
   expect_status 75 zklock value wait -q -w 0 --gone /v
   assert_equal "$stderr" ""
 }

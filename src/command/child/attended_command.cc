@@ -57,8 +57,10 @@ void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& v
   host::NestingMarks nest(terms_.tokens);
   const host::Attached awaiting_nested(loop, nest);
   nest_ = &nest;
-  start(variables);
-  while (!look()) loop.turn(next());
+  look_for_loss();
+  over_ = lost();
+  if (!over_) start(variables);
+  while (!over_ && !look()) loop.turn(next());
   nest_ = nullptr;
 }
 
@@ -174,6 +176,7 @@ void AttendedCommand::lose(const char* reason) {
 }
 
 void AttendedCommand::finish() {
+  if (stage_ == CommandStage::idle) return;
   stage_ = CommandStage::finishing;
   guard_.finish(std::min(terms_.grace, left_until(fence())));
 }
@@ -183,8 +186,9 @@ Failure AttendedCommand::loss(const std::string& what) const {
   const std::string reason = unproved_ ? fmt::format("no quorum confirmed the lock for {}",
                                                      format_duration(BootClock::now() - terms_.lease->proved()))
                                        : reason_;
-  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason,
-                                        end_of("the command", guard_.overrun()))};
+  const std::string end = stage_ == CommandStage::idle ? "the command was not started"
+                                                       : end_of("the command", guard_.overrun());
+  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason, end)};
 }
 
 int AttendedCommand::status(const std::string& what) const {

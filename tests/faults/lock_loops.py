@@ -5,7 +5,7 @@ import os
 
 from events import now
 from loops import Loop
-from promises import INNER_PATHS, KAZOO, SPECS, spec_of
+from promises import INNER_PATHS, PEERS, SPECS, spec_of
 from schedule import SESSION
 
 
@@ -54,11 +54,11 @@ class Holder(Loop):
 
 
 class Peer(Holder):
-    """Kazoo speaks no TLS."""
+    """Without TLS, which Kazoo does not speak."""
 
     def program(self):
-        return ["/usr/bin/python3", "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "kazoo_peer.py"),
-                self.place.plain or self._servers]
+        return ["/usr/bin/python3", "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer.py"),
+                *self.spec.verb, self.place.plain or self._servers]
 
     def words(self):
         return [*self.spec.paths(), self._history(), self.run,
@@ -66,5 +66,5 @@ class Peer(Holder):
 
 
 def lock_loops(families, servers, place, events):
-    return [(Peer if spec.verb == KAZOO else Holder)(f"{spec.name}{number}", servers[number % len(servers)], place, events)
+    return [(Peer if spec.verb in PEERS else Holder)(f"{spec.name}{number}", servers[number % len(servers)], place, events)
             for spec in SPECS if spec.family in families for number in range(1, spec.count + 1)]

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import lock_checker
-from promises import BY_NAME, INNER_PATHS, SPECS, chosen, spec_of
+from promises import BY_NAME, INNER_PATHS, SPECS, TOO_HEAVY, chosen, spec_of
 
 SECOND = 10**9
 SHARED = ["enter reader1.1 10 1.0", "enter reader2.1 11 1.1", "exit reader1.1 10 1.2", "alive reader2.1 11 1.3",
@@ -210,7 +210,8 @@ class LockTest(unittest.TestCase):
 
 class FamiliesTest(unittest.TestCase):
     def test_each_comes_in_some_short_run(self):
-        self.assertEqual({family for seed in range(40) for family in chosen(seed, False)}, set(chosen(0, True)))
+        self.assertEqual({family for seed in range(40) for family in chosen(seed, False)},
+                         set(chosen(0, True)) - {*TOO_HEAVY})
 
     def test_names_lead_to_their_specs(self):
         for spec in SPECS:

@@ -158,12 +158,15 @@ class Line : public Servers {
     look(next, who, out, "checks its node and lists");
   }
 
-  // Lock::look with what the list says; recipe/line.h.
+  // Lock::look with what the list says; recipe/line.h. Or ProtectedNode::find, whose node is gone before its check.
   void look(State next, size_t who, Steps<State>& out, const char* what) const {
     Contender& c = next.contenders[who];
     const uint8_t seen = seen_by(next, who);
     const uint8_t own = own_node(next, who, seen);
-    if (own == kNoNode) return next_phase(next, who, removing, out, "its node is gone");
+    if (own == kNoNode) {
+      next_phase(next, who, start, out, "its node is gone, and it makes another one");
+      return next_phase(next, who, removing, out, "its node is gone");
+    }
     c.place = kNoNode;
     for (uint8_t i = 0; i < own; ++i) {
       if (next.nodes[i] & seen) c.place = i;

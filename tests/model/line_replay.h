@@ -86,7 +86,7 @@ class Story {
     if (what == "its last proof is too old") return life.taken || life.fences[had] <= moment.latest;
     if (what == "hears that its session is over") return near(life.expiries, had);
     if (what == "its command ends") return !life.runs[had];
-    if (what == "somebody deletes its node") return life.removed;
+    if (what == "somebody deletes its node" || what.ends_with("makes another one")) return life.removed;
     if (what == "is told to end") return is_ending(life.marks[had].event);
     if (what == "watches the one before it") return watches_still(life, had);
     if (what == "is woken" || what == "looks though nothing has woken it") return is_look(life.marks[had].event);

@@ -22,9 +22,10 @@ import org.apache.curator.retry.RetryOneTime;
  *   count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
  *   visit NAME KIND PATH FILE N  visited: N times, a while between "in" and "out" in FILE
  *   revoke NAME PATH             gone: the InterProcessMutex's holder was asked to let go, and has
+ *   token NAME PATH              czxid: that of the first node in the line of an InterProcessMutex, instead of the NAME
  *   see NAME PATH MEMBER         seen: a GroupMember, in for as long as that takes, has seen that MEMBER
  *
- * A revocable holder says "asked". Where something goes wrong, the answer is "failed NAME: WHY".
+ * A revocable holder says "asked". The state of the connection, when it changes, is a WORD for the NAME "connection". Where something goes wrong, the answer is "failed NAME: WHY".
  */
 public final class Driver {
   static final int SESSION_MS = 30_000;
@@ -41,12 +42,15 @@ public final class Driver {
   public static void main(String[] arguments) throws Exception {
     String servers = arguments[0];
     CuratorFramework client = CuratorFrameworkFactory.newClient(servers, SESSION_MS, SESSION_MS, new RetryOneTime(100));
+    client.getConnectionStateListenable().addListener(
+        (of, state) -> Answers.say(state.toString().toLowerCase(), "connection"));
     client.start();
     client.blockUntilConnected();
     Driver driver = new Driver(client, servers);
     Answers.say("ready", "driver");
     BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
     for (String line = input.readLine(); line != null; line = input.readLine()) driver.obey(line.split(" "));
+    client.close();
     System.exit(0);
   }
 
@@ -64,6 +68,10 @@ public final class Driver {
   private void run(Turn turn, String[] words) throws Exception {
     if (words[0].equals("revoke")) {
       revoke(words[1], words[2]);
+      return;
+    }
+    if (words[0].equals("token")) {
+      Answers.say("czxid", String.valueOf(client.checkExists().forPath(holder(words[2])).getCzxid()));
       return;
     }
     if (words[0].equals("see")) {
@@ -89,8 +97,12 @@ public final class Driver {
     Answers.say("seen", name);
   }
 
+  private String holder(String path) throws Exception {
+    return new InterProcessMutex(client, path).getParticipantNodes().iterator().next();
+  }
+
   private void revoke(String name, String path) throws Exception {
-    String holder = new InterProcessMutex(client, path).getParticipantNodes().iterator().next();
+    String holder = holder(path);
     Revoker.attemptRevoke(client, holder);
     while (client.checkExists().forPath(holder) != null) Thread.sleep(1);
     Answers.say("gone", name);

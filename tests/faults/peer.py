@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A contender that is Kazoo's: kazoo_peer.py SERVERS LOCK HISTORY RUN MILLISECONDS
+"""A contender that is another program's: peer.py kazoo|curator SERVERS LOCK HISTORY RUN MILLISECONDS
 
 It takes LOCK once and notes that in HISTORY as holder.cc does, with the kernel's lock HISTORY.NAME too, where NAME is
 the last part of LOCK. It has no guard: so its session is long, no fault hits its process, and it ends itself, with 76,
@@ -14,18 +14,14 @@ import sys
 import threading
 import time
 
-from kazoo.client import KazooClient
-
-SESSION = 20.0  # Kazoo finds out after two thirds of it that nobody answers
 ALONE = 3.0
 BETWEEN_SIGNS = 0.004
 LOST = 76
 
 
 class Contender:
-    def __init__(self, servers, lock, history, run):
-        self._client = KazooClient(servers, timeout=SESSION)
-        self._path = lock
+    def __init__(self, peer, lock, history, run):
+        self._peer = peer
         self._run = run
         self._kernel = f"{history}.{os.path.basename(lock)}"
         self._history = os.open(history, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -33,7 +29,7 @@ class Contender:
     def _watch_over(self):
         alone_since = time.monotonic()
         while time.monotonic() < alone_since + ALONE:
-            if self._client.connected:
+            if self._peer.is_connected():
                 alone_since = time.monotonic()
             time.sleep(0.1)
         os._exit(LOST)
@@ -43,14 +39,14 @@ class Contender:
         os.write(self._history, f"{word} {self._run} {token} {now} {os.getpid()}\n".encode())
 
     def take(self, seconds):
-        self._client.start(timeout=120)
-        threading.Thread(target=self._watch_over, daemon=True).start()
         try:
-            lock = self._client.Lock(self._path)
-            with lock:
-                self._hold(self._client.get(f"{self._path}/{lock.node}")[1].czxid, seconds)
+            self._peer.connect()
+            threading.Thread(target=self._watch_over, daemon=True).start()
+            token = self._peer.take()
+            self._hold(token, seconds)
+            self._peer.release()
         finally:
-            self._client.stop()
+            self._peer.close()
 
     def _hold(self, token, seconds):
         kernel = os.open(self._kernel, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -68,11 +64,20 @@ class Contender:
         os.close(kernel)
 
 
+def peer_of(name, servers, lock, history):
+    # Each for itself: a program for one has no use for what the other one needs.
+    if name == "kazoo":
+        from peer_kazoo import Kazoo
+        return Kazoo(servers, lock)
+    from peer_curator import Curator
+    return Curator(servers, lock, f"{history}.hosts")
+
+
 def main():
-    if len(sys.argv) != 6:
+    if len(sys.argv) != 7:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    Contender(*sys.argv[1:5]).take(int(sys.argv[5]) / 1000)
+    Contender(peer_of(*sys.argv[1:5]), *sys.argv[3:6]).take(int(sys.argv[6]) / 1000)
 
 
 if __name__ == "__main__":

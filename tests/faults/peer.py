@@ -23,13 +23,14 @@ class Contender:
     def __init__(self, peer, lock, history, run):
         self._peer = peer
         self._run = run
+        self._left = False
         self._kernel = f"{history}.{os.path.basename(lock)}"
         self._history = os.open(history, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
 
     def _watch_over(self):
         alone_since = time.monotonic()
         while time.monotonic() < alone_since + ALONE:
-            if self._peer.is_connected():
+            if self._left or self._peer.is_connected():
                 alone_since = time.monotonic()
             time.sleep(0.1)
         os._exit(LOST)
@@ -44,6 +45,7 @@ class Contender:
             threading.Thread(target=self._watch_over, daemon=True).start()
             token = self._peer.take()
             self._hold(token, seconds)
+            self._left = True
             self._peer.release()
         finally:
             self._peer.close()

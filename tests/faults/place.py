@@ -9,6 +9,8 @@ import tempfile
 import time
 
 MARK = "ZKLOCK_FAULTS"
+NEWEST = 40  # processes
+CHASE = 100  # looks at these
 
 
 class Place:
@@ -51,12 +53,15 @@ class Place:
                         yield int(entry)
 
     def _of_run(self, run):
-        words = f"\0{run}\0".encode()
-        for pid in self._marked():
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
+        return (pid for pid in self._marked() if self._is_of_run(pid, run))
+
+    def _is_of_run(self, pid, run):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as line:
                 command = line.read()
-                if command.startswith(self.holder.encode()) and words in command:
-                    yield pid
+        except OSError:
+            return False
+        return command.startswith(self.holder.encode()) and f"\0{run}\0".encode() in command
 
     def processes(self):
         """That were started with our environment, and are not dead."""
@@ -65,12 +70,24 @@ class Place:
     def kill_run(self, run):
         """What is left of that run's command."""
         self._kill(lambda: self._of_run(run))
+        if run.partition(".")[0] in map(str, self.forkers):
+            self._chase(run)
+
+    def _chase(self, run):
+        """One that is another process every millisecond is gone before a list of all is read to its end."""
+        for _ in range(CHASE):
+            with open("/proc/loadavg", encoding="ascii") as load:
+                last = int(load.read().split()[-1])
+            for pid in range(last, max(last - NEWEST, 0), -1):
+                if self._is_of_run(pid, run):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
     def kill_all(self):
         self._kill(self._marked)
 
     def _kill(self, find):
-        """In rounds: one that forks may be missed, its child is not."""
+        """In rounds, for what those who are found have started meanwhile."""
         until = time.monotonic() + 20
         while pids := list(find()):
             for pid in pids:

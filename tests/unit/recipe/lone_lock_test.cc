@@ -83,5 +83,16 @@ TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   EXPECT_TRUE(released) << "held beside the other one";
 }
 
+// To ask again would not help.
+TEST_F(LoneLock, ThatMayNotBeGivenBackSaysSoAtOnce) {
+  constexpr int kNoAuth = -102;
+  Lock lock = lock_in(session_);
+  ASSERT_EQ(lock.acquire({}), Outcome::held);
+  proxy_.answer_with(opcode::kRemove, kNoAuth);
+  EXPECT_FALSE(lock.release(20s));
+  EXPECT_EQ(proxy_.requests(opcode::kRemove), 1);
+  EXPECT_THROW(lock.check_refusal(), Failure);
+}
+
 }  // namespace
 }  // namespace zklock::recipe

@@ -95,10 +95,15 @@ expect_loss() {
   assert_regex "${lines#*$'\n'}" "^zklock: reconnected to 127\.0\.0\.1:$port; [0-9.]+m?s of the lease left\$"
 }
 
+# traced EVENT: when, in ms.
+traced() { jq "select(.event == \"$1\").at / 1000000 | floor" trace; }
+
 @test "-v says a disconnect that ends in a loss, and that a reconnect gives the lease nothing by itself" {
-  through_relay a -v --session-timeout 4s
+  ZKLOCK_TRACE=$PWD/trace through_relay a -v --session-timeout 4s
   kill -STOP "${pid[relay]}"
   expect_end 76 "${pid[a]}"
+  assert_order "the command's end, that nobody is waited for, a sixth of the session later" \
+    "$(traced ended)" $(($(traced released) + 1)) $(($(traced ended) + 667))
   assert_equal "$(grep -c 'the connection was lost; .* of the lease left' a.err)" 1
   refute grep -q reconnected a.err
   assert_equal "$(grep -c '^zklock: lost /l: no quorum' a.err)" 1

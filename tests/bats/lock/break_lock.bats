@@ -130,6 +130,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "without the permission: 77, and nothing has changed (scenario 53)" {
+  need_no_identity
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator-world-read /l
   local before
   before=$(znode ls /l)

@@ -149,6 +149,22 @@ left_behind() {
   assert_equal "$(<ends)" "inner 0"
 }
 
+@test "a zklock that was left behind is killed: its lock is kept until its guard has killed its command" {
+  local guard inner
+  # shellcheck disable=SC2016
+  left_behind 'exec "$ZKLOCK_BIN" run /l -c "echo \$\$ >left; exec sleep 600"'
+  guard=$(ps -o ppid= -p "$(<left)")
+  inner=$(ps -o ppid= -p "$guard")
+  kill -STOP "$inner"
+  kill -STOP "$guard"
+  kill -KILL "$inner"
+  expect_error 75 "pid ${pid[a]}" zklock run -w 2s /l -- true
+  refute is_gone "$(<left)"
+  kill -CONT "$guard"
+  expect_end 0 "${pid[a]}"
+  assert is_gone "$(<left)"
+}
+
 @test "the lock is lost while a zklock that was left behind keeps it: that is stopped, 76" {
   # shellcheck disable=SC2016
   left_behind 'exec "$ZKLOCK_BIN" run /l -c "echo \$\$ >left; exec sleep 600"'

@@ -84,11 +84,15 @@ TEST_F(ClosedSession, OfAWaiterIsNoticedAtOnce) {
   Party holder(here_, 30s, at_a);
   holder.acquire();
   Party waiter(through_proxy_, 30s, at_a);
+  const uint64_t answers = waiter.session.client().answers();
   bool closed = false;
   const Script script(waiter.loop, [&] {
-    const bool waits = waiter.session.client().silent_since() == kNever && observer_.children("/a").size() == 2;
-    if (waits && !std::exchange(closed, true)) close_session(server_, waiter.session);
-    if (waits && waiter.observer.expired == 1) holder.lock.release(20s);
+    if (waiter.observer.expired == 1 && observer_.children("/a").size() == 2) holder.lock.release(20s);
+    // create, list; read its own node, and the one before it: it sleeps
+    const zk::Client& client = waiter.session.client();
+    if (closed || client.answers() < answers + 4 || client.silent_since() != kNever) return;
+    closed = true;
+    close_session(server_, waiter.session);
   });
   EXPECT_EQ(waiter.acquire(), Outcome::held);
   EXPECT_EQ(waiter.observer.expired, 1);

@@ -142,15 +142,14 @@ TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
   Party holder(here_, {"/b"}, 30s);
   holder.acquire();
   Party party(through_proxy_, {"/a", "/b"}, 3s);
-  const Duration timeout = party.session.timeout();
-  Deadline back = kNever;
+  int rests = 0;
   const Script script(party.loop, [&] {
-    if (back == kNever && contenders("/b") == 2) {
-      proxy_.set(FaultProxy::Mode::silent);
-      back = deadline_in(timeout * 5 / 6);
-    }
-    if (BootClock::now() > back) proxy_.set(FaultProxy::Mode::pass);
-    if (party.observer.disturbed > 0 && contenders("/b") == 2) holder.lock.release(20s);
+    const bool sleeps = party.session.client().silent_since() == kNever && contenders("/b") == 2;
+    if (sleeps && ++rests == 5) proxy_.set(FaultProxy::Mode::silent);
+    if (party.observer.disturbed == 0) return;
+    // While the session still lives.
+    proxy_.set(FaultProxy::Mode::pass);
+    if (contenders("/b") == 2) holder.lock.release(20s);
   });
   EXPECT_EQ(party.acquire(), Outcome::held);
   EXPECT_EQ(party.observer.disturbed, 1);

@@ -70,6 +70,18 @@ TEST_F(SlotsTest, WhoeverLetsGoLetsTheWaiterIn) {
   EXPECT_EQ(at_gate(), 0u);
 }
 
+// Who sleeps already.
+TEST_F(SlotsTest, AWaiterIsWokenWhenSomebodyLetsGo) {
+  Party holder(here_, 1), waiter(here_, 1);
+  holder.acquire();
+  int rests = 0;
+  const Script script(waiter.loop, [&] {
+    const bool sleeps = waiter.session.client().silent_since() == kNever && leases() == 2;
+    if (sleeps && ++rests == 5) holder.lock.release(20s);
+  });
+  EXPECT_EQ(waiter.acquire_within(waiter.session.timeout() * 4), Outcome::held);
+}
+
 // Those who stand at the gate may take a slot each; without them there is one left.
 TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
   Party a(here_, 3);

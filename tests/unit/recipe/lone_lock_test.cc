@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock by itself, without the set around it that clears up too: what it leaves behind, and what it takes for its own.
+#include "recipe/lock/lock.h"
+#include "support/party.h"
+#include "support/proxied.h"
+
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Script;
+namespace opcode = test::opcode;
+
+class LoneLock : public test::Proxied {
+ protected:
+  LoneLock() { session_.open(deadline_in(20s)); }
+  Lock lock_in(zk::Session& session) { return {session, "/l", LockType(), "data", told_}; }
+  size_t contenders() { return observer_.children("/l").size(); }
+  bool rests() { return session_.connected() && session_.client().silent_since() == kNever; }
+
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(through_proxy_)};
+  test::CountingObserver told_;
+};
+
+TEST_F(LoneLock, ThatIsBusyLeavesNoNode) {
+  Lock holder = lock_in(observer_.session()), lock = lock_in(session_);
+  ASSERT_EQ(holder.acquire({}), Outcome::held);
+  EXPECT_EQ(lock.acquire({false}), Outcome::busy);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+TEST_F(LoneLock, WhoseWaitIsInterruptedLeavesNoNode) {
+  Lock holder = lock_in(observer_.session()), lock = lock_in(session_);
+  ASSERT_EQ(holder.acquire({}), Outcome::held);
+  bool thrown = false;
+  const Script script(loop_, [&] {
+    if (contenders() == 2 && !std::exchange(thrown, true)) throw Failure::by_signal(2);
+  });
+  EXPECT_THROW(lock.acquire({}), Failure);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// Ours was not made, as the request was lost; another of our session's is there.
+TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
+  Lock holder = lock_in(session_), lock = lock_in(session_);
+  ASSERT_EQ(holder.acquire({}), Outcome::held);
+  bool broken = false;
+  const Script script(loop_, [&] {
+    if (proxy_.is_refusing() && !std::exchange(broken, true)) proxy_.accept_again();
+  });
+  proxy_.break_before(opcode::kCreate);
+  EXPECT_EQ(lock.acquire({false}), Outcome::busy);
+  EXPECT_TRUE(broken);
+  EXPECT_EQ(contenders(), 1u);
+}
+
+// The one before us goes; the answer about the next one is lost, and with it the watch. The one on our own node stands.
+TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
+  Lock holder = lock_in(observer_.session()), middle = lock_in(observer_.session()), lock = lock_in(session_);
+  ASSERT_EQ(holder.acquire({}), Outcome::held);
+  ASSERT_FALSE(middle.enter({}));
+  const uint64_t answers = session_.client().answers();
+  int reads = 0;
+  bool released = false;
+  const Script script(loop_, [&] {
+    // create, list; read its own node, and the one before it
+    if (session_.client().answers() < answers + 4 || !rests() || released) return;
+    if (reads == 0) {
+      reads = proxy_.requests(opcode::kRead);
+      proxy_.lose_answer_to(opcode::kRead);
+      middle.release(20s);
+    } else if (proxy_.requests(opcode::kRead) >= reads + 2) {
+      released = true;
+      holder.release(20s);
+    }
+  });
+  EXPECT_EQ(lock.acquire({}), Outcome::held);
+  EXPECT_TRUE(released) << "held beside the other one";
+}
+
+// To ask again would not help.
+TEST_F(LoneLock, ThatMayNotBeGivenBackSaysSoAtOnce) {
+  constexpr int kNoAuth = -102;
+  Lock lock = lock_in(session_);
+  ASSERT_EQ(lock.acquire({}), Outcome::held);
+  proxy_.answer_with(opcode::kRemove, kNoAuth);
+  EXPECT_FALSE(lock.release(20s));
+  EXPECT_EQ(proxy_.requests(opcode::kRemove), 1);
+  EXPECT_THROW(lock.check_refusal(), Failure);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

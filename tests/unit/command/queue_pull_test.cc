@@ -3,14 +3,14 @@
 // of its own.
 #include "base/failure.h"
 #include "command/queue/pull.h"
+#include "host/fd.h"
 #include "support/process.h"
 #include "support/queue_worker.h"
 #include "zk/timing.h"
 
 #include <csignal>
-#include <cstdio>
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +26,7 @@ using support::wait_until;
 using test::FaultProxy;
 using test::opcode::kCreate;
 using test::opcode::kRead;
+using test::opcode::kTransaction;
 
 constexpr Duration kTimeout = 2s;
 
@@ -67,11 +68,14 @@ class PullWorkTest : public PullTest {
  protected:
   // One item, for a command that writes down that it has run.
   void work() {
-    start(kTimeout, [this](zk::SessionOptions session) {
-      WorkOptions options;
-      options.pull.path = "/q";
-      options.pull.most = 1;
-      options.program = host::Program::find({"/bin/sh", "-c", "cat >>" + folder_.file("ran")});
+    WorkOptions options;
+    options.pull.most = 1;
+    work(options, "cat >>" + folder_.file("ran"), kTimeout);
+  }
+  void work(WorkOptions options, const std::string& command, Duration session_timeout) {
+    options.pull.path = "/q";
+    options.program = host::Program::find({"/bin/sh", "-c", command});
+    start(session_timeout, [options](zk::SessionOptions session) {
       return work_on_items(std::move(session), options, host::Inherited::take_over());
     });
   }
@@ -107,49 +111,148 @@ TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProve
   EXPECT_EQ(left(), 9u);
 }
 
-// An item longer than what the pipe to its reader takes, who takes nothing.
+// By somebody's hand, so that the lease is proved to its end.
+TEST_F(PullWorkTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedHasFailed) {
+  for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+  observer_.create("/q/waiting");
+  WorkOptions options;
+  options.pull.most = 2;
+  options.pull.idle = 20s;
+  options.retry_delay = 1min;
+  work(options, "test $(cat) != 0", 4s);
+  ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
+  proxy_.expire_resumed(true);
+  proxy_.cut();
+  ASSERT_TRUE(wait_until([&] { return proxy_.new_sessions() == 2; }));
+  observer_.create(item(1), "1");
+  EXPECT_EQ(status(), 123) << failure();
+  EXPECT_EQ(left(), 1u);
+}
+
+// To a reader who takes nothing until he is told to.
 class PullPrintTest : public PullTest {
  protected:
+  static constexpr size_t kPage = 4096;  // so much the pipe holds
+
   void SetUp() override {
     PullTest::SetUp();
-    observer_.write(item(0), std::string(200'000, 'x'));
-    ASSERT_EQ(pipe2(ends_, O_CLOEXEC), 0);
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    reader_ = host::Fd(ends[0]);
+    writer_ = host::Fd(ends[1]);
+    fcntl(writer_.get(), F_SETPIPE_SZ, kPage);
   }
-  ~PullPrintTest() override {
-    for (const int end : ends_) close(end);
-  }
-  void print(Duration session_timeout) {
-    start(session_timeout, [this](zk::SessionOptions session) {
-      dup2(ends_[1], STDOUT_FILENO);
-      PullOptions options;
-      options.path = "/q";
-      options.most = 1;
+  void print(PullOptions options, Duration session_timeout) {
+    options.path = "/q";
+    start(session_timeout, [&](zk::SessionOptions session) {
+      dup2(writer_.get(), STDOUT_FILENO);
+      writer_.reset();
       print_items(std::move(session), options);
       return 0;
     });
-    ASSERT_TRUE(wait_until([&] { return is_full(); }));
+    writer_.reset();
   }
-  bool is_full() const {
-    pollfd end{ends_[1], POLLOUT, 0};
-    return ::poll(&end, 1, 0) == 0;
+  // The first item, of which the pipe takes a part.
+  void print_long(Duration session_timeout, bool follow = false) {
+    observer_.write(item(0), std::string(2 * kPage, 'x'));
+    PullOptions options;
+    if (!follow) options.most = 1;
+    options.follow = follow;
+    print(options, session_timeout);
+    ASSERT_TRUE(wait_until([&] { return waiting() == kPage; }));
+  }
+  // All, each of so many bytes.
+  void print_all(size_t size, Duration session_timeout) {
+    for (int i = 0; i < 10; ++i) observer_.write(item(i), text(i, size));
+    PullOptions options;
+    options.all = true;
+    print(options, session_timeout);
+  }
+  static std::string text(int number, size_t size) { return std::string(size, static_cast<char>('0' + number)); }
+  // Bytes in the pipe.
+  size_t waiting() const {
+    int bytes = 0;
+    ioctl(reader_.get(), FIONREAD, &bytes);
+    return static_cast<size_t>(bytes);
+  }
+  std::string read_bytes(size_t most) {
+    std::string bytes(most, '\0');
+    const ssize_t length = read(reader_.get(), bytes.data(), most);
+    bytes.resize(length > 0 ? static_cast<size_t>(length) : 0);
+    return bytes;
+  }
+  std::string read_to_end() {
+    std::string all;
+    for (std::string bytes = read_bytes(kPage); !bytes.empty(); bytes = read_bytes(kPage)) all += bytes;
+    return all;
+  }
+  void expect_loss(const std::string& why) {
+    EXPECT_EQ(status(), 76);
+    EXPECT_NE(failure().find(why), std::string::npos) << failure();
   }
 
-  int ends_[2] = {-1, -1};
+  host::Fd reader_, writer_;
 };
 
 TEST_F(PullPrintTest, AnItemThatWasTornWhenTheSessionEndedIsSaidToBe) {
-  print(30s);
+  print_long(30s);
   proxy_.expire_resumed(true);
   proxy_.cut();
-  EXPECT_EQ(status(), 76);
-  EXPECT_NE(failure().find("the claim was lost while an item was written"), std::string::npos) << failure();
+  expect_loss("the claim was lost while an item was written");
 }
 
 TEST_F(PullPrintTest, AnItemThatWasTornWhenItsClaimWasDeletedIsSaidToBe) {
-  print(kTimeout);
+  print_long(kTimeout);
   observer_.remove(claim(0));
-  EXPECT_EQ(status(), 76);
-  EXPECT_NE(failure().find("the claim was lost while an item was written"), std::string::npos) << failure();
+  expect_loss("the claim was lost while an item was written");
+}
+
+TEST_F(PullPrintTest, AnItemWhoseClaimWasDeletedBeforeItsRemovalIsSaidToComeAgain) {
+  print_long(60s);
+  observer_.remove(claim(0));
+  read_to_end();
+  expect_loss("it will come again");
+}
+
+TEST_F(PullPrintTest, WhoFollowsSaysAtOnceWhatIsNotKnownToBeRemovedWhenTheSessionHasEnded) {
+  print_long(60s, true);
+  proxy_.fall_silent_after(kTransaction);
+  for (size_t length = 0; length < 2 * kPage + 1;) length += read_bytes(kPage).size();
+  ASSERT_TRUE(wait_until([&] { return proxy_.is_silent(); }));
+  proxy_.expire_resumed(true);
+  proxy_.cut();
+  proxy_.set(FaultProxy::Mode::pass);
+  expect_loss("not known to be removed");
+}
+
+// The third item and the fourth wait for the reader together; somebody else has had the third meanwhile.
+TEST_F(PullPrintTest, OfItemsThatWaitForTheReaderThoseAreNotWrittenWhoseClaimsHaveGone) {
+  print_all(1000, 3s);
+  ASSERT_TRUE(wait_until([&] { return waiting() == 1001 && is_claimed(2); }));
+  read_bytes(kPage);
+  ASSERT_TRUE(wait_until([&] { return waiting() == 1001; }));
+  observer_.remove(claim(2));
+  observer_.remove(item(2));
+  const Deadline old = deadline_in(zk::fence_of(3s) / 2);
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > old; }));
+  std::string expected;
+  for (const int i : {1, 3, 4, 5, 6, 7, 8, 9}) expected += text(i, 1000) + "\n";
+  EXPECT_EQ(read_to_end(), expected);
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(left(), 0u);
+}
+
+// The third item and the fourth are claimed together, and written one by one.
+TEST_F(PullPrintTest, WhatIsWrittenIsRemovedWhileTheReaderTakesNoMore) {
+  print_all(2500, 60s);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(wait_until([&] { return waiting() == 2501; }));
+    read_bytes(kPage);
+  }
+  ASSERT_TRUE(wait_until([&] { return waiting() == 2501; }));
+  EXPECT_TRUE(wait_until([&] { return left() == 7; }));
+  read_to_end();
+  EXPECT_EQ(status(), 0) << failure();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
 #include "recipe/queue/idle_line.h"
 
-#include "support/sandbox.h"
+#include "support/idle_waiter.h"
 
 #include <algorithm>
 #include <functional>
@@ -16,40 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::Script;
+using test::Slumber;
+using Waiter = test::IdleWaiter;
 using End = IdleEnd;
-
-struct Waiter {
-  Waiter(const std::string& servers, const std::string& queue)
-      : session(loop, test::options_for(servers, 60s)),  // a reconnect on a busy machine would wake it
-        consumer(session, {queue}, "note"),
-        line(loop, session, {queue}, "note", consumer) {
-    session.open(deadline_in(20s));
-  }
-  std::string text() { return line.items().empty() ? "" : line.items().front().data; }
-
-  host::Loop loop;
-  zk::Session session;
-  Consumer consumer;
-  IdleLine line;
-};
-
-// Sees a waiter fall asleep. One turn without an answer may be a server that is slow.
-class Slumber {
- public:
-  explicit Slumber(Waiter& waiter) : client_(waiter.session.client()) {}
-  // To be called in each turn: whether there were so many without an answer, one after the other.
-  bool after_turn() {
-    idle_ = std::exchange(answers_, client_.answers()) == answers_ ? idle_ + 1 : 0;
-    return idle_ >= kTurns;
-  }
-  void begin_again() { idle_ = 0; }
-
- private:
-  static constexpr int kTurns = 5;
-  zk::Client& client_;
-  uint64_t answers_ = 0;
-  int idle_ = 0;
-};
 
 class IdleLineTest : public testing::Test {
  protected:

@@ -111,22 +111,38 @@ TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProve
   EXPECT_EQ(left(), 9u);
 }
 
-// By somebody's hand, so that the lease is proved to its end.
-TEST_F(PullWorkTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedHasFailed) {
-  for (int i = 1; i < 10; ++i) observer_.remove(item(i));
-  observer_.create("/q/waiting");
-  WorkOptions options;
-  options.pull.most = 2;
-  options.pull.idle = 20s;
-  options.retry_delay = 1min;
-  work(options, "test $(cat) != 0", 4s);
-  ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
-  proxy_.expire_resumed(true);
-  proxy_.cut();
-  ASSERT_TRUE(wait_until([&] { return proxy_.new_sessions() == 2; }));
+class PullRetryTest : public PullWorkTest {
+ protected:
+  // The only item has failed and waits for its retry when the session is ended, by somebody's hand, so that the lease
+  // is proved to its end. Of two it may take more.
+  void lose_session(const std::string& command) {
+    for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+    observer_.create("/q/waiting");
+    WorkOptions options;
+    options.pull.most = 2;
+    options.pull.idle = 20s;
+    options.retry_delay = 1min;
+    work(options, command, 4s);
+    ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
+    proxy_.expire_resumed(true);
+    proxy_.cut();
+    ASSERT_TRUE(wait_until([&] { return proxy_.new_sessions() == 2; }));
+  }
+};
+
+TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedHasFailed) {
+  lose_session("test $(cat) != 0");
   observer_.create(item(1), "1");
   EXPECT_EQ(status(), 123) << failure();
   EXPECT_EQ(left(), 1u);
+}
+
+TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedIsTakenAgain) {
+  lose_session("cat >>" + folder_.file("ran") + "; test $(cat " + folder_.file("ran") + ") != 0");
+  observer_.remove(claim(0));
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(ran(), "00");
+  EXPECT_EQ(left(), 0u);
 }
 
 // To a reader who takes nothing until he is told to.
@@ -169,6 +185,15 @@ class PullPrintTest : public PullTest {
     print(options, session_timeout);
   }
   static std::string text(int number, size_t size) { return std::string(size, static_cast<char>('0' + number)); }
+  void wait_in_line(Duration idle, size_t most) {
+    for (int i = 0; i < 10; ++i) observer_.remove(item(i));
+    observer_.create("/q/waiting");
+    PullOptions options;
+    options.most = most;
+    options.idle = idle;
+    print(options, 60s);
+    ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
+  }
   // Bytes in the pipe.
   size_t waiting() const {
     int bytes = 0;
@@ -253,6 +278,29 @@ TEST_F(PullPrintTest, WhatIsWrittenIsRemovedWhileTheReaderTakesNoMore) {
   EXPECT_TRUE(wait_until([&] { return left() == 7; }));
   read_to_end();
   EXPECT_EQ(status(), 0) << failure();
+}
+
+TEST_F(PullPrintTest, TheLongestIdleTimeBeginsAnewWithEachItemThatWasWaitedFor) {
+  constexpr Duration kIdle = 3s;
+  wait_in_line(kIdle, 2);
+  const Deadline began = BootClock::now();
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > began + kIdle / 2; }));
+  observer_.create(item(0), "0");
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > began + kIdle; }));
+  observer_.create(item(1), "1");
+  EXPECT_EQ(read_to_end(), "0\n1\n");
+  EXPECT_EQ(status(), 0) << failure();
+}
+
+TEST_F(PullPrintTest, ConnectingIsAPartOfTheLongestIdleTime) {
+  proxy_.cut(true);
+  PullOptions options;
+  options.most = 1;
+  options.idle = 300ms;
+  const Deadline began = BootClock::now();
+  print(options, 4s);
+  EXPECT_EQ(status(), 69) << failure();
+  EXPECT_LT(BootClock::now(), began + 10s);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ struct Party {
     pusher.settle();
   }
   void push(int last) {
-    for (feed(last); pushed < last || !pusher.is_done(); feed(last)) turn();
+    const Deadline bound = deadline_in(60s);
+    for (feed(last); (pushed < last || !pusher.is_done()) && BootClock::now() < bound; feed(last)) turn();
   }
 
   std::string name;

@@ -154,7 +154,7 @@ void FaultProxy::accept_one() {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  pairs_.push_back({std::move(client), std::move(server), {}, {}, false, {}});
+  pairs_.push_back({std::move(client), std::move(server), {}, {}, false, false, {}});
 }
 
 void FaultProxy::answer_with(int op, int error) {
@@ -204,7 +204,8 @@ bool FaultProxy::is_to_break(const std::vector<Request>& requests) {
 
 void FaultProxy::note(Pair& pair, const Request& request) {
   if (request.first) {
-    if ((request.number(16) | request.number(20)) == 0) ++new_sessions_;
+    pair.resumed = (request.number(16) | request.number(20)) != 0;
+    if (!pair.resumed) ++new_sessions_;
     return;
   }
   int op = request.number(4);
@@ -243,6 +244,9 @@ std::string FaultProxy::answer_of(Pair& pair, std::string frame) {
   if (!std::exchange(pair.greeted, true)) {
     constexpr size_t kTimeout = kLength + 4;  // behind the protocol's version
     if (granted_ms_ > 0) put_number(frame, kTimeout, granted_ms_);
+    if (expire_resumed_ && pair.resumed) {
+      for (size_t at = kTimeout; at < kTimeout + 4 + 8; at += 4) put_number(frame, at, 0);  // the session's number, too
+    }
     return frame;
   }
   const int number = number_in(frame, kLength);

@@ -72,6 +72,9 @@ class FaultProxy {
   // Nobody takes a session up again; new ones are made.
   void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
 
+  // Whoever takes a session up again is told that it is over, though it lives.
+  void expire_resumed(bool expired) { expire_resumed_ = expired; }
+
   int accepted() const { return accepted_; }  // connections, ever
   int lost() const { return lost_; }          // answers thrown away by lose_next_answer()
   int requests(int op) const;                 // with that opcode, ever
@@ -103,6 +106,7 @@ class FaultProxy {
     host::Fd server;
     Framing requests;
     std::string answers = {};        // what has come of one that is not whole yet
+    bool resumed = false;            // the handshake names a session
     bool greeted = false;            // the handshake's answer has come
     std::map<int, int> failed = {};  // errors, by the number of the request that is to fail
   };
@@ -131,6 +135,7 @@ class FaultProxy {
   std::atomic<bool> swallow_events_{false};
   std::atomic<int> granted_ms_{0};
   std::atomic<bool> refuse_resumed_{false};
+  std::atomic<bool> expire_resumed_{false};
   std::atomic<int> new_sessions_{0};
   mutable std::mutex mutex_;
   std::map<int, int> requests_;  // by opcode

@@ -214,3 +214,16 @@ runs() {
   expect_lost "a guard was killed"
   assert_equal "$(compgen -G "*.term" | wc -l)" 1
 }
+
+@test "a killed guard: a command that had ended well before has done its item" {
+  queue_of 1
+  work a --session-timeout 30s --follow
+  wait_until "it runs" lives a 4
+  kill -STOP "${pid[a]}"
+  touch a.go
+  wait_until "it has ended" runs 0
+  kill -KILL "$(guard_of "${pid[a]}")"
+  kill -CONT "${pid[a]}"
+  expect_lost "a guard was killed"
+  has_nodes "$segment" 0
+}

@@ -2,7 +2,7 @@
 // Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
 #include "recipe/queue/idle_line.h"
 
-#include "support/sandbox.h"
+#include "support/idle_waiter.h"
 
 #include <algorithm>
 #include <functional>
@@ -16,22 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::Script;
+using test::Slumber;
+using Waiter = test::IdleWaiter;
 using End = IdleEnd;
-
-struct Waiter {
-  Waiter(const std::string& servers, const std::string& queue)
-      : session(loop, test::options_for(servers, 60s)),  // a reconnect on a busy machine would wake it
-        consumer(session, {queue}, "note"),
-        line(loop, session, {queue}, "note", consumer) {
-    session.open(deadline_in(20s));
-  }
-  std::string text() { return line.items().empty() ? "" : line.items().front().data; }
-
-  host::Loop loop;
-  zk::Session session;
-  Consumer consumer;
-  IdleLine line;
-};
 
 class IdleLineTest : public testing::Test {
  protected:
@@ -43,12 +30,19 @@ class IdleLineTest : public testing::Test {
     observer_.create(segment(100, 0));
   }
   std::string segment(int priority, int number) { return segment_path(queue_ + "/items", Segment{priority, number}); }
-  std::string item() { return segment(100, 0) + "/token-0000000000"; }
-  void claim_item(zk::Session& owner) {
-    observer_.create(item(), "item");
+  std::string item(int number = 0) { return fmt::format("{}/token-{:010}", segment(100, 0), number); }
+  void claim_items(zk::Session& owner, int count = 1) {
     owner.open(deadline_in(20s));
-    owner.await(owner.client().create(claim_of(item()), "", zk::CreateMode::ephemeral), deadline_in(20s));
+    for (int i = 0; i < count; ++i) {
+      observer_.create(item(i), "item");
+      owner.await(owner.client().create(claim_of(item(i)), "", zk::CreateMode::ephemeral), deadline_in(20s));
+    }
   }
+  void finish_item(int number = 0) {
+    transact({{zk::Step::Kind::remove, claim_of(item(number))}, {zk::Step::Kind::remove, item(number)}});
+  }
+  // By a child that is no item, and makes the segment's watch fire.
+  void wake() { observer_.create(item() + "x"); }
   void push(const std::string& into) { observer_.create(into + "/token-0000000007", "item"); }
   void transact(const std::vector<zk::Step>& steps) {
     zk::Session& session = observer_.session();
@@ -56,22 +50,29 @@ class IdleLineTest : public testing::Test {
   }
 
   // Somebody who comes to an empty line with `change` in his first turn, one with it in his second, and so on, until
-  // it finds him asleep. Each must end with `end`.
-  void sweep(End end, const std::function<void()>& prepare, const std::function<void()>& change) {
+  // it finds him asleep; then, where he sleeps on or falls asleep, `more`. Each must end with `end`.
+  void sweep(End end, const std::function<void()>& prepare, const std::function<void()>& change,
+             const std::function<void()>& more = nullptr) {
     bool asleep = false;
     for (int moment = 0; !asleep; ++moment) {
       make_queue(fmt::format("/q{}", moment));
       prepare();
       Waiter waiter(here_, queue_);
       int turn = 0;
-      uint64_t answers = 0;
+      bool last = false;
+      Slumber slumber(waiter);
       const Script script(waiter.loop, [&] {
-        const bool idle = std::exchange(answers, waiter.session.client().answers()) == answers;
-        if (turn++ != moment) return;
-        asleep = turn > 1 && idle;
-        change();
+        const bool sleeps = slumber.after_turn();
+        if (turn++ == moment) {
+          asleep = sleeps;
+          slumber.begin_again();
+          change();
+        } else if (turn > moment && sleeps && more && !std::exchange(last, true)) {
+          more();
+        }
       });
-      EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, end == End::nothing), end) << "in turn " << moment;
+      ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, end == End::nothing), end) << "in turn " << moment;
+      ASSERT_GT(turn, moment) << "it did not wait for the change";
       EXPECT_EQ(waiter.text(), end == End::taken ? "item" : "") << "in turn " << moment;
       EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
     }
@@ -109,20 +110,22 @@ TEST_F(IdleLineTest, APushOfAHigherPriorityIsNotMissed) {
 
 TEST_F(IdleLineTest, AClaimGivenBackIsNotMissed) {
   sweep(
-      End::taken, [&] { claim_item(owner_); }, [&] { observer_.remove(claim_of(item())); });
+      End::taken, [&] { claim_items(owner_); }, [&] { observer_.remove(claim_of(item())); });
 }
 
 TEST_F(IdleLineTest, AClaimThatGoesWithItsSessionIsNotMissed) {
   sweep(
-      End::taken, [&] { claim_item(owner_); }, [&] { owner_.close(); });
+      End::taken, [&] { claim_items(owner_); }, [&] { owner_.close(); });
 }
 
 TEST_F(IdleLineTest, ThatTheLastItemInWorkIsDoneIsNotMissed) {
   sweep(
-      End::nothing, [&] { claim_item(owner_); },
-      [&] {
-        transact({{zk::Step::Kind::remove, claim_of(item())}, {zk::Step::Kind::remove, item()}});
-      });
+      End::nothing, [&] { claim_items(owner_); }, [&] { finish_item(); });
+}
+
+TEST_F(IdleLineTest, ThatTheLastTwoItemsInWorkAreDoneOneAfterTheOtherIsNotMissed) {
+  sweep(
+      End::nothing, [&] { claim_items(owner_, 2); }, [&] { finish_item(0); }, [&] { finish_item(1); });
 }
 
 TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
@@ -148,16 +151,30 @@ TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
     make_queue(fmt::format("/q{}", moment));
     Waiter waiter(here_, queue_);
     int turn = 0;
-    uint64_t answers = 0;
+    Slumber slumber(waiter);
     const Script script(waiter.loop, [&] {
       const std::vector<std::string> places = observer_.children(queue_ + "/waiting");
-      const bool idle = std::exchange(answers, waiter.session.client().answers()) == answers;
+      const bool sleeps = slumber.after_turn();
       if (places.empty() || turn++ != moment) return;
-      asleep = turn > 1 && idle;
+      asleep = sleeps;
       observer_.remove(queue_ + "/waiting/" + places.front());
     });
-    EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::removed) << "in turn " << moment;
+    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::removed) << "in turn " << moment;
   }
+}
+
+// So the watch, which is set anew, comes too late for it.
+TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  bool woken = false;
+  Slumber slumber(waiter);
+  const Script script(waiter.loop, [&] {
+    if (!slumber.after_turn() || std::exchange(woken, true)) return;
+    wake();
+    push(segment(100, 0));
+  });
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
 }
 
 // There is room for the watches on some of the segments only.
@@ -167,11 +184,10 @@ TEST_F(IdleLineTest, APushIntoASegmentWithoutAWatchIsFoundByAndBy) {
   for (int priority = 101; priority < 500; ++priority) steps.push_back({zk::Step::Kind::create, segment(priority, 0)});
   transact(steps);
   Waiter waiter(here_, queue_);
-  int idle = 0;
-  uint64_t answers = 0;
+  bool pushed = false;
+  Slumber slumber(waiter);
   const Script script(waiter.loop, [&] {
-    idle = std::exchange(answers, waiter.session.client().answers()) == answers ? idle + 1 : 0;
-    if (idle == 5) push(segment(499, 0));
+    if (slumber.after_turn() && !std::exchange(pushed, true)) push(segment(499, 0));
   });
   EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
 }
@@ -180,15 +196,13 @@ TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
   make_queue("/q");
   Waiter waiter(here_, queue_);
   const Deadline until = deadline_in(10s);
-  int idle = 0, idle_again = 0;
-  uint64_t answers = 0;
+  bool woken = false;
+  Slumber slumber(waiter);
   const Script script(waiter.loop, [&] {
-    const bool is_idle = std::exchange(answers, waiter.session.client().answers()) == answers;
-    idle = is_idle ? idle + 1 : 0;
-    if (idle < 3) return;
-    idle = 0;
-    if (idle_again++ > 0) return push(segment(100, 0));
-    observer_.create(item() + "x");  // a child that is no item, and makes the segment's watch fire
+    if (!slumber.after_turn()) return;
+    slumber.begin_again();
+    if (std::exchange(woken, true)) return push(segment(100, 0));
+    wake();
   });
   EXPECT_EQ(waiter.line.wait({true, until}, false), End::taken);
   EXPECT_LT(waiter.session.client().answers(), 100u);

@@ -39,7 +39,8 @@ struct Party {
     pusher.settle();
   }
   void push(int last) {
-    for (feed(last); pushed < last || !pusher.is_done(); feed(last)) turn();
+    const Deadline bound = deadline_in(60s);
+    for (feed(last); (pushed < last || !pusher.is_done()) && BootClock::now() < bound; feed(last)) turn();
   }
 
   std::string name;
@@ -268,6 +269,44 @@ TEST_F(PusherTest, WhatWasNotSentIsNotDoubtful) {
   proxy_.accept_again();
   party.push(20);
   EXPECT_EQ(queue(), numbers(20));
+}
+
+// Its own segment is open, as somebody else has sealed the one before.
+TEST_F(PusherTest, ABatchBehindOneThatFailsFailsToo) {
+  Party party(here_);
+  party.push(500);
+  seal(observer_, Segment{100, 0});
+  party.push(1500);
+  EXPECT_EQ(queue(), numbers(1500));
+}
+
+TEST_F(PusherTest, WhatIsInASegmentDoesNotFillTheNext) {
+  Party party(here_);
+  party.push(1000);
+  party.push(1500);
+  EXPECT_FALSE(is_sealed(observer_.read("/q/items/100-0000000001").stat));
+}
+
+TEST_F(PusherTest, ABatchWaitsForThoseBeforeItThatWereNotSent) {
+  Party party(through_proxy_);
+  party.push(10);
+  proxy_.cut(true);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return !party.session.connected(); }));
+  party.feed(20);
+  proxy_.accept_again();
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return party.session.connected(); }));
+  party.push(30);
+  EXPECT_EQ(queue(), numbers(30));
+}
+
+TEST_F(PusherTest, ConnectionsThatAreLostBehindABatchAreNotLostInVain) {
+  Party party(through_proxy_);
+  for (int last = 1; last <= 25; ++last) {
+    proxy_.lose_answer_to(test::opcode::kTransaction);
+    party.push(last);
+  }
+  EXPECT_EQ(proxy_.lost(), 25);
+  EXPECT_EQ(queue(), numbers(25));
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody who waits for an item of a queue, and a look at whether he sleeps.
+#pragma once
+
+#include "recipe/queue/idle_line.h"
+#include "support/sandbox.h"
+
+#include <string>
+#include <utility>
+
+namespace zklock::test {
+
+// Its session is long: a reconnect on a busy machine would wake it.
+struct IdleWaiter {
+  IdleWaiter(const std::string& servers, const std::string& queue, Duration session_timeout = std::chrono::seconds(60))
+      : session(loop, options_for(servers, session_timeout)),
+        consumer(session, {queue}, "note"),
+        line(loop, session, {queue}, "note", consumer) {
+    session.open(deadline_in(std::chrono::seconds(20)));
+  }
+  std::string text() { return line.items().empty() ? "" : line.items().front().data; }
+
+  host::Loop loop;
+  zk::Session session;
+  recipe::Consumer consumer;
+  recipe::IdleLine line;
+};
+
+// Sees a waiter fall asleep. One turn without an answer may be a server that is slow.
+class Slumber {
+ public:
+  explicit Slumber(IdleWaiter& waiter) : client_(waiter.session.client()) {}
+  // To be called in each turn: whether there were so many without an answer, one after the other.
+  bool after_turn() {
+    idle_ = std::exchange(answers_, client_.answers()) == answers_ ? idle_ + 1 : 0;
+    return idle_ >= kTurns;
+  }
+  void begin_again() { idle_ = 0; }
+
+ private:
+  static constexpr int kTurns = 5;
+  zk::Client& client_;
+  uint64_t answers_ = 0;
+  int idle_ = 0;
+};
+
+}  // namespace zklock::test

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// queue pull, to standard output and to a command, behind a network that fails at a chosen moment. zklock is a process
+// of its own.
+#include "base/failure.h"
+#include "command/queue/pull.h"
+#include "host/fd.h"
+#include "support/process.h"
+#include "support/queue_worker.h"
+#include "zk/timing.h"
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::command {
+namespace {
+
+using namespace std::chrono_literals;
+using support::wait_until;
+using test::FaultProxy;
+using test::opcode::kCreate;
+using test::opcode::kRead;
+using test::opcode::kTransaction;
+
+constexpr Duration kTimeout = 2s;
+
+class PullTest : public test::QueueOfTen {
+ protected:
+  ~PullTest() override {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // `pull` as zklock's main would call it, behind the proxy.
+  void start(Duration session_timeout, const std::function<int(zk::SessionOptions)>& pull) {
+    pid_ = support::start_process([&] {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      try {
+        return pull(test::options_for(through_proxy_, session_timeout));
+      } catch (const Failure& failure) {
+        folder_.write("failure", failure.text());
+        return static_cast<int>(failure.status());
+      }
+    });
+  }
+  // The exit status; -1 if there is none in time.
+  int status() {
+    int wait_status = 0;
+    if (!wait_until([&] { return waitpid(pid_, &wait_status, WNOHANG) == pid_; }, 20s)) return -1;
+    pid_ = 0;
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+  }
+  std::string failure() const { return support::contents_of(folder_.file("failure")); }
+  bool is_claimed(int number) { return observer_.read(claim(number)).code == zk::Code::ok; }
+
+  support::TempDir folder_;
+  pid_t pid_ = 0;
+};
+
+class PullWorkTest : public PullTest {
+ protected:
+  // One item, for a command that writes down that it has run.
+  void work() {
+    WorkOptions options;
+    options.pull.most = 1;
+    work(options, "cat >>" + folder_.file("ran"), kTimeout);
+  }
+  void work(WorkOptions options, const std::string& command, Duration session_timeout) {
+    options.pull.path = "/q";
+    options.program = host::Program::find({"/bin/sh", "-c", command});
+    start(session_timeout, [options](zk::SessionOptions session) {
+      return work_on_items(std::move(session), options, host::Inherited::take_over());
+    });
+  }
+  // Its claim on the first item is made, and it hears of that when the proof that this is has grown old.
+  void claim_and_wait() {
+    proxy_.fall_silent_after(kCreate);
+    work();
+    ASSERT_TRUE(wait_until([&] { return is_claimed(0); }));
+    const Deadline old = deadline_in(zk::fence_of(kTimeout) - zk::usual_grace_of(kTimeout));
+    ASSERT_TRUE(wait_until([&] { return BootClock::now() > old; }));
+  }
+  std::string ran() const { return support::contents_of(folder_.file("ran")); }
+};
+
+TEST_F(PullWorkTest, ACommandIsNotBegunOnAProofThatIsTooOld) {
+  claim_and_wait();
+  proxy_.set(FaultProxy::Mode::pass);
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(ran(), "0");
+  EXPECT_EQ(left(), 9u);
+}
+
+// It is deleted when zklock has found it, and before that proves it anew.
+TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProved) {
+  claim_and_wait();
+  proxy_.fall_silent_after(kRead);
+  proxy_.set(FaultProxy::Mode::pass);
+  ASSERT_TRUE(wait_until([&] { return proxy_.is_silent(); }));
+  observer_.remove(claim(0));
+  proxy_.set(FaultProxy::Mode::pass);
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(ran(), "0");
+  EXPECT_EQ(left(), 9u);
+}
+
+class PullRetryTest : public PullWorkTest {
+ protected:
+  // The only item has failed and waits for its retry when the session is ended, by somebody's hand, so that the lease
+  // is proved to its end. Of two it may take more.
+  void lose_session(const std::string& command) {
+    for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+    observer_.create("/q/waiting");
+    WorkOptions options;
+    options.pull.most = 2;
+    options.pull.idle = 20s;
+    options.retry_delay = 1min;
+    work(options, command, 4s);
+    ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
+    proxy_.expire_resumed(true);
+    proxy_.cut();
+    ASSERT_TRUE(wait_until([&] { return proxy_.new_sessions() == 2; }));
+  }
+};
+
+TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedHasFailed) {
+  lose_session("test $(cat) != 0");
+  observer_.create(item(1), "1");
+  EXPECT_EQ(status(), 123) << failure();
+  EXPECT_EQ(left(), 1u);
+}
+
+TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedIsTakenAgain) {
+  lose_session("cat >>" + folder_.file("ran") + "; test $(cat " + folder_.file("ran") + ") != 0");
+  observer_.remove(claim(0));
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(ran(), "00");
+  EXPECT_EQ(left(), 0u);
+}
+
+// To a reader who takes nothing until he is told to.
+class PullPrintTest : public PullTest {
+ protected:
+  static constexpr size_t kPage = 4096;  // so much the pipe holds
+
+  void SetUp() override {
+    PullTest::SetUp();
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    reader_ = host::Fd(ends[0]);
+    writer_ = host::Fd(ends[1]);
+    fcntl(writer_.get(), F_SETPIPE_SZ, kPage);
+  }
+  void print(PullOptions options, Duration session_timeout) {
+    options.path = "/q";
+    start(session_timeout, [&](zk::SessionOptions session) {
+      dup2(writer_.get(), STDOUT_FILENO);
+      writer_.reset();
+      print_items(std::move(session), options);
+      return 0;
+    });
+    writer_.reset();
+  }
+  // The first item, of which the pipe takes a part.
+  void print_long(Duration session_timeout, bool follow = false) {
+    observer_.write(item(0), std::string(2 * kPage, 'x'));
+    PullOptions options;
+    if (!follow) options.most = 1;
+    options.follow = follow;
+    print(options, session_timeout);
+    ASSERT_TRUE(wait_until([&] { return waiting() == kPage; }));
+  }
+  // All, each of so many bytes.
+  void print_all(size_t size, Duration session_timeout) {
+    for (int i = 0; i < 10; ++i) observer_.write(item(i), text(i, size));
+    PullOptions options;
+    options.all = true;
+    print(options, session_timeout);
+  }
+  static std::string text(int number, size_t size) { return std::string(size, static_cast<char>('0' + number)); }
+  void wait_in_line(Duration idle, size_t most) {
+    for (int i = 0; i < 10; ++i) observer_.remove(item(i));
+    observer_.create("/q/waiting");
+    PullOptions options;
+    options.most = most;
+    options.idle = idle;
+    print(options, 60s);
+    ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
+  }
+  // Bytes in the pipe.
+  size_t waiting() const {
+    int bytes = 0;
+    ioctl(reader_.get(), FIONREAD, &bytes);
+    return static_cast<size_t>(bytes);
+  }
+  std::string read_bytes(size_t most) {
+    std::string bytes(most, '\0');
+    const ssize_t length = read(reader_.get(), bytes.data(), most);
+    bytes.resize(length > 0 ? static_cast<size_t>(length) : 0);
+    return bytes;
+  }
+  std::string read_to_end() {
+    std::string all;
+    for (std::string bytes = read_bytes(kPage); !bytes.empty(); bytes = read_bytes(kPage)) all += bytes;
+    return all;
+  }
+  void expect_loss(const std::string& why) {
+    EXPECT_EQ(status(), 76);
+    EXPECT_NE(failure().find(why), std::string::npos) << failure();
+  }
+
+  host::Fd reader_, writer_;
+};
+
+TEST_F(PullPrintTest, AnItemThatWasTornWhenTheSessionEndedIsSaidToBe) {
+  print_long(30s);
+  proxy_.expire_resumed(true);
+  proxy_.cut();
+  expect_loss("the claim was lost while an item was written");
+}
+
+TEST_F(PullPrintTest, AnItemThatWasTornWhenItsClaimWasDeletedIsSaidToBe) {
+  print_long(kTimeout);
+  observer_.remove(claim(0));
+  expect_loss("the claim was lost while an item was written");
+}
+
+TEST_F(PullPrintTest, AnItemWhoseClaimWasDeletedBeforeItsRemovalIsSaidToComeAgain) {
+  print_long(60s);
+  observer_.remove(claim(0));
+  read_to_end();
+  expect_loss("it will come again");
+}
+
+TEST_F(PullPrintTest, WhoFollowsSaysAtOnceWhatIsNotKnownToBeRemovedWhenTheSessionHasEnded) {
+  print_long(60s, true);
+  proxy_.fall_silent_after(kTransaction);
+  for (size_t length = 0; length < 2 * kPage + 1;) length += read_bytes(kPage).size();
+  ASSERT_TRUE(wait_until([&] { return proxy_.is_silent(); }));
+  proxy_.expire_resumed(true);
+  proxy_.cut();
+  proxy_.set(FaultProxy::Mode::pass);
+  expect_loss("not known to be removed");
+}
+
+// The third item and the fourth wait for the reader together; somebody else has had the third meanwhile.
+TEST_F(PullPrintTest, OfItemsThatWaitForTheReaderThoseAreNotWrittenWhoseClaimsHaveGone) {
+  print_all(1000, 3s);
+  ASSERT_TRUE(wait_until([&] { return waiting() == 1001 && is_claimed(2); }));
+  read_bytes(kPage);
+  ASSERT_TRUE(wait_until([&] { return waiting() == 1001; }));
+  observer_.remove(claim(2));
+  observer_.remove(item(2));
+  const Deadline old = deadline_in(zk::fence_of(3s) / 2);
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > old; }));
+  std::string expected;
+  for (const int i : {1, 3, 4, 5, 6, 7, 8, 9}) expected += text(i, 1000) + "\n";
+  EXPECT_EQ(read_to_end(), expected);
+  EXPECT_EQ(status(), 0) << failure();
+  EXPECT_EQ(left(), 0u);
+}
+
+// The third item and the fourth are claimed together, and written one by one.
+TEST_F(PullPrintTest, WhatIsWrittenIsRemovedWhileTheReaderTakesNoMore) {
+  print_all(2500, 60s);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(wait_until([&] { return waiting() == 2501; }));
+    read_bytes(kPage);
+  }
+  ASSERT_TRUE(wait_until([&] { return waiting() == 2501; }));
+  EXPECT_TRUE(wait_until([&] { return left() == 7; }));
+  read_to_end();
+  EXPECT_EQ(status(), 0) << failure();
+}
+
+TEST_F(PullPrintTest, TheLongestIdleTimeBeginsAnewWithEachItemThatWasWaitedFor) {
+  constexpr Duration kIdle = 3s;
+  wait_in_line(kIdle, 2);
+  const Deadline began = BootClock::now();
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > began + kIdle / 2; }));
+  observer_.create(item(0), "0");
+  ASSERT_TRUE(wait_until([&] { return BootClock::now() > began + kIdle; }));
+  observer_.create(item(1), "1");
+  EXPECT_EQ(read_to_end(), "0\n1\n");
+  EXPECT_EQ(status(), 0) << failure();
+}
+
+TEST_F(PullPrintTest, ConnectingIsAPartOfTheLongestIdleTime) {
+  proxy_.cut(true);
+  PullOptions options;
+  options.most = 1;
+  options.idle = 300ms;
+  const Deadline began = BootClock::now();
+  print(options, 4s);
+  EXPECT_EQ(status(), 69) << failure();
+  EXPECT_LT(BootClock::now(), began + 10s);
+}
+
+}  // namespace
+}  // namespace zklock::command

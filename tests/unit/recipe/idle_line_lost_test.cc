@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for an item while the connection breaks: a place in line whose delete is lost, and a place before ours whose
+// owner may be dead.
+#include "recipe/queue/idle_line.h"
+#include "support/idle_waiter.h"
+#include "support/party.h"
+#include "support/proxied.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Script;
+using test::Slumber;
+using test::opcode::kRemove;
+using End = IdleEnd;
+using Waiter = test::IdleWaiter;
+
+class IdleLineLostTest : public test::Proxied {
+ protected:
+  void SetUp() override {
+    observer_.create("/q", std::string(kQueueFormat));
+    for (const char* folder : {"items", "dead", "pushing", "waiting"}) observer_.create(fmt::format("/q/{}", folder));
+    observer_.create(kSegment);
+  }
+  void push() { observer_.create(kSegment + "/token-0000000000", "item"); }
+  size_t places() { return observer_.children("/q/waiting").size(); }
+  End wait(Waiter& waiter) { return waiter.line.wait({true, deadline_in(10s)}, false); }
+
+  // It has waited, and the delete of its place does not reach the servers, who are away from then on.
+  void leave_in_vain(Waiter& waiter) {
+    bool asleep = false;
+    Slumber slumber(waiter);
+    const Script script(waiter.loop, [&] { asleep |= slumber.after_turn(); });
+    proxy_.break_before(kRemove);
+    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s), [&] { return asleep; }}, false), End::disturbed);
+    ASSERT_TRUE(proxy_.is_refusing());
+    ASSERT_EQ(places(), 1u);
+  }
+
+  const std::string kSegment = "/q/items/100-0000000000";
+};
+
+TEST_F(IdleLineLostTest, APlaceWhoseDeleteDoesNotArriveIsLeftAsSoonAsOneDoes) {
+  Waiter waiter(through_proxy_, "/q", 3s);
+  leave_in_vain(waiter);
+  proxy_.break_before(kRemove);
+  proxy_.accept_again();
+  ASSERT_TRUE(test::eventually(waiter.loop, [&] { return proxy_.is_refusing(); }));
+  proxy_.accept_again();
+  EXPECT_TRUE(test::eventually(waiter.loop, [&] { return places() == 0; }));
+  EXPECT_FALSE(waiter.session.expired());
+}
+
+TEST_F(IdleLineLostTest, APlaceIsTakenAnewWhenTheDeleteOfTheLastOneHasNoAnswer) {
+  Waiter waiter(through_proxy_, "/q", 3s);
+  leave_in_vain(waiter);
+  proxy_.lose_answer_to(kRemove);
+  proxy_.accept_again();
+  push();
+  End end = wait(waiter);
+  while (end == End::disturbed) end = wait(waiter);
+  EXPECT_EQ(end, End::taken);
+  EXPECT_EQ(proxy_.lost(), 1);
+}
+
+TEST_F(IdleLineLostTest, APlaceThatGoesWithItsSessionIsNotWaitedFor) {
+  Waiter waiter(through_proxy_, "/q", 1500ms);
+  leave_in_vain(waiter);
+  const Script script(waiter.loop, [&] {
+    if (places() == 0) proxy_.accept_again();
+  });
+  EXPECT_EQ(wait(waiter), End::expired);
+}
+
+// Whoever stands first may have died while the servers were away.
+TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
+  Waiter first(here_, "/q");
+  test::CountingObserver observer;
+  Lock place(first.session, "/q/waiting", observer, "note", "cannot wait");
+  ASSERT_EQ(place.acquire({true, deadline_in(20s)}), Outcome::held);
+  Waiter waiter(through_proxy_, "/q", 3s);
+  bool cut = false;
+  Slumber slumber(waiter);
+  const Script script(waiter.loop, [&] {
+    if (slumber.after_turn() && !std::exchange(cut, true)) proxy_.cut();
+  });
+  EXPECT_EQ(wait(waiter), End::disturbed);
+  EXPECT_EQ(wait(waiter), End::disturbed);
+}
+
+}  // namespace
+}  // namespace zklock::recipe

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/child/attended_command: what is said of a command that was ended.
+// command/child/attended_command: when a command has lost its lock, and what is said of one that was ended.
 #include "command/child/attended_command.h"
+
+#include "recipe/lock/lock.h"
+#include "support/party.h"
+#include "support/process.h"
+
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +20,57 @@ TEST(GuardTrouble, CommandThatOutlivedTheFenceIsNotSaidToHaveBeenStopped) {
   EXPECT_EQ(end_of("the command", 20ms), "the command was stopped");  // the time it takes to die
   EXPECT_EQ(end_of("the command", 300ms), "the command went on for 300ms past the fence");
   EXPECT_EQ(end_of("what ran", 2900ms), "what ran went on for 2.9s past the fence");
+}
+
+// Who holds /l and has a guard, as zklock before its command starts.
+struct Holding {
+  explicit Holding(Duration session_timeout)
+      : guard(host::Service::once, host::Program::find({"sleep", "300"}), inherited),
+        party(test::shared_servers() + test::new_chroot(), session_timeout, [](zk::Session& with, auto& told) {
+          return test::locks_of(std::make_unique<recipe::Lock>(with, "/l", recipe::LockType(), "data", told));
+        }) {
+    if (party.acquire() != recipe::Outcome::held) throw std::runtime_error("it has no lock");
+  }
+
+  host::Inherited inherited = host::Inherited::take_over();
+  host::Signals signals;
+  host::Guard guard;  // before there is a session
+  test::Party party;
+};
+
+// One turn of the loop may bring both: the guard's end at the fence as it was, and the proof that moves that on.
+ISOLATED_TEST(AttendedCommand, ThatTheGuardHasEndedAtTheFenceIsLostThoughTheLeaseHolds) {
+  Holding held(20s);
+  test::Party& party = held.party;
+  host::Guard& guard = held.guard;
+  recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
+  Console console(held.party.session);
+  AttendedCommand command(held.signals, guard, console, {"its lock", 0s, &lease});
+  const host::Attached guarding(party.loop, guard), holding(party.loop, lease);
+  command.start({});
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return guard.phase() == host::CommandPhase::running; }));
+  guard.set_fence(BootClock::now());
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return guard.gone(); }));
+  const host::Attached attending(party.loop, command);
+  EXPECT_THROW(test::eventually(party.loop, [&] { return command.is_over(); }), Failure);
+  EXPECT_EQ(lease.state(), recipe::LeaseState::held);
+  EXPECT_TRUE(command.is_over());
+  EXPECT_TRUE(command.unproved());
+  const auto lost = support::failure_of([&] { command.status("/l"); });
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->status(), ExitStatus::lost);
+}
+
+// It may be frozen right behind its order to start.
+ISOLATED_TEST(AttendedCommand, EndsAtTheFenceThoughZklockDoesNothingSinceItsStart) {
+  Holding held(1s);
+  host::Guard& guard = held.guard;
+  recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
+  Console console(held.party.session);
+  AttendedCommand command(held.signals, guard, console, {"its lock", 0s, &lease});
+  command.start({});
+  EXPECT_TRUE(support::wait_until([&] { return guard.phase() == host::CommandPhase::gone; }));
+  EXPECT_TRUE(guard.fenced());
 }
 
 }  // namespace

@@ -794,6 +794,20 @@ ISOLATED_TEST(Guard, GivesAWorkersCommandNoTerminalInputAndAGroupOfItsOwn) {
   EXPECT_EQ(content, "/dev/null\n" + pid + pid);
 }
 
+// As a terminal would do it.
+ISOLATED_TEST(Guard, ASignalForAWorkersCommandIsForAllOfItsGroup) {
+  const TempDir folder;
+  Guarded guarded("(trap 'echo >" + folder.file("got") + "; exit' TERM; echo >" + folder.file("ready") +
+                      "; while :; do sleep 0.01; done) & wait",
+                  inherited_once(), Service::again);
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guard.forward(SIGTERM);
+  EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("got")); }));
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGTERM);
+}
+
 ISOLATED_TEST(Guard, WhatAWorkersCommandLeavesBehindRunsOnAndTheNextOneRuns) {
   const TempDir folder;
   const std::string file = folder.path() + "/pid";

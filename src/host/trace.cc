@@ -66,6 +66,7 @@ void open_trace() {
   }
   the_trace().pid = getpid();
   traced = true;
+  write_trace("began", {});
 }
 
 void set_traced_session(int64_t id) {

@@ -103,15 +103,15 @@ def doubled_lines(record):
 
 def overlapping_work(record):
     """The same item in two commands at once."""
-    attempts = {}  # (item, pid) to [item, run, first, last]
+    attempts = {}  # (item, run, pid, node, attempt) to [item, run, first, last]; pids come again
     for words in record.work:
         if len(words) != 7:
             yield f"unreadable line of work: {words}"
             continue
-        word, item, run, at, pid, *_ = words
+        word, item, run, at, *which = words
         if word == "twice":
             yield f"twice: {item} by {run} while another command has it"
-        attempts.setdefault((item, pid), [item, run, int(at), int(at)])[3] = int(at)
+        attempts.setdefault((item, run, *which), [item, run, int(at), int(at)])[3] = int(at)
     latest = {}
     for item, run, first, last in sorted(attempts.values(), key=lambda attempt: attempt[2]):
         before = latest.get(item)

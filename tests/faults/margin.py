@@ -9,6 +9,7 @@
 """
 
 import bisect
+import collections
 import json
 import os
 
@@ -28,7 +29,8 @@ ALONE = int((SYNC_LIMIT - 1) * TICK * SECOND)
 class Trace:
     """Of one zklock."""
 
-    def __init__(self):
+    def __init__(self, event):
+        self.pid, self.began = event["pid"], event["at"]
         self.timeout = 0  # of its session, in nanoseconds
         self.proofs = []  # (at, sent), in the order of `at`
         self._latest = []  # the greatest `sent` up to each of them
@@ -47,18 +49,25 @@ class Trace:
 
 
 def read_traces(path):
-    """By process."""
-    traces = {}
+    """Of each process: pids come again."""
+    traces, latest = [], {}
     with open(path, encoding="utf-8") as lines:
         events = sorted(map(json.loads, lines), key=lambda event: event["at"])
     for event in events:
-        traces.setdefault(event["pid"], Trace()).take(event)
+        if event["event"] == "began" or event["pid"] not in latest:
+            latest[event["pid"]] = Trace(event)
+            traces.append(latest[event["pid"]])
+        latest[event["pid"]].take(event)
     return traces
 
 
-def processes(events):
-    """Run to process, of those that begin one."""
-    return {event["run"]: event["pid"] for event in events if event["what"] in ("begin", "crowd begin")}
+def traces_of_runs(traces, events):
+    """Run to trace, None where there is none, of those that begin a process."""
+    of_pid = collections.defaultdict(list)
+    for trace in traces:
+        of_pid[trace.pid].append(trace)
+    return {event["run"]: min(of_pid[event["pid"]], key=lambda trace, at=event["at"]: abs(trace.began - at), default=None)
+            for event in events if event["what"] in ("begin", "crowd begin")}
 
 
 def sections(folder):
@@ -73,9 +82,9 @@ def sections(folder):
 
 def past_the_fence(traces, folder, events, margins):
     """Yields the violations, and puts how long before its fence each lost command has ended into `margins`."""
-    runs, excuses = processes(events), Excuses(events)
+    runs, excuses = traces_of_runs(traces, events), Excuses(events)
     for section in sections(folder):
-        trace = traces.get(runs.get(section.run))
+        trace = runs.get(section.run)
         if section.run not in runs or excuses.cover(section.run, section.latest.at, False):
             continue
         if not trace or not trace.proved_by(section.latest.at):
@@ -106,11 +115,11 @@ def blind_spans(events):
 
 def blind_proofs(traces, events):
     spans = list(blind_spans(events))
-    for pid, trace in traces.items():
+    for trace in traces:
         for at, sent in trace.proofs:
             kinds = [kind for since, until, kind in spans if since < sent and at < until]
             if kinds:
-                yield (f"proved without a quorum ({kinds[0]}): process {pid} asked at {sent / SECOND:.6f}, was answered "
+                yield (f"proved without a quorum ({kinds[0]}): process {trace.pid} asked at {sent / SECOND:.6f}, was answered "
                        f"at {at / SECOND:.6f}")
 
 
@@ -121,7 +130,7 @@ def check(folder, events):
         return [], []
     traces, margins = read_traces(path), []
     violations = [*past_the_fence(traces, folder, events, margins), *blind_proofs(traces, events)]
-    proofs = sum(len(trace.proofs) for trace in traces.values())
+    proofs = sum(len(trace.proofs) for trace in traces)
     nearest = f"{min(margins) / SECOND:.3f} s before its fence at the latest" if margins else "none"
     return [f"margin: {proofs} proofs; {len(margins)} commands cut short, the last sign of life {nearest}; "
             f"{len(list(blind_spans(events)))} times without any quorum"], violations

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace zklock::model {
@@ -64,14 +65,25 @@ class Reader {
   size_t at_ = 0;
 };
 
-void read_file(const std::string& name, std::map<int64_t, Account>& accounts) {
+using Accounts = std::map<int64_t, std::vector<Account>>;  // of those that had a process id, one after the other
+
+// What the fault suite has added comes behind all others, with the moment of its own.
+void add(Event event, std::vector<Account>& accounts) {
+  if (accounts.empty() || event.is("began")) accounts.emplace_back();
+  auto account = accounts.rbegin();
+  while (std::next(account) != accounts.rend() && !account->empty() && account->front().at > event.at) ++account;
+  account->push_back(std::move(event));
+}
+
+void read_file(const std::string& name, Accounts& accounts) {
   std::ifstream file(name);
   if (!file) throw std::runtime_error("cannot read " + name);
   for (std::string line; std::getline(file, line);) {
     if (file.eof()) return;  // no newline: its writer was killed
     try {
       Event event = Reader(line).read();
-      accounts[event.pid].push_back(std::move(event));
+      std::vector<Account>& of_pid = accounts[event.pid];
+      add(std::move(event), of_pid);
     } catch (const std::out_of_range&) {
       throw std::runtime_error(name + ": no event: " + line);
     }
@@ -90,10 +102,10 @@ int64_t Event::number(std::string_view field) const {
 }
 
 std::vector<Account> read_history(const std::vector<std::string>& files) {
-  std::map<int64_t, Account> accounts;
+  Accounts accounts;
   for (const std::string& name : files) read_file(name, accounts);
   std::vector<Account> all;
-  for (auto& [pid, account] : accounts) all.push_back(std::move(account));
+  for (auto& [pid, of_pid] : accounts) std::move(of_pid.begin(), of_pid.end(), std::back_inserter(all));
   std::stable_sort(all.begin(), all.end(), [](const Account& a, const Account& b) { return a[0].at < b[0].at; });
   return all;
 }

@@ -55,7 +55,6 @@ std::optional<GroupState> make(zk::Session& session, const std::string& group, C
   const Answer made = session.await(session.client().create(group, mark, mode), until);
   if (made.code == Code::ok) return GroupState::there;
   if (made.code == Code::expired) return GroupState::expired;
-  if (made.code == Code::unsupported && passing) return make(session, group, CreateMode::persistent, tried, until);
   if (made.code == Code::no_node) {
     session.make_parents(group, until);
   } else if (made.code != Code::unknown && made.code != Code::node_exists) {

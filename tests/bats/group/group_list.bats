@@ -178,6 +178,9 @@ two_members() {
   zklock group join /a/g -- true
   expect_status 0 zklock group list /a/g
   assert_equal "$output" ""
+  znode create /theirs "what stands on it"
+  expect_status 0 zklock group create /theirs
+  assert_equal "$(znode get /theirs)" "what stands on it"
 }
 
 @test "create: one that goes with its last member is in the way, 75" {

@@ -28,8 +28,8 @@ loop() {
 @test "trace: an event is a line, of JSON" {
   ZKLOCK_TRACE=trace zklock run /locks/l -- true
   /usr/bin/python3 -c 'import json, sys; print(*(json.loads(line)["event"] for line in sys.stdin))' <trace >events
-  assert_equal "$(cat events)" "session heard creating creating created proved seen granted started ended deleting \
-deleted released closing closed"
+  assert_equal "$(cat events)" "began session heard creating creating created proved seen granted started ended \
+deleting deleted released closing closed"
 }
 
 @test "trace: a file that cannot be opened is 64, and nothing is done" {

@@ -225,9 +225,11 @@ END
 }
 
 @test "the command is scheduled as zklock is, though its guard goes before others" {
+  local nicer
+  nicer=$(nice -n 5 nice) # who runs the tests may be nice, too
   # shellcheck disable=SC2016
   expect_status 0 nice -n 5 "$ZKLOCK_BIN" run /l -c 'nice; ps -o cls= -p $$'
-  assert_output --regexp $'^5\n *TS$'
+  assert_output --regexp "^$nicer"$'\n *TS$'
 }
 
 @test "credentials that everybody on the host can read are used, with a word" {

@@ -99,6 +99,8 @@ both_succeed() {
   server by_name
   both 69 "its certificate is for localhost, not for 127.0.0.1"
   host=localhost both_succeed
+  # where both are named the name decides
+  expect_status 0 zklock run -S "tls://localhost:$port,127.0.0.1:$port$chroot" /l -- true
   server by_address
   host=localhost both 69 "its certificate is for 127.0.0.1, not for localhost"
   both_succeed

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/child/attended_command: what is said of a command that was ended, or not begun.
+// command/child/attended_command: when a command has lost its lock, and what is said of one that was ended or not begun.
 #include "command/child/attended_command.h"
 
 #include "recipe/lock/lock.h"
 #include "support/party.h"
+#include "support/process.h"
+
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -19,29 +22,68 @@ TEST(GuardTrouble, CommandThatOutlivedTheFenceIsNotSaidToHaveBeenStopped) {
   EXPECT_EQ(end_of("what ran", 2900ms), "what ran went on for 2.9s past the fence");
 }
 
-class UnderALock : public testing::Test {
- protected:
-  std::string here_ = test::shared_servers() + test::new_chroot();
-  test::Party holder_{here_, 4s, [](zk::Session& with, recipe::WaitObserver& told) {
-                        return test::locks_of(std::make_unique<recipe::Lock>(with, "/l", recipe::LockType(), "", told));
-                      }};
+// Who holds /l and has a guard, as zklock before its command starts.
+struct Holding {
+  explicit Holding(Duration session_timeout)
+      : guard(host::Service::once, host::Program::find({"sleep", "300"}), inherited),
+        party(test::shared_servers() + test::new_chroot(), session_timeout, [](zk::Session& with, auto& told) {
+          return test::locks_of(std::make_unique<recipe::Lock>(with, "/l", recipe::LockType(), "data", told));
+        }) {
+    if (party.acquire() != recipe::Outcome::held) throw std::runtime_error("it has no lock");
+  }
+
+  host::Inherited inherited = host::Inherited::take_over();
+  host::Signals signals;
+  host::Guard guard;  // before there is a session
+  test::Party party;
 };
 
-// Between the grant and the command there is a request with --once-per, and zklock may be stopped.
-TEST_F(UnderALock, ACommandThatHasLostItAlreadyIsNotStarted) {
-  ASSERT_EQ(holder_.acquire(), recipe::Outcome::held);
-  recipe::Lease lease(holder_.session, holder_.lock.held(), 100ms);
-  const host::Attached holding(holder_.loop, lease);
-  test::Observer(here_).remove(holder_.held().node);
-  ASSERT_TRUE(test::eventually(holder_.loop, [&] { return lease.state() == recipe::LeaseState::node_deleted; }));
+// One turn of the loop may bring both: the guard's end at the fence as it was, and the proof that moves that on.
+ISOLATED_TEST(AttendedCommand, ThatTheGuardHasEndedAtTheFenceIsLostThoughTheLeaseHolds) {
+  Holding held(20s);
+  test::Party& party = held.party;
+  host::Guard& guard = held.guard;
+  recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
+  Console console(held.party.session);
+  AttendedCommand command(held.signals, guard, console, {"its lock", 0s, &lease});
+  const host::Attached guarding(party.loop, guard), holding(party.loop, lease);
+  command.start({});
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return guard.phase() == host::CommandPhase::running; }));
+  guard.set_fence(BootClock::now());
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return guard.gone(); }));
+  const host::Attached attending(party.loop, command);
+  EXPECT_THROW(test::eventually(party.loop, [&] { return command.is_over(); }), Failure);
+  EXPECT_EQ(lease.state(), recipe::LeaseState::held);
+  EXPECT_TRUE(command.is_over());
+  EXPECT_TRUE(command.unproved());
+  const auto lost = support::failure_of([&] { command.status("/l"); });
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->status(), ExitStatus::lost);
+}
 
-  const host::Inherited inherited = host::Inherited::take_over();
-  host::Guard guard(host::Service::once, host::Program::find({"/bin/sh", "-c", "exit 7"}), inherited);
-  host::Signals signals;
-  Console console(holder_.session);
-  AttendedCommand command(signals, guard, console, {"its lock", 100ms, &lease});
-  command.attend(holder_.loop, {});
-  EXPECT_EQ(guard.phase(), host::CommandPhase::idle);
+// It may be frozen right behind its order to start.
+ISOLATED_TEST(AttendedCommand, EndsAtTheFenceThoughZklockDoesNothingSinceItsStart) {
+  Holding held(1s);
+  host::Guard& guard = held.guard;
+  recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
+  Console console(held.party.session);
+  AttendedCommand command(held.signals, guard, console, {"its lock", 0s, &lease});
+  command.start({});
+  EXPECT_TRUE(support::wait_until([&] { return guard.phase() == host::CommandPhase::gone; }));
+  EXPECT_TRUE(guard.fenced());
+}
+
+// Between the grant and the command there is a request with --once-per, and zklock may be stopped.
+ISOLATED_TEST(AttendedCommand, IsNotStartedWhereItsLockIsLostAlready) {
+  Holding held(4s);
+  recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
+  const host::Attached holding(held.party.loop, lease);
+  held.party.session.await(held.party.session.client().remove(held.party.held().node), kNever);
+  ASSERT_TRUE(test::eventually(held.party.loop, [&] { return lease.state() == recipe::LeaseState::node_deleted; }));
+  Console console(held.party.session);
+  AttendedCommand command(held.signals, held.guard, console, {"its lock", 0s, &lease});
+  command.attend(held.party.loop, {});
+  EXPECT_EQ(held.guard.phase(), host::CommandPhase::idle);
   ASSERT_TRUE(command.is_over() && command.lost());
   EXPECT_STREQ(command.loss("/l").what(), "lost /l: its node was deleted; the command was not started");
 }

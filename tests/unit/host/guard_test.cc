@@ -12,7 +12,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdexcept>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -359,8 +361,16 @@ ISOLATED_TEST(Guard, PhaseIsGoneOnceTheLastLeftoverEnds) {
   EXPECT_TRUE(guarded.until_gone());
 }
 
+// Where it may not be done there are none.
+void hide_control_groups() {
+  if (unshare(CLONE_NEWNS) != 0) return;
+  mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  mount("none", "/sys/fs/cgroup", "tmpfs", 0, nullptr);
+}
+
 ISOLATED_TEST(Guard, KilledItselfIsNoticedAndItsTreeEnded) {
   const TempDir folder;
+  hide_control_groups();  // else the kernel ends all of the tree, whosever it is
   Guarded guarded("trap '' TERM; (setsid sh -c 'echo $$ >" + folder.file("daemon") +
                   "; exec sleep 300' &); sleep 300 & echo >" + folder.file("ready") + "; sleep 300");
   Guard& guard = guarded.start();
@@ -784,6 +794,20 @@ ISOLATED_TEST(Guard, GivesAWorkersCommandNoTerminalInputAndAGroupOfItsOwn) {
   EXPECT_EQ(content, "/dev/null\n" + pid + pid);
 }
 
+// As a terminal would do it.
+ISOLATED_TEST(Guard, ASignalForAWorkersCommandIsForAllOfItsGroup) {
+  const TempDir folder;
+  Guarded guarded("(trap 'echo >" + folder.file("got") + "; exit' TERM; echo >" + folder.file("ready") +
+                      "; while :; do sleep 0.01; done) & wait",
+                  inherited_once(), Service::again);
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  guard.forward(SIGTERM);
+  EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("got")); }));
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_EQ(WTERMSIG(guard.wait_status()), SIGTERM);
+}
+
 ISOLATED_TEST(Guard, WhatAWorkersCommandLeavesBehindRunsOnAndTheNextOneRuns) {
   const TempDir folder;
   const std::string file = folder.path() + "/pid";
@@ -815,22 +839,29 @@ ISOLATED_TEST(Guard, EndsOnlyItsOwnCommandWhenItIsKilled) {
   EXPECT_EQ(second.guard().phase(), CommandPhase::running);
 }
 
-// Else it would outlive a zklock that was killed.
+// Else whoever was started before it outlives a zklock that was killed, for as long as the other guard is there.
 ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   const TempDir folder;
-  const std::string file = folder.path() + "/pid";
-  const pid_t zklock = fork();
-  if (zklock == 0) {
-    Guarded first("echo $$ >" + file + "; exec sleep 60", inherited_once(), Service::again);
+  become_subreaper();  // the kernel continues a stopped guard that it finds orphaned
+  const pid_t zklock = support::start_process([&]() -> int {
+    Guarded first("exec sleep 60", inherited_once(), Service::again);
     Guarded second("exec sleep 60", inherited_once(), Service::again);
-    second.start();
     first.start();
+    second.start();
+    if (!first.until_phase(CommandPhase::running) || !second.until_phase(CommandPhase::running)) return 1;
+    ::kill(second.guard_pid(), SIGSTOP);
+    if (!wait_until([&] { return state_of(second.guard_pid()) == 'T'; })) return 2;
+    folder.write("second", fmt::format("{}\n", second.guard_pid()));
+    folder.write("first", fmt::format("{}\n", descendants_of(first.guard_pid()).front().pid));
     for (;;) pause();
-  }
-  ASSERT_TRUE(wait_until([&] { return pid_in(file) > 0; }));
-  kill(zklock, SIGKILL);
-  EXPECT_TRUE(wait_until([&] { return !is_alive(pid_in(file)); }));
-  waitpid(zklock, nullptr, 0);
+  });
+  const pid_t command = pid_in(folder.file("first"));
+  const pid_t second = pid_in(folder.file("second"));
+  ::kill(zklock, SIGKILL);
+  EXPECT_TRUE(wait_until([&] { return !is_alive(command); }));
+  EXPECT_EQ(state_of(second), 'T');
+  ::kill(second, SIGKILL);
+  EXPECT_TRUE(nothing_is_left());
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include "support/process.h"
 
 #include <csignal>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -53,6 +56,32 @@ ISOLATED_TEST(Nesting, MarkOfAnotherLockDoesNotCount) {
   NestingMarks nest({8});
   EXPECT_FALSE(nest.close_and_look());
   ::kill(child, SIGKILL);
+}
+
+ISOLATED_TEST(Nesting, WhoseLockIsAboutToGoIsNoLongerBelieved) {
+  NestingMarks nest({7});
+  EXPECT_TRUE(is_open_for_nesting(getpid(), 7));
+  EXPECT_FALSE(nest.close_and_look());
+  EXPECT_FALSE(is_open_for_nesting(getpid(), 7));
+}
+
+// Whether somebody else's user has an outer mark, for who is told nothing by the kernel: 0 if that is believed.
+int believes_as_another(pid_t outer) {
+  if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) return 2;
+  return is_open_for_nesting(outer, 7) ? 0 : 1;
+}
+
+ISOLATED_TEST(Nesting, OfWhomNothingCanBeSeenItIsBelieved) {
+  const TempDir folder;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be two";
+  const auto look = [outer = getpid()] { return believes_as_another(outer); };
+  EXPECT_EQ(WEXITSTATUS(support::run_process(look).wait_status), 1);
+  const std::string hidden = folder.write("locks", "", 0);
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount(hidden.c_str(), "/proc/locks", nullptr, MS_BIND, nullptr) != 0) {
+    GTEST_SKIP() << "no mount namespace can be made here";
+  }
+  EXPECT_EQ(WEXITSTATUS(support::run_process(look).wait_status), 0);
 }
 
 }  // namespace

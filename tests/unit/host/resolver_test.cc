@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +49,25 @@ ISOLATED_TEST(Resolver, FindsLocalhostOnce) {
   for (const auto& address : addresses) EXPECT_EQ(std::count(addresses.begin(), addresses.end(), address), 1);
   EXPECT_EQ(results[0].error, "");
   EXPECT_TRUE(has_no_child());
+}
+
+// In place of the system's; false where that may not be done.
+bool put_hosts(const support::TempDir& folder, const std::string& lines) {
+  const std::string file = folder.write("hosts", lines);
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount(file.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
+}
+
+ISOLATED_TEST(Resolver, GivesAnAddressOnceThoughTheSystemKnowsItTwice) {
+  const support::TempDir folder;
+  if (!put_hosts(folder, "127.0.0.7 twice.invalid\n127.0.0.8 twice.invalid\n127.0.0.7 twice.invalid\n")) {
+    GTEST_SKIP() << "no mount namespace can be made here";
+  }
+  keep_to_own_lookup_modules();
+  Loop loop;
+  auto addresses = resolve(loop, {"twice.invalid"}, deadline_in(60s))[0].addresses;
+  std::sort(addresses.begin(), addresses.end());
+  EXPECT_EQ(addresses, (std::vector<std::string>{"127.0.0.7", "127.0.0.8"}));
 }
 
 ISOLATED_TEST(Resolver, GivesOneResultAHostInTheirOrder) {

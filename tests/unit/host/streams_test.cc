@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/streams: whoever turns the loop, no byte is lost.
+// host/streams: whoever turns the loop, no byte is lost; and an output that nobody reads.
 #include "host/streams.h"
 
 #include "host/fd.h"
+#include "support/process.h"
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
 #include <optional>
 #include <string>
@@ -132,6 +134,34 @@ TEST_F(InputTest, AnErrorIsAnEnd) {
   turn();
   EXPECT_TRUE(folder.is_ended());
   EXPECT_EQ(folder.error(), EISDIR);
+}
+
+// A pipe in place of our standard output, for as long as it is there. Its reader has gone.
+class OutputWithoutReader {
+ public:
+  OutputWithoutReader() {
+    ::signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    if (pipe(ends) != 0) ADD_FAILURE() << "no pipe";
+    close(ends[0]);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+  }
+  ~OutputWithoutReader() { dup2(before_.get(), STDOUT_FILENO); }
+
+ private:
+  Fd before_{dup(STDOUT_FILENO)};
+};
+
+ISOLATED_TEST(Output, AReaderWhoIsGoneIsFoundByWritingAsASignal) {
+  std::optional<Failure> failure;
+  {
+    const OutputWithoutReader broken;
+    StandardOutput output;
+    failure = support::failure_of([&] { output.write("x"); });
+  }
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->signal(), SIGPIPE);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include "support/process.h"
 
 #include <csignal>
+#include <poll.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace zklock::host {
@@ -35,6 +37,29 @@ ISOLATED_TEST(Survivor, DoesItsWorkOnceItsParentIsDeadAndNoSooner) {
   EXPECT_FALSE(support::exists(folder.file("done")));
   ::kill(zklock, SIGKILL);
   EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("done")); }));
+}
+
+// Who reads what zklock wrote must not wait until the session is ended.
+ISOLATED_TEST(Survivor, HoldsNothingOpenThatItsParentHad) {
+  const TempDir folder;
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t zklock = support::start_process([&]() -> int {
+    const Survivor survivor([&] {
+      folder.write("survivor", fmt::format("{}\n", getpid()));
+      for (;;) pause();
+    });
+    folder.write("ready", "");
+    for (;;) pause();
+  });
+  close(ends[1]);
+  ASSERT_TRUE(wait_until([&] { return support::exists(folder.file("ready")); }));
+  ::kill(zklock, SIGKILL);
+  const pid_t survivor = support::pid_in(folder.file("survivor"));
+  pollfd end{ends[0], POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 10'000), 1);
+  EXPECT_TRUE(support::is_alive(survivor));
+  ::kill(survivor, SIGKILL);
 }
 
 }  // namespace

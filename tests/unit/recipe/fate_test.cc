@@ -26,6 +26,13 @@ TEST(Fate, OtherBytesAtTheNextVersionAreAnothers) {
   EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(5, false)), Fate::unknown);
 }
 
+// The version is as it was: nobody who waits for another one has been told.
+TEST(Fate, BytesThatStoodThereBeforeAreNotWritten) {
+  constexpr Sight kSame{true, 7, 3, true, 0};
+  EXPECT_EQ(fate_of(ChangeKind::set, -1, kSame, at(3, true)), Fate::not_done);
+  EXPECT_EQ(fate_of(ChangeKind::set, -1, kSame, at(4, true)), Fate::done);
+}
+
 TEST(Fate, WhatWasMadeAnewIsAnotherNode) {
   Sight after = at(3, false);
   after.created = 9;

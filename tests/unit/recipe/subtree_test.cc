@@ -5,6 +5,7 @@
 #include "support/sandbox.h"
 #include "zk/path.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -56,6 +57,20 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
   const ValueChange change{ChangeKind::remove_version, "/t", "", 0};
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", soon()).end, ChangeEnd::differs);
   EXPECT_GT(others_.children("/t").size(), 0u);
+}
+
+// A server takes a megabyte in a request.
+TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
+  std::string deep = "/deep";
+  for (const char part : {'a', 'b', 'c', 'd'}) deep += "/" + std::string(1000, part);
+  others_.create(deep + "/0");
+  std::vector<zk::Call> calls;
+  for (int i = 1; i < 400; ++i) {
+    calls.push_back(others_.session().client().create(fmt::format("{}/{}", deep, i), "", zk::CreateMode::persistent));
+  }
+  for (const zk::Call& call : calls) ASSERT_EQ(others_.session().await(call, soon()).code, zk::Code::ok);
+  const ValueChange change{ChangeKind::remove, "/deep"};
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", soon()).end, ChangeEnd::done);
 }
 
 }  // namespace

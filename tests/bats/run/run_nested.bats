@@ -149,12 +149,14 @@ left_behind() {
   assert_equal "$(<ends)" "inner 0"
 }
 
+parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
+
 @test "a zklock that was left behind is killed: its lock is kept until its guard has killed its command" {
   local guard inner
   # shellcheck disable=SC2016
   left_behind 'exec "$ZKLOCK_BIN" run /l -c "echo \$\$ >left; exec sleep 600"'
-  guard=$(ps -o ppid= -p "$(<left)")
-  inner=$(ps -o ppid= -p "$guard")
+  guard=$(parent_of "$(<left)")
+  inner=$(parent_of "$guard")
   kill -STOP "$inner"
   kill -STOP "$guard"
   kill -KILL "$inner"

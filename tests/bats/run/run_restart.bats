@@ -52,10 +52,10 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
 }
 
 @test "the command ends while no server is there: its status comes back, and the lock is free then (scenario 9)" {
-  hold h /l --session-timeout 16s
+  hold h /l --session-timeout 30s
   zk_sandbox kill 1
   let_go h
-  wait_until "the first try is over, an eighth of the session later" is_past $(($(now_us) + 2300000))
+  wait_until "the first try is over, an eighth of the session later" is_past $(($(now_us) + 4000000))
   refute is_gone "${pid[h]}"
   zk_sandbox restart 1
   expect_end 0 "${pid[h]}"

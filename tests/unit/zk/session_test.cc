@@ -278,6 +278,21 @@ TEST_F(SessionTest, ALostAnswerToAWriteIsUnknown) {
 
 // A4: a leader whose followers are gone goes on answering a sync, and what is read behind that may be old. What has
 // become of a write is a quorum's to say.
+// Where a session ends over a request, the next one would send it again, for ever.
+TEST_F(SessionTest, ARequestThatIsLostInOneSessionAfterTheOtherIsGivenUp) {
+  FaultProxy proxy(server_);
+  SessionOptions options = options_for(proxy.address());
+  options.connect_timeout = 1s;
+  Session& session = open(options);
+  const auto ask_for = [&](Duration span) {
+    for (const Deadline until = deadline_in(span); BootClock::now() < until; session.open(soon())) {
+      proxy.lose_answer_to(test::opcode::kChildren);
+      session.await(session.client().children("/"), soon());
+    }
+  };
+  EXPECT_THROW(ask_for(10s), Failure);
+}
+
 TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   test::Sandbox sandbox("--servers 3 --tick 1000");
   const int leader = sandbox.leader();

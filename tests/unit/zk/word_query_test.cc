@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/fault_proxy.h"
+#include "support/sandbox.h"
+#include "zk/words/query.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(WordQuery, AServerThatDoesNotAnswerAWordIsNotAskedTheNext) {
+  test::FaultProxy closing(test::shared_servers());
+  closing.cut(true);
+  host::Loop loop;
+  const std::vector<Server> servers = ServerList::parse(closing.address(), "the test").servers;
+  WordQuery query(loop, {servers}, {"srvr", "mntr", "conf"}, deadline_in(20s));
+  const std::vector<ServerReplies> all = query.finish();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all.front().replies.size(), 1u);
+  EXPECT_EQ(closing.accepted(), 1);
+}
+
+}  // namespace
+}  // namespace zklock::zk

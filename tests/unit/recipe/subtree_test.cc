@@ -18,17 +18,18 @@ constexpr size_t kNodes = 3000;  // six transactions
 
 class SubtreeTest : public testing::Test {
  protected:
-  SubtreeTest() {
-    others_.create("/held");
-    others_.create("/t/0", "");
+  SubtreeTest() { session_.open(soon()); }
+  static Deadline soon() { return deadline_in(20s); }
+
+  // So many nodes below it.
+  void plant(const std::string& path, size_t count) {
+    others_.create(path + "/0");
     std::vector<zk::Call> calls;
-    for (size_t i = 1; i < kNodes; ++i) {
-      calls.push_back(others_.session().client().create("/t/" + std::to_string(i), "", zk::CreateMode::persistent));
+    for (size_t i = 1; i < count; ++i) {
+      calls.push_back(others_.session().client().create(fmt::format("{}/{}", path, i), "", zk::CreateMode::persistent));
     }
     for (const zk::Call& call : calls) others_.session().await(call, soon());
-    session_.open(soon());
   }
-  static Deadline soon() { return deadline_in(20s); }
 
   // Does it once, when the first of the tree are gone.
   auto in_the_middle(const std::function<void()>& what) {
@@ -46,6 +47,8 @@ class SubtreeTest : public testing::Test {
 };
 
 TEST_F(SubtreeTest, NoneIsRemovedOnceTheLockIsLost) {
+  others_.create("/held");
+  plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.remove("/held"); }));
   const ValueChange change{ChangeKind::remove, "/t", "", -1, {"/held"}};
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", soon()).end, ChangeEnd::unheld);
@@ -53,6 +56,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceTheLockIsLost) {
 }
 
 TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
+  plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.write("/t", "new"); }));
   const ValueChange change{ChangeKind::remove_version, "/t", "", 0};
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", soon()).end, ChangeEnd::differs);
@@ -63,12 +67,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
 TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   std::string deep = "/deep";
   for (const char part : {'a', 'b', 'c', 'd'}) deep += "/" + std::string(1000, part);
-  others_.create(deep + "/0");
-  std::vector<zk::Call> calls;
-  for (int i = 1; i < 400; ++i) {
-    calls.push_back(others_.session().client().create(fmt::format("{}/{}", deep, i), "", zk::CreateMode::persistent));
-  }
-  for (const zk::Call& call : calls) ASSERT_EQ(others_.session().await(call, soon()).code, zk::Code::ok);
+  plant(deep, 280);
   const ValueChange change{ChangeKind::remove, "/deep"};
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", soon()).end, ChangeEnd::done);
 }

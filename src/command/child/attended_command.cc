@@ -186,8 +186,8 @@ Failure AttendedCommand::loss(const std::string& what) const {
   const std::string reason = unproved_ ? fmt::format("no quorum confirmed the lock for {}",
                                                      format_duration(BootClock::now() - terms_.lease->proved()))
                                        : reason_;
-  const std::string end = stage_ == CommandStage::idle ? "the command was not started"
-                                                       : end_of("the command", guard_.overrun());
+  const std::string end =
+      stage_ == CommandStage::idle ? "the command was not started" : end_of("the command", guard_.overrun());
   return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason, end)};
 }
 

@@ -58,8 +58,8 @@ class AttendedCommand : public host::Source {
   // `variables` are added to its environment. Throws what Guard::start() throws; then there is no command. Whoever
   // calls this has it in the loop, so that it works whatever zklock waits for meanwhile.
   void start(const std::vector<std::string>& variables);
-  // Instead: the same, and turns the loop until it is over. It is not in the loop itself. Without a lock any more nothing
-  // is started.
+  // Instead: the same, and turns the loop until it is over. It is not in the loop itself. Without a lock any more
+  // nothing is started.
   void attend(host::Loop& loop, const std::vector<std::string>& variables);
 
   // The command has ended, and the lock need not be held for it any more. What it left behind runs on; but if it was

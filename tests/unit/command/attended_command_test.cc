@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/child/attended_command: when a command has lost its lock, and what is said of one that was ended or not begun.
+// command/child/attended_command: when a command has lost its lock, and what is said of one that was ended or not
+// begun.
 #include "command/child/attended_command.h"
 
 #include "recipe/lock/lock.h"

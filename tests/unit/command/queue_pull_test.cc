@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue pull, to standard output and to a command, behind a network that fails at a chosen moment. zklock is a process
 // of its own.
-#include "base/failure.h"
 #include "command/queue/pull.h"
 #include "host/fd.h"
-#include "support/process.h"
-#include "support/queue_worker.h"
+#include "support/queue_command.h"
 #include "zk/timing.h"
 
-#include <csignal>
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -30,41 +25,7 @@ using test::opcode::kTransaction;
 
 constexpr Duration kTimeout = 2s;
 
-class PullTest : public test::QueueOfTen {
- protected:
-  ~PullTest() override {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-
-  // `pull` as zklock's main would call it, behind the proxy.
-  void start(Duration session_timeout, const std::function<int(zk::SessionOptions)>& pull) {
-    pid_ = support::start_process([&] {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      try {
-        return pull(test::options_for(through_proxy_, session_timeout));
-      } catch (const Failure& failure) {
-        folder_.write("failure", failure.text());
-        return static_cast<int>(failure.status());
-      }
-    });
-  }
-  // The exit status; -1 if there is none in time.
-  int status() {
-    int wait_status = 0;
-    if (!wait_until([&] { return waitpid(pid_, &wait_status, WNOHANG) == pid_; }, 20s)) return -1;
-    pid_ = 0;
-    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-  }
-  std::string failure() const { return support::contents_of(folder_.file("failure")); }
-  bool is_claimed(int number) { return observer_.read(claim(number)).code == zk::Code::ok; }
-
-  support::TempDir folder_;
-  pid_t pid_ = 0;
-};
-
-class PullWorkTest : public PullTest {
+class PullWorkTest : public test::QueueCommandTest {
  protected:
   // One item, for a command that writes down that it has run.
   void work() {
@@ -146,12 +107,12 @@ TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedIsTakenAgai
 }
 
 // To a reader who takes nothing until he is told to.
-class PullPrintTest : public PullTest {
+class PullPrintTest : public test::QueueCommandTest {
  protected:
   static constexpr size_t kPage = 4096;  // so much the pipe holds
 
   void SetUp() override {
-    PullTest::SetUp();
+    QueueCommandTest::SetUp();
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     reader_ = host::Fd(ends[0]);

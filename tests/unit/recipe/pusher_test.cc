@@ -299,6 +299,15 @@ TEST_F(PusherTest, ABatchWaitsForThoseBeforeItThatWereNotSent) {
   EXPECT_EQ(queue(), numbers(30));
 }
 
+TEST_F(PusherTest, WhatIsNotAnsweredYetIsDoubtful) {
+  Party party(through_proxy_);
+  party.push(10);
+  proxy_.set(FaultProxy::Mode::lose_answers);
+  party.feed(20);
+  EXPECT_EQ(party.pusher.unanswered().first, 11);
+  EXPECT_EQ(party.pusher.unanswered().last, 20);
+}
+
 TEST_F(PusherTest, ConnectionsThatAreLostBehindABatchAreNotLostInVain) {
   Party party(through_proxy_);
   for (int last = 1; last <= 25; ++last) {

@@ -71,6 +71,7 @@ def deep(findings, bench):
     has grown by, from the first part to the last."""
     items, heap = depth_and_heap(bench.pick(full=10_000_000, quick=200_000, least=4_000))
     parts = bench.pick(full=10, quick=4, least=2)
+    items -= items % parts
     part = numbers(bench, items // parts)
     sizes, rates = [], []
     with servers(heap=f"{heap}m"):

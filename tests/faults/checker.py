@@ -42,6 +42,7 @@ LEAST_FENCED = 5  # losses in a run of which faults are wanted
 OFTEN = 3
 LEAST_QUORUM = 0.15  # of the time
 LATE = 3
+DIFFERENT = "the servers do not agree: "
 # Something has not happened in time, of which a busy machine alone may be the cause.
 IN_TIME = re.compile(r"(?:\w+: )?(?:free for |number \d+ is unused |late: |unsettled: |left over: node |never were "
                      r"|contender \d+ has not been |a quorum for |\d+ faults of |\d+ losses with a fenced write "
@@ -159,6 +160,8 @@ def left_over(events):
     for event in events:
         if event["what"] == "left over":
             yield from (f"left over: {text}" for text in event["texts"])
+        if event["what"] == "servers differ":
+            yield from (f"{DIFFERENT}{text}" for text in event["texts"])
 
 
 def closest(history):
@@ -227,9 +230,12 @@ def show(counted, violations):
 
 
 def status_of(violations):
-    """0: none; LATE: all are of what was not in time; 1: others."""
+    """0: none; LATE: all are of what was not in time, or the servers have lost what they had promised to keep, so that
+    nothing else is proved; 1: others."""
     if not violations:
         return 0
+    if any(violation.startswith(DIFFERENT) for violation in violations):
+        return LATE
     return LATE if all(map(IN_TIME.match, violations)) else 1
 
 

@@ -188,6 +188,11 @@ class CheckerTest(unittest.TestCase):
         for worse in ("overlap: 1.1 lives on", "lost: 3 of 9 lines", "left over: process 7", "margin: 1.1 lives"):
             self.assertEqual(checker.status_of([*late, worse]), 1)
 
+    def test_nothing_is_proved_on_servers_that_do_not_agree(self):
+        differ = [*EVENTS, (30, "servers differ", {"texts": ["1:2181 has 2 nodes that not all have: /a, /b"]})]
+        self.expect("the servers do not agree: 1:2181 has 2 nodes", GOOD, differ)
+        self.assertEqual(checker.status_of(["lost: 3 of 9 lines", *self.check(GOOD, differ)[1]]), checker.LATE)
+
     # --- what is left ---------------------------------------------------------------------------------
 
     def test_a_process_or_a_node_that_is_left_is_a_violation(self):

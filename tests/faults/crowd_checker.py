@@ -129,6 +129,8 @@ def wrong_statuses(record):
             allowed.add(KILL)
         if end.get("over"):
             allowed |= {TERM, 143}
+        if run.startswith("requeue") and "the session expired; run it again" in end["said"]:
+            allowed.add(69)  # as zklock-queue(1) has it
         if end["status"] not in allowed:
             last = end["said"].strip().splitlines()[-1:]
             yield f"status {end['status']} of {run}: {''.join(last)}"

@@ -133,6 +133,9 @@ class CrowdTest(unittest.TestCase):
     def test_other_statuses_are_violations(self):
         self.expect("status 70 of join1.1: what?", events=self.events_with(end("join1.1", 70, "one\nwhat?\n")))
         self.expect("status -9 of join1.1", events=self.events_with(end("join1.1", -9)))
+        expired = "zklock: cannot requeue to /q: the session expired; run it again"
+        self.expect("status 69 of join1.1", events=self.events_with(end("join1.1", 69, expired)))
+        self.expect("status 70 of requeue1.1", events=self.events_with(end("requeue1.1", 70, expired)))
         self.expect("status -15 of join1.1", events=self.events_with(end("join1.1", -15)))
 
     def test_those_that_the_suite_has_ended_are_none(self):

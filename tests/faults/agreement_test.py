@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees of three servers, of which all have the same, and not."""
+
+import unittest
+
+import agreement
+
+
+class AgreementTest(unittest.TestCase):
+    def test_the_same_nodes_are_no_difference(self):
+        self.assertEqual(list(agreement.differences(dict.fromkeys("abc", {"/l", "/q"}))), [])
+
+    def test_each_server_that_has_more_is_told_with_what(self):
+        trees = {"a": {"/l", "/q", "/q/1"}, "b": {"/l", "/q"}, "c": {"/l", "/q", "/q/2", "/q/1"}}
+        self.assertEqual(list(agreement.differences(trees)), ["a has 1 nodes that not all have: /q/1",
+                                                              "c has 2 nodes that not all have: /q/1, /q/2"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -19,7 +19,7 @@ constexpr size_t kNodes = 3000;  // six transactions
 class SubtreeTest : public testing::Test {
  protected:
   SubtreeTest() { session_.open(soon()); }
-  static Deadline soon() { return deadline_in(20s); }
+  static Deadline soon() { return deadline_in(60s); }
 
   // So many nodes below it.
   void plant(const std::string& path, size_t count) {

@@ -22,8 +22,14 @@ def found(pattern, regex):
 
 
 def unit_tests():
-    regex = r"^(?:ISOLATED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)"
-    return {".".join(words) for _, tests in found("unit/*/*_test.cc", regex) for words in tests}
+    """As GoogleTest calls them: one with parameters has what stands in INSTANTIATE_TEST_SUITE_P before its name."""
+    files, of_suite = "unit/*/*_test.cc", {}
+    for _, suites in found(files, r"^INSTANTIATE_TEST_SUITE_P\((\w+),\s*(\w+),"):
+        of_suite.update({suite: prefix for prefix, suite in suites})
+    plain = {".".join(words) for _, tests in found(files, r"^(?:ISOLATED_)?TEST(?:_F)?\((\w+),\s*(\w+)\)")
+             for words in tests}
+    return plain | {f"{of_suite[suite]}/{suite}.{test}/0" for _, tests in found(files, r"^TEST_P\((\w+),\s*(\w+)\)")
+                    for suite, test in tests}
 
 
 def bats_tests():

@@ -109,11 +109,11 @@ bool WatchedLock::look(Deadline until) {
     slots = line_at(path_ + "/leases", slots_);
   }
   if (!read({&line, &slots, &gate}, until)) return false;
+  leave_out_undecided(slots, gate, passed);
   for (Line* unmatched : {&slots, &gate}) {
     // Whose it was is not known, so which of the other list belongs to it is neither.
     std::erase_if(unmatched->who, [](const Participant& participant) { return participant.stat.created == 0; });
   }
-  if (passed) leave_out_undecided(slots);
   const bool for_slots = !slots.who.empty() || !gate.who.empty();
   participants_ =
       for_slots ? line_up_for_slots(std::move(slots.who), std::move(gate.who)) : line_up(std::move(line.who));
@@ -169,12 +169,21 @@ bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
   return true;
 }
 
-// Whose slot is younger than the list of the gate came into the gate behind that list. Whether he is through, the next
-// look tells.
-void WatchedLock::leave_out_undecided(Line& slots) const {
-  std::erase_if(slots.who, [&](const Participant& slot) {
-    return slots.fresh.contains(slot.node) && slot.stat.created > gate_.found().stat.child_changed;
+// Who of those with a slot may still be in the gate: the next look tells, for which they are as good as not read.
+// Whose slot is younger than the list of the gate came into the gate behind that list. And where the first one of the
+// gate was gone before he was read, the youngest slot is his, if he had one.
+void WatchedLock::leave_out_undecided(Line& slots, const Line& gate, bool passed) {
+  const auto leave_out = [&](auto first, auto last) {
+    for (auto slot = first; slot != last; ++slot) known_.erase({slots.folder, slot->node});
+    slots.who.erase(first, last);
+  };
+  const auto is_fresh = [&](const Participant& slot) { return slots.fresh.contains(slot.node); };
+  const auto younger = std::ranges::stable_partition(slots.who, [&](const Participant& slot) {
+    return !passed || !is_fresh(slot) || slot.stat.created < gate_.found().stat.child_changed;
   });
+  leave_out(younger.begin(), younger.end());
+  const bool unread = !gate.who.empty() && gate.who.front().stat.created == 0;
+  if (unread && !slots.who.empty() && is_fresh(slots.who.back())) leave_out(slots.who.end() - 1, slots.who.end());
 }
 
 }  // namespace zklock::recipe

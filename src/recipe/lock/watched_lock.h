@@ -78,7 +78,7 @@ class WatchedLock {
   bool check_use(Deadline until);
   Line line_at(const std::string& folder, const WatchedNode& node) const;
   bool read(const std::vector<Line*>& lines, Deadline until);
-  void leave_out_undecided(Line& slots) const;
+  void leave_out_undecided(Line& slots, const Line& gate, bool passed);
 
   zk::Session& session_;
   std::string path_;

@@ -3,6 +3,7 @@
 #include "recipe/lock/watched_lock.h"
 #include "support/sandbox.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -17,10 +18,18 @@ using test::Script;
 
 class FollowedSlots : public testing::Test {
  protected:
-  void make(const std::string& stem) {
-    zk::Session& other = observer_.session();
+  std::string make(const std::string& stem) { return make(observer_, stem); }
+
+  static std::string make(test::Observer& owner, const std::string& stem) {
+    zk::Session& other = owner.session();
     const zk::Call made = other.client().create(stem, "", zk::CreateMode::ephemeral_sequential);
-    ASSERT_EQ(other.await(made, deadline_in(20s)).code, zk::Code::ok);
+    const zk::Answer answer = other.await(made, deadline_in(20s));
+    EXPECT_EQ(answer.code, zk::Code::ok);
+    return answer.path;
+  }
+
+  static auto holders_of(const WatchedLock& lock) {
+    return std::ranges::count_if(lock.participants(), &Participant::holding);
   }
 
   std::string here_ = test::shared_servers() + test::new_chroot();
@@ -45,6 +54,46 @@ TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
     WatchedLock lock(session_, path, "cannot follow " + path);
     ASSERT_TRUE(lock.look(deadline_in(20s)));
     for (const Participant& one : lock.participants()) EXPECT_FALSE(one.holding) << "behind answer " << answer;
+  }
+}
+
+// A slot goes to him, and he leaves the gate, at each moment of a look that finds him new: so also when his node in the
+// gate was listed, and is not read yet.
+TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
+  session_.open(deadline_in(20s));
+  test::Observer holders(here_);
+  for (uint64_t answer = 0; answer < 12; ++answer) {
+    const std::string path = fmt::format("/t{}", answer);
+    for (const char* folder : {"/locks", "/leases"}) observer_.create(path + folder);
+    const std::string ends = make(holders, path + "/leases/_c_11234567-89ab-4def-8123-456789abcdef-lease-");
+    make(holders, path + "/leases/_c_21234567-89ab-4def-8123-456789abcdef-lease-");
+    WatchedLock lock(session_, path, "cannot follow " + path);
+    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    const std::string gate = make(path + "/locks/_c_01234567-89ab-4def-8123-456789abcdef-lock-");
+    make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
+    // Another one behind him: the gate has changed since he has a slot.
+    make(holders, path + "/locks/_c_31234567-89ab-4def-8123-456789abcdef-lock-");
+    ASSERT_TRUE(test::eventually(loop_, [&] { return lock.is_stale(); }));
+    const uint64_t before = session_.client().answers();
+    bool passed = false;
+    const auto pass = [&] {
+      if (std::exchange(passed, true)) return;
+      observer_.remove(ends);
+      observer_.remove(gate);
+    };
+    const Script script(loop_, [&] {
+      if (session_.client().answers() >= before + answer) pass();
+    });
+    const auto settled = [&] {
+      if (lock.is_stale()) {
+        EXPECT_TRUE(lock.look(deadline_in(20s)));
+      }
+      EXPECT_LE(holders_of(lock), 2) << "behind answer " << answer;
+      return lock.participants().size() == 3 && holders_of(lock) == 2;
+    };
+    settled();
+    pass();
+    EXPECT_TRUE(test::eventually(loop_, settled));
   }
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// For -javaagent: gives a ZooKeeper server older than 3.9.3 the mend of ZOOKEEPER-4712. Debian 12 has 3.8.0. A follower
+// of that which loses its leader goes on writing to its log what it was sent, while what the log has is taken over into
+// its tree; what is written too late for that is never in its tree, though it tells its next leader that it has it. It
+// takes no more than a follower that is frozen, and its clients see nodes that are deleted, or miss some, until it is
+// started anew. No fault that we mean to find is among those.
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.security.ProtectionDomain;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+public final class MendedServer extends ClassVisitor implements Opcodes {
+  private static final String MENDED = "org/apache/zookeeper/server/quorum/LearnerZooKeeperServer";
+  private static final String SUPER = "org/apache/zookeeper/server/quorum/QuorumZooKeeperServer";
+  private static final String LOG = "org/apache/zookeeper/server/SyncRequestProcessor";
+  private static final String NAME = "shutdown";
+  private static final String TYPE = "(Z)V";
+  private boolean isMended;
+
+  private MendedServer(ClassWriter writer) {
+    super(ASM9, writer);
+  }
+
+  public static void premain(String unused, Instrumentation instrumentation) {
+    instrumentation.addTransformer(new ClassFileTransformer() {
+      @Override
+      public byte[] transform(ClassLoader loader, String name, Class<?> before, ProtectionDomain domain, byte[] code) {
+        return MENDED.equals(name) ? mend(code) : null;
+      }
+    });
+  }
+
+  private static byte[] mend(byte[] code) {
+    ClassReader reader = new ClassReader(code);
+    ClassWriter writer = new ClassWriter(reader, 0);
+    MendedServer mended = new MendedServer(writer);
+    reader.accept(mended, 0);
+    return writer.toByteArray();
+  }
+
+  @Override
+  public MethodVisitor visitMethod(int access, String name, String type, String signature, String[] exceptions) {
+    isMended |= name.equals(NAME) && type.equals(TYPE);
+    return super.visitMethod(access, name, type, signature, exceptions);
+  }
+
+  /**
+   * As in Java: synchronized void shutdown(boolean fully) { if (canShutdown() &amp;&amp; syncProcessor != null)
+   * syncProcessor.shutdown(); super.shutdown(fully); }
+   */
+  @Override
+  public void visitEnd() {
+    if (!isMended) {
+      MethodVisitor method = super.visitMethod(ACC_PUBLIC | ACC_SYNCHRONIZED, NAME, TYPE, null, null);
+      Label rest = new Label();
+      method.visitCode();
+      method.visitVarInsn(ALOAD, 0);
+      method.visitMethodInsn(INVOKEVIRTUAL, MENDED, "canShutdown", "()Z", false);
+      method.visitJumpInsn(IFEQ, rest);
+      method.visitVarInsn(ALOAD, 0);
+      method.visitFieldInsn(GETFIELD, MENDED, "syncProcessor", "L" + LOG + ";");
+      method.visitJumpInsn(IFNULL, rest);
+      method.visitVarInsn(ALOAD, 0);
+      method.visitFieldInsn(GETFIELD, MENDED, "syncProcessor", "L" + LOG + ";");
+      method.visitMethodInsn(INVOKEVIRTUAL, LOG, NAME, "()V", false);
+      method.visitLabel(rest);
+      method.visitFrame(F_SAME, 0, null, 0, null);
+      method.visitVarInsn(ALOAD, 0);
+      method.visitVarInsn(ILOAD, 1);
+      method.visitMethodInsn(INVOKESPECIAL, SUPER, NAME, TYPE, false);
+      method.visitInsn(RETURN);
+      method.visitMaxs(2, 2);
+      method.visitEnd();
+    }
+    super.visitEnd();
+  }
+}

@@ -34,6 +34,8 @@ using namespace std::chrono_literals;
 
 constexpr Duration kBetweenRounds = 20ms;  // of killing, where SIGCHLD does not come sooner
 constexpr Duration kStubbornAfter = 1s;    // of killing in vain, a survivor is named
+constexpr Duration kDying = 50ms;          // before the first look through all of /proc for what is left
+constexpr int kLooks = 20;                 // times as long as a look has taken, before the next
 
 enum class Duty {
   attend,  // to orders; the command may run or not
@@ -154,8 +156,7 @@ class GuardProcess {
     term_until_ = std::min(term_until_, deadline_in(grace));
     duty_ = Duty::finish;
     use_spare();
-    signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT);  // a stopped process would not see the TERM
+    signal_descendants({SIGTERM, SIGCONT});  // a stopped process would not see the TERM
   }
 
   // To a command in a group of its own as a terminal would do it: to all of the group.
@@ -253,16 +254,25 @@ class GuardProcess {
     if (duty_ != Duty::kill) return;
     group_.kill();
     // Those that are not in it: all of them where there is none, and what has moved to another.
-    const std::vector<pid_t> refused =
-        kill_descendants({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
+    if (kill_children({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); })) kill_below();
     reap();
     if (duty_ != Duty::kill) return;
     if (BootClock::now() < stubborn_from_) return;
     // A child, whom also a /proc that hides the processes of others (hidepid) names.
     const auto left = own_children();
     const pid_t child = left && !left->empty() ? left->front() : 0;
-    const pid_t stubborn = refused.empty() ? child : refused.front();
+    const pid_t stubborn = refused_.empty() ? child : refused_.front();
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
+  }
+
+  // Whose parent lives on, which is rare: each is our child when its parent is dead. To look for them takes long, and
+  // what is dying needs a moment of the processor for that: guards, with their priority, of which a dozen lose their
+  // locks with the same server, would leave it none if they did nothing but look.
+  void kill_below() {
+    const Deadline begun = BootClock::now();
+    if (begun < next_look_) return;
+    refused_ = signal_descendants({SIGKILL});
+    next_look_ = BootClock::now() + kLooks * (BootClock::now() - begun);
   }
 
   // How the command ends now is of no interest.
@@ -271,6 +281,8 @@ class GuardProcess {
     use_spare();
     reap_unseen(true);
     stubborn_from_ = deadline_in(kStubbornAfter);
+    next_look_ = deadline_in(kDying);
+    refused_.clear();
   }
 
   void set_phase(CommandPhase phase) {
@@ -293,6 +305,8 @@ class GuardProcess {
   Duty duty_ = Duty::attend;
   Deadline term_until_ = kNever;
   Deadline stubborn_from_ = kNever;
+  Deadline next_look_ = kNever;
+  std::vector<pid_t> refused_;  // by the last look; another user's
   bool zklock_lives_ = true;
 };
 

@@ -46,39 +46,15 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 }
 
 // False only if we may not signal it; a process that is gone needs no signal.
-bool signal_process(Process process, int signal) {
+bool signal_process(Process process, std::initializer_list<int> signals) {
   const Fd handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   // The pid may have been recycled since the scan. A stranger has another parent; one of ours that has lost its
   // parent meanwhile is our child.
   const pid_t parent = parent_of(process.pid);
   if (!handle || (parent != process.parent && parent != getpid())) return true;
-  return syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
-}
-
-// False when none is left but the spared ones. A list of the children is short where all of /proc is long, and whoever
-// has got KILL cannot fork any more; so this outruns what forks and exits as fast as it can. Nobody else reaps them, so
-// a pid in the list is no stranger's.
-bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
-  const Deadline end = deadline_in(kLongestRound);
-  std::vector<pid_t> before;
-  Deadline dying = kNever;
-  for (;;) {
-    auto children = own_children(spared);
-    if (!children) return true;
-    if (children->empty()) return false;
-    bool any_new = false;
-    for (const pid_t child : *children) {
-      if (std::binary_search(before.begin(), before.end(), child)) continue;
-      ::kill(child, SIGKILL);
-      any_new = true;
-    }
-    if (!reap_children(report)) return false;
-    if (any_new) dying = deadline_in(kDying);
-    if (BootClock::now() >= std::min(dying, end)) return true;
-    if (!any_new) usleep(static_cast<useconds_t>(kBetweenLooks / 1us));
-    std::sort(children->begin(), children->end());
-    before = std::move(*children);
-  }
+  return std::ranges::all_of(signals, [&](int signal) {
+    return syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
+  });
 }
 
 }  // namespace
@@ -128,10 +104,10 @@ std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& sp
   return found;
 }
 
-std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared) {
+std::vector<pid_t> signal_descendants(std::initializer_list<int> signals, const std::vector<pid_t>& spared) {
   std::vector<pid_t> refused;
   for (const Process process : descendants_of(getpid(), spared)) {
-    if (!signal_process(process, signal)) refused.push_back(process.pid);
+    if (!signal_process(process, signals)) refused.push_back(process.pid);
   }
   return refused;
 }
@@ -154,9 +130,35 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared)
   return children;
 }
 
+// A list of the children is short where all of /proc is long, and whoever
+// has got KILL cannot fork any more; so this outruns what forks and exits as fast as it can. Nobody else reaps them, so
+// a pid in the list is no stranger's.
+bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
+  const Deadline end = deadline_in(kLongestRound);
+  std::vector<pid_t> before;
+  Deadline dying = kNever;
+  for (;;) {
+    auto children = own_children(spared);
+    if (!children) return true;
+    if (children->empty()) return false;
+    bool any_new = false;
+    for (const pid_t child : *children) {
+      if (std::binary_search(before.begin(), before.end(), child)) continue;
+      ::kill(child, SIGKILL);
+      any_new = true;
+    }
+    if (!reap_children(report)) return false;
+    if (any_new) dying = deadline_in(kDying);
+    if (BootClock::now() >= std::min(dying, end)) return true;
+    if (!any_new) usleep(static_cast<useconds_t>(kBetweenLooks / 1us));
+    std::sort(children->begin(), children->end());
+    before = std::move(*children);
+  }
+}
+
 std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared, const ChildReport& report) {
   if (!kill_children(spared, report)) return {};
-  return signal_descendants(SIGKILL, spared);
+  return signal_descendants({SIGKILL}, spared);
 }
 
 void reap_unseen(bool unseen) {

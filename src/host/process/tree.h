@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <sys/types.h>
 #include <vector>
@@ -30,9 +31,9 @@ struct Process {
 // All descendants of `ancestor`, parents before children, but for `spared` and what descends from them.
 std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& spared = {});
 
-// Sends `signal` to every descendant of the caller, each named by a pidfd and checked again, so that a recycled pid
-// is never hit. Returns those that we may not signal.
-std::vector<pid_t> signal_descendants(int signal, const std::vector<pid_t>& spared = {});
+// Sends these signals, one after the other, to every descendant of the caller, each named by a pidfd and checked again,
+// so that a recycled pid is never hit. Returns those that we may not signal. Reads all of /proc.
+std::vector<pid_t> signal_descendants(std::initializer_list<int> signals, const std::vector<pid_t>& spared = {});
 
 // The children of the caller but for `spared`. Nothing where they cannot be known, for lack of a descriptor.
 std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared = {});
@@ -40,9 +41,13 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared 
 // What is told of a child that is reaped.
 using ChildReport = std::function<void(pid_t, int wait_status)>;
 
-// One round of ending all descendants of the caller: kills and reaps its children, those that lose their parents by
-// that among them, as long as new ones turn up, and then what is left below. Returns those that we may not signal. The
-// caller reaps and repeats until it has no child. One free descriptor is enough to end all of them in the end.
+// One round of ending the children of the caller, a subreaper: kills and reaps them, those that lose their parents by
+// that among them, as long as new ones turn up. False when none is left but the spared ones.
+bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report);
+
+// One round of ending all descendants of the caller: its children, and then what is left below. Returns those that we
+// may not signal. The caller reaps and repeats until it has no child. One free descriptor is enough to end all of them
+// in the end.
 std::vector<pid_t> kill_descendants(
     const std::vector<pid_t>& spared = {}, const ChildReport& report = [](pid_t, int) {});
 

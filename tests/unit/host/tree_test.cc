@@ -111,7 +111,7 @@ ISOLATED_TEST(Tree, ThoseThatIgnoreTermAreKilled) {
   become_subreaper();
   start_shell("trap '' TERM HUP INT; sleep 300 | (echo $$ >" + folder.file("ready") + "; sleep 300; sleep 300)");
   support::pid_in(folder.file("ready"));
-  EXPECT_TRUE(signal_descendants(SIGTERM).empty());
+  EXPECT_TRUE(signal_descendants({SIGTERM}).empty());
   EXPECT_TRUE(has_child());
   EXPECT_TRUE(end_all());
 }
@@ -141,7 +141,7 @@ ISOLATED_TEST(Tree, SignalReachesEveryDescendant) {
     return wait_for_it();
   });
   EXPECT_TRUE(wait_until([] { return descendants_of(getpid()).size() == 2; }));
-  EXPECT_TRUE(signal_descendants(SIGUSR1).empty());
+  EXPECT_TRUE(signal_descendants({SIGUSR1}).empty());
   std::vector<int> statuses;
   const auto report = [&](pid_t, int wait_status) { statuses.push_back(WEXITSTATUS(wait_status)); };
   EXPECT_TRUE(wait_until([&] { return !reap_children(report); }));

@@ -45,7 +45,10 @@ class Reader {
   }
 
   // Of several under way the last one counts here, so that only what is surely wrong is.
-  void ask(const Event& event) { asked_ = event.at; }
+  void ask(const Event& event) {
+    asked_ = event.at;
+    anew_ = event.is("asking");
+  }
 
   void prove(const Event& event) {
     const int64_t sent = event.number("sent"), fence = event.number("fence");
@@ -54,6 +57,7 @@ class Reader {
     if (fence > sent + zk::fence_of(timeout()).count()) breach("a fence later than 2T/3 from its proof", event);
     const int64_t young = since_ + zk::first_report_of(timeout()).count();
     if (sent < young && fence > since_ + timeout_) breach("a proof too soon after a handshake to count so much", event);
+    answered_ = event.at;
     sent_ = std::max(sent_, sent);
     fence_ = std::max(fence_, fence);
   }
@@ -62,7 +66,8 @@ class Reader {
     if (fence_ == 0) return breach("granted without a proof in this session", event);
     if (event.number("sent") > sent_) breach("granted by a proof that there was not", event);
     const int64_t oldest = zk::heartbeat_of(timeout()).count() + kHeldUp;
-    if (event.at - sent_ > oldest) breach("granted by a proof too old", event);
+    // One that was asked for anew may take its time.
+    if (event.at - (anew_ ? answered_ : sent_) > oldest) breach("granted by a proof too old", event);
   }
 
   void start(const Event& event) {
@@ -81,7 +86,8 @@ class Reader {
   bool holds_ = false;  // a lock, some time; a claim's proofs are not told of
   int64_t timeout_ = 0;
   int64_t since_ = 0;  // the handshake
-  int64_t asked_ = 0, sent_ = 0, fence_ = 0;
+  int64_t asked_ = 0, answered_ = 0, sent_ = 0, fence_ = 0;
+  bool anew_ = false;  // the last question was not that of a node's creation
   bool lost_ = false;
   std::vector<std::string> breaches_;
 };

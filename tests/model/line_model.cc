@@ -68,7 +68,10 @@ class Line : public Servers {
     switch (static_cast<Phase>(s.contenders[who].phase)) {
       case start:
       case listed: return make(s, who, out);
-      case made: interrupt(s, who, out); return list(s, who, out);
+      case made:
+        interrupt(s, who, out);
+        next_phase(s, who, confirming, out, "was held up, and asks once more");
+        return list(s, who, out);
       case unknown: return find(s, who, out);
       case confirming: interrupt(s, who, out); return confirm(s, who, out);
       case to_watch: interrupt(s, who, out); return watch(s, who, out);

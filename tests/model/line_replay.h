@@ -90,6 +90,7 @@ class Story {
     if (what == "is told to end") return is_ending(life.marks[had].event);
     if (what == "watches the one before it") return watches_still(life, had);
     if (what == "is woken" || what == "looks though nothing has woken it") return is_look(life.marks[had].event);
+    if (what == "was held up, and asks once more") return is_look(life.marks[had].event);
     return after.contenders[step.actor].server == nowhere && near(life.losses, had) && !is_write(what);
   }
 

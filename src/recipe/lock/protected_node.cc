@@ -56,6 +56,11 @@ void ProtectedNode::note_sending() {
   sent_ = BootClock::now();
 }
 
+// So that who begins something with it has time for more than to end it.
+bool ProtectedNode::is_proved() const {
+  return BootClock::now() < proved_ + zk::heartbeat_of(session_.timeout());
+}
+
 // Only the last question counts, whatever the one before it has proved.
 void ProtectedNode::trace_proof() const {
   host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
@@ -91,7 +96,7 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     siblings_ = list;
     host::trace("created", {{"node", path_}, {"czxid", created_.created}});
     trace_proof();
-    return list.code == Code::ok ? NodeState::there : confirm(until);
+    return list.code == Code::ok && is_proved() ? NodeState::there : confirm(until);
   }
 }
 
@@ -133,7 +138,6 @@ NodeState ProtectedNode::find(Deadline until) {
 // in it has nobody before it, that stays so. And a server that has less than our create's answer does not take us.
 // Whether our session lives the list does not tell. That is for the last proof, which it leaves where it was.
 NodeState ProtectedNode::look_again(Deadline until) {
-  const auto is_proved = [this] { return BootClock::now() < proved_ + zk::heartbeat_of(session_.timeout()); };
   while (is_proved()) {
     session_.ready(until);
     const Answer list = session_.await(session_.client().children(parent()), until);

@@ -93,6 +93,7 @@ class ProtectedNode {
   NodeState find(Deadline until);
   void make_parents(Deadline until);
   void note_sending();
+  bool is_proved() const;
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
 

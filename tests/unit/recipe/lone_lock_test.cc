@@ -3,7 +3,9 @@
 #include "recipe/lock/lock.h"
 #include "support/party.h"
 #include "support/proxied.h"
+#include "zk/timing.h"
 
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -43,6 +45,24 @@ TEST_F(LoneLock, WhoseWaitIsInterruptedLeavesNoNode) {
   });
   EXPECT_THROW(lock.acquire({}), Failure);
   EXPECT_EQ(contenders(), 1u);
+}
+
+// Its command would have hardly any time. Held up is the process, as the machine is busy.
+TEST_F(LoneLock, WhoseGrantWasHeldUpIsProvedOnceMore) {
+  observer_.create("/l");
+  const Duration heartbeat = zk::heartbeat_of(session_.timeout());
+  bool held_up = false;
+  const Script script(loop_, [&] {
+    if (proxy_.is_silent() && !std::exchange(held_up, true)) {
+      proxy_.set(test::FaultProxy::Mode::pass);
+      std::this_thread::sleep_for(heartbeat);
+    }
+  });
+  proxy_.fall_silent_after(opcode::kCreate);
+  Lock lock = lock_in(session_);
+  ASSERT_EQ(lock.acquire({}), Outcome::held);
+  EXPECT_TRUE(held_up);
+  EXPECT_LT(BootClock::now() - lock.held().proved, heartbeat);
 }
 
 // Ours was not made, as the request was lost; another of our session's is there.

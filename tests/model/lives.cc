@@ -82,7 +82,9 @@ class Reader {
     if (event.has("predecessor")) life.named.insert(event.text("predecessor"));
     if (is_request(event)) {
       // The lease asks while something else of ours is under way; its proof says itself when it was sent.
-      if (!is_wide(event)) since_[line] = event.at;
+      // A success that is not recorded in its time is sent once more, and the first may have been done.
+      const bool again = event.is("recording") && requested_[line];
+      if (!is_wide(event) && !again) since_[line] = event.at;
       return;
     }
     const bool told = !is_wide(event) || event.is("proved") || event.is("closing");

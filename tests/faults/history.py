@@ -7,10 +7,12 @@ reading the clock and writing cannot hide. Who enters has tried to lock a file, 
 where somebody has that: so the kernel says it too, which knows no order.
 """
 
+import os
 import re
 from dataclasses import dataclass, field
 
 LINE = re.compile(r"(enter|overlap|alive|exit|fail) ([a-z]*[0-9]+\.[0-9]+) ([0-9]+(?:,[0-9]+)*) ([0-9]+) ([0-9]+)\n")
+BLOCK = 1 << 20
 BEGINS, ENDS = ("enter", "overlap"), ("exit", "fail")
 
 
@@ -88,3 +90,22 @@ def read_history(path, again=False, excused=nothing):
             else:
                 found.homeless.append(line)
     return found
+
+
+def runs_since(path, since):
+    """Those that have written behind that moment. Read from the end: of a long run the rest is a hundred megabytes."""
+    runs, rest = set(), b""
+    with open(path, "rb") as lines:
+        end = lines.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - BLOCK)
+            lines.seek(start)
+            first, *whole = (lines.read(end - start) + rest).split(b"\n")
+            rest, end = first, start
+            words = [line.split() for line in (whole if start else [first, *whole])]
+            timed = [(word[1].decode(), int(word[3])) for word in words if len(word) == 5 and word[3].isdigit()]
+            late = {run for run, at in timed if at > since}
+            if timed and not late:
+                break
+            runs |= late
+    return runs

@@ -16,7 +16,7 @@ import collections
 import os
 
 from gaps import LIMIT, judged
-from history import read_history
+from history import read_history, runs_since
 from promises import FAMILIES, ONCE_PER, SLOTS, spec_of
 from schedule import SESSION
 from statuses import wrong_statuses
@@ -195,19 +195,18 @@ def late_ends(record):
                    f"{limit / SECOND:g} s are allowed")
 
 
-def has_turned(record, loop, since):
-    """Since then; a run that may be refused is through when it has ended."""
-    if spec_of(loop).ends_alone and any(run.partition(".")[0] == loop and end["at"] > since
-                                        for run, end in record.ends.items()):
-        return True
-    return any(section.run.partition(".")[0] == loop and section.latest.at > since
-               for section in record.history.sections)
-
-
 def turned(folder, events, loops, since):
-    """Those of these loops that had no turn since then."""
-    records = {family: Record(folder, family, events) for family in {spec_of(loop).family for loop in loops}}
-    return [loop for loop in loops if not has_turned(records[spec_of(loop).family], loop, since)]
+    """Those of these loops that had no turn since then; a run that may be refused is through when it has ended."""
+    ended = {event["run"] for event in events if event["what"] == "crowd end" and event["at"] > since}
+    written = {family: runs_since(os.path.join(folder, f"history.{family}"), since)
+               for family in {spec_of(loop).family for loop in loops}}
+
+    def has_turned(loop):
+        spec = spec_of(loop)
+        runs = written[spec.family] | (ended if spec.ends_alone else set())
+        return any(run.partition(".")[0] == loop for run in runs)
+
+    return [loop for loop in loops if not has_turned(loop)]
 
 
 def count(record):

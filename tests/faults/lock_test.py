@@ -4,7 +4,9 @@
 import os
 import tempfile
 import unittest
+import unittest.mock
 
+import history
 import lock_checker
 from promises import BY_NAME, INNER_PATHS, SPECS, TOO_HEAVY, chosen, spec_of
 
@@ -206,6 +208,14 @@ class LockTest(unittest.TestCase):
         events = list(self.events_of({"try1.1": (1, 2, 75), "wait1.1": (0.1, 0.5, 75)}))
         loops = ["reader1", "reader3", "writer1", "try1", "wait1"]
         self.assertEqual(lock_checker.turned(self.folder, events, loops, 1.1 * SECOND), ["reader3", "wait1"])
+
+    def test_who_had_a_turn_is_found_however_the_file_is_read(self):
+        self.write("shared", SHARED)
+        path = os.path.join(self.folder, "history.shared")
+        for block in range(1, 200):
+            with unittest.mock.patch("history.BLOCK", block):
+                self.assertEqual(history.runs_since(path, 0), {section.run for section in history.read_history(path).sections})
+
 
 
 class FamiliesTest(unittest.TestCase):

@@ -47,6 +47,8 @@ class Contender:
             self._hold(token, seconds)
             self._left = True
             self._peer.release()
+        except self._peer.lost:
+            sys.exit(LOST)
         finally:
             self._peer.close()
 

@@ -26,6 +26,8 @@ def class_path():
 
 
 class Curator:
+    lost = ()
+
     def __init__(self, servers, lock, hosts):
         # It writes its host's address on its node, which it does not have where nothing else knows it.
         with open(hosts, "w", encoding="ascii") as names:

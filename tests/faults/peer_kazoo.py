@@ -2,11 +2,14 @@
 """Kazoo's lock, for peer.py."""
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionLoss, SessionExpiredError
 
 SESSION = 20.0  # Kazoo finds out after two thirds of it that nobody answers
 
 
 class Kazoo:
+    lost = ConnectionLoss, SessionExpiredError  # it does not try again by itself
+
     def __init__(self, servers, lock):
         self._client = KazooClient(servers, timeout=SESSION)
         self._path = lock

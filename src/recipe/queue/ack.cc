@@ -94,11 +94,10 @@ void Acks::take_oldest(Deadline until) {
   trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
   if (answer.code == Code::ok) {
     drop(oldest.items);
-  } else if (answer.code == Code::expired) {
-    doubt(oldest.ack, oldest.items);
   } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
     begin_each(oldest, oldest.items, until);
-  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
+  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown ||
+             answer.code == Code::expired) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front(), until);
     find_out(oldest, until);
   } else {

@@ -55,6 +55,12 @@ oldest() { sampled queue_oldest_item_timestamp_seconds; }
   assert_equal "$(sampled queue_items)" '{queue="/q",priority="100"} 800'
   assert_equal "$(oldest)" "{queue=\"/q\"} $(zklock queue list -N 1 --json /q | jq -r .id |
     { read -r id && timestamp "/q/items/100-0000000001/$id" ctime; })"
+  # and one that is empty now, and that nobody has found to be
+  expect_status 0 zklock queue pull --count 300 /q
+  assert_equal "$(znode ls /q/items/100-0000000001)" ""
+  exposes queue count /q
+  assert_equal "$(oldest)" "{queue=\"/q\"} $(zklock queue list -N 1 --json /q | jq -r .id |
+    { read -r id && timestamp "/q/items/100-0000000002/$id" ctime; })"
 }
 
 @test "names with quotes, backslashes and what is not ASCII" {

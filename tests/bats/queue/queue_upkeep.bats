@@ -138,6 +138,13 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   assert_equal "$(items_of /q)" $'1\nnext'
 }
 
+@test "purge: who may not remove the items is told so: 77" {
+  need_no_identity
+  ZKLOCK_AUTH=digest:me:secret expect_status 0 zklock queue push --acl creator-world-read /q one two
+  expect_error 77 "cannot purge /q/items" zklock queue purge --yes /q
+  assert_equal "$(zklock queue count /q)" $'items 2\ndead 0'
+}
+
 @test "purge --dead: what was given up on, and no item" {
   zklock queue push /q one
   dead /q 100-0000000000 t-0000000001 bad "why"

@@ -18,6 +18,7 @@ public final class MendedServer extends ClassVisitor implements Opcodes {
   private static final String MENDED = "org/apache/zookeeper/server/quorum/LearnerZooKeeperServer";
   private static final String SUPER = "org/apache/zookeeper/server/quorum/QuorumZooKeeperServer";
   private static final String LOG = "org/apache/zookeeper/server/SyncRequestProcessor";
+  private static final String CAUGHT = "java/lang/RuntimeException";
   private static final String NAME = "shutdown";
   private static final String TYPE = "(Z)V";
   private boolean isMended;
@@ -50,24 +51,35 @@ public final class MendedServer extends ClassVisitor implements Opcodes {
   }
 
   /**
-   * As in Java: synchronized void shutdown(boolean fully) { if (canShutdown() &amp;&amp; syncProcessor != null)
-   * syncProcessor.shutdown(); super.shutdown(fully); }
+   * As in Java: synchronized void shutdown(boolean fully) { if (canShutdown() &amp;&amp; syncProcessor != null) try {
+   * syncProcessor.shutdown(); } catch (RuntimeException e) {} super.shutdown(fully); }. What is caught is ZOOKEEPER-4409:
+   * the connection to the leader is gone already; it would end the server.
    */
   @Override
   public void visitEnd() {
     if (!isMended) {
       MethodVisitor method = super.visitMethod(ACC_PUBLIC | ACC_SYNCHRONIZED, NAME, TYPE, null, null);
+      Label begin = new Label();
+      Label end = new Label();
+      Label caught = new Label();
       Label rest = new Label();
       method.visitCode();
+      method.visitTryCatchBlock(begin, end, caught, CAUGHT);
       method.visitVarInsn(ALOAD, 0);
       method.visitMethodInsn(INVOKEVIRTUAL, MENDED, "canShutdown", "()Z", false);
       method.visitJumpInsn(IFEQ, rest);
       method.visitVarInsn(ALOAD, 0);
       method.visitFieldInsn(GETFIELD, MENDED, "syncProcessor", "L" + LOG + ";");
       method.visitJumpInsn(IFNULL, rest);
+      method.visitLabel(begin);
       method.visitVarInsn(ALOAD, 0);
       method.visitFieldInsn(GETFIELD, MENDED, "syncProcessor", "L" + LOG + ";");
       method.visitMethodInsn(INVOKEVIRTUAL, LOG, NAME, "()V", false);
+      method.visitLabel(end);
+      method.visitJumpInsn(GOTO, rest);
+      method.visitLabel(caught);
+      method.visitFrame(F_SAME1, 0, null, 1, new Object[] {CAUGHT});
+      method.visitInsn(POP);
       method.visitLabel(rest);
       method.visitFrame(F_SAME, 0, null, 0, null);
       method.visitVarInsn(ALOAD, 0);

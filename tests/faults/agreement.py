@@ -23,12 +23,15 @@ def tree(address):
 
 
 def look(addresses):
-    """Texts of what they differ by, also after a while; nothing where one does not answer, which others tell."""
+    """Texts of what they differ by, also after a while. A server that does not answer has ended, and nobody meant it to."""
 
     def differ():
-        try:
-            return list(differences({address: tree(address) for address in addresses}))
-        except OSError:
-            return []
+        trees, silent = {}, []
+        for address in addresses:
+            try:
+                trees[address] = tree(address)
+            except OSError as error:
+                silent.append(f"{address} does not answer: {error}")
+        return silent or list(differences(trees))
 
     return await_none(differ, PATIENCE)

@@ -178,10 +178,10 @@ void WatchedLock::leave_out_undecided(Line& slots, const Line& gate, bool passed
     slots.who.erase(first, last);
   };
   const auto is_fresh = [&](const Participant& slot) { return slots.fresh.contains(slot.node); };
-  const auto younger = std::ranges::stable_partition(slots.who, [&](const Participant& slot) {
+  const auto younger = std::stable_partition(slots.who.begin(), slots.who.end(), [&](const Participant& slot) {
     return !passed || !is_fresh(slot) || slot.stat.created < gate_.found().stat.child_changed;
   });
-  leave_out(younger.begin(), younger.end());
+  leave_out(younger, slots.who.end());
   const bool unread = !gate.who.empty() && gate.who.front().stat.created == 0;
   if (unread && !slots.who.empty() && is_fresh(slots.who.back())) leave_out(slots.who.end() - 1, slots.who.end());
 }

@@ -137,6 +137,9 @@ class CrowdTest(unittest.TestCase):
         self.expect("status 69 of join1.1", events=self.events_with(end("join1.1", 69, expired)))
         self.expect("status 70 of requeue1.1", events=self.events_with(end("requeue1.1", 70, expired)))
         self.expect("status -15 of join1.1", events=self.events_with(end("join1.1", -15)))
+        none = "zklock: cannot requeue to /q: there is no such queue"
+        self.expect("status 75 of requeue1.2", events=self.events_with(end("requeue1.2", 75, none)))
+        self.assertEqual(self.check(events=self.events_with(end("requeue1.1", 75, none)))[1], [])
 
     def test_those_that_the_suite_has_ended_are_none(self):
         ends = self.events_with(end("join1.1", -9), hit("join1.1", "member killed"), end("pull9.1", -15, over=True))

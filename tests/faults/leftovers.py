@@ -52,7 +52,11 @@ def describe(pid):
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as line:
             words = line.read().decode(errors="replace").split("\0")
-        return f"process {pid}: {os.path.basename(words[0])} {' '.join(words[1:6])}"
+        with open(f"/proc/{pid}/stat", "rb") as line:
+            state, parent = line.read().decode(errors="replace").rpartition(")")[2].split()[:2]
+        with open(f"/proc/{pid}/wchan", "rb") as line:
+            waits = line.read().decode()
+        return f"process {pid}, {state} in {waits}, of {parent}: {os.path.basename(words[0])} {' '.join(words[1:])}"
     except OSError:
         return ""
 

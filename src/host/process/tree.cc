@@ -130,9 +130,8 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared)
   return children;
 }
 
-// A list of the children is short where all of /proc is long, and whoever
-// has got KILL cannot fork any more; so this outruns what forks and exits as fast as it can. Nobody else reaps them, so
-// a pid in the list is no stranger's.
+// A list of the children is short where all of /proc is long, and whoever has got KILL cannot fork any more; so this
+// outruns what forks and exits as fast as it can. Nobody else reaps them, so a pid in the list is no stranger's.
 bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
   const Deadline end = deadline_in(kLongestRound);
   std::vector<pid_t> before;

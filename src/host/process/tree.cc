@@ -52,9 +52,11 @@ bool signal_process(Process process, std::initializer_list<int> signals) {
   // parent meanwhile is our child.
   const pid_t parent = parent_of(process.pid);
   if (!handle || (parent != process.parent && parent != getpid())) return true;
-  return std::ranges::all_of(signals, [&](int signal) {
-    return syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
-  });
+  bool allowed = true;  // of several not all may be refused: CONT to our own session never is
+  for (const int signal : signals) {
+    allowed &= syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
+  }
+  return allowed;
 }
 
 }  // namespace

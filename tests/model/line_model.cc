@@ -12,14 +12,15 @@ namespace {
 
 class Line : public Servers {
  public:
-  enum class Mutant { none, no_look, plain_list, sync, forgotten, unseen, listed_before, listed_proof };
+  enum class Mutant { none, no_look, plain_list, sync, forgotten, unseen, listed_before, listed_proof, made_anew };
   static constexpr std::array kMutants = {"no look after a lost create",
                                           "a plain list after a lost create",
                                           "sync instead of a quorum's word",
                                           "a place whose delete was not answered is forgotten",
                                           "a watch without a look",
                                           "the list before the create",
-                                          "a list for a proof"};
+                                          "a list for a proof",
+                                          "who was held up makes another node"};
   Line(Size size, Mutant mutant) : full_(size == Size::full), mutant_(mutant) {}
 
   State first() const {
@@ -70,7 +71,7 @@ class Line : public Servers {
       case listed: return make(s, who, out);
       case made:
         interrupt(s, who, out);
-        next_phase(s, who, confirming, out, "was held up, and asks once more");
+        next_phase(s, who, mutant_ == Mutant::made_anew ? start : confirming, out, "was held up, and asks once more");
         return list(s, who, out);
       case unknown: return find(s, who, out);
       case confirming: interrupt(s, who, out); return confirm(s, who, out);

@@ -47,6 +47,7 @@ class Record:
         self.left = {event["queue"]: event["items"] for event in events if event["what"] == "left"}
         self.killed = {event["run"] for event in events
                        if event["what"] == "fault" and event["kind"].endswith(" killed") and "run" in event}
+        self.trace = os.path.join(folder, "trace")
         self.taken = read_words(os.path.join(folder, f"lines{suffix}"))  # [run, line]
         self.work = read_words(os.path.join(folder, f"work{suffix}"))  # [word, item, run, nanoseconds, pid, id, attempt]
         self.changes = {os.path.basename(path): read_words(path)

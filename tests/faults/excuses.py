@@ -5,7 +5,8 @@
     The command alone killed, by others: what it has started lives on without the lock.
     All that runs frozen, as a container is: it may go on for a moment when it is thawed.
     The holder's node deleted, or its session closed: the command goes on until zklock finds that, at the fence at the
-    latest. No proof is later than the deletion, so that is 2T/3 and a moment after it.
+    latest. No proof is later than the deletion, so that is 2T/3 and a moment after it, and it can be as late as the
+    fault's end: who deletes may be cut off too.
 """
 
 from schedule import SESSION
@@ -52,7 +53,7 @@ class Excuses:
             if kind in FROZEN:
                 self._excuse(runs, event["at"], healed + MOMENT, True)
             if kind in TAKEN_AWAY:
-                self._excuse(runs, event["at"], (event["at"] if "run" in event else healed) + to_fence, True)
+                self._excuse(runs, event["at"], healed + to_fence, True)
 
     def _excuse(self, runs, since, until, command_too):
         self._spans += [(run, since, until, command_too) for run in runs]

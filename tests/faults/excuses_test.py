@@ -21,13 +21,13 @@ class ExcusesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def check(self, late, fault, status):
+    def check(self, late, fault, status, healed=4.0):
         """`late`: (at, process) of the first one's last sign of life; `fault`: its kind and details."""
         sign = ("alive 1.1 100", *late)
         lines = sorted([*FIRST, *SECOND_ONE, sign], key=lambda line: line[1])
         with open(os.path.join(self.folder, "history"), "w", encoding="ascii") as history:
             history.writelines(f"{words} {int(at * SECOND)} {pid}\n" for words, at, pid in lines)
-        events = [(0, "start", {}), (1.05, "fault", fault), (4.0, "healed", {"kind": fault["kind"]}),
+        events = [(0, "start", {}), (1.05, "fault", fault), (healed, "healed", {"kind": fault["kind"]}),
                   (4.1, "end", {"run": "1.1", "status": status}), (5.95, "end", {"run": "2.1", "status": 0}),
                   (6, "stop", {})]
         with open(os.path.join(self.folder, "events"), "w", encoding="ascii") as file:
@@ -35,8 +35,8 @@ class ExcusesTest(unittest.TestCase):
                             for at, what, more in events)
         return checker.check(os.path.join(self.folder, "history"), os.path.join(self.folder, "events"))[1]
 
-    def expect_overlap(self, late, fault, status):
-        violations = self.check(late, fault, status)
+    def expect_overlap(self, late, fault, status, **more):
+        violations = self.check(late, fault, status, **more)
         self.assertEqual(len(violations), 1, violations)
         self.assertIn("overlap: 1.1 lives on", violations[0])
 
@@ -68,8 +68,11 @@ class ExcusesTest(unittest.TestCase):
 
     def test_whose_node_was_deleted_has_time_until_the_fence(self):
         fault = {"kind": "holder's node deleted", "run": "1.1"}
-        self.assertEqual(self.check((2.8, 77), fault, 76), [])
-        self.expect_overlap((3.0, 77), fault, 76)
+        self.assertEqual(self.check((2.8, 77), fault, 76, healed=1.06), [])
+        self.expect_overlap((3.0, 77), fault, 76, healed=1.06)
+
+    def test_from_when_it_may_have_been_deleted_at_the_latest(self):
+        self.assertEqual(self.check((3.0, 77), {"kind": "waiter's node deleted", "run": "1.1"}, 76, healed=2.0), [])
 
     def test_so_has_who_was_in_line_when_the_lock_was_deleted(self):
         self.assertEqual(self.check((4.3, 77), {"kind": "lock deleted with all below it", "runs": ["1.1"]}, 76), [])

@@ -178,6 +178,10 @@ class LockTest(unittest.TestCase):
         killed = [("writer1.1", "run killed")]
         self.assertEqual(self.check("shared", SHARED, {"writer1.1": (0.5, 3, -9)}, killed)[1], [])
 
+    def test_another_programs_contender_ends_itself_when_it_is_cut_off(self):
+        inside = ["enter kazoo1.1 1 1.0", "alive kazoo1.1 1 1.1"]
+        self.assertEqual(self.check("peers", inside, {"kazoo1.1": (0.5, 2, 76)})[1], [])
+
     def test_restart_ends_neither_by_a_loss_nor_by_a_lack_of_servers(self):
         for status in (76, 69, 75):
             self.expect(f"status {status} of standby1.1", "restart", RESTART, {"standby1.1": (0.5, 4, status)})

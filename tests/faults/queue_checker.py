@@ -3,13 +3,15 @@
 
     order   1. One consumer writes the lines of each pusher in their order. Of a line that comes again the first time
                counts. A consumer after one that has lost claims is judged by who has begun to push much later: the
-               lines of those claims come behind others.
+               lines of those claims come behind others. So do lines that were there when its own session expired.
     dead    2. What fails always is given up on, and nothing else. None is lost, and none is there twice.
             3. Not before its attempt number MOST has failed, and no attempt begins after that, unless what has ended
                that could not be told to the servers.
 """
 
 import collections
+import json
+import os
 import re
 
 import crowd_checker
@@ -18,18 +20,38 @@ from queues import MOST
 from schedule import SESSION, TICK
 
 LATER = int((2 * SESSION + TICK) * 1e9)  # until the claims of a dead session are known to be free, and were taken
+BEHIND = int(20e9)  # that a line may lie in the queue
 REQUEUED = re.compile(r"(\d+) items? (?:is|are) back")
 
 
+def expiries(record):
+    """When sessions expired, of each consumer's process."""
+    consumers = {begin.get("pid"): run for run, begin in record.begins.items() if run.startswith("single")}
+    found = collections.defaultdict(list)
+    if os.path.exists(record.trace):
+        with open(record.trace, encoding="utf-8") as trace:
+            for event in (json.loads(line) for line in trace if '"expired"' in line):
+                if event["pid"] in consumers:
+                    found[consumers[event["pid"]]].append(event["at"])
+    return found
+
+
+def was_there(record, pusher, expired):
+    """Whether lines of that pusher may have been claimed by the session that expired then."""
+    end = record.ends.get(pusher)
+    return record.begins[pusher]["at"] <= expired and (not end or expired <= end["at"] + BEHIND)
+
+
 def out_of_order(record):
-    consumers = list(record.begins)
+    consumers, expired = list(record.begins), expiries(record)
     clean, highest = True, {}
     for run in (run for run in consumers if run.startswith("single")):
         since = record.begins[run]["at"] + LATER
         for line in dict.fromkeys(line for its_run, line in record.taken if its_run == run):
             pusher, number = line.partition(":")[0], number_of(line)
             if number <= highest.get(pusher, 0) and (clean or record.begins[pusher]["at"] > since):
-                if not already(record, line, run, consumers):
+                given_back = any(was_there(record, pusher, at) for at in expired[run])
+                if not given_back and not already(record, line, run, consumers):
                     yield f"out of order: {line} by {run}, behind number {highest[pusher]}"
             highest[pusher] = max(number, highest.get(pusher, 0))
         end = record.ends.get(run)

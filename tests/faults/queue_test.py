@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-made records of the queues `order` and `dead`: some that keep every rule, and for each rule some that break it."""
 
+import json
 import os
 import tempfile
 import unittest
@@ -40,8 +41,11 @@ WORK = ["end dying1.1:1 a 1", "fail dying1.1:2! b 1", "fail dying1.1:2! b 2", "e
 
 
 class QueueTest(unittest.TestCase):
-    def check(self, events, lines=(), work=()):
+    def check(self, events, lines=(), work=(), expired=None):
         with tempfile.TemporaryDirectory() as folder:
+            if expired is not None:
+                with open(os.path.join(folder, "trace"), "w", encoding="utf-8") as trace:
+                    trace.write(json.dumps({"at": int(expired * SECOND), "pid": 7, "event": "expired"}) + "\n")
             with open(os.path.join(folder, "lines.order"), "w", encoding="utf-8") as file:
                 file.writelines(f"{line}\n" for line in lines)
             with open(os.path.join(folder, "work.dead"), "w", encoding="utf-8") as file:
@@ -72,6 +76,13 @@ class QueueTest(unittest.TestCase):
         excused = [*ORDERED[:-1], end("single1.1", "order", 76, "zklock: an item comes again")]
         self.assertEqual(self.check(excused, [*LINES, LINES[0]])[1], [])
         self.expect("written twice", ORDERED, [*LINES, LINES[0]])
+
+    def test_lines_that_were_there_when_its_session_expired_come_late(self):
+        swapped = [*LINES[:2], LINES[3], LINES[2], LINES[4]]
+        of_process = [{**event, "pid": 7} if event["run"] == "single1.1" else event for event in ORDERED]
+        self.assertEqual(self.check(of_process, swapped, expired=1)[1], [])
+        self.expect("out of order: ordered1.1:2", of_process, swapped, expired=40)
+        self.expect("out of order: ordered1.1:2", ORDERED, swapped, expired=1)
 
     def test_after_claims_were_lost_only_who_came_much_later_counts(self):
         lost = [*ORDERED[:-1], end("single1.1", "order", 76), begin("single1.2", "order", 1), end("single1.2", "order")]

@@ -2,13 +2,13 @@
 """Which exit status of a `zklock run`, or of a `group join` or `wait`, fits what has happened to it:
 
     left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
-    cut short inside              76; a member's command never is
+    cut short inside              76, and so does another program's contender; a member's command never is
     never entered                 what its options allow: 75, 69; 76 where it was hit before its command began
     killed by the suite           that, or whatever it had come to
     ended by the suite's TERM     the signal, or what the command made of it
 """
 
-from promises import spec_of
+from promises import PEERS, spec_of
 
 LOST, KILLED, TERMINATED = 76, -9, -15
 FAILED = 1  # of a command that was to fail
@@ -16,7 +16,7 @@ OVER = {0, FAILED, LOST, KILLED, TERMINATED, 128 + 15, 128 + 9, 75, 69}
 
 
 def may_lose(spec):
-    return spec.verb == ("run",) and "--restart" not in spec.options
+    return spec.verb in PEERS or spec.verb == ("run",) and "--restart" not in spec.options
 
 
 def fitting(spec, section, hits):

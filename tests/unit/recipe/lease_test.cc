@@ -19,6 +19,7 @@ using test::Script;
 namespace opcode = test::opcode;
 
 constexpr int kThrottled = -127;
+constexpr Duration kHeldBack = 100ms;
 
 // A contender for /l.
 class Party : public test::Party {
@@ -48,13 +49,14 @@ class LeaseProof : public test::Proxied {
     return *lease_;
   }
 
-  // Keeps back the answer to the next request with that opcode for a part of the patience; `asked_` is when.
+  // Keeps back the answer to the next request with that opcode, for less than a heartbeat's time: what is older does
+  // not count as proved, and is asked for once more. `asked_` is when.
   void delay_answer_to(int op) {
     proxy_.fall_silent_after(op);
     delay_.emplace(party_->loop, [this] {
       if (!proxy_.is_silent()) return;
       asked_ = std::min(asked_, BootClock::now());
-      if (BootClock::now() > asked_ + party_->session.timeout() / 16) proxy_.set(FaultProxy::Mode::pass);
+      if (BootClock::now() > asked_ + kHeldBack) proxy_.set(FaultProxy::Mode::pass);
     });
   }
 

@@ -149,9 +149,14 @@ class GuardProcess {
     }
   }
 
+  // Not yet, or no more. Then the duty is to attend: only the end of what runs ends another.
+  bool nothing_runs() const {
+    return page_.phase == CommandPhase::idle || page_.phase == CommandPhase::gone;
+  }
+
   // Asked again, it never gives more time.
   void finish(Duration grace) {
-    if (page_.phase == CommandPhase::idle) return set_phase(CommandPhase::gone);
+    if (nothing_runs()) return set_phase(CommandPhase::gone);
     if (duty_ == Duty::kill) return;
     term_until_ = std::min(term_until_, deadline_in(grace));
     duty_ = Duty::finish;
@@ -249,7 +254,10 @@ class GuardProcess {
   }
 
   void carry_on() {
-    if (BootClock::now() >= fence() && !page_.fenced.exchange(true) && duty_ != Duty::kill) start_killing();
+    if (BootClock::now() >= fence() && !page_.fenced.exchange(true) && duty_ != Duty::kill) {
+      if (nothing_runs()) return set_phase(CommandPhase::gone);
+      start_killing();
+    }
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
     group_.kill();

@@ -113,6 +113,14 @@ char state_of(pid_t pid) {
   return name_end == std::string::npos ? '?' : stat[name_end + 2];
 }
 
+// How often it has gone to sleep.
+long rests_of(pid_t pid) {
+  const std::string status = support::contents_of(fmt::format("/proc/{}/status", pid));
+  const std::string name = "\nvoluntary_ctxt_switches:";
+  const size_t at = status.find(name);
+  return at == std::string::npos ? -1 : std::atol(status.c_str() + at + name.size());
+}
+
 // Waits until nothing of this process's descendants is left.
 bool nothing_is_left() {
   return wait_until([] { return !reap_children([](pid_t, int) {}); });
@@ -450,6 +458,21 @@ ISOLATED_TEST(Guard, EndsLeftoversThatItWasFinishingWhenZklockIsKilled) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+// A consumer that stops asks each of its workers, also one whose command has ended by itself.
+ISOLATED_TEST(Guard, AskedToFinishAfterTheEndItLivesNoLongerThanZklock) {
+  become_subreaper();
+  const pid_t zklock = support::start_process([]() -> int {
+    Guarded guarded("exit 0");
+    Guard& guard = guarded.start();
+    guarded.until_gone();
+    guard.finish(1h);
+    ::kill(getpid(), SIGKILL);
+    return 0;
+  });
+  EXPECT_GT(zklock, 0);
+  EXPECT_TRUE(nothing_is_left());
+}
+
 // Killed during --min-hold, for example.
 ISOLATED_TEST(Guard, LeftoversThatWereLetGoRunOnWhenZklockIsKilled) {
   const TempDir folder;
@@ -650,6 +673,18 @@ ISOLATED_TEST(Guard, TheGraceOfOneCommandIsNotThatOfTheNext) {
   guarded.guard().finish(1h);
   EXPECT_TRUE(guarded.until_gone());
   EXPECT_TRUE(support::exists(folder.file("cleaned")));
+}
+
+ISOLATED_TEST(Guard, AskedToFinishAfterTheEndItDoesNotKillTheNext) {
+  Guarded guarded("sleep 0.1; exit 7", inherited_once(), Service::again);
+  ASSERT_TRUE(guarded.runs({}));
+  ASSERT_TRUE(guarded.until_gone());
+  const long rests = rests_of(guarded.guard_pid());
+  guarded.guard().finish(0ms);
+  ASSERT_TRUE(wait_until([&] { return rests_of(guarded.guard_pid()) > rests; }));
+  ASSERT_TRUE(guarded.runs({}));
+  ASSERT_TRUE(WIFEXITED(guarded.guard().wait_status()));
+  EXPECT_EQ(WEXITSTATUS(guarded.guard().wait_status()), 7);
 }
 
 ISOLATED_TEST(Guard, OneThatCouldNotBeExecutedSaysNothingOfTheNext) {

@@ -183,6 +183,7 @@ class Line : public Servers {
   // and the server fires it when the node is gone.
   void watch(const State& s, size_t who, Steps<State>& out) const {
     lose(s, who, confirming, nothing, out, "the watch is lost");
+    miss_own_node(s, who, out);
     State next = s;
     Contender& c = next.contenders[who];
     note_read(next, who);
@@ -191,6 +192,15 @@ class Line : public Servers {
     const bool waits = there || mutant_ == Mutant::unseen;
     next_phase(next, who, waits ? waiting : confirming, out,
                there ? "watches the one before it" : "it is gone already");
+  }
+
+  // It reads its own node with the one before, where it has no watch on it.
+  void miss_own_node(const State& s, size_t who, Steps<State>& out) const {
+    if (own_node(s, who, seen_by(s, who)) != kNoNode) return;
+    State next = s;
+    note_read(next, who);
+    next.contenders[who].place = kNoNode;
+    next_phase(next, who, confirming, out, "its own node is gone, it looks again");
   }
 
   void wait(const State& s, size_t who, Steps<State>& out) const {

@@ -104,7 +104,8 @@ class Story {
     if (event.is("not found")) return what == "finds that there is none";
     if (event.is("seen")) return fits(mark, actor, what, after);
     if (event.is("watched")) {
-      return what == (event.text("there") == "true" ? "watches the one before it" : "it is gone already");
+      if (event.text("there") == "true") return what == "watches the one before it";
+      return what == "it is gone already" || what == "its own node is gone, it looks again";
     }
     if (event.is("woken")) return what == "is woken" || what == "looks though nothing has woken it";
     if (event.is("ended") || event.is("killed by the guard")) return what == "its command ends";

@@ -150,9 +150,7 @@ class GuardProcess {
   }
 
   // Not yet, or no more. Then the duty is to attend: only the end of what runs ends another.
-  bool nothing_runs() const {
-    return page_.phase == CommandPhase::idle || page_.phase == CommandPhase::gone;
-  }
+  bool nothing_runs() const { return page_.phase == CommandPhase::idle || page_.phase == CommandPhase::gone; }
 
   // Asked again, it never gives more time.
   void finish(Duration grace) {

@@ -170,7 +170,8 @@ int FaultProxy::requests(int op) const {
 
 void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
   if (client_ready && pair.client) take_requests(pair);
-  if (server_ready && pair.server) take_answers(pair);
+  // That request may have made it silent: the answer is kept then, and may be here already behind another one.
+  if (server_ready && pair.server && mode_ != Mode::silent) take_answers(pair);
 }
 
 // A broken client leaves the server's side open: what it sent is still on its way.

@@ -89,6 +89,42 @@ expect_lost() {
   expect_lost "it was deleted"
 }
 
+# end_session PID: somebody who has read its password in its memory closes its session.
+end_session() {
+  python3 -B - "$repo/tests/faults" "$1" "$(jq -r 'select(.event == "session").session' trace | tail -n 1)" \
+    "${ZKLOCK_SERVERS%/*}" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import sessions
+pid, session = int(sys.argv[2]), int(sys.argv[3], 16)
+server = sessions.take_up(sys.argv[4], session, sessions.password_of(pid, session), 9)
+sys.exit(0 if server and sessions.close(server) else 1)
+END
+}
+
+@test "the session is ended by somebody: the command is stopped long before the fence" {
+  queue_of 1
+  ZKLOCK_TRACE=$PWD/trace work a --session-timeout 9s
+  wait_until "it runs" lives a 4
+  assert end_session "${pid[a]}"
+  expect_lost "the session expired"
+}
+
+@test "frozen until the guard has killed at the fence what a command left behind: the item is not done" {
+  queue_of 1
+  background zklock queue pull --follow --session-timeout 9s /q -- sh -c 'touch runs
+    until [ -e go ]; do sleep 0.02; done; sleep 60 & echo $! >left.new; mv left.new left' 2>a.err
+  pid[a]=$!
+  wait_until "it runs" test -e runs
+  kill -STOP "${pid[a]}"
+  touch go
+  wait_until "it has left something behind" test -e left
+  wait_until "that is dead" is_gone "$(<left)"
+  kill -CONT "${pid[a]}"
+  expect_lost "no quorum confirmed it for [0-9.]+s"
+  has_nodes "$segment" 1
+}
+
 @test "the connection is lost and is back before the fence: no command notices" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   queue_of 1 2

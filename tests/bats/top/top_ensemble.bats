@@ -19,7 +19,7 @@ each_server() {
 }
 
 @test "who is missing is in the first line; without servers it stays, says so, q ends it at once; it goes on after" {
-  hold h --session-timeout 20s /top/l
+  hold h --session-timeout 60s /top/l
   on_tmux 100 24 "$ZKLOCK_BIN" top --interval 200ms /top
   wait_screen "^ok: 3 of 3 serve, .* leads"
   zk_sandbox kill 3

@@ -89,10 +89,10 @@ expect_lost() {
   expect_lost "it was deleted"
 }
 
-# end_session PID: somebody who has read its password in its memory closes its session.
+# end_session PID: somebody who has read its password in its memory closes its session, without TLS.
 end_session() {
   python3 -B - "$repo/tests/faults" "$1" "$(jq -r 'select(.event == "session").session' trace | tail -n 1)" \
-    "${ZKLOCK_SERVERS%/*}" <<'END'
+    "${ZKLOCK_PLAIN_SERVERS:-${ZKLOCK_SERVERS%/*}}" <<'END'
 import sys
 sys.path.insert(0, sys.argv[1])
 import sessions

@@ -41,7 +41,8 @@ each_server() {
   each_server continue
   ZKLOCK_TEST_WAIT=40 wait_screen "^1 lock"
   ZKLOCK_TEST_WAIT=40 wait_screen "^ok: 3 of 3 serve, .* leads"
-  zklock queue push /top/q a b
+  # The servers may not have noticed yet that they stood still, and elect then.
+  zklock queue push --connect-timeout 1m /top/q a b
   wait_screen "^/top/q +2 "
   each_server pause
   wait_screen "^no connection for"

@@ -14,27 +14,21 @@ set(doc ${share}/doc/zklock)
 # Where Debian's zsh searches below /usr.
 file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 
-# The licence itself is on every Debian.
-file(REMOVE ${doc}/LICENSE)
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${doc})
+# The licences themselves are on every Debian.
+file(REMOVE ${doc}/LICENSE ${doc}/LGPL-2.1.txt)
 
 # Debian's own, in its form, which CHANGELOG.md is not.
-string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
-file(WRITE ${doc}/changelog
-     "zklock (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
-
-  * What has changed is in CHANGELOG.md, beside this file.
-
- -- ${CPACK_PACKAGE_CONTACT}  ${now}
-")
-file(CHMOD ${doc}/changelog ${doc}/copyright PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/changelog debian ${CPACK_PACKAGE_VERSION} ${CPACK_PACKAGE_CONTACT}
+                OUTPUT_FILE ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
+file(CHMOD ${doc}/changelog PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 
 if(CPACK_ZKLOCK_STATIC)
   file(WRITE ${share}/lintian/overrides/zklock
        "# It starts faster, and the same file runs on every host. At a fixed address, because to relocate the tables of
-# OpenSSL, which is inside, would take a fifth of a start.
+# OpenSSL, which is inside, would take a fifth of a start. ncurses is inside for the same reason.
 zklock: statically-linked-binary [usr/bin/zklock]
 zklock: hardening-no-pie [usr/bin/zklock]
+zklock: embedded-library ncurses [usr/bin/zklock]
 ")
   file(CHMOD_RECURSE ${share}/lintian FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
        DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

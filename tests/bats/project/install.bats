@@ -156,6 +156,47 @@ make_package() {
   gzip -d unpacked/usr/share/doc/zklock/changelog.gz
   expect_status 0 env LC_ALL=C dpkg-parsechangelog -l unpacked/usr/share/doc/zklock/changelog
   assert_line "Version: $(zklock -V | sed -n '1s/zklock //p')"
+  assert_line --partial "* \`zklock run\`: a command under a fair lock"
   assert_equal "$stderr" ""
   assert_equal "$(find unpacked -type f ! -perm -444)" ""
+}
+
+# changelog NAME ARG…: of a file with a release, the one before, and what comes next.
+changelog() {
+  mkdir -p scripts/package
+  cp "$repo/scripts/package/changelog" scripts/package/
+  printf '%s\n' "# Changelog" "" "## [Unreleased]" "" "### Added" "" "- Later." "" \
+    "## [1.1.0] - 2026-12-24" "" "### Fixed" "" "- A mistake," "  on two lines." "" "- Another." "" \
+    "## [1.0.0] - 2026-11-30" "" "The first." >CHANGELOG.md
+  expect_status 0 scripts/package/changelog "$@"
+}
+
+@test "the notes of a version are its section, or what is unreleased" {
+  changelog notes 1.1.0
+  assert_output $'### Fixed\n\n- A mistake,\n  on two lines.\n\n- Another.'
+  changelog date 1.1.0
+  assert_output 2026-12-24
+  changelog notes 2.0.0
+  assert_output $'### Added\n\n- Later.'
+  changelog date 2.0.0
+  assert_output ""
+}
+
+@test "Debian's changelog ends with the first version and begins with the one that is packaged" {
+  changelog debian 1.0.0 "A B <a@example.org>"
+  assert_output "zklock (1.0.0) unstable; urgency=medium
+
+  * The first.
+
+ -- A B <a@example.org>  Mon, 30 Nov 2026 00:00:00 +0000"
+  changelog debian 1.1.0 "A B <a@example.org>"
+  assert_line --index 0 "zklock (1.1.0) unstable; urgency=medium"
+  assert_line "  [ Fixed ]"
+  assert_line "  * A mistake, on two lines."
+  assert_line "zklock (1.0.0) unstable; urgency=medium"
+  refute_output --partial Later
+  changelog debian 2.0.0 "A B <a@example.org>"
+  assert_line --index 0 "zklock (2.0.0) UNRELEASED; urgency=medium"
+  assert_line "  * Later."
+  assert_line "zklock (1.1.0) unstable; urgency=medium"
 }

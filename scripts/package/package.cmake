@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where things are installed (cmake --install), the Debian package (cpack -G DEB) and the tarball (cpack -G TGZ).
+# Where things are installed (cmake --install), the Debian package (cpack -G DEB), the RPM (cpack -G RPM) and
+# the tarball (cpack -G TGZ).
 include(GNUInstallDirs)
 
 install(TARGETS zklock)
@@ -8,7 +9,11 @@ foreach(section 1 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE scripts/package/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# libc's, which is inside.
+if(ZKLOCK_PORTABLE AND EXISTS /usr/share/common-licenses/LGPL-2.1)
+  install(FILES /usr/share/common-licenses/LGPL-2.1 RENAME LGPL-2.1.txt DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
 install(DIRECTORY scripts/package/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES completions/zklock.bash RENAME zklock
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -21,6 +26,7 @@ set(CPACK_PACKAGE_NAME zklock)
 if(NOT CPACK_PACKAGE_CONTACT MATCHES "<.+@.+>")
   set(CPACK_PACKAGE_CONTACT "zklock maintainers <maintainers@zklock.invalid>")
 endif()
+set(CPACK_PACKAGE_VENDOR "the zklock authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "distributed locks and queues for the shell, on ZooKeeper")
 set(CPACK_PACKAGE_DESCRIPTION
     "zklock runs a command under a lock that all hosts share, like flock
@@ -44,5 +50,19 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds none for a static program
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "ca-certificates, default-jre-headless, libzookeeper-java, libslf4j-java, openssl")
 set(CPACK_ZKLOCK_STATIC ${ZKLOCK_PORTABLE})  # for debian.cmake
+
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_GROUP System/Base)
+string(REPLACE "\n.\n" "\n\n" CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
+# Else it would name the host that built it, and own links that debuggers look for.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost localhost
+%define _build_id_links none")
+# Folders that are other packages'.
+foreach(folder bash-completion bash-completion/completions fish fish/vendor_completions.d man man/man1 man/man7
+               zsh zsh/site-functions)
+  list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/${folder})
+endforeach()
+
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/scripts/package/debian.cmake)
 include(CPack)

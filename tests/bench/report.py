@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BENCHMARKS.md and README's short version of it, made of bench.json."""
+"""BENCHMARKS.md, and a sentence of README, made of bench.json."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def replaced(text, part, begin=BEGIN):
 
 
 def benchmarks(results):
-    parts = [HEAD, about(results), targets(results), *(section(one) for one in results["comparisons"])]
+    parts = [HEAD, about(results), glance(results), targets(results), *(section(one) for one in results["comparisons"])]
     return "\n".join(parts)
 
 
@@ -183,18 +183,24 @@ def wrapped(text, indent=""):
     return textwrap.fill(text, width=120, subsequent_indent=indent, break_on_hyphens=False) + "\n"
 
 
-def short(results):
+def glance(results):
     """One table, one line for each of a few other figures."""
-    lines = ["`true` under a lock that nobody else wants, medians of one run in which all take turns:\n",
-             lock_table(results)] if found(results, "lock") else []
-    judged = [claim for _, claim in all_claims(results) if claim["met"] is not None]
-    lines += [f"- {text}\n" for text in highlights(results)]
-    met = sum(claim["met"] for claim in judged)
-    if results["extent"] in EXTENTS:
-        lines.append(f"\nThis was a run {EXTENTS[results['extent']]}.\n")
-    lines.append(f"\n{met} of {len(judged)} targets are met. All figures, how they were measured and on what: "
-                 "[BENCHMARKS.md](BENCHMARKS.md).\n")
-    return "".join(f"{line}\n" if line.endswith(":\n") else line for line in lines)
+    lines = ["## At a glance\n"]
+    if found(results, "lock"):
+        lines += ["`true` under a lock that nobody else wants, medians of one run in which all take turns:\n",
+                  lock_table(results)]
+    lines.append("".join(f"- {text}\n" for text in highlights(results)))
+    return "\n".join(lines)
+
+
+def short(results):
+    """A sentence for README."""
+    lock = found(results, "lock")
+    series = {one["name"]: one["median"] for one in lock["series"]} if lock else {}
+    took = [f"{name} {number(series[f'{key} wall'])} ms" for key, name in NAMES.items() if f"{key} wall" in series]
+    if not took:
+        return "How fast it is: [BENCHMARKS.md](BENCHMARKS.md).\n"
+    return wrapped(f"`true` under a free lock: {', '.join(took)}; [BENCHMARKS.md](BENCHMARKS.md).")
 
 
 def found(results, name):
@@ -203,6 +209,7 @@ def found(results, name):
 
 TITLES = {"zklock": "`zklock run`", "floor": "a bare C program, the same requests", "flock": "`flock`, a local file",
           "etcdctl": "`etcdctl lock`, etcd in memory", "Kazoo": "Kazoo, a Python process", "Curator": "Curator, a JVM"}
+NAMES = {"zklock": "`zklock run`", "flock": "`flock`", "etcdctl": "`etcdctl lock`", "Kazoo": "Kazoo", "Curator": "Curator"}
 
 
 def lock_table(results):
@@ -211,7 +218,7 @@ def lock_table(results):
     rows = [[title, *(f"{number(series[f'{name} {what}'])} {unit}" for what, unit in
                       (("wall", "ms"), ("CPU", "ms"), ("memory", "MiB"))), f"{number(series[f'{name} wall'] / own)}"]
             for name, title in TITLES.items() if f"{name} wall" in series]
-    return table(["", "wall time", "CPU time", "memory", "wall time, to zklock's"], rows) + "\n"
+    return table(["", "wall time", "CPU time", "memory", "wall time, to zklock's"], rows)
 
 
 # The comparison, the claim or series, and what is said of it.

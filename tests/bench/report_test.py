@@ -53,11 +53,13 @@ class ReportTest(unittest.TestCase):
         self.assertIn("small counts", report.benchmarks(results(comparison(), extent="quick")))
         self.assertNotIn("small counts", report.benchmarks(results(comparison())))
 
-    def test_the_short_version_says_how_many_targets_are_met(self):
-        self.assertIn("1 of 2 targets are met", report.short(results(comparison())))
+    def test_the_sentence_for_readme_has_the_medians(self):
+        lock = comparison("lock")
+        lock["series"] = [{"name": "zklock wall", "median": 7.08}, {"name": "Kazoo wall", "median": 68.2}]
+        self.assertIn("a free lock: `zklock run` 7.08 ms, Kazoo 68.2 ms;", report.short(results(lock)))
 
-    def test_the_short_version_needs_no_comparison(self):
-        self.assertIn("0 of 0 targets", report.short(results()))
+    def test_the_sentence_for_readme_needs_no_comparison(self):
+        self.assertIn("BENCHMARKS.md", report.short(results()))
 
     def test_scale_stands_behind_the_others_where_it_has_the_same_extent(self):
         for extent, names in (("full", ["lock", "scale-held"]), ("quick", ["lock"])):

@@ -94,21 +94,18 @@ def numbers(values, form="{:,}"):
     return ", ".join(form.format(value) for value in values)
 
 
+def lost_of(found):
+    lost, acknowledged = sum(len(one["lost"]) for one in found), sum(one["acknowledged"] for one in found)
+    return f"{lost:,} of {acknowledged:,}" + (f" ({100 * lost / acknowledged:.1f} %)" if lost else "")
+
+
 def short(runs):
-    rows = []
-    for name in names(runs):
-        found = [one for _, one in of(runs, name)]
-        rows.append([TITLES[name], numbers(one["acknowledged"] for one in found),
-                     numbers(len(one["lost"]) for one in found), numbers([share(one) for one in found], "{:.1f} %")])
-    seeds = numbers(run["seed"] for run in runs)
+    """For README: all runs together."""
+    lost = ", ".join(f"{TITLES[name]} {lost_of([one for _, one in of(runs, name)])}" for name in names(runs))
     return report.wrapped(
-        "The experiment by which [Jepsen showed](https://jepsen.io/analyses/etcd-3.4.3) that etcd's locks lose "
-        "updates, with three tools in turn on three servers each: loops take locks with a time to live of 2 s, and "
-        "under each an update adds a line to a shared file, while servers are paused. It is acknowledged when its tool "
-        "has ended with 0, and lost when it is acknowledged and the file does not have it at the end. Runs with the "
-        f"seeds {seeds}:") + "\n" + how_long(runs) + (
-        report.table(["", "acknowledged", "lost", "part"], rows)) + "\n" + (
-        f"Method, limits and all figures: [JEPSEN.md]({FOLDER}/JEPSEN.md).\n")
+        "[Jepsen's experiment](https://jepsen.io/analyses/etcd-3.4.3) pauses servers while locks guard updates of a "
+        f"file. Acknowledged updates lost: {lost}. "
+        f"[Method and limits]({FOLDER}/JEPSEN.md).") + how_long(runs)
 
 
 def text(runs, plot):

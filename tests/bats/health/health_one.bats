@@ -35,7 +35,7 @@ teardown() { end_all; }
 
 @test "a probe whose lock somebody holds waits for it, and is critical when it is not had in time" {
   hold a /probe
-  expect_status 2 zklock health --probe /probe -w 1s
+  expect_status 2 zklock health --probe /probe -w 3s
   assert_output --partial "critical: probe: cannot take /probe: held by "
   wait_until "the probe's place is gone" has_nodes /probe 1
   background zklock health --probe /probe -w 20s >probed

@@ -106,7 +106,7 @@ _zklock_paths() {
 _zklock() {
   local subcommand='' operand='' command_at='' shell='' option='' offered='' value typed lead=''
   local -a words=() starts=()
-  local asked='-S --servers --tls --tls-ca --tls-cert --tls-key --tls-server-name -v --verbose -q --quiet -h --help'
+  local asked='-S --servers --tls --tls-ca --tls-cert --tls-key --tls-server-name -v --verbose -q --quiet --no-color -h --help'
   local global="$asked --session-timeout --connect-timeout --auth-file --acl"
   local asking="$asked -w --timeout --format --json"
   local -A own=(
@@ -117,7 +117,7 @@ _zklock() {
     [run]="$global --any -n --nonblock -s --shared -x --exclusive --slots --peer -w --timeout -E --conflict-exit-code
       -c --command --grace --wait-all --min-hold --once-per --restart --label --report"
     [show]="$global -l --long -r --recursive --follow --format --json"
-    [break]="$global -w --timeout --force --yes"
+    [break]="$global -w --timeout --force --dry-run --yes"
     [health]="$global -l --long -w --timeout --max-latency --max-outstanding --min-servers --probe --format --json --interval"
     [top]="$global --interval --once"
     [ruok]=$asking
@@ -130,9 +130,9 @@ _zklock() {
       --retry-delay --halt"
     [queue list]="$global -l --long -N --count --dead --format --json"
     [queue count]="$global --exact --format --json"
-    [queue requeue]=$global
-    [queue purge]="$global --dead --yes"
-    [queue delete]="$global --yes"
+    [queue requeue]="$global --dry-run"
+    [queue purge]="$global --dead --dry-run --yes"
+    [queue delete]="$global --dry-run --yes"
     [group join]="$global --name --unique -w --timeout --data --data-file"
     [group list]="$global -l --long --format --json --at-least"
     [group watch]="$global --format --json --halt"
@@ -141,7 +141,7 @@ _zklock() {
     [group delete]="$global --force"
     [value get]="$global --format --json --default"
     [value set]="$global --if-version --if-missing --fenced --print-version"
-    [value delete]="$global --if-version --fenced -r --recursive --yes"
+    [value delete]="$global --if-version --fenced -r --recursive --dry-run --yes"
     [value list]="$global -l --long -r --recursive -0 --null --format --json"
     [value watch]="$global --format --json --list -0 --null --halt"
     [value wait]="$global -w --timeout --gone --equals --newer-than"

@@ -32,7 +32,8 @@ int run(int argc, char** argv) {
   } catch (const zklock::Failure& failure) {
     return tell(failure, policy);
   } catch (const std::exception& error) {
-    zklock::host::say_error(std::string("an error inside zklock: ") + error.what());
+    zklock::host::say_error(std::string("an error inside zklock: ") + error.what() + "; please report it " +
+                            zklock::command::where_to_report());
     return policy.failure_status.value_or(static_cast<int>(zklock::ExitStatus::internal));
   }
 }

@@ -11,6 +11,7 @@
 #include "command/queue/queue.h"
 #include "command/top/top.h"
 #include "command/value/value.h"
+#include "host/terminal.h"
 
 #include <algorithm>
 #include <map>
@@ -48,77 +49,47 @@ constexpr Subcommand kQueue[] = {
     {"pull", "Take items out of a queue", add_queue_pull},
     {"list", "Show what is in a queue", add_queue_list},
     {"count", "Count the items of a queue", add_queue_count},
-    {"requeue", "Put back what was given up on", add_queue_requeue},
-    {"purge", "Throw away what is in a queue", add_queue_purge},
-    {"delete", "Remove a queue that is empty", add_queue_delete},
+    {"requeue", "Put dead letters back into a queue", add_queue_requeue},
+    {"purge", "Throw away the items of a queue", add_queue_purge},
+    {"delete", "Remove an empty queue", add_queue_delete},
 };
 
 constexpr Subcommand kGroup[] = {
-    {"join", "Be a member while a command runs, or until a signal", add_group_join},
-    {"list", "Show who is in a group", add_group_list},
-    {"watch", "Tell who comes and who goes", add_group_watch},
-    {"wait", "Wait until enough have come, or gone", add_group_wait},
-    {"create", "Make a group that stays when nobody is in it", add_group_create},
-    {"delete", "Remove a group that is empty", add_group_delete},
+    {"join", "Join a group for a command, or until a signal", add_group_join},
+    {"list", "Show the members of a group", add_group_list},
+    {"watch", "Print who joins and who leaves", add_group_watch},
+    {"wait", "Wait until enough have joined, or left", add_group_wait},
+    {"create", "Create a group that outlives its members", add_group_create},
+    {"delete", "Remove an empty group", add_group_delete},
 };
 
 constexpr Subcommand kValue[] = {
     {"get", "Print a value", add_value_get},
-    {"set", "Write a value, or only one that nobody has changed", add_value_set},
-    {"delete", "Remove a node, or all of a tree", add_value_delete},
+    {"set", "Write a value, also only if it has not changed", add_value_set},
+    {"delete", "Delete a node, or a whole tree", add_value_delete},
     {"list", "Show the nodes below a path", add_value_list},
-    {"watch", "Tell each change, or run a command after it", add_value_watch},
-    {"wait", "Wait until a node is there, gone, or has changed", add_value_wait},
+    {"watch", "Print each change, or run a command for it", add_value_watch},
+    {"wait", "Wait until a node exists, is gone or has changed", add_value_wait},
 };
 
 constexpr Subcommand kRoot[] = {
     {"run", "Run a command under a lock", add_run, "Locks"},
     {"show", "Show who holds a lock and who waits for it", add_show, "Locks"},
-    {"break", "Have the holders of a lock let go of it", add_break, "Locks"},
+    {"break", "Ask the holders of a lock to let go of it", add_break, "Locks"},
     {"queue", "Queues: put items in, look at them, take them out", add_queue, "Queues", kQueue},
     {"group", "Groups: be a member, see who is", add_group, "Groups", kGroup},
     {"value", "Values: read, write and watch configuration", add_value_commands, "Values", kValue},
-    {"top", "Watch locks, queues, groups and the ensemble", add_top, "Health"},
-    {"health", "Tell whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
+    {"top", "Show locks, queues, groups and the ensemble live", add_top, "Health"},
+    {"health", "Check whether the ensemble is well", add_health, "Health", {}, kHealthFailureStatus},
     {"ruok", "Ask servers whether their process runs", add_word, "Health"},
     {"stat", "Ask servers for their state and their clients", add_word, "Health"},
-    {"srvr", "Ask servers for their state: always allowed", add_word, "Health"},
+    {"srvr", "Ask servers for their state; always allowed", add_word, "Health"},
     {"mntr", "Ask servers for their measurements", add_word, "Health"},
     {"4lw", "Ask servers any four-letter word", add_word, "Health"},
     {"complete-path", "For completions", add_complete_path, ""},
 };
 
-// --- zklock help
-
-constexpr const char* kHelpFooter =
-    "Examples:\n"
-    "  zklock help\n"
-    "  zklock help queue pull      # the same as zklock queue pull --help\n"
-    "Manual: zklock(1)";
-
-constexpr const char* kWhereToReadOn = "More: zklock help queue pull; zklock --help; man zklock, man zklock-recipes\n";
-
-const CLI::App& subcommand_of(const CLI::App& app, const std::string& name) {
-  const auto found = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });
-  if (found.empty()) throw unknown_word(app, name);
-  return *found.front();
-}
-
-int show_help(const Call& call) {
-  const CLI::App& root = *call.app.get_parent();
-  const CLI::App* app = &root;
-  for (const std::string& name : operands_of(call.app, call.arguments)) app = &subcommand_of(*app, name);
-  print(app == &root ? overview(root) + kWhereToReadOn : app->help());
-  return 0;
-}
-
-Execute add_help(CLI::App& app, GlobalOptions&) {
-  set_usage(app, "Usage: zklock help [COMMAND]");
-  set_footer(app, kHelpFooter);
-  return show_help;
-}
-
-constexpr Subcommand kHelp{"help", "Show the commands by purpose, or the help of one", add_help, ""};
+constexpr Subcommand kHelp{"help", "List the commands, or show the manual of one", add_help, ""};
 
 // --- the options of the one that is named
 
@@ -151,11 +122,28 @@ bool add_named(CLI::App& parent, std::span<const Subcommand> subcommands, std::s
 
 // --- the command line
 
-constexpr const char* kFooter =
+constexpr const char* kExamples =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
-    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n"
-    "Manual: zklock(1)";
+    "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n";
+
+// For a zklock without a word.
+constexpr const char* kBrief =
+    "Usage: zklock COMMAND [OPTIONS] ...\n"
+    "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
+    "  zklock show -r /                              # who holds which lock\n"
+    "zklock help lists the commands.\n";
+
+// -V, or "version" in the place of a command, on any level.
+bool asks_for_version(std::span<const Subcommand> subcommands, std::span<const std::string> words) {
+  if (words.empty()) return false;
+  if (words.size() == 1) {
+    const bool word = words[0] == "version" && !subcommands.empty();
+    return word || words[0] == "-V" || words[0] == "--version";
+  }
+  const auto found = std::ranges::find(subcommands, words.front(), &Subcommand::name);
+  return found != subcommands.end() && asks_for_version(found->below, words.subspan(1));
+}
 
 // "queue help pull" is "help queue pull".
 Arguments with_help_first(Arguments arguments) {
@@ -183,14 +171,20 @@ void check_chosen(const CLI::App& app, const Starts& starts) {
   throw usage_error("no command named: write zklock run LOCK -- COMMAND, or see zklock help");
 }
 
+int show_brief() {
+  host::say_error("no command named");
+  host::remark(kBrief);
+  return static_cast<int>(ExitStatus::usage);
+}
+
 void set_failure_status(ExitPolicy& policy, CLI::App& root, const Starts& starts) {
   const auto start = starts.find(&named(root));
   if (start != starts.end()) policy.failure_status = start->second.failure_status;
 }
 
 void describe_root(CLI::App& root) {
-  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND]");
-  set_footer(root, kFooter);
+  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND | TOPIC]");
+  set_footer(root, fmt::format("{}\nBugs: report them {}\nManual: zklock(1)", kExamples, where_to_report()));
   root.allow_extras();
   root.require_subcommand(0, 1);
 }
@@ -204,11 +198,11 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   // To make all options of all subcommands would take longer than the rest.
-  if (arguments.options == std::vector<std::string>{"-V"} ||
-      arguments.options == std::vector<std::string>{"--version"}) {
+  if (asks_for_version(kRoot, arguments.options)) {
     print(version_text());
     return 0;
   }
+  if (argc < 2) return show_brief();
   GlobalOptions global;
   bool version = false;
   Starts starts;
@@ -236,6 +230,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
   const Start& start = starts.at(&named(root));
   global.merge(start.global);
   policy.quiet = global.quiet;
+  if (global.no_color) host::refuse_colours();
   return start.execute({named(root), arguments, global, inherited, policy});
 }
 

@@ -14,4 +14,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
 // the cursor: --servers and --auth-file among them count. Not for people, so no help shows it.
 Execute add_complete_path(CLI::App& app, GlobalOptions& global);
 
+// zklock help [COMMAND | TOPIC].
+Execute add_help(CLI::App& app, GlobalOptions& global);
+
 }  // namespace zklock::command

@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kUsualWidth = 80;
 bool remarks_dropped = false;
+bool colours_refused = false;
 
 constexpr const char* kWipe = "\r\033[K";
 
@@ -66,9 +67,13 @@ std::string in_colour(std::string_view text, Colour colour) {
   return fmt::format("\033[1m\033[{}m{}\033[0m", static_cast<int>(colour), text);
 }
 
+void refuse_colours() {
+  colours_refused = true;
+}
+
 Display display_of(int fd) {
   Display display;
-  const bool wanted = variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
+  const bool wanted = !colours_refused && variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
   if (wanted) display.colours = Colours::on;
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) display.columns = size.ws_col;

@@ -22,6 +22,9 @@ struct Display {
   std::optional<size_t> columns = {};  // nothing: it is no terminal, or does not tell
 };
 
+// Nobody wants colours, whatever the terminal can show.
+void refuse_colours();
+
 // What the terminal behind `fd` can show now; a window may be resized.
 Display display_of(int fd);
 

@@ -92,7 +92,7 @@ bool is_servers(int32_t error) {
 
 // The library takes no path with another name in it, in a transaction it even aborts.
 bool is_name(std::string_view name) {
-  const auto is_bad = [](char c) { return c == '/' || (c >= 0 && c < ' '); };
+  const auto is_bad = [](unsigned char c) { return c == '/' || c < ' '; };
   return !name.empty() && name != "." && name != ".." && std::none_of(name.begin(), name.end(), is_bad);
 }
 

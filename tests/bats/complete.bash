@@ -10,12 +10,12 @@ subcommands() {
 }
 
 # options_of WORD…: the names of the options that it has, sorted, a line each. Those that its help only names are
-# explained by the root's, where --tls has the others of TLS beside it.
+# explained by the root's, where --tls has the others of TLS beside it; for --no-color their line has no room.
 options_of() {
   local name
   {
     zklock "$@" --help
-    for name in $(zklock "$@" --help | sed -nE 's/^zklock -h: //p'); do
+    for name in $(zklock "$@" --help | sed -nE 's/^zklock -h: (.*)/\1 --no-color/p'); do
       zklock --help | grep -E -e "^ +($name|-.,$name)[, ]" || echo "  $name-is-nowhere-explained"
     done
   } | sed -nE '/^ +--tls,/{s/[ A-Z]+//g; s/,/\n/g; p; d}

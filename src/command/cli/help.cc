@@ -18,6 +18,7 @@ namespace {
 
 using Apps = std::vector<const CLI::App*>;
 
+constexpr const char* kHome = ZKLOCK_HOMEPAGE;
 constexpr size_t kOptionColumn = 30;
 constexpr ptrdiff_t kScreen = 23;  // lines of a small terminal, less the prompt
 
@@ -55,7 +56,7 @@ std::string names_of(const Apps& apps) {
 
 std::string commands_of(const CLI::App& app) {
   if (below(app).empty()) return "";
-  std::string text = "\n";
+  std::string text;
   if (!app.get_parent()) {
     for (const auto& [purpose, apps] : by_purpose(app)) text += fmt::format("{:<9}{}\n", purpose + ':', names_of(apps));
     return text;
@@ -69,6 +70,14 @@ std::string short_name(const CLI::Option& option) {
   return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
 }
 
+std::string in_paragraphs(const std::vector<std::string>& pieces, const char* between) {
+  std::string text;
+  for (const std::string& piece : pieces) {
+    if (!piece.empty()) text += (text.empty() ? "" : between) + piece;
+  }
+  return text;
+}
+
 // Those of TLS share a line, and elsewhere a word, so that the help fits a screen.
 bool is_of_tls(const CLI::Option& option) {
   return !option.get_lnames().empty() && option.get_lnames().front().starts_with("tls");
@@ -79,10 +88,12 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(std::string usage) : usage_(std::move(usage)) { column_width(kOptionColumn); }
 
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    const std::string head =
-        fmt::format("{}\n{}\n{}{}", app->get_description(), usage_, commands_of(*app), options_of(*app));
-    std::string text = fmt::format("{}\n{}\n", head, app->get_footer());
-    if (std::ranges::count(text, '\n') > kScreen) text.erase(head.size(), 1);
+    const std::string footer = app->get_footer() + '\n';
+    const size_t cut = footer.find("\n\n") + 1;
+    std::vector<std::string> pieces{app->get_description() + '\n' + usage_ + '\n', footer.substr(0, cut),
+                                    commands_of(*app), options_of(*app), footer.substr(cut + 1)};
+    std::string text = in_paragraphs(pieces, "\n");
+    if (std::ranges::count(text, '\n') > kScreen) text = in_paragraphs(pieces, "");
     // The usage says the same again.
     if (std::ranges::count(text, '\n') > kScreen) text.erase(0, text.find('\n') + 1);
     return text;
@@ -98,6 +109,8 @@ class HelpLayout : public CLI::Formatter {
       if (!only_help && option == app.get_help_ptr()) continue;
       if (is_of_tls(*option)) {
         tls += fmt::format("{}--{}{}", tls.empty() ? "" : ", ", option->get_lnames().front(), make_option_opts(option));
+      } else if (app.get_parent() && option->get_group() == kRootOptions) {
+        continue;  // the line of the others is full
       } else if (app.get_parent() && option->get_group() == kGlobalOptions) {
         also += ' ' + short_name(*option);
       } else {
@@ -139,6 +152,11 @@ std::string version_text() {
   const std::string commit = *ZKLOCK_COMMIT == '\0' ? "" : ", commit " ZKLOCK_COMMIT;
   return fmt::format("zklock {}\nZooKeeper C client {}\n{}\nbuilt with {}, {}{}\n", ZKLOCK_VERSION,
                      zk::Client::version(), host::tls_version(), ZKLOCK_COMPILER, ZKLOCK_BUILD, commit);
+}
+
+std::string where_to_report() {
+  const std::string place = *kHome == '\0' ? "to whoever gave you zklock" : fmt::format("at {}/issues", kHome);
+  return place + ", with the output of zklock -V";
 }
 
 }  // namespace zklock::command

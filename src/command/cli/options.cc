@@ -76,7 +76,8 @@ void add_servers(CLI::App& app, GlobalOptions& options) {
 
 void add_flags(CLI::App& app, GlobalOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "Say what happens")->group(kGlobalOptions);
-  app.add_flag("-q,--quiet", options.quiet, "No message where the status is 75")->group(kGlobalOptions);
+  app.add_flag("-q,--quiet", options.quiet, "No message if the exit status is 75")->group(kGlobalOptions);
+  app.add_flag("--no-color", options.no_color, "No colours; NO_COLOR=1 does the same")->group(kRootOptions);
 }
 
 }  // namespace
@@ -106,6 +107,7 @@ void GlobalOptions::merge(const GlobalOptions& nearer) {
   tls |= nearer.tls;
   verbose |= nearer.verbose;
   quiet |= nearer.quiet;
+  no_color |= nearer.no_color;
 }
 
 CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
@@ -117,9 +119,10 @@ CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const cha
 void add_global_options(CLI::App& app, GlobalOptions& options) {
   add_servers(app, options);
   add_global_value(app, "--session-timeout", options.session_timeout, "Session timeout to ask for (30s)", "DUR");
-  add_global_value(app, "--connect-timeout", options.connect_timeout, "Longest time without any server (15s)", "DUR");
-  add_global_value(app, "--auth-file", options.auth_file, "File with digest:USER:PASSWORD", "FILE");
-  add_global_value(app, "--acl", options.acl, "Of nodes made: open, creator, creator-world-read", "ACL");
+  add_global_value(app, "--connect-timeout", options.connect_timeout, "Give up after DUR without a server (15s)",
+                   "DUR");
+  add_global_value(app, "--auth-file", options.auth_file, "Read digest:USER:PASSWORD from FILE", "FILE");
+  add_global_value(app, "--acl", options.acl, "For new znodes: open, creator, creator-world-read", "ACL");
   add_tls_options(app, options);
   add_flags(app, options);
 }

@@ -34,6 +34,7 @@ struct GlobalOptions {
   Value tls_server_name;
   bool verbose = false;
   bool quiet = false;
+  bool no_color = false;
 
   // Those that stand in `nearer` replace these.
   void merge(const GlobalOptions& nearer);
@@ -56,7 +57,7 @@ void describe(CLI::App& app, const char* option, const char* help);
 // root's explains, are only named, in a line that begins with "zklock -h:".
 void set_usage(CLI::App& app, const std::string& usage);
 
-// The last lines of its --help.
+// The examples, which come first in its --help, an empty line, and what comes last: exit statuses and its page.
 void set_footer(CLI::App& app, const std::string& footer);
 
 // All subcommands by purpose, which is the CLI11 group that they are in, a line each. Those in the group "" are not
@@ -67,10 +68,14 @@ std::string overview(const CLI::App& root);
 // Nothing in it depends on who built the program, where or when: builds stay reproducible.
 std::string version_text();
 
+// Where whoever finds a mistake reports it, and what with, for behind "report it ".
+std::string where_to_report();
+
 // --- global options
 
-// The CLI11 group that they are in.
+// The CLI11 groups that they are in.
 inline constexpr const char* kGlobalOptions = "Global options";
+inline constexpr const char* kRootOptions = "Global options that the root's help alone names";
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 

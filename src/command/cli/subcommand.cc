@@ -33,7 +33,7 @@ constexpr const char* kShow = "zklock show LOCK shows who holds a lock, zklock s
 constexpr Habit kCommands[] = {
     {"lock", kRun},    {"exec", kRun},     {"acquire", kRun},   {"flock", kRun},
     {"elect", kElect}, {"leader", kElect}, {"unlock", kUnlock}, {"release", kUnlock},
-    {"ls", kShow},     {"list", kShow},    {"status", kShow},   {"version", "write zklock -V"},
+    {"ls", kShow},     {"list", kShow},    {"status", kShow},
 };
 
 // Behind a command that has others below it, like queue: the name of the one that is meant.
@@ -170,7 +170,7 @@ std::vector<std::string> words_of(const CLI::App& app) {
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments) {
   std::vector<std::string> operands = app.remaining();
   for (const std::string& word : operands) {
-    if (word.starts_with('-')) throw unknown_word(app, word);
+    if (word.starts_with('-') && word != "-") throw unknown_word(app, word);
   }
   operands.insert(operands.end(), arguments.command.begin(), arguments.command.end());
   return operands;

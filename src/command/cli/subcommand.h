@@ -69,8 +69,8 @@ Failure unexpected_word(const std::string& word, const Arguments& arguments);
 // The words before the "--" that `app` has no option for, those that look like one among them.
 std::vector<std::string> words_of(const CLI::App& app);
 
-// The words that `app` was given besides its options, before and behind the "--". Throws a Failure (64) for an option
-// that nobody knows.
+// The words that `app` was given besides its options, before and behind the "--"; "-" is one. Throws a Failure (64) for
+// an option that nobody knows.
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments);
 
 // The one path that a subcommand is about, for messages.

@@ -154,7 +154,7 @@ std::string Table::shown(size_t line, size_t column) const {
 }
 
 void add_long_option(CLI::App& app, bool& long_form) {
-  add_flag(app, "-l,--long", long_form, "All columns, however narrow the terminal is");
+  add_flag(app, "-l,--long", long_form, "All columns, even if the terminal is narrower");
 }
 
 }  // namespace zklock::command

@@ -23,35 +23,35 @@ using recipe::GroupState;
 using recipe::RemovalEnd;
 
 constexpr const char* kListFooter =
-    "Exit status: 0; 1 fewer than --at-least says; 64 usage, 65 the path is used for\n"
-    "something else, 69 no server, 74 output failed, 75 no such group, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group list -l /groups/web\n"
-    "  zklock group list -q --at-least 2 /groups/web || page-somebody\n"
+    "  zklock group list -q --at-least 2 /groups/web || page-somebody\n\n"
+    "Exit status: 0; 1 fewer than --at-least says; 64 usage, 65 the path is used for\n"
+    "something else, 69 no server, 74 output failed, 75 no such group, 77 refused.\n"
     "Manual: zklock-group(1)";
 
 constexpr const char* kWaitFooter =
-    "Exit status: 0; 64 usage, 65 the path is used for something else, 69 no server,\n"
-    "75 not in time, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group wait --at-least 3 -w 5m /groups/web && next-step\n"
-    "  zklock group wait --at-most 0 /groups/old\n"
+    "  zklock group wait --at-most 0 /groups/old\n\n"
+    "Exit status: 0; 64 usage, 65 the path is used for something else, 69 no server,\n"
+    "75 not in time, 77 refused.\n"
     "Manual: zklock-group(1)";
 
 constexpr const char* kCreateFooter =
-    "Exit status: 0 it is there; 64 usage, 65 the path is used for something else,\n"
-    "69 no server, 75 members have made it, and it goes with them, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group create /groups/web\n"
-    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n"
+    "  zklock group create /jobs && zklock group wait --at-least 3 /jobs\n\n"
+    "Exit status: 0 it is there; 64 usage, 65 the path is used for something else,\n"
+    "69 no server, 75 its members made it, and it goes with them, 77 refused.\n"
     "Manual: zklock-group(1)";
 
 constexpr const char* kDeleteFooter =
-    "Exit status: 0 it is gone; 64 usage, 65 the path is used for something else,\n"
-    "69 no server, 75 there are members or there is no such group, 77 refused.\n\n"
     "Examples:\n"
     "  zklock group delete /groups/web\n"
-    "  zklock group delete --force /groups/old    # its members too\n"
+    "  zklock group delete --force /groups/old    # its members too\n\n"
+    "Exit status: 0 it is gone; 64 usage, 65 the path is used for something else,\n"
+    "69 no server, 75 there are members or there is no such group, 77 refused.\n"
     "Manual: zklock-group(1)";
 
 // One group, and the session in which it is looked at.
@@ -182,11 +182,11 @@ int remove(const Call& call, bool force) {
 Execute add_group_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupListOptions>();
   set_usage(app, "Usage: zklock group list [OPTIONS] GROUP");
-  add_flag(app, "-l,--long", options->long_form, "Since when, by which session, with which data");
-  add_format_options(app, options->format, "An object on a line of its own for each member", kTextJsonOrPrometheus);
-  add_value(app, "--at-least", options->at_least, "1 if there are fewer than N", "N");
+  add_flag(app, "-l,--long", options->long_form, "Also since when, the session and the data");
+  add_format_options(app, options->format, "One JSON object per line and member", kTextJsonOrPrometheus);
+  add_value(app, "--at-least", options->at_least, "Exit 1 if there are fewer than N", "N");
   add_global_options(app, global);
-  describe(app, "--quiet", "Print nothing: 0 if there are enough (1), else 1");
+  describe(app, "--quiet", "Print nothing; exit 0 if enough are in, else 1");
   set_footer(app, kListFooter);
   return [options](const Call& call) { return list(call, *options); };
 }
@@ -198,7 +198,7 @@ Execute add_group_wait(CLI::App& app, GlobalOptions& global) {
             "       zklock group wait --at-most N [OPTIONS] GROUP");
   add_value(app, "--at-least", options->at_least, "Until there are N members or more", "N");
   add_value(app, "--at-most", options->at_most, "Until there are N members or fewer", "N");
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long, connecting included", "DUR");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR, connecting included, then 75", "DUR");
   add_global_options(app, global);
   set_footer(app, kWaitFooter);
   return [options](const Call& call) { return wait(call, *options); };

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock group join --name web1 /groups/web -- httpd -X\n"
-    "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
+    "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n\n"
     "Manual: zklock-group(1)";
 
 constexpr size_t kLongestData = 80;

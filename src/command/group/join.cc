@@ -33,11 +33,11 @@ using recipe::GroupMember;
 using recipe::MemberState;
 
 constexpr const char* kFooter =
-    "Exit status: the command's; 64 usage, 65 path used for something else, 69 no\n"
-    "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n\n"
     "Examples:\n"
     "  zklock group join --name web1 --data 10.0.0.7:80 /groups/web -- httpd -X\n"
-    "  zklock group join --unique -w 1m --data-file weight /groups/web\n"
+    "  zklock group join --unique -w 1m --data-file weight /groups/web\n\n"
+    "Exit status: the command's; 64 usage, 65 path used for something else, 69 no\n"
+    "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n"
     "Manual: zklock-group(1)";
 
 constexpr size_t kMostData = 983040;  // of what the server takes in a request; the rest is for the path
@@ -57,7 +57,7 @@ struct JoinOptions {
 // Nothing if that went well. Else why it did not, and `data` is as before.
 std::optional<std::string> read_data(const std::string& file, std::string& data) {
   errno = 0;
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(file == "-" ? "/dev/stdin" : file, std::ios::binary);
   std::string bytes(kMostData + 1, '\0');
   if (stream.is_open()) stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (!stream.is_open() || stream.bad()) {
@@ -294,11 +294,11 @@ class JoinJob {
 Execute add_group_join(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<JoinOptions>();
   set_usage(app, "Usage: zklock group join [OPTIONS] GROUP [-- COMMAND [ARG...]]");
-  add_value(app, "--name", options->name, "Under this name (the host's); a number is added", "NAME");
-  add_flag(app, "--unique", options->unique, "Exactly that name: 75 if somebody has it");
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for it, connecting included", "DUR");
-  add_value(app, "--data", options->data, "What others can read about this member", "TEXT");
-  add_value(app, "--data-file", options->data_file, "The same from a file, again after HUP", "FILE");
+  add_value(app, "--name", options->name, "Member name (default: host); a number is added", "NAME");
+  add_flag(app, "--unique", options->unique, "Exactly that name; exit 75 if it is taken");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for it, connecting included", "DUR");
+  add_value(app, "--data", options->data, "Text that others can read about this member", "TEXT");
+  add_value(app, "--data-file", options->data_file, "Read that text from FILE, again on SIGHUP", "FILE");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return JoinJob(call, *options).run(); };

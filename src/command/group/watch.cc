@@ -16,13 +16,13 @@ using recipe::GroupRoster;
 using recipe::GroupState;
 
 constexpr const char* kFooter =
-    "A line for each change: +NAME has joined, -NAME has left; at first who is in.\n\n"
-    "Exit status: 64 usage, 65 the path is used for something else, 69 no server at\n"
-    "the start, 74 output failed, 77 refused, 126/127 no such command; with --halt\n"
-    "the command's.\n\n"
     "Examples:\n"
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
-    "  zklock group watch /groups/web -- update-backends   # reads the whole list\n"
+    "  zklock group watch /groups/web -- update-backends   # reads the whole list\n\n"
+    "Prints +NAME for who joins and -NAME for who leaves, first for all members.\n\n"
+    "Exit status: 64 usage, 65 the path is used for something else, 69 no server at\n"
+    "the start, 74 output failed, 77 refused, 126/127 no such command; with --halt\n"
+    "the command's.\n"
     "Manual: zklock-group(1)";
 
 struct GroupWatchOptions {
@@ -92,8 +92,8 @@ int watch(const Call& call, const GroupWatchOptions& options) {
 Execute add_group_watch(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupWatchOptions>();
   set_usage(app, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]");
-  add_format_options(app, options->format, "An object a line");
-  add_flag(app, "--halt", options->halt, "End with the command's status when it fails");
+  add_format_options(app, options->format, "One JSON object per line");
+  add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return watch(call, *options); };

@@ -28,10 +28,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
-    "Exit status: 0 ok, 1 warning, 2 critical, 3 unknown or bad usage.\n\n"
     "Examples:\n"
     "  zklock health zk1 zk2 zk3\n"
-    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n"
+    "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n\n"
+    "Exit status: 0 ok, 1 warning, 2 critical, 3 unknown or bad usage.\n"
     "Manual: zklock-health(1)";
 
 constexpr Format kFormats[] = {Format::text, Format::json, Format::nagios, Format::prometheus};
@@ -266,16 +266,16 @@ int health(const Call& call, const HealthOptions& given) {
 Execute add_health(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<HealthOptions>();
   set_usage(app, "Usage: zklock health [OPTIONS] [SERVER...]");
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for all replies (5s)", "DUR");
-  add_value(app, "--max-latency", options->max_latency, "Warning where the average is higher", "DUR");
-  add_value(app, "--max-outstanding", options->max_outstanding, "Warning where more requests wait", "N");
-  add_value(app, "--min-servers", options->min_servers, "Critical if fewer serve", "N");
-  add_value(app, "--probe", options->probe, "Also take the lock PATH and give it back", "PATH");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for all replies (5s)", "DUR");
+  add_value(app, "--max-latency", options->max_latency, "Warn if the average latency is above DUR", "DUR");
+  add_value(app, "--max-outstanding", options->max_outstanding, "Warn if more than N requests are waiting", "N");
+  add_value(app, "--min-servers", options->min_servers, "Critical if fewer than N servers serve", "N");
+  add_value(app, "--probe", options->probe, "Also take the lock PATH and release it", "PATH");
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "The same as --format json", kFormats);
-  add_value(app, "--interval", options->interval, "Look again and again, with rates", "DUR");
+  add_value(app, "--interval", options->interval, "Repeat every DUR, with rates", "DUR");
   add_global_options(app, global);
-  describe(app, "--quiet", "Print nothing, or one line if it is not well");
+  describe(app, "--quiet", "Print only one line, and only if it is not well");
   set_footer(app, kFooter);
   return [options](const Call& call) { return health(call, *options); };
 }

@@ -27,7 +27,7 @@ using Replies = std::vector<ServerReply>;
 
 constexpr const char* kStatuses =
     "Exit status: 0 every server gave a proper reply; 64 usage, 69 one did not,\n"
-    "74 output failed, 77 the word is not in a server's whitelist.\n\n";
+    "74 output failed, 77 the word is not in a server's whitelist.\n";
 
 struct WordFooter {
   const char* remark;
@@ -42,7 +42,7 @@ const std::map<std::string, WordFooter> kFooters{
     {"srvr", {"", "  zklock srvr zk1\n  zklock -S zk1,zk2,zk3 srvr --json | jq -r .reply.mode\n"}},
     {"mntr", {"", "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"}},
     {"4lw",
-     {"WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs, others.\n\n",
+     {"WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs ...\n\n",
       "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
 };
 
@@ -207,11 +207,12 @@ Execute add_word(CLI::App& app, GlobalOptions& global) {
   const std::string name = name_of(app);
   const WordFooter& footer = kFooters.at(name);
   set_usage(app, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name, name == "4lw" ? " WORD" : ""));
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long for all replies (5s)", "DUR");
-  add_format_options(app, options->format, "An object on a line of its own for each server");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for all replies (5s)", "DUR");
+  add_format_options(app, options->format, "One JSON object per line and server");
   add_server_options(app, global);
   describe(app, "--quiet", "Print no replies");
-  set_footer(app, fmt::format("{}{}Examples:\n{}Manual: zklock-health(1)", footer.remark, kStatuses, footer.examples));
+  set_footer(app,
+             fmt::format("Examples:\n{}\n{}{}Manual: zklock-health(1)", footer.examples, footer.remark, kStatuses));
   return [options](const Call& call) { return ask_word(call, *options); };
 }
 

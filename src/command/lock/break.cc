@@ -25,17 +25,18 @@ constexpr const char* kUsualTimeout = "30s";
 constexpr size_t kLongestList = 300;
 
 constexpr const char* kFooter =
-    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage, 65 the\n"
-    "path is a queue, 69 no server, 75 not in time, or no such lock, 77 refused.\n\n"
     "Examples:\n"
-    "  zklock break /locks/nightly                # shows whom it hits, and asks\n"
-    "  zklock break --yes --force /locks/nightly  # in a script, in the end by force\n"
+    "  zklock break /locks/nightly                # shows the holders and asks first\n"
+    "  zklock break --yes --force /locks/nightly  # in a script; by force if need be\n\n"
+    "Exit status: 0 they let go, or nobody held it; 1 you said no; 64 usage, 65 the\n"
+    "path is a queue, 69 no server, 75 not in time, or no such lock, 77 refused.\n"
     "Manual: zklock-show(1)";
 
 struct BreakOptions {
   Value timeout;  // for all of it, connecting included, but not for a person's answer; 0: does not wait
   bool force = false;
   bool yes = false;
+  bool dry_run = false;
 };
 
 std::string path_of(const Call& call) {
@@ -55,7 +56,7 @@ class BreakJob {
         timeout_(duration_of(options.timeout.value_or(kUsualTimeout), "--timeout")),
         options_(options),
         session_(loop_, session_options(call.global)) {
-    if (!options.yes) check_can_ask();
+    if (!options.yes && !options.dry_run) check_can_ask();
   }
 
   // Returns 0 when those who held the lock at the beginning hold it no more. Throws a Failure for all else: 1 for a
@@ -68,6 +69,7 @@ class BreakJob {
     session_.open(until_);
     Nodes nodes = find_holders();
     if (nodes.empty()) console_.detail(path_ + " is free");
+    if (options_.dry_run) return show_holders();
     if (!nodes.empty() && !options_.yes) confirm();
     nodes = recipe::ask_to_let_go(session_, nodes, until_);
     if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
@@ -88,6 +90,12 @@ class BreakJob {
   }
 
  private:
+  int show_holders() {
+    session_.close();
+    if (!holders_.empty()) print(table_of_holders(holders_, host::display_of(STDOUT_FILENO).columns));
+    return 0;
+  }
+
   Nodes find_holders() {
     const recipe::Survey survey = recipe::survey_paths(session_, {path_}, until_).front();
     const std::string tried = "cannot break " + path_;
@@ -139,9 +147,10 @@ class BreakJob {
 Execute add_break(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<BreakOptions>();
   set_usage(app, "Usage: zklock break [OPTIONS] LOCK");
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long until they let go (30s)", "DUR");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for them to let go (30s)", "DUR");
   add_flag(app, "--force", options->force, "Then take the lock away; they may still run");
-  add_flag(app, "--yes", options->yes, "Do not ask");
+  add_flag(app, "--dry-run", options->dry_run, "Show who would be asked, and change nothing");
+  add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return BreakJob(call, *options).run(); };

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
-    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n"
+    "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
     "Manual: zklock-run(1)";
 
 constexpr int64_t kMostSlots = 10'000;  // they are listed whole
@@ -215,25 +215,25 @@ int run(const Call& call, const RunOptions& options) {
 }
 
 void add_lock_options(CLI::App& app, RunOptions& options) {
-  add_flag(app, "--any", options.any, "Only one LOCK, the first that is free");
-  add_flag(app, "-n,--nonblock", options.nonblock, "Do not wait: 75 if the lock is busy");
-  add_value(app, "-w,--timeout", options.timeout, "Wait at most so long, connecting included", "DUR");
+  add_flag(app, "--any", options.any, "Take only one LOCK, the first that is free");
+  add_flag(app, "-n,--nonblock", options.nonblock, "Do not wait: exit 75 if the lock is busy");
+  add_value(app, "-w,--timeout", options.timeout, "Wait at most DUR, connecting included, then 75", "DUR");
   add_value(app, "-E,--conflict-exit-code", options.conflict_status, "Exit with N instead of 75", "N");
-  options.shared = app.add_flag("-s,--shared", options.given, "Together with other shared holders");
-  options.exclusive = app.add_flag("-x,--exclusive", options.given, "Alone (the default)");
-  add_value(app, "--slots", options.slots, "Together with N - 1 others", "N");
-  add_value(app, "--peer", options.peer, "Names of: curator-rw, kazoo, kazoo-extra", "NAME");
-  add_value(app, "--label", options.label, "What others read about this holder", "TEXT");
+  options.shared = app.add_flag("-s,--shared", options.given, "Share the lock with other -s holders");
+  options.exclusive = app.add_flag("-x,--exclusive", options.given, "Hold the lock alone (the default)");
+  add_value(app, "--slots", options.slots, "Let up to N hold the lock at once", "N");
+  add_value(app, "--peer", options.peer, "Stand in line with curator-rw, kazoo, kazoo-extra", "NAME");
+  add_value(app, "--label", options.label, "Text that zklock show has for this holder", "TEXT");
 }
 
 void add_command_options(CLI::App& app, RunOptions& options) {
   add_value(app, "-c,--command", options.shell_command, "Run STRING with /bin/sh -c", "STRING");
-  add_value(app, "--grace", options.grace, "From SIGTERM to SIGKILL when the lock is lost", "DUR");
-  add_flag(app, "--wait-all", options.wait_all, "Hold the lock for what the command leaves behind");
-  add_value(app, "--min-hold", options.min_hold, "Hold the lock at least so long", "DUR");
-  add_value(app, "--once-per", options.once_per, "75 if one succeeded less than DUR ago", "DUR");
-  add_flag(app, "--restart", options.restart, "After a loss take the lock and run again");
-  add_value(app, "--report", options.report, "Append how it ended: a line of JSON, - is stdout", "FILE");
+  add_value(app, "--grace", options.grace, "From SIGTERM to SIGKILL if the lock is lost", "DUR");
+  add_flag(app, "--wait-all", options.wait_all, "Wait for what the command left running, too");
+  add_value(app, "--min-hold", options.min_hold, "Hold the lock for at least DUR", "DUR");
+  add_value(app, "--once-per", options.once_per, "Exit 75 if it has succeeded in the last DUR", "DUR");
+  add_flag(app, "--restart", options.restart, "If the lock is lost, take it again and rerun");
+  add_value(app, "--report", options.report, "Append a JSON line on how it ended (-: stdout)", "FILE");
 }
 
 }  // namespace

@@ -26,11 +26,11 @@ using recipe::Survey;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFooter =
-    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a\n"
-    "queue, 69 no server, 74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock show /locks/nightly\n"
-    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n"
+    "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n\n"
+    "Exit status: 0, with -q 1 if the lock is free; 64 usage, 65 the path is a\n"
+    "queue, 69 no server, 74 output failed, 77 refused.\n"
     "Manual: zklock-show(1)";
 
 // In a terminal that is narrow.
@@ -146,12 +146,12 @@ int show(const Call& call, const ShowOptions& options) {
 Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
   set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
-  add_flag(app, "-r,--recursive", options->recursive, "All locks in the tree below LOCK, which may be /");
-  add_flag(app, "--follow", options->follow, "Then each change, a line each, until a signal");
+  add_flag(app, "-r,--recursive", options->recursive, "Show all locks below LOCK, which may be /");
+  add_flag(app, "--follow", options->follow, "Then print each change, until a signal");
   add_long_option(app, options->long_form);
-  add_format_options(app, options->format, "An object on a line of its own for each lock", kTextJsonOrPrometheus);
+  add_format_options(app, options->format, "One JSON object per line and lock", kTextJsonOrPrometheus);
   add_global_options(app, global);
-  describe(app, "--quiet", "Print nothing: 0 if LOCK is held, 1 if it is free");
+  describe(app, "--quiet", "Print nothing; exit 0 if LOCK is held, 1 if free");
   set_footer(app, kFooter);
   return [options](const Call& call) { return show(call, *options); };
 }

@@ -20,10 +20,10 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "A command's status decides: 0 removes the item, 65 buries it, 75 puts it back.\n\n"
     "Examples:\n"
     "  zklock queue pull --follow -j 4 /crawl -- fetch   # a worker\n"
-    "  url=$(zklock queue pull /crawl)                   # one, or status 75\n"
+    "  zklock queue pull -I URL /crawl -- wget URL       # one, or status 75\n\n"
+    "Status 0 of COMMAND removes the item, 65 makes it a dead letter, 75 returns it.\n"
     "Manual: zklock-queue(1)";
 
 constexpr int64_t kMostJobs = 256;
@@ -133,16 +133,16 @@ int pull(const Call& call, const PullValues& values) {
 Execute add_queue_pull(CLI::App& app, GlobalOptions& global) {
   const auto values = std::make_shared<PullValues>();
   set_usage(app, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
-  add_value(app, "-N,--count", values->count, "Take N items, or what is there (1)", "N");
-  add_flag(app, "--all", values->all, "Until the queue has none, in work included");
-  add_flag(app, "--follow", values->follow, "Wait for more, for ever");
-  add_value(app, "-w,--timeout", values->timeout, "Wait for an item at most so long", "DUR");
-  add_flag(app, "-0,--null", values->nul, "NUL behind each item, not a newline");
-  add_flag(app, "--whole", values->whole, "Items as they are, nothing behind them");
-  add_value(app, "-I,--replace", values->placeholder, "Item in place of STR, not on standard input", "STR");
+  add_value(app, "-N,--count", values->count, "Take N items, or as many as there are (1)", "N");
+  add_flag(app, "--all", values->all, "Until the queue is empty, items in work included");
+  add_flag(app, "--follow", values->follow, "Keep waiting for more items");
+  add_value(app, "-w,--timeout", values->timeout, "Wait at most DUR for an item", "DUR");
+  add_flag(app, "-0,--null", values->nul, "End each item with NUL, not newline");
+  add_flag(app, "--whole", values->whole, "Print items as they are, nothing in between");
+  add_value(app, "-I,--replace", values->placeholder, "Put the item in place of STR, not on stdin", "STR");
   add_value(app, "-j,--jobs", values->jobs, "Run N commands at a time (1)", "N");
-  add_value(app, "--max-attempts", values->most_attempts, "Then to the dead letters (5)", "N");
-  add_value(app, "--retry-delay", values->retry_delay, "Before a second attempt, then doubling (1s)", "DUR");
+  add_value(app, "--max-attempts", values->most_attempts, "After N failures, make it a dead letter (5)", "N");
+  add_value(app, "--retry-delay", values->retry_delay, "Wait DUR before a retry; doubles each time (1s)", "DUR");
   add_flag(app, "--halt", values->halt, "Stop at the first failure");
   add_global_options(app, global);
   set_footer(app, kFooter);

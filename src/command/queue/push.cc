@@ -24,11 +24,11 @@ using recipe::kLargestItem;
 using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
-    "Exit status: 0 all are in; 64 usage, 65 an item too large or not a queue, 69 no\n"
-    "server, 74 input failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt         # a line, an item\n"
-    "  zklock queue push -p 10 /queues/urls -- https://example.org/\n"
+    "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
+    "Exit status: 0 all are in; 64 usage, 65 an item too large or not a queue, 69 no\n"
+    "server, 74 input failed, 77 refused.\n"
     "Manual: zklock-queue(1)";
 
 struct PushOptions {
@@ -145,6 +145,7 @@ void Pushing::run() {
     session_.open(kNever);
     pusher_.open();
   }
+  if (items_.empty() && host::can_ask()) host::remark("zklock: reading items, a line each; Ctrl-D ends\n");
   try {
     push_all();
   } catch (const Failure& failure) {
@@ -241,7 +242,7 @@ void check_dashes(const Call& call) {
   const std::vector<std::string> rest = words_of(call.app);
   if (call.arguments.separated || rest.empty() || rest.front().starts_with('-')) return;
   for (const std::string& word : rest) {
-    if (!word.starts_with('-')) continue;
+    if (!word.starts_with('-') || word == "-") continue;
     const std::string unknown = unknown_word(call.app, word).text();
     throw usage_error(
         fmt::format("{}; write -- before an item that begins with a dash", unknown.substr(0, unknown.find("; see "))));
@@ -251,6 +252,7 @@ void check_dashes(const Call& call) {
 int push(const Call& call, const PushOptions& options) {
   check_dashes(call);
   QueueWords words = queue_words(call.app, call.arguments);
+  if (words.rest == std::vector<std::string>{"-"}) words.rest.clear();
   if (options.nul && options.whole) throw usage_error("give either --null or --whole, not both");
   if (!words.rest.empty() && (options.nul || options.whole)) {
     throw usage_error(fmt::format("{} is about standard input, which is not read where items are named",
@@ -271,9 +273,9 @@ Execute add_queue_push(CLI::App& app, GlobalOptions& global) {
   set_usage(app,
             "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
             "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
-  add_flag(app, "-0,--null", options->nul, "Items end with NUL instead of newline");
+  add_flag(app, "-0,--null", options->nul, "Items end with NUL, not newline");
   add_flag(app, "--whole", options->whole, "All of standard input is one item");
-  add_value(app, "-p,--priority", options->priority, "0 to 999, lower ones are taken first (100)", "N");
+  add_value(app, "-p,--priority", options->priority, "0 to 999; lower goes first (100)", "N");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return push(call, *options); };

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt\n"
-    "  zklock queue count /queues/urls\n"
+    "  zklock queue count /queues/urls\n\n"
     "Manual: zklock-queue(1)";
 
 }  // namespace
@@ -31,6 +31,12 @@ QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
   }
   zk::check_path(words.front());
   return {words.front(), {words.begin() + 1, words.end()}};
+}
+
+std::string path_of_queue(const Call& call) {
+  const QueueWords words = queue_words(call.app, call.arguments);
+  if (words.rest.empty()) return words.path;
+  throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(words.rest.front())));
 }
 
 std::string items_are(int64_t count) {

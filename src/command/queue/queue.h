@@ -31,6 +31,9 @@ struct QueueWords {
 };
 QueueWords queue_words(const CLI::App& app, const Arguments& arguments);
 
+// The same where nothing may stand behind it.
+std::string path_of_queue(const Call& call);
+
 // For messages: "1 item is", "5 items are".
 std::string items_are(int64_t count);
 

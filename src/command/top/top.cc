@@ -26,11 +26,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kFooter =
-    "Keys: arrows move, enter looks closer, s sorts, / filters, q quits.\n"
-    "Exit status: 0; 64 usage, 69 no server, 74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock top\n"
-    "  zklock top --once /locks | head\n"
+    "  zklock top --once /locks | head\n\n"
+    "Keys: arrows move, enter shows details, s sorts, / filters, q quits.\n"
+    "Exit status: 0; 64 usage, 69 no server, 74 output failed, 77 refused.\n"
     "Manual: zklock-top(1)";
 
 constexpr PathOperand kTopPath{"path", "/locks", zk::check_path_to_read};
@@ -247,8 +247,8 @@ int top(const Call& call, const TopOptions& options) {
 Execute add_top(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<TopOptions>();
   set_usage(app, "Usage: zklock top [OPTIONS] [PATH]");
-  add_value(app, "--interval", options->interval, "Look again so often (2s)", "DUR");
-  add_flag(app, "--once", options->once, "One look, as text");
+  add_value(app, "--interval", options->interval, "Refresh every DUR (2s)", "DUR");
+  add_flag(app, "--once", options->once, "Print it once, as text");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return top(call, *options); };

@@ -15,13 +15,13 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0 it is gone; 1 there is no such node, or you said no; 64 usage,\n"
-    "65 there are nodes below it, or it is used for something else, 69 no server, or\n"
-    "nobody can tell what has become of it, 75 it has changed, or others add to it,\n"
-    "76 the lock is lost, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value delete --if-version 7 /app/limit\n"
-    "  zklock value delete -r /app        # says how many, and asks\n"
+    "  zklock value delete -r /app        # says how many and asks first\n\n"
+    "Exit status: 0 it is gone; 1 there is no such node, or you said no; 64 usage,\n"
+    "65 there are nodes below it, or it is used for something else, 69 no server, or\n"
+    "the outcome is unknown, 75 it has changed, or others keep adding to it, 76 the\n"
+    "lock is lost, 77 refused.\n"
     "Manual: zklock-value(1)";
 
 struct ValueDeleteOptions {
@@ -29,6 +29,7 @@ struct ValueDeleteOptions {
   bool fenced = false;
   bool recursive = false;
   bool yes = false;
+  bool dry_run = false;
 };
 
 class Deletion {
@@ -39,7 +40,8 @@ class Deletion {
         tried_("cannot delete " + change_.path),
         session_(loop_, session_options(call.global)) {
     if (options.yes && !options.recursive) throw usage_error("--yes is for -r");
-    if (options.recursive && !options.yes) check_can_ask();
+    if (options.dry_run && !options.recursive) throw usage_error("--dry-run is for -r");
+    if (options.recursive && !options.yes && !options.dry_run) check_can_ask();
     if (options.version) {
       change_.kind = recipe::ChangeKind::remove_version;
       change_.version = version_of(*options.version, "--if-version");
@@ -50,6 +52,7 @@ class Deletion {
 
   void run() {
     session_.open(kNever);
+    if (options_.dry_run) return show();
     if (options_.recursive && !options_.yes) ask();
     const recipe::ChangeResult result = options_.recursive ? recipe::remove_subtree(session_, change_, tried_, kNever)
                                                            : recipe::change_value(session_, change_, tried_, kNever);
@@ -59,6 +62,13 @@ class Deletion {
   }
 
  private:
+  void show() {
+    const std::vector<std::string> paths = recipe::list_subtree(session_, change_.path, tried_, kNever);
+    session_.close();
+    if (paths.empty()) throw no_such_node(tried_);
+    for (const std::string& path : paths) print(printable(path) + '\n');
+  }
+
   void ask() {
     const size_t nodes = recipe::list_subtree(session_, change_.path, tried_, kNever).size();
     if (nodes <= 1) return;
@@ -90,10 +100,11 @@ class Deletion {
 Execute add_value_delete(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueDeleteOptions>();
   set_usage(app, "Usage: zklock value delete [OPTIONS] PATH");
-  add_value(app, "--if-version", options->version, "Only what has this version: else 75", "N");
-  add_flag(app, "--fenced", options->fenced, "Only while the lock we run under is held: else 76");
-  add_flag(app, "-r,--recursive", options->recursive, "With all nodes below it; asks");
-  add_flag(app, "--yes", options->yes, "Do not ask");
+  add_value(app, "--if-version", options->version, "Only if it has version N, else exit 75", "N");
+  add_flag(app, "--fenced", options->fenced, "Only while the lock around it is held, else 76");
+  add_flag(app, "-r,--recursive", options->recursive, "Delete all nodes below it too; asks first");
+  add_flag(app, "--dry-run", options->dry_run, "With -r: list those nodes, and change nothing");
+  add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) {

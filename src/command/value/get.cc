@@ -13,11 +13,11 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
-    "74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value get /app/config >config.json\n"
-    "  limit=$(zklock value get --default 10 /app/limit)\n"
+    "  limit=$(zklock value get --default 10 /app/limit)\n\n"
+    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
+    "74 output failed, 77 refused.\n"
     "Manual: zklock-value(1)";
 
 struct ValueGetOptions {
@@ -50,8 +50,8 @@ int get(const Call& call, const ValueGetOptions& options) {
 Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueGetOptions>();
   set_usage(app, "Usage: zklock value get [OPTIONS] PATH");
-  add_format_options(app, options->format, "An object on a line, with the version");
-  add_value(app, "--default", options->fallback, "Printed, with 0, where there is no such node", "TEXT");
+  add_format_options(app, options->format, "One JSON object, with the version");
+  add_value(app, "--default", options->fallback, "Print TEXT, exit 0 if there is no such node", "TEXT");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return get(call, *options); };

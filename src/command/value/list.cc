@@ -19,11 +19,11 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
-    "74 output failed, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value list /app\n"
-    "  zklock value list -r --json /app >app.jsonl    # all of it, to be kept\n"
+    "  zklock value list -r --json /app >app.jsonl    # a backup\n\n"
+    "Exit status: 0; 1 there is no such node; 64 usage, 69 no server,\n"
+    "74 output failed, 77 refused.\n"
     "Manual: zklock-value(1)";
 
 // In a terminal that is narrow.
@@ -146,10 +146,10 @@ class ValueListing {
 Execute add_value_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueListOptions>();
   set_usage(app, "Usage: zklock value list [OPTIONS] PATH");
-  add_flag(app, "-l,--long", options->long_form, "Version, size, children, when changed");
-  add_flag(app, "-r,--recursive", options->recursive, "All nodes below PATH");
-  add_flag(app, "-0,--null", options->nul, "Names as they are, with a NUL behind each");
-  add_format_options(app, options->format, "An object a line, with values; with -r PATH too");
+  add_flag(app, "-l,--long", options->long_form, "Also version, size, children, time of change");
+  add_flag(app, "-r,--recursive", options->recursive, "List all nodes below PATH");
+  add_flag(app, "-0,--null", options->nul, "Print names as they are, each ended by NUL");
+  add_format_options(app, options->format, "One JSON object per line, with the value");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) {

@@ -18,13 +18,13 @@ namespace zklock::command {
 namespace {
 
 constexpr const char* kFooter =
-    "VALUE is standard input where there is none or it is \"-\".\n\n"
-    "Exit status: 0 it is written; 64 usage, 65 too large, or the path is used for\n"
-    "something else, 69 no server, or nobody can tell whether it was written, 75 not\n"
-    "written: it has changed, 76 not written: the lock is lost, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value set /app/config <config.json\n"
-    "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
+    "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n\n"
+    "Without VALUE, or with -, the value is read from standard input.\n\n"
+    "Exit status: 0 it is written; 64 usage, 65 too large, or the path is used for\n"
+    "something else, 69 no server, or the outcome is unknown, 75 not\n"
+    "written: it has changed, 76 not written: the lock is lost, 77 refused.\n"
     "Manual: zklock-value(1)";
 
 struct ValueSetOptions {
@@ -58,18 +58,8 @@ std::string read_whole(const std::string& path, size_t most) {
   return text;
 }
 
-// PATH and VALUE, which may be "-".
-std::vector<std::string> words_to_set(const Call& call) {
-  std::vector<std::string> words = words_of(call.app);
-  for (const std::string& word : words) {
-    if (word.starts_with('-') && word != "-") throw unknown_word(call.app, word);
-  }
-  words.insert(words.end(), call.arguments.command.begin(), call.arguments.command.end());
-  return words;
-}
-
 recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, const std::string& chroot) {
-  const std::vector<std::string> words = words_to_set(call);
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
   recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
   if (words.size() > 2) throw second_path(words[2], kValuePath);
   if (options.version && options.missing) throw usage_error("give either --if-version or --if-missing, not both");
@@ -105,10 +95,10 @@ int set(const Call& call, const ValueSetOptions& options) {
 Execute add_value_set(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueSetOptions>();
   set_usage(app, "Usage: zklock value set [OPTIONS] PATH [VALUE]");
-  add_value(app, "--if-version", options->version, "Only what has this version: else 75", "N");
-  add_flag(app, "--if-missing", options->missing, "Only where there is no such node: else 75");
-  add_flag(app, "--fenced", options->fenced, "Only while the lock we run under is held: else 76");
-  add_flag(app, "--print-version", options->print_version, "Print the version that it then has");
+  add_value(app, "--if-version", options->version, "Only if it has version N, else exit 75", "N");
+  add_flag(app, "--if-missing", options->missing, "Only if there is no such node, else exit 75");
+  add_flag(app, "--fenced", options->fenced, "Only while the lock around it is held, else 76");
+  add_flag(app, "--print-version", options->print_version, "Print the new version");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return set(call, *options); };

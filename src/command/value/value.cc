@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFooter =
     "Examples:\n"
     "  zklock value watch /app/config -- reload-app    # reads the value\n"
-    "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n"
+    "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n\n"
     "Manual: zklock-value(1)";
 
 }  // namespace

@@ -17,11 +17,11 @@ using recipe::Aspect;
 using recipe::WatchedNode;
 
 constexpr const char* kFooter =
-    "Until the node is there, if no option says otherwise.\n\n"
-    "Exit status: 0; 64 usage, 69 no server, 75 not in time, 77 refused.\n\n"
     "Examples:\n"
     "  zklock value wait -w 5m /app/ready && next-step\n"
-    "  zklock value wait --newer-than 7 /app/config\n"
+    "  zklock value wait --newer-than 7 /app/config\n\n"
+    "Without an option: until the node exists.\n\n"
+    "Exit status: 0; 64 usage, 69 no server, 75 not in time, 77 refused.\n"
     "Manual: zklock-value(1)";
 
 struct ValueWaitOptions {
@@ -93,10 +93,10 @@ int wait(const Call& call, const ValueWaitOptions& options) {
 Execute add_value_wait(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueWaitOptions>();
   set_usage(app, "Usage: zklock value wait [OPTIONS] PATH");
-  add_value(app, "-w,--timeout", options->timeout, "Wait at most so long, connecting included", "DUR");
-  add_flag(app, "--gone", options->gone, "Until there is no such node");
-  add_value(app, "--equals", options->equals, "Until its value is this", "TEXT");
-  add_value(app, "--newer-than", options->newer_than, "Until it has a version above N, or was made anew", "N");
+  add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR, connecting included, then 75", "DUR");
+  add_flag(app, "--gone", options->gone, "Until the node is gone");
+  add_value(app, "--equals", options->equals, "Until its value is TEXT", "TEXT");
+  add_value(app, "--newer-than", options->newer_than, "Until its version is above N, or it was replaced", "N");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return wait(call, *options); };

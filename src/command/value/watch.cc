@@ -22,13 +22,13 @@ using recipe::Aspect;
 using recipe::WatchedNode;
 
 constexpr const char* kFooter =
-    "A JSON object a line for each state, at first for the one that is there. Or a\n"
-    "COMMAND is run for each; it reads the value, or the names.\n\n"
-    "Exit status: 64 usage, 69 no server at the start, 74 output failed, 77 refused,\n"
-    "126/127 no such command; with --halt the command's.\n\n"
     "Examples:\n"
     "  zklock value watch /app/config -- sh -c 'cat >app.conf && reload-app'\n"
-    "  zklock value watch --list /app/features | jq -c .names\n"
+    "  zklock value watch --list /app/features | jq -c .names\n\n"
+    "Prints a JSON object for each state, the present one first; or runs COMMAND for\n"
+    "each, with the value or the names on standard input.\n\n"
+    "Exit status: 64 usage, 69 no server at the start, 74 output failed, 77 refused,\n"
+    "126/127 no such command; with --halt the command's.\n"
     "Manual: zklock-value(1)";
 
 struct ValueWatchOptions {
@@ -176,10 +176,10 @@ int watch(const Call& call, const ValueWatchOptions& options) {
 Execute add_value_watch(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueWatchOptions>();
   set_usage(app, "Usage: zklock value watch [OPTIONS] PATH [-- COMMAND [ARG...]]");
-  add_format_options(app, options->format, "The command too reads a JSON object");
-  add_flag(app, "--list", options->list, "The names of the children instead of the value");
-  add_flag(app, "-0,--null", options->nul, "The value as it is and a NUL; of --list each name");
-  add_flag(app, "--halt", options->halt, "End with the command's status when it fails");
+  add_format_options(app, options->format, "Give the command a JSON object, too");
+  add_flag(app, "--list", options->list, "Watch the names of the children, not the value");
+  add_flag(app, "-0,--null", options->nul, "Plain values, or --list names, ended by NUL");
+  add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
   add_global_options(app, global);
   set_footer(app, kFooter);
   return [options](const Call& call) { return watch(call, *options); };

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -183,6 +184,26 @@ pid_t spawn(const Spawning& spawning) {
   const pid_t child = vfork();
   if (child == 0) run_child(spawning);
   return child;
+}
+
+bool succeeds(const Program& program, const Inherited& inherited) {
+  const Execution execution(program, {});
+  const pid_t child = fork();
+  if (child == 0) {
+    inherited.restore();
+    const int nowhere = open("/dev/null", O_RDWR);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
+    execution.execute();
+    _exit(127);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+void become(const Program& program, const Inherited& inherited) {
+  const Execution execution(program, {});
+  inherited.restore();
+  throw cannot_execute(program, execution.execute());
 }
 
 void be_prompt() {

@@ -58,6 +58,12 @@ struct Spawning {
 // caller does.
 pid_t spawn(const Spawning& spawning);
 
+// Runs it with /dev/null for input and output, and waits for it. Whether it exited with 0.
+bool succeeds(const Program& program, const Inherited& inherited);
+
+// The caller becomes it, with what it inherited itself. Throws cannot_execute().
+[[noreturn]] void become(const Program& program, const Inherited& inherited);
+
 // From now on the caller, a guard, runs as soon as it has something to do, where it may (root): a command that fills
 // all processors, in many sessions, would leave it a small share of them, and the fence is due at its moment. What is
 // spawned is scheduled as the caller was before.

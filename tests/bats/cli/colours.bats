@@ -32,12 +32,16 @@ assert_no_escapes() { refute_regex "$1" $'\e'; }
   assert_equal "$shown" "${red}zklock:${plain} bad path 'lock': a path begins with /, as in /locks/job"
 }
 
-@test "NO_COLOR, if it is not empty, and a dumb terminal have none" {
+@test "NO_COLOR, if it is not empty, --no-color and a dumb terminal have none" {
   local setting
   for setting in NO_COLOR=1 NO_COLOR=0 TERM=dumb TERM=; do
     at_terminal 64 env "$setting" "$ZKLOCK_BIN" run lock -- true
     assert_equal "$shown" "zklock: bad path 'lock': a path begins with /, as in /locks/job"
   done
+  at_terminal 64 "$ZKLOCK_BIN" run --no-color lock -- true
+  assert_no_escapes "$shown"
+  at_terminal 64 "$ZKLOCK_BIN" --no-color run lock -- true
+  assert_no_escapes "$shown"
   at_terminal 64 env NO_COLOR= "$ZKLOCK_BIN" run lock -- true
   assert_shown $'\e'
 }

@@ -38,7 +38,7 @@ shells_are_silent() {
   for shell in bash fish; do
     run --separate-stderr offers_of_"$shell" "zklock run /"
     assert_equal "$output$stderr" ""
-    run --separate-stderr offers_of_"$shell" "zklock run --no"
+    run --separate-stderr offers_of_"$shell" "zklock run --nonb"
     assert_equal "$output$stderr" "--nonblock"
   done
   for shell in bash fish zsh; do

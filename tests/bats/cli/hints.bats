@@ -29,7 +29,6 @@ guesses_nothing() {
   for word in unlock release; do answers "zklock break LOCK has its holder let go" "$word" /l; done
   for word in elect leader; do answers "write zklock run --restart LOCK -- COMMAND" "$word" /l; done
   for word in ls list status; do answers "zklock show LOCK shows who holds a lock" "$word"; done
-  answers "unknown command 'version'; write zklock -V" version
   answers "write zklock run LOCK -- COMMAND" help lock
   assert_untouched
 }

@@ -21,7 +21,7 @@ says() {
 }
 
 @test "wrong use" {
-  says 64 "no command named: write zklock run LOCK -- COMMAND, or see zklock help"
+  says 64 "no command named: write zklock run LOCK -- COMMAND, or see zklock help" -v
   says 64 "unknown command 'rum'; did you mean 'run'?" rum
   says 64 "unknown command 'teapot'; see zklock --help" teapot
   says 64 "unknown command 'teapot'; see zklock queue --help" queue teapot
@@ -148,7 +148,7 @@ lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
 @test "items and members" {
   expect_status 0 zklock queue push /q one two
   says 65 "cannot requeue 'x' to /q: no dead letter has that ID; zklock queue list --dead shows them" queue requeue /q x
-  says 75 "cannot delete /q: 2 items are in it and 0 dead; zklock queue purge throws the items away, with --dead the dead" \
+  says 75 "cannot delete /q: 2 items are in it and 0 dead; zklock queue purge throws the items away, with --dead the dead letters" \
     queue delete --yes /q
   says 123 "/q: an item failed, to be tried again" queue pull -N 2 --max-attempts 2 --halt /q -- sh -c 'exit 1'
   background zklock group join --unique --name me /g

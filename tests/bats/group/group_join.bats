@@ -67,6 +67,13 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   assert_untouched
 }
 
+@test "data from standard input" {
+  printf 'a b\n' >data
+  member a /g --data-file - <data
+  expect_status 0 zklock group list --json /g
+  assert_equal "$(jq -r .data <<<"$output")" "a b"
+}
+
 @test "data is raw: what is in the file, byte for byte" {
   printf 'a\x01\n\xff\n' >data
   member a /g --data-file data

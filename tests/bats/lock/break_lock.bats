@@ -35,6 +35,19 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   assert_order "the old command's end and the new one's start" "$(last_of h)" "$(first_of w)"
 }
 
+@test "--dry-run: who would be asked, and nobody is" {
+  hold a -s --label mine /l
+  stand w /l
+  expect_status 0 zklock break --dry-run --force /l
+  assert_line --index 0 --regexp '^HOST +PID '
+  assert_line --index 1 --regexp ' mine$'
+  assert_equal "$(wc -l <<<"$output")$stderr" 2
+  expect_error 75 "there is no such lock" zklock break --dry-run /none
+  let_all_go a w
+  expect_status 0 zklock break --dry-run /l
+  assert_equal "$output$stderr" ""
+}
+
 @test "all shared holders are asked, who waits is not" {
   hold a -s /l
   hold b -s /l

@@ -156,7 +156,7 @@ make_package() {
   gzip -d unpacked/usr/share/doc/zklock/changelog.gz
   expect_status 0 env LC_ALL=C dpkg-parsechangelog -l unpacked/usr/share/doc/zklock/changelog
   assert_line "Version: $(zklock -V | sed -n '1s/zklock //p')"
-  assert_line --partial "* \`zklock run\`: a command under a fair lock"
+  assert_line --partial "* \`zklock run\`: run a command under a fair lock"
   assert_equal "$stderr" ""
   assert_equal "$(find unpacked -type f ! -perm -444)" ""
 }

@@ -24,6 +24,14 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   assert_equal "$(items_of /q)" yes
 }
 
+@test "- is standard input, alone" {
+  printf 'one\ntwo\n' | zklock queue push /q -
+  printf 'three\n' | zklock queue push -p 200 /q -- -
+  assert_equal "$(items_of /q)" $'one\ntwo\nthree'
+  expect_status 0 zklock queue push /dashes a - <<<"not read"
+  assert_equal "$(items_of /dashes)" $'a\n-'
+}
+
 @test "every line is an item, an empty one too, the last needs no newline" {
   printf 'a\n\nb' | zklock queue push /q
   assert_equal "$(items_of /q)" $'a\n\nb'

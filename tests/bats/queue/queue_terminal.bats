@@ -27,6 +27,14 @@ press() { printf '%s' "$1" >&7; }
 
 has_items() { (($(zklock queue count --json "$1" | jq .items) == $2)); }
 
+@test "push that reads from the terminal says so" {
+  on_terminal "$ZKLOCK_BIN" queue push /q
+  wait_for "zklock: reading items, a line each; Ctrl-D ends" screen
+  press $'one\ntwo\n\x04'
+  wait_for "exit 0" end
+  has_items /q 2
+}
+
 @test "push shows how many are in, and wipes the line" {
   # shellcheck disable=SC2016
   on_terminal sh -c 'exec "$ZKLOCK_BIN" queue push -v /q <lines'

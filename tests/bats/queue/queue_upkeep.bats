@@ -153,6 +153,28 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   assert_equal "$(zklock queue count /q)" $'items 1\ndead 0'
 }
 
+@test "requeue, purge and delete --dry-run: what they would do, no question, and nothing changes" {
+  seq 3 | zklock queue push /q
+  dead /q 100-0000000000 t-0000000001 bad "why"
+  dead /q 100-0000000000 t-0000000002 worse "why"
+  work_on "$(first_item /q)"
+  expect_status 0 zklock queue purge --dry-run /q
+  assert_equal "$output$stderr" "would throw away 2 items of /q, and leave 1 in work"
+  expect_status 0 zklock queue purge --dry-run --dead --yes /q
+  assert_equal "$output" "would throw away 2 dead letters of /q"
+  expect_status 0 zklock queue requeue --dry-run /q
+  assert_equal "$output" "would put 2 items back into /q"
+  expect_error 65 "cannot requeue 'x-0000000009' to /q" zklock queue requeue --dry-run /q t-0000000001 x-0000000009
+  assert_equal "$output" "would put 1 item back into /q"
+  expect_error 75 "cannot delete /q: 3 items are in it and 2 dead" zklock queue delete --dry-run /q
+  assert_equal "$(zklock queue count --exact /q)" $'items 3\ndead 2\nin_work 1'
+  zklock queue push /empty
+  expect_status 0 zklock queue delete --dry-run /empty
+  assert_equal "$output" "would delete /empty"
+  assert_equal "$(znode get /empty)" "zklock queue 1"
+  expect_error 75 "there is no such queue" zklock queue delete --dry-run /none
+}
+
 @test "purge and delete ask; without a terminal they need --yes: 64" {
   zklock queue push /q one
   expect_error 64 "write --yes" zklock queue purge /q

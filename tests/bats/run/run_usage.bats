@@ -120,7 +120,7 @@ wrong() {
 
 @test "no subcommand, or one that does not exist: the nearest is named" {
   wrong "unknown command ''" ''
-  wrong "no command named"
+  wrong "no command named" -v
   wrong "unknown command 'rum'; did you mean 'run'?" rum /l -- true
   wrong "unknown command 'urn'; did you mean 'run'?" urn
   wrong "unknown command 'Run'; did you mean 'run'?" Run /l -- true

@@ -125,6 +125,15 @@ some_tree() {
   let_all_go
 }
 
+@test "delete -r --dry-run: which nodes, and none goes" {
+  some_tree
+  expect_status 0 zklock value delete -r --dry-run /app
+  assert_equal "$output" "$(printf '/app\n'; zklock value list -r /app | sed 's|^|/app/|')"
+  assert_equal "$(count_nodes /app)" 3
+  expect_error 1 "there is no such node" zklock value delete -r --dry-run /none
+  expect_error 64 "--dry-run is for -r" zklock value delete --dry-run /app
+}
+
 @test "delete -r asks at a terminal, and says how many" {
   need_terminal
   some_tree

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock queue requeue, purge and delete: what changes a queue as a whole, or with --dry-run says what it would change.
+#include "base/text.h"
+#include "command/queue/visit.h"
+
+#include <memory>
+#include <set>
+
+namespace zklock::command {
+
+namespace {
+
+constexpr const char* kRequeueFooter =
+    "Examples:\n"
+    "  zklock queue requeue /queues/urls        # all of it\n"
+    "  zklock queue list --dead /queues/urls    # shows the IDs\n\n"
+    "Exit status: 0; 64 usage, 65 not a queue or an ID is unknown,\n"
+    "69 no server, 75 no such queue, 77 refused.\n"
+    "Manual: zklock-queue(1)";
+
+constexpr const char* kPurgeFooter =
+    "Examples:\n"
+    "  zklock queue purge /queues/urls            # says how many and asks first\n"
+    "  zklock queue purge --yes --dead /queues/urls\n\n"
+    "Exit status: 0; 1 you said no; 64 usage, 65 the path is no queue, 69 no server,\n"
+    "75 no such queue, 77 refused.\n"
+    "Manual: zklock-queue(1)";
+
+constexpr const char* kDeleteFooter =
+    "Examples:\n"
+    "  zklock queue delete /queues/urls           # if it is empty; asks first\n"
+    "  zklock queue purge --yes /q && zklock queue delete --yes /q\n\n"
+    "Exit status: 0 it is gone; 1 you said no; 64 usage, 65 the path is no queue,\n"
+    "69 no server, 75 it is in use, or no such queue, 77 refused.\n"
+    "Manual: zklock-queue(1)";
+
+struct ChangeOptions {
+  bool dead = false;
+  bool yes = false;
+  bool dry_run = false;
+
+  bool asks() const { return !yes && !dry_run; }
+};
+
+// Hands the options over to what is done with them.
+Execute execute_with(int (*execute)(const Call&, const ChangeOptions&), std::shared_ptr<ChangeOptions> options) {
+  return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
+}
+
+// Those of `ids`, or all if there are none; takes out of `ids` those it has found, as recipe::requeue() does.
+int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
+  const bool all = ids.empty();
+  int64_t count = 0;
+  recipe::QueueWalk walk(visit.session(), visit.layout(), true);
+  for (auto items = walk.next(SIZE_MAX, kNever); !items.empty(); items = walk.next(SIZE_MAX, kNever)) {
+    for (const recipe::QueueItem& item : items) {
+      if (all || ids.erase(item.name) != 0) ++count;
+    }
+  }
+  return count;
+}
+
+int requeue(const Call& call, const ChangeOptions& options) {
+  const QueueWords words = queue_words(call.app, call.arguments);
+  std::set<std::string> ids(words.rest.begin(), words.rest.end());
+  QueueVisit visit(words.path, "requeue to", call.global);
+  const bool all = ids.empty();
+  visit.open();
+  const int64_t moved =
+      options.dry_run ? count_dead(visit, ids) : recipe::requeue(visit.session(), visit.layout(), ids, kNever);
+  visit.session().close();
+  if (options.dry_run) print(fmt::format("would put {} back into {}\n", counted(moved, "item"), words.path));
+  if (!options.dry_run) visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
+  if (all || ids.empty()) return 0;
+  throw Failure(ExitStatus::bad_data, fmt::format("cannot requeue '{}' to {}: no dead letter has that ID; zklock "
+                                                  "queue list --dead shows them",
+                                                  printable(*ids.begin()), words.path));
+}
+
+int show_purge(QueueVisit& visit, const ChangeOptions& options) {
+  const recipe::QueueCounts count = visit.count(!options.dead);
+  visit.session().close();
+  const int64_t free = options.dead ? count.dead : count.items - count.in_work;
+  std::string text = fmt::format("would throw away {} of {}", counted(free, options.dead ? "dead letter" : "item"),
+                                 visit.layout().queue);
+  if (count.in_work > 0) text += fmt::format(", and leave {} in work", count.in_work);
+  print(text + '\n');
+  return 0;
+}
+
+int purge(const Call& call, const ChangeOptions& options) {
+  const std::string path = path_of_queue(call);
+  if (options.asks()) check_can_ask();
+  QueueVisit visit(path, "purge", call.global);
+  visit.open();
+  if (options.dry_run) return show_purge(visit, options);
+  if (options.asks()) {
+    const recipe::QueueCounts count = visit.count(false);
+    visit.confirm(fmt::format("throw away {} of {}?",
+                              options.dead ? counted(count.dead, "dead letter") : counted(count.items, "item"), path));
+  }
+  const recipe::Purged purged = recipe::purge_queue(visit.session(), visit.layout(), options.dead, kNever);
+  visit.session().close();
+  const std::string text = fmt::format("{} thrown away", items_are(purged.removed));
+  if (purged.in_work == 0) {
+    visit.remark(text);
+  } else {
+    host::say_error(fmt::format("{}, {} in work and left in {}", text, items_are(purged.in_work), path));
+  }
+  return 0;
+}
+
+Failure not_deleted(const std::string& path, const recipe::QueueCounts& count) {
+  const bool empty = count.items + count.dead == 0;
+  return {ExitStatus::busy,
+          fmt::format("cannot delete {}: {}", path,
+                      empty ? "somebody pushes to it or waits for items"
+                            : fmt::format("{} in it and {} dead; zklock queue purge throws the items away, with --dead "
+                                          "the dead letters",
+                                          items_are(count.items), count.dead))};
+}
+
+int remove(const Call& call, const ChangeOptions& options) {
+  const std::string path = path_of_queue(call);
+  if (options.asks()) check_can_ask();
+  QueueVisit visit(path, "delete", call.global);
+  visit.open();
+  if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
+  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session(), visit.layout(), kNever);
+  const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count(false);
+  visit.session().close();
+  if (deleted) return 0;
+  if (!options.dry_run || count.items + count.dead > 0) throw not_deleted(path, count);
+  print(fmt::format("would delete {}\n", path));
+  return 0;
+}
+
+}  // namespace
+
+Execute add_queue_requeue(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ChangeOptions>();
+  set_usage(app, "Usage: zklock queue requeue [OPTIONS] QUEUE [ID...]");
+  add_flag(app, "--dry-run", options->dry_run, "Say what would be put back, and change nothing");
+  add_global_options(app, global);
+  set_footer(app, kRequeueFooter);
+  return execute_with(requeue, options);
+}
+
+Execute add_queue_purge(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ChangeOptions>();
+  set_usage(app, "Usage: zklock queue purge [OPTIONS] QUEUE");
+  add_flag(app, "--dead", options->dead, "Throw away the dead letters instead");
+  add_flag(app, "--dry-run", options->dry_run, "Say how many it would be, and change nothing");
+  add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
+  add_global_options(app, global);
+  set_footer(app, kPurgeFooter);
+  return execute_with(purge, options);
+}
+
+Execute add_queue_delete(CLI::App& app, GlobalOptions& global) {
+  const auto options = std::make_shared<ChangeOptions>();
+  set_usage(app, "Usage: zklock queue delete [OPTIONS] QUEUE");
+  add_flag(app, "--dry-run", options->dry_run, "Say whether it is empty, and change nothing");
+  add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
+  add_global_options(app, global);
+  set_footer(app, kDeleteFooter);
+  return execute_with(remove, options);
+}
+
+}  // namespace zklock::command

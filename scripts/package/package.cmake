@@ -22,6 +22,7 @@ install(FILES completions/zklock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/
 install(FILES completions/_zklock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 set(CPACK_PACKAGE_NAME zklock)
+set(CPACK_PACKAGE_HOMEPAGE_URL ${ZKLOCK_HOMEPAGE})
 # Who publishes packages names himself by -DCPACK_PACKAGE_CONTACT='Name <address>'; this address is valid in form only.
 if(NOT CPACK_PACKAGE_CONTACT MATCHES "<.+@.+>")
   set(CPACK_PACKAGE_CONTACT "zklock maintainers <maintainers@zklock.invalid>")

@@ -50,7 +50,7 @@ constexpr Subcommand kQueue[] = {
     {"list", "Show what is in a queue", add_queue_list},
     {"count", "Count the items of a queue", add_queue_count},
     {"requeue", "Put dead letters back into a queue", add_queue_requeue},
-    {"purge", "Throw away the items of a queue", add_queue_purge},
+    {"purge", "Delete the items of a queue", add_queue_purge},
     {"delete", "Remove an empty queue", add_queue_delete},
 };
 

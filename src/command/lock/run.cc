@@ -108,7 +108,8 @@ recipe::LockType lock_type_of(const CLI::App& app, const RunOptions& options) {
     type.family = family;
     if (peer == recipe::peer_name(family)) return type;
   }
-  throw usage_error(fmt::format("bad value '{}' for --peer: write curator-rw, kazoo or kazoo-extra", printable(peer)));
+  throw usage_error(
+      fmt::format("bad value '{}' for --peer: write standard, curator-rw, kazoo or kazoo-extra", printable(peer)));
 }
 
 std::optional<Duration> grace_of(const RunOptions& options) {

@@ -26,7 +26,8 @@ constexpr const char* kCountFooter =
     "Examples:\n"
     "  zklock queue count /queues/urls\n"
     "  zklock queue count --json --exact /queues/urls | jq .in_work\n\n"
-    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server, 77 refused.\n"
+    "Exit status: 0; 64 usage, 65 the path is no queue, 69 no server,\n"
+    "74 output failed, 77 refused.\n"
     "Manual: zklock-queue(1)";
 
 struct AdminOptions {

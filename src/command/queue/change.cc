@@ -81,8 +81,8 @@ int show_purge(QueueVisit& visit, const ChangeOptions& options) {
   const recipe::QueueCounts count = visit.count(!options.dead);
   visit.session().close();
   const int64_t free = options.dead ? count.dead : count.items - count.in_work;
-  std::string text = fmt::format("would throw away {} of {}", counted(free, options.dead ? "dead letter" : "item"),
-                                 visit.layout().queue);
+  std::string text =
+      fmt::format("would delete {} of {}", counted(free, options.dead ? "dead letter" : "item"), visit.layout().queue);
   if (count.in_work > 0) text += fmt::format(", and leave {} in work", count.in_work);
   print(text + '\n');
   return 0;
@@ -96,12 +96,12 @@ int purge(const Call& call, const ChangeOptions& options) {
   if (options.dry_run) return show_purge(visit, options);
   if (options.asks()) {
     const recipe::QueueCounts count = visit.count(false);
-    visit.confirm(fmt::format("throw away {} of {}?",
+    visit.confirm(fmt::format("delete {} of {}?",
                               options.dead ? counted(count.dead, "dead letter") : counted(count.items, "item"), path));
   }
   const recipe::Purged purged = recipe::purge_queue(visit.session(), visit.layout(), options.dead, kNever);
   visit.session().close();
-  const std::string text = fmt::format("{} thrown away", items_are(purged.removed));
+  const std::string text = fmt::format("{} deleted", items_are(purged.removed));
   if (purged.in_work == 0) {
     visit.remark(text);
   } else {
@@ -115,7 +115,7 @@ Failure not_deleted(const std::string& path, const recipe::QueueCounts& count) {
   return {ExitStatus::busy,
           fmt::format("cannot delete {}: {}", path,
                       empty ? "somebody pushes to it or waits for items"
-                            : fmt::format("{} in it and {} dead; zklock queue purge throws the items away, with --dead "
+                            : fmt::format("{} in it and {} dead; zklock queue purge deletes the items, with --dead "
                                           "the dead letters",
                                           items_are(count.items), count.dead))};
 }
@@ -149,7 +149,7 @@ Execute add_queue_requeue(CLI::App& app, GlobalOptions& global) {
 Execute add_queue_purge(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ChangeOptions>();
   set_usage(app, "Usage: zklock queue purge [OPTIONS] QUEUE");
-  add_flag(app, "--dead", options->dead, "Throw away the dead letters instead");
+  add_flag(app, "--dead", options->dead, "Delete the dead letters instead");
   add_flag(app, "--dry-run", options->dry_run, "Say how many it would be, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
   add_global_options(app, global);

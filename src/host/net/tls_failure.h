@@ -28,10 +28,8 @@ struct TlsFailure {
 
 // Of a server that was silent for too long.
 inline TlsFailure silent_in_handshake() {
-  return {
-      TlsFailure::Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
-      "look whether the port is its one for TLS (secureClientPort), and whether its process hangs; on a slow network "
-      "a longer --session-timeout gives it more time"};
+  return {TlsFailure::Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
+          "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
 }
 
 // What is wrong with a server's certificate, while it is being verified. `names`: those that it is checked for.

@@ -136,7 +136,7 @@ lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
   says 75 "cannot break /l: HOST (pid PID, nightly) has not let go in time; --force takes the lock away" \
     break --yes -w 0 /l
   expect_end 76 "${pid[h]}"
-  assert_equal "$(<h.err)" "zklock: lost /l: somebody asked for it (zklock break); the command was stopped"
+  assert_equal "$(<h.err)" "zklock: lost /l: revoked (zklock break); the command was stopped"
   says 75 "cannot pull from /q: no items" queue pull /q
   says 75 "cannot list /g: there is no such group" group list /g
   says 75 "cannot list /none: there is no such queue" queue list /none
@@ -148,7 +148,7 @@ lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
 @test "items and members" {
   expect_status 0 zklock queue push /q one two
   says 65 "cannot requeue 'x' to /q: no dead letter has that ID; zklock queue list --dead shows them" queue requeue /q x
-  says 75 "cannot delete /q: 2 items are in it and 0 dead; zklock queue purge throws the items away, with --dead the dead letters" \
+  says 75 "cannot delete /q: 2 items are in it and 0 dead; zklock queue purge deletes the items, with --dead the dead letters" \
     queue delete --yes /q
   says 123 "/q: an item failed, to be tried again" queue pull -N 2 --max-attempts 2 --halt /q -- sh -c 'exit 1'
   background zklock group join --unique --name me /g

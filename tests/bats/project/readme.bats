@@ -182,7 +182,7 @@ echo "$url" >>begun; until [ -e go ]; do sleep 0.02; done; echo "$url" >>fetched
 
 @test "README: who holds it, and how to get it back" {
   play 'release 4.2'
-  wait_for "somebody asked for it" background.out
+  wait_for "revoked (zklock break)" background.out
 }
 
 @test "README: between the steps of a rollout, two hosts that have joined are waited for" {

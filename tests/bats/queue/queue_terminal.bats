@@ -57,7 +57,7 @@ has_items() { (($(zklock queue count --json "$1" | jq .items) == $2)); }
 @test "purge says how many and asks; y does it, anything else does not: 1" {
   zklock queue push /q one two
   on_terminal "$ZKLOCK_BIN" queue purge /q
-  wait_for "zklock: throw away 2 items of /q? [y/N]" screen
+  wait_for "zklock: delete 2 items of /q? [y/N]" screen
   press $'n\n'
   wait_for "exit 1" end
   has_items /q 2

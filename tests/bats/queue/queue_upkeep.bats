@@ -131,7 +131,7 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
 @test "purge: what is in work stays, and how many is said (scenario 64)" {
   seq 2500 | zklock queue push /q
   work_on "$(first_item /q)"
-  expect_error 0 "2499 items are thrown away, 1 item is in work and left in /q" zklock queue purge --yes /q
+  expect_error 0 "2499 items are deleted, 1 item is in work and left in /q" zklock queue purge --yes /q
   assert_equal "$(items_of /q)" 1
   assert_equal "$(zklock queue count --exact /q)" $'items 1\ndead 0\nin_work 1'
   zklock queue push /q next
@@ -159,9 +159,9 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   dead /q 100-0000000000 t-0000000002 worse "why"
   work_on "$(first_item /q)"
   expect_status 0 zklock queue purge --dry-run /q
-  assert_equal "$output$stderr" "would throw away 2 items of /q, and leave 1 in work"
+  assert_equal "$output$stderr" "would delete 2 items of /q, and leave 1 in work"
   expect_status 0 zklock queue purge --dry-run --dead --yes /q
-  assert_equal "$output" "would throw away 2 dead letters of /q"
+  assert_equal "$output" "would delete 2 dead letters of /q"
   expect_status 0 zklock queue requeue --dry-run /q
   assert_equal "$output" "would put 2 items back into /q"
   expect_error 65 "cannot requeue 'x-0000000009' to /q" zklock queue requeue --dry-run /q t-0000000001 x-0000000009

@@ -198,7 +198,7 @@ counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" 
   hold v --any /a /b
   expect_status 0 zklock break --yes /b
   expect_end 76 "${pid[v]}"
-  assert_equal "$(<v.err)" "zklock: lost /b: somebody asked for it (zklock break); the command was stopped"
+  assert_equal "$(<v.err)" "zklock: lost /b: revoked (zklock break); the command was stopped"
   let_all_go x
 }
 

@@ -10,7 +10,7 @@ teardown() { end_all; }
 
 revoke() { znode set "$1" __REVOKE__; }
 
-wanted="somebody asked for it (zklock break); the command was stopped"
+wanted="revoked (zklock break); the command was stopped"
 
 @test "the command is stopped, 76 and one line, and only then the node goes and the next one starts" {
   local node

@@ -9,6 +9,7 @@ import os
 import subprocess
 
 from events import read_events
+from excuses import hit_runs
 
 MODELS = ("line_model", "lease_model")
 TAKING = ("node deleted", "lock deleted", "session closed", "session used", "lock broken")
@@ -17,10 +18,10 @@ TAKING = ("node deleted", "lock deleted", "session closed", "session used", "loc
 def taken_away(events):
     """(moment, process id) of each zklock that a fault may have taken its node or its session from."""
     pids = {event["run"]: event["pid"] for event in events if event["what"] == "begin"}
-    for event in events:
-        if not any(text in event.get("kind", "") for text in TAKING):
+    for number, event in enumerate(events):
+        if event["what"] != "fault" or not any(text in event["kind"] for text in TAKING):
             continue
-        for run in {event.get("run"), *event.get("runs", [])}:
+        for run in hit_runs(events, number):
             if run in pids:
                 yield event["at"], pids[run]
 

@@ -172,18 +172,32 @@ bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
 // Who of those with a slot may still be in the gate: the next look tells, for which they are as good as not read.
 // Whose slot is younger than the list of the gate came into the gate behind that list. And where the first one of the
 // gate was gone before he was read, the youngest slot is his, if he had one.
-void WatchedLock::leave_out_undecided(Line& slots, const Line& gate, bool passed) {
-  const auto leave_out = [&](auto first, auto last) {
-    for (auto slot = first; slot != last; ++slot) known_.erase({slots.folder, slot->node});
-    slots.who.erase(first, last);
-  };
+void WatchedLock::leave_out_undecided(Line& slots, Line& gate, bool passed) {
   const auto is_fresh = [&](const Participant& slot) { return slots.fresh.contains(slot.node); };
   const auto younger = std::stable_partition(slots.who.begin(), slots.who.end(), [&](const Participant& slot) {
     return !passed || !is_fresh(slot) || slot.stat.created < gate_.found().stat.child_changed;
   });
-  leave_out(younger, slots.who.end());
+  Participants undecided(std::make_move_iterator(younger), std::make_move_iterator(slots.who.end()));
+  slots.who.erase(younger, slots.who.end());
   const bool unread = !gate.who.empty() && gate.who.front().stat.created == 0;
-  if (unread && !slots.who.empty() && is_fresh(slots.who.back())) leave_out(slots.who.end() - 1, slots.who.end());
+  if (unread && !slots.who.empty() && is_fresh(slots.who.back())) {
+    undecided.push_back(std::move(slots.who.back()));
+    slots.who.pop_back();
+  }
+  for (const Participant& slot : undecided) {
+    known_.erase({slots.folder, slot.node});
+    keep_waiting(slot, gate);
+  }
+}
+
+// Who stood in the gate at the last look, and is gone from there, waits still, as far as anybody knows.
+void WatchedLock::keep_waiting(const Participant& slot, Line& gate) const {
+  const auto stood = std::ranges::find_if(participants_, [&](const Participant& one) {
+    return !one.holding && one.stat.ephemeral_owner == slot.stat.ephemeral_owner;
+  });
+  if (stood == participants_.end()) return;
+  const bool is_there = std::ranges::any_of(gate.who, [&](const Participant& one) { return one.node == stood->node; });
+  if (!is_there) gate.who.insert(gate.who.begin(), *stood);
 }
 
 }  // namespace zklock::recipe

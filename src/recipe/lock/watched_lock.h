@@ -62,8 +62,8 @@ class WatchedLock {
 
   const std::string& path() const { return path_; }
   // First come first, as in a Survey, each with its data as of when it was seen first. Of one that was gone before it
-  // could be read nothing but its node is known; at slots it is left out. Who has a slot and may not
-  // have left the gate is there with the next look.
+  // could be read nothing but its node is known; at slots it is left out. Who has a slot and may not have left the gate
+  // is there with the next look; until then he waits, if he was seen in the gate before.
   const std::vector<Participant>& participants() const { return participants_; }
 
  private:
@@ -78,7 +78,8 @@ class WatchedLock {
   bool check_use(Deadline until);
   Line line_at(const std::string& folder, const WatchedNode& node) const;
   bool read(const std::vector<Line*>& lines, Deadline until);
-  void leave_out_undecided(Line& slots, const Line& gate, bool passed);
+  void leave_out_undecided(Line& slots, Line& gate, bool passed);
+  void keep_waiting(const Participant& slot, Line& gate) const;
 
   zk::Session& session_;
   std::string path_;

@@ -32,6 +32,11 @@ class FollowedSlots : public testing::Test {
     return std::ranges::count_if(lock.participants(), &Participant::holding);
   }
 
+  static bool is_told_of(const WatchedLock& lock, test::Observer& owner) {
+    return std::ranges::any_of(
+        lock.participants(), [&](const Participant& one) { return one.stat.ephemeral_owner == owner.session().id(); });
+  }
+
   std::string here_ = test::shared_servers() + test::new_chroot();
   test::Observer observer_{here_};
   host::Loop loop_;
@@ -94,6 +99,39 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
     settled();
     pass();
     EXPECT_TRUE(test::eventually(loop_, settled));
+  }
+}
+
+// Behind him somebody else comes into the gate, and is gone at each moment of the look: so also when his node was
+// listed, and is not read yet.
+TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) {
+  session_.open(deadline_in(20s));
+  test::Observer next(here_);
+  for (uint64_t answer = 0; answer < 12; ++answer) {
+    const std::string path = fmt::format("/u{}", answer);
+    for (const char* folder : {"/locks", "/leases"}) observer_.create(path + folder);
+    const std::string gate = make(path + "/locks/_c_01234567-89ab-4def-8123-456789abcdef-lock-");
+    WatchedLock lock(session_, path, "cannot follow " + path);
+    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    ASSERT_TRUE(is_told_of(lock, observer_));
+    make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
+    observer_.remove(gate);
+    const std::string second = make(next, path + "/locks/_c_31234567-89ab-4def-8123-456789abcdef-lock-");
+    ASSERT_TRUE(test::eventually(loop_, [&] { return lock.is_stale(); }));
+    const uint64_t before = session_.client().answers();
+    bool gone = false;
+    const Script script(loop_, [&] {
+      if (session_.client().answers() >= before + answer && !std::exchange(gone, true)) observer_.remove(second);
+    });
+    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    EXPECT_TRUE(is_told_of(lock, observer_)) << "behind answer " << answer;
+    const auto holds = [&] {
+      if (lock.is_stale()) {
+        EXPECT_TRUE(lock.look(deadline_in(20s)));
+      }
+      return holders_of(lock) == 1;
+    };
+    EXPECT_TRUE(test::eventually(loop_, holds));
   }
 }
 

@@ -200,7 +200,7 @@ def short(results):
     took = [f"{name} {number(series[f'{key} wall'])} ms" for key, name in NAMES.items() if f"{key} wall" in series]
     if not took:
         return "How fast it is: [BENCHMARKS.md](BENCHMARKS.md).\n"
-    return wrapped(f"`true` under a free lock: {', '.join(took)}; [BENCHMARKS.md](BENCHMARKS.md).")
+    return wrapped(f"Time to run `true` under a free lock: {', '.join(took)}; [BENCHMARKS.md](BENCHMARKS.md).")
 
 
 def found(results, name):

@@ -103,8 +103,8 @@ def short(runs):
     """For README: all runs together."""
     lost = ", ".join(f"{TITLES[name]} {lost_of([one for _, one in of(runs, name)])}" for name in names(runs))
     return report.wrapped(
-        "[Jepsen's experiment](https://jepsen.io/analyses/etcd-3.4.3) pauses servers while locks guard updates of a "
-        f"file. Acknowledged updates lost: {lost}. "
+        "We repeated [Jepsen's experiment](https://jepsen.io/analyses/etcd-3.4.3), which pauses servers while locks guard "
+        f"updates to a file. Acknowledged updates lost: {lost}. "
         f"[Method and limits]({FOLDER}/JEPSEN.md).") + how_long(runs)
 
 

@@ -21,6 +21,7 @@ teardown() { end_all; }
 
 # count_together DRIVERS KIND OPTION…: each of the four adds one 100 times.
 count_together() {
+  export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   local n
   echo 0 >f
   for n in 1 2; do

@@ -113,6 +113,7 @@ quit() {
 }
 
 @test "10,001 nodes: it says that it does not see all, and what it sees it shows" {
+  export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   order "plain /top/many 10100"
   order "lines /top/a 1 0 a holder"
   top_on 120 24 /top

@@ -134,7 +134,7 @@ Program Program::find(std::vector<std::string> arguments) {
   } else if (!name.empty()) {
     const char* path = std::getenv("PATH");
     for (const std::string_view folder : split(path ? path : kDefaultPath, ':')) {
-      program.file = folder.empty() ? name : fmt::format("{}/{}", folder, name);
+      program.file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
       const int reason = check(program.file);
       if (reason == 0) return program;
       // A file that is there but not executable is the better reason; a folder is none, as in shells.
@@ -149,7 +149,8 @@ Program Program::find(std::vector<std::string> arguments) {
 Failure cannot_execute(const Program& program, int error) {
   const std::string name = program.arguments[0].empty() ? "''" : printable(program.arguments[0]);
   if (error == ENOENT) {
-    const bool there = access(program.file.c_str(), F_OK) == 0;
+    // What is called so here, and is not looked up here, is something else.
+    const bool there = program.file.find('/') != std::string::npos && access(program.file.c_str(), F_OK) == 0;
     return {ExitStatus::not_found,
             fmt::format("cannot run {}: {}", name, there ? "its interpreter was not found" : "command not found")};
   }

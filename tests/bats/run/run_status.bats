@@ -121,6 +121,7 @@ end_of_run() {
   chmod +x script
   expect_error 127 "cannot run ./no-such: command not found" zklock run /l -- ./no-such
   expect_error 127 "cannot run no-such-command: " zklock run /l -- no-such-command
+  expect_error 127 "cannot run folder: command not found" zklock run /l -- folder
   expect_error 127 "cannot run '': " zklock run /l -- ''
   expect_error 127 "cannot run data/x: " zklock run /l -- data/x
   expect_error 126 "cannot run ./data: Permission denied" zklock run /l -- ./data

@@ -23,7 +23,7 @@ using recipe::WatchedNode;
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  zklock value watch /app/config -- sh -c 'cat >app.conf && reload-app'\n"
+    "  zklock value watch --halt /app/config -- reload-app   # reads the value\n"
     "  zklock value watch --list /app/features | jq -c .names\n\n"
     "Prints a JSON object for each state, the present one first; or runs COMMAND for\n"
     "each, with the value or the names on standard input.\n\n"

@@ -177,7 +177,7 @@ echo "$url" >>begun; until [ -e go ]; do sleep 0.02; done; echo "$url" >>fetched
   servers=$(zk_sandbox address "$other"),$(zk_sandbox address "$leader"),$(zk_sandbox address "$dead")
   zk_sandbox kill "$dead"
   wait_until "the leader knows" eval 'zklock health -S "$servers" | grep "1 in sync"'
-  play 'zklock -S zk1,zk2,zk3 health'
+  play 'zklock -S zk1,zk2,zk3 health -q'
 }
 
 @test "README: who holds it, and how to get it back" {
@@ -194,6 +194,12 @@ exec sleep 60'
   background sh -c "exec $(inline 'zklock group join')"
   joined=$(inline 'zklock group wait')
   expect_status 0 timeout 20 sh -c "$joined"
+}
+
+@test "README: without an ensemble, a shell that has one" {
+  ln -s "$repo/scripts/zk-sandbox" bin/zklock-sandbox
+  expect_status 0 sh -c "echo 'zklock run /l -- echo hi' | env -u ZKLOCK_SERVERS $(inline zklock-sandbox)"
+  assert_equal "$output" hi
 }
 
 @test "README: has at most 1,200 words" {

@@ -54,9 +54,9 @@ refused() {
   refused "$(its_node)" "'$(znode ls /l)' is the name of a contender for a lock"
   refused "$(its_node)/x" "'$(znode ls /l)' is the name"
   refused "/s/leases/$(znode ls /s/leases)" "'$(znode ls /s/leases)' is the name"
-  let_all_go h s
   refused /l/_c_00000000-0000-4000-8000-000000000000-lock-0000000007 "'_c_00000000"
   refused /k/00000000000000000000000000000000__lock__0000000007/x "'00000000000000000000000000000000__lock__0000000007'"
+  let_all_go h s
   expect_status 0 zklock run /l -- true
 }
 

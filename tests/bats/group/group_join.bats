@@ -70,6 +70,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
 @test "data from standard input" {
   printf 'a b\n' >data
   member a /g --data-file - <data
+  wait_names /g a
   expect_status 0 zklock group list --json /g
   assert_equal "$(jq -r .data <<<"$output")" "a b"
 }

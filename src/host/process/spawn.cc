@@ -149,7 +149,7 @@ Program Program::find(std::vector<std::string> arguments) {
 Failure cannot_execute(const Program& program, int error) {
   const std::string name = program.arguments[0].empty() ? "''" : printable(program.arguments[0]);
   if (error == ENOENT) {
-    // What is called so here, and is not looked up here, is something else.
+    // A name without a slash was looked up in PATH: what has that name in this folder is something else.
     const bool there = program.file.find('/') != std::string::npos && access(program.file.c_str(), F_OK) == 0;
     return {ExitStatus::not_found,
             fmt::format("cannot run {}: {}", name, there ? "its interpreter was not found" : "command not found")};

@@ -90,7 +90,7 @@ expect_lost() {
 }
 
 # end_session PID: somebody who has read its password in its memory closes its session, without TLS. Its owner may take it
-# back before the request to close it has come: then once more. Whom the session is not given after that has closed it.
+# back before the request to close it has come: then once more. If there is no session then, the request had come.
 end_session() {
   python3 -B - "$repo/tests/faults" "$1" "$(jq -r 'select(.event == "session").session' trace | tail -n 1)" \
     "${ZKLOCK_PLAIN_SERVERS:-${ZKLOCK_SERVERS%/*}}" <<'END'
@@ -99,10 +99,12 @@ sys.path.insert(0, sys.argv[1])
 import sessions
 pid, session = int(sys.argv[2]), int(sys.argv[3], 16)
 password = sessions.password_of(pid, session)
-for attempt in range(10):
+asked = False
+for _ in range(10):
     server = sessions.take_up(sys.argv[4], session, password, 9)
-    if sessions.close(server) if server else attempt:
+    if sessions.close(server) if server else asked:
         sys.exit(0)
+    asked |= server is not None
 sys.exit(1)
 END
 }

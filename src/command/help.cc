@@ -12,7 +12,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kHelpFooter =
     "Examples:\n"
     "  zklock help queue pull      # its manual, at a terminal\n"
     "  zklock help recipes\n\n"
@@ -75,7 +75,7 @@ int show_help(const Call& call) {
 
 Execute add_help(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock help [COMMAND | TOPIC]");
-  set_footer(app, kFooter);
+  set_footer(app, kHelpFooter);
   return show_help;
 }
 

@@ -28,7 +28,7 @@ std::string_view kind_of(std::string_view line) {
 constexpr std::string_view kTaken = "the connection was taken, but not by a ZooKeeper server that serves";
 
 bool shown_on_stderr = false;
-std::string trouble;
+std::string told_trouble;
 std::string seen_stranger;
 
 void show(std::string_view line) {
@@ -52,13 +52,13 @@ void take_library_log(const char* line) {
   if (shown_on_stderr) show(text);
   // What was said after the handshake began is about what listens there, and the number beside it misleads.
   const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
-  if (connected) trouble = kTaken;
+  if (connected) told_trouble = kTaken;
   if (connected) return;
   // "… errno=111(Connection refused): …"
   const size_t at = text.find("errno=");
   const size_t open = text.find('(', at);
   const size_t close = text.find(')', open);
-  if (at != text.npos && close != text.npos) trouble = text.substr(open + 1, close - open - 1);
+  if (at != text.npos && close != text.npos) told_trouble = text.substr(open + 1, close - open - 1);
 }
 
 void note_stranger(std::string_view what) {
@@ -66,11 +66,11 @@ void note_stranger(std::string_view what) {
 }
 
 bool is_taken_by_stranger() {
-  return seen_stranger.empty() && trouble == kTaken;
+  return seen_stranger.empty() && told_trouble == kTaken;
 }
 
 const std::string& last_trouble() {
-  return seen_stranger.empty() ? trouble : seen_stranger;
+  return seen_stranger.empty() ? told_trouble : seen_stranger;
 }
 
 std::optional<int64_t> LogThinner::show(std::string_view line, Deadline now) {

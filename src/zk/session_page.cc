@@ -22,16 +22,16 @@ constexpr size_t kMostServers = 1024;   // more than any list; what is not writt
 constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN, and a zone (IFNAMSIZ)
 constexpr size_t kLongestName = 256;    // RFC 1035: 255
 
-struct Address {
-  char host[kLongestAddress];
-  char name[kLongestName];
-  uint16_t port;
-};
-
 }  // namespace
 
 // zklock may be killed at any moment: without an id the rest says nothing.
 struct SessionPage::Content {
+  struct Address {
+    char host[kLongestAddress];
+    char name[kLongestName];
+    uint16_t port;
+  };
+
   std::atomic<int> guards{0};  // that have not come to their end
   std::atomic<int64_t> id{0};
   std::array<char, 16> password{};

@@ -10,7 +10,7 @@ namespace zklock::command {
 
 namespace {
 
-using Names = std::vector<std::string_view>;
+using Heads = std::vector<std::string_view>;
 
 constexpr std::string_view kGap = "  ";
 
@@ -28,7 +28,7 @@ size_t sum_of(const std::vector<size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), kGap.size() * (widths.size() - 1));
 }
 
-bool is_among(const Names& names, std::string_view name) {
+bool is_among(const Heads& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -79,7 +79,7 @@ void Table::fit(size_t columns, const Yielding& yielding) {
 // From the most important one on, those for which there is room.
 std::vector<std::string> Table::heads_for(size_t columns, const Yielding& yielding) const {
   const std::vector<size_t> least = least_widths(yielding);
-  Names by_importance(yielding.left_out.rbegin(), yielding.left_out.rend());
+  Heads by_importance(yielding.left_out.rbegin(), yielding.left_out.rend());
   std::stable_partition(by_importance.begin(), by_importance.end(), [&](std::string_view head) {
     const auto column = find(head);
     return column && !says_nothing(*column);

@@ -20,7 +20,7 @@ using recipe::MemberChange;
 using recipe::Members;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFooter =
+constexpr const char* kGroupFooter =
     "Examples:\n"
     "  zklock group join --name web1 /groups/web -- httpd -X\n"
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n\n"
@@ -58,7 +58,7 @@ std::string count_of(const std::string& group, const Members& members) {
 
 Execute add_group(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock group COMMAND [OPTIONS] GROUP ...");
-  set_footer(app, kFooter);
+  set_footer(app, kGroupFooter);
   return nullptr;
 }
 

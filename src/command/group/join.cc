@@ -32,7 +32,7 @@ namespace {
 using recipe::GroupMember;
 using recipe::MemberState;
 
-constexpr const char* kFooter =
+constexpr const char* kJoinFooter =
     "Examples:\n"
     "  zklock group join --name web1 --data 10.0.0.7:80 /groups/web -- httpd -X\n"
     "  zklock group join --unique -w 1m --data-file weight /groups/web\n\n"
@@ -300,7 +300,7 @@ Execute add_group_join(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--data", options->data, "Text that others can read about this member", "TEXT");
   add_value(app, "--data-file", options->data_file, "Read that text from FILE, again on SIGHUP", "FILE");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kJoinFooter);
   return [options](const Call& call) { return JoinJob(call, *options).run(); };
 }
 

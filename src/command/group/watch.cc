@@ -15,7 +15,7 @@ namespace {
 using recipe::GroupRoster;
 using recipe::GroupState;
 
-constexpr const char* kFooter =
+constexpr const char* kWatchFooter =
     "Examples:\n"
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n"
     "  zklock group watch /groups/web -- update-backends   # reads the whole list\n\n"
@@ -95,7 +95,7 @@ Execute add_group_watch(CLI::App& app, GlobalOptions& global) {
   add_format_options(app, options->format, "One JSON object per line");
   add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kWatchFooter);
   return [options](const Call& call) { return watch(call, *options); };
 }
 

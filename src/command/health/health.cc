@@ -27,7 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kFooter =
+constexpr const char* kHealthFooter =
     "Examples:\n"
     "  zklock health zk1 zk2 zk3\n"
     "  zklock -S zk1,zk2,zk3 health --format nagios --probe /health\n\n"
@@ -276,7 +276,7 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--interval", options->interval, "Repeat every DUR, with rates", "DUR");
   add_global_options(app, global);
   describe(app, "--quiet", "Print only one line, and only if it is not well");
-  set_footer(app, kFooter);
+  set_footer(app, kHealthFooter);
   return [options](const Call& call) { return health(call, *options); };
 }
 

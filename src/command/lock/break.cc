@@ -24,7 +24,7 @@ using recipe::Participant;
 constexpr const char* kUsualTimeout = "30s";
 constexpr size_t kLongestList = 300;
 
-constexpr const char* kFooter =
+constexpr const char* kBreakFooter =
     "Examples:\n"
     "  zklock break /locks/nightly                # shows the holders and asks first\n"
     "  zklock break --yes --force /locks/nightly  # in a script; by force if need be\n\n"
@@ -152,7 +152,7 @@ Execute add_break(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--dry-run", options->dry_run, "Show who would be asked, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kBreakFooter);
   return [options](const Call& call) { return BreakJob(call, *options).run(); };
 }
 

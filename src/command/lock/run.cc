@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kFooter =
+constexpr const char* kRunFooter =
     "Examples:\n"
     "  zklock run /locks/nightly -- backup --all\n"
     "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
@@ -245,7 +245,7 @@ Execute add_run(CLI::App& app, GlobalOptions& global) {
   add_lock_options(app, *options);
   add_command_options(app, *options);
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kRunFooter);
   return [options](const Call& call) { return run(call, *options); };
 }
 

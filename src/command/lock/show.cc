@@ -25,7 +25,7 @@ using recipe::PathUse;
 using recipe::Survey;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFooter =
+constexpr const char* kShowFooter =
     "Examples:\n"
     "  zklock show /locks/nightly\n"
     "  zklock show -r --json / | jq -r 'select(.state == \"held\").path'\n\n"
@@ -152,7 +152,7 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   add_format_options(app, options->format, "One JSON object per line and lock", kTextJsonOrPrometheus);
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing; exit 0 if LOCK is held, 1 if free");
-  set_footer(app, kFooter);
+  set_footer(app, kShowFooter);
   return [options](const Call& call) { return show(call, *options); };
 }
 

@@ -19,7 +19,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kPullFooter =
     "Examples:\n"
     "  zklock queue pull --follow -j 4 /crawl -- fetch   # a worker\n"
     "  zklock queue pull -I URL /crawl -- wget URL       # one, or status 75\n\n"
@@ -145,7 +145,7 @@ Execute add_queue_pull(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--retry-delay", values->retry_delay, "Wait DUR before a retry; doubles each time (1s)", "DUR");
   add_flag(app, "--halt", values->halt, "Stop at the first failure");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kPullFooter);
   return [values](const Call& call) { return pull(call, *values); };
 }
 

@@ -23,7 +23,7 @@ namespace {
 using recipe::kLargestItem;
 using namespace std::chrono_literals;
 
-constexpr const char* kFooter =
+constexpr const char* kPushFooter =
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt         # a line, an item\n"
     "  zklock queue push -p 10 /queues/urls -- https://example.org/\n\n"
@@ -277,7 +277,7 @@ Execute add_queue_push(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--whole", options->whole, "All of standard input is one item");
   add_value(app, "-p,--priority", options->priority, "0 to 999; lower goes first (100)", "N");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kPushFooter);
   return [options](const Call& call) { return push(call, *options); };
 }
 

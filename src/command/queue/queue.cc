@@ -10,7 +10,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kQueueFooter =
     "Examples:\n"
     "  zklock queue push /queues/urls <urls.txt\n"
     "  zklock queue count /queues/urls\n\n"
@@ -20,7 +20,7 @@ constexpr const char* kFooter =
 
 Execute add_queue(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock queue COMMAND [OPTIONS] QUEUE ...");
-  set_footer(app, kFooter);
+  set_footer(app, kQueueFooter);
   return nullptr;
 }
 

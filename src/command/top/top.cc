@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kFooter =
+constexpr const char* kTopFooter =
     "Examples:\n"
     "  zklock top\n"
     "  zklock top --once /locks | head\n\n"
@@ -250,7 +250,7 @@ Execute add_top(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--interval", options->interval, "Refresh every DUR (2s)", "DUR");
   add_flag(app, "--once", options->once, "Print it once, as text");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kTopFooter);
   return [options](const Call& call) { return top(call, *options); };
 }
 

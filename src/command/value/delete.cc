@@ -14,7 +14,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kDeleteFooter =
     "Examples:\n"
     "  zklock value delete --if-version 7 /app/limit\n"
     "  zklock value delete -r /app        # says how many and asks first\n\n"
@@ -106,7 +106,7 @@ Execute add_value_delete(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--dry-run", options->dry_run, "With -r: list those nodes, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kDeleteFooter);
   return [options](const Call& call) {
     Deletion(call, *options).run();
     return 0;

@@ -12,7 +12,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kGetFooter =
     "Examples:\n"
     "  zklock value get /app/config >config.json\n"
     "  limit=$(zklock value get --default 10 /app/limit)\n\n"
@@ -53,7 +53,7 @@ Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   add_format_options(app, options->format, "One JSON object, with the version");
   add_value(app, "--default", options->fallback, "Print TEXT, exit 0 if there is no such node", "TEXT");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kGetFooter);
   return [options](const Call& call) { return get(call, *options); };
 }
 

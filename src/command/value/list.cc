@@ -18,7 +18,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kListFooter =
     "Examples:\n"
     "  zklock value list /app\n"
     "  zklock value list -r --json /app >app.jsonl    # a backup\n\n"
@@ -151,7 +151,7 @@ Execute add_value_list(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "-0,--null", options->nul, "Print names as they are, each ended by NUL");
   add_format_options(app, options->format, "One JSON object per line, with the value");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kListFooter);
   return [options](const Call& call) {
     ValueListing(call, *options).run();
     return 0;

@@ -17,7 +17,7 @@ namespace zklock::command {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kSetFooter =
     "Examples:\n"
     "  zklock value set /app/config <config.json\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n\n"
@@ -100,7 +100,7 @@ Execute add_value_set(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--fenced", options->fenced, "Only while the lock around it is held, else 76");
   add_flag(app, "--print-version", options->print_version, "Print the new version");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kSetFooter);
   return [options](const Call& call) { return set(call, *options); };
 }
 

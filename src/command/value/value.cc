@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFooter =
+constexpr const char* kValueFooter =
     "Examples:\n"
     "  zklock value watch /app/config -- reload-app    # reads the value\n"
     "  zklock run /locks/deploy -- zklock value set --fenced /app/version 1.2\n\n"
@@ -26,7 +26,7 @@ constexpr const char* kFooter =
 
 Execute add_value_commands(CLI::App& app, GlobalOptions&) {
   set_usage(app, "Usage: zklock value COMMAND [OPTIONS] PATH ...");
-  set_footer(app, kFooter);
+  set_footer(app, kValueFooter);
   return nullptr;
 }
 

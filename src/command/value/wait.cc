@@ -16,7 +16,7 @@ namespace {
 using recipe::Aspect;
 using recipe::WatchedNode;
 
-constexpr const char* kFooter =
+constexpr const char* kWaitFooter =
     "Examples:\n"
     "  zklock value wait -w 5m /app/ready && next-step\n"
     "  zklock value wait --newer-than 7 /app/config\n\n"
@@ -98,7 +98,7 @@ Execute add_value_wait(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--equals", options->equals, "Until its value is TEXT", "TEXT");
   add_value(app, "--newer-than", options->newer_than, "Until its version is above N, or it was replaced", "N");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kWaitFooter);
   return [options](const Call& call) { return wait(call, *options); };
 }
 

@@ -21,7 +21,7 @@ namespace {
 using recipe::Aspect;
 using recipe::WatchedNode;
 
-constexpr const char* kFooter =
+constexpr const char* kWatchFooter =
     "Examples:\n"
     "  zklock value watch --halt /app/config -- reload-app   # reads the value\n"
     "  zklock value watch --list /app/features | jq -c .names\n\n"
@@ -181,7 +181,7 @@ Execute add_value_watch(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "-0,--null", options->nul, "Plain values, or --list names, ended by NUL");
   add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
   add_global_options(app, global);
-  set_footer(app, kFooter);
+  set_footer(app, kWatchFooter);
   return [options](const Call& call) { return watch(call, *options); };
 }
 

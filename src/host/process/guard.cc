@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBetweenRounds = 20ms;
+constexpr Duration kBetweenTries = 20ms;
 constexpr Duration kReaction = 250ms;  // in which a guard that works has begun to kill at the fence
 
 GuardPage* make_shared_page() {
@@ -75,7 +75,7 @@ Guard::~Guard() {
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  while (runs && !end_tree()) ::poll(nullptr, 0, static_cast<int>(kBetweenRounds / 1ms));
+  while (runs && !end_tree()) ::poll(nullptr, 0, static_cast<int>(kBetweenTries / 1ms));
   group().remove();
 }
 
@@ -121,7 +121,7 @@ void Guard::arm(PollSet& set) {
   if (state_ == GuardState::dismissed) return;
   set.watch(child_signal_.fd(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
-  if (state_ == GuardState::orphaned) set.wake_at(deadline_in(kBetweenRounds));
+  if (state_ == GuardState::orphaned) set.wake_at(deadline_in(kBetweenTries));
   const Deadline fence = page_->fence_moment();
   if (state_ == GuardState::alive && command_ > 0 && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
 }

@@ -32,10 +32,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBetweenRounds = 20ms;  // of killing, where SIGCHLD does not come sooner
-constexpr Duration kStubbornAfter = 1s;    // of killing in vain, a survivor is named
-constexpr Duration kDying = 50ms;          // before the first look through all of /proc for what is left
-constexpr int kLooks = 20;                 // times as long as a look has taken, before the next
+constexpr Duration kBetweenKills = 20ms;  // of killing, where SIGCHLD does not come sooner
+constexpr Duration kStubbornAfter = 1s;   // of killing in vain, a survivor is named
+constexpr Duration kDying = 50ms;         // before the first look through all of /proc for what is left
+constexpr int kLooks = 20;                // times as long as a look has taken, before the next
 
 enum class Duty {
   attend,  // to orders; the command may run or not
@@ -101,7 +101,7 @@ class GuardProcess {
   void wait() {
     Deadline until = fence();
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
-    if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenRounds : kStubbornAfter);
+    if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenKills : kStubbornAfter);
     setup_.timer.set(until);
     // At its end a channel would wake us for ever.
     const int channel = zklock_lives_ ? setup_.channel.get() : -1;

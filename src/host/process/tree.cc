@@ -29,7 +29,7 @@ constexpr Duration kLongestRound = 1s;
 // Nor what ends as fast as we reap.
 constexpr int kMostReaped = 4096;
 // What was killed has mostly ended by then. To look for more in all of /proc takes as long.
-constexpr Duration kDying = 5ms;
+constexpr Duration kReapedWithin = 5ms;
 constexpr Duration kBetweenLooks = 200us;
 
 bool contains(const std::vector<pid_t>& pids, pid_t pid) {
@@ -149,7 +149,7 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
       any_new = true;
     }
     if (!reap_children(report)) return false;
-    if (any_new) dying = deadline_in(kDying);
+    if (any_new) dying = deadline_in(kReapedWithin);
     if (BootClock::now() >= std::min(dying, end)) return true;
     if (!any_new) usleep(static_cast<useconds_t>(kBetweenLooks / 1us));
     std::sort(children->begin(), children->end());

@@ -17,6 +17,8 @@ bool is_looked_at(size_t index, size_t count) {
   return index < kSegmentsLookedAt || index + kSegmentsLookedAt >= count;
 }
 
+}  // namespace
+
 // What is below the items or the dead of a queue.
 struct FolderSizes {
   std::vector<Segment> segments;
@@ -41,8 +43,6 @@ struct FolderSizes {
     return made;
   }
 };
-
-}  // namespace
 
 struct QueueSurveyor::Visit {
   QueueLayout layout;

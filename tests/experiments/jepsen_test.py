@@ -9,11 +9,11 @@ import sys
 import tempfile
 import unittest
 
+from folders import HERE  # first
+
 import jepsen_report
 from jepsen_judge import NOTHING, judge
 from jepsen_nemesis import INTERVAL, Nemesis, Pause, planned
-
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class JudgeTest(unittest.TestCase):
@@ -185,7 +185,7 @@ class ReportTest(unittest.TestCase):
                 json.dump(one, file)
         jepsen_report.write(self.folder, self.folder)
         texts = []
-        for name in ("README.md", "tests/faults/JEPSEN.md"):
+        for name in ("README.md", "tests/experiments/JEPSEN.md"):
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 texts.append(file.read())
         return texts

@@ -5,15 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 
-from bound import bound
-from stage import HERE, ROOT, Stage, await_fact
-
-sys.path.append(f"{ROOT}/tests/bench")
-
 import etcd
+from bound import bound
+from folders import HERE
+from stage import Stage, await_fact
 
 UPDATE = f"{HERE}/jepsen_update.py"
 

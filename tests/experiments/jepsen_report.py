@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/faults/jepsen has found: a line for people, JEPSEN.md with its plot, and a part of README.md."""
+"""What tests/experiments/jepsen has found: a line for people, JEPSEN.md with its plot, and a part of README.md."""
 
 import glob
 import json
 import os
 import sys
 
-from stage import HERE, ROOT
+from folders import ROOT
 
-sys.path.append(f"{ROOT}/tests/bench")
 os.environ.setdefault("ZKLOCK_BIN", f"{ROOT}/build/test/zklock")  # whose version is told
 
 import machine as bench_machine
@@ -17,8 +16,8 @@ import report
 from figures import Findings
 from jepsen_text import INTRO, METHOD
 
-FOLDER = "tests/faults"
-BEGIN = "<!-- made by tests/faults/jepsen --report -->"
+FOLDER = "tests/experiments"
+BEGIN = "<!-- made by tests/experiments/jepsen --report -->"
 SMALL = 1000  # updates: a run of fewer is said to be short
 TITLES = {"zklock": "`zklock run`", "etcdctl": "`etcdctl lock`", "Kazoo": "Kazoo's `with client.Lock()`"}
 VERSIONS = ("zklock", "etcd", "Kazoo", "ZooKeeper server", "Python")

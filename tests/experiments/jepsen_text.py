@@ -1,28 +1,17 @@
-# Lost updates
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of JEPSEN.md that have no figures that were measured."""
 
-Jepsen's experiment with locks, for `zklock run`, `etcdctl lock` and Kazoo in turn. `tests/faults/jepsen` measures,
-`tests/faults/jepsen --report` writes this file of what it has found; no figure of a measurement is typed by hand.
+INTRO = """# Lost updates
 
-    tests/faults/jepsen --seed 1 && tests/faults/jepsen --seed 2 && tests/faults/jepsen --report
+Jepsen's experiment with locks, for `zklock run`, `etcdctl lock` and Kazoo in turn. `tests/experiments/jepsen`
+measures, `tests/experiments/jepsen --report` writes this file of what it has found; no figure of a measurement is
+typed by hand.
 
-## Figures
+    tests/experiments/jepsen --seed 1 && tests/experiments/jepsen --seed 2 && tests/experiments/jepsen --report
 
-|  | seed | seconds | pauses | acknowledged | lost | part | in the files | of these not acknowledged | ended with | load |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| `zklock run` | 1 | 179 | 17 | 1,002 | 0 | 0.0 % | 1,002 | 0 | 59 × -9, 1,002 × 0, 53 × 76 | 7.7 |
-| `zklock run` | 2 | 178 | 16 | 1,000 | 0 | 0.0 % | 1,001 | 1 | 60 × -9, 1,000 × 0, 12 × 69, 52 × 76 | 11.1 |
-| `etcdctl lock` | 1 | 179 | 17 | 1,577 | 485 | 30.8 % | 1,161 | 69 | 57 × -9, 1,577 × 0, 74 × 1 | 12.5 |
-| `etcdctl lock` | 2 | 178 | 16 | 1,541 | 440 | 28.6 % | 1,173 | 72 | 60 × -9, 1,541 × 0, 80 × 1 | 21.6 |
-| Kazoo's `with client.Lock()` | 1 | 179 | 17 | 1,138 | 6 | 0.5 % | 1,139 | 7 | 59 × -9, 1,138 × 0 | 17.2 |
-| Kazoo's `with client.Lock()` | 2 | 178 | 16 | 1,163 | 11 | 0.9 % | 1,152 | 0 | 60 × -9, 1,163 × 0 | 18.6 |
+"""
 
-"Ended with" tells how often a tool ended with which status; 76 is a lock that was lost, whose command was stopped, and
--9 who was at work when the run was over. What is in a file and not acknowledged is no loss. The load is that of the
-machine in the last minute of a run.
-
-![Acknowledged updates that are lost while servers are paused, in percent](jepsen-percent-lost.svg)
-
-## Method
+METHOD = """## Method
 
 The experiment is that of [Jepsen's analysis of etcd 3.4.3](https://jepsen.io/analyses/etcd-3.4.3), which found that
 about 18 % of acknowledged updates were lost; its code is the workload `lock-set` of
@@ -77,9 +66,4 @@ for the same time. Whoever is at work then is killed, and is not acknowledged.
 - ZooKeeper and etcd take pauses differently: an ensemble of which all servers were paused may elect a leader on their
   return and count each session from then on, so that fewer holders lose their locks.
 
-## Machine
-
-| seed | measured | locks | processors | system | versions |
-| --- | ---: | ---: | ---: | ---: | ---: |
-| 1 | 2026-11-23 | 12 | 2 × AMD EPYC | Debian GNU/Linux 12 (bookworm), Linux 6.18.44 | zklock 0.1.0, etcd 3.4.23, Kazoo 2.8.0, ZooKeeper server 3.8.0-11+deb12u2, Python 3.11.2 |
-| 2 | 2026-11-23 | 12 | 2 × AMD EPYC | Debian GNU/Linux 12 (bookworm), Linux 6.18.44 | zklock 0.1.0, etcd 3.4.23, Kazoo 2.8.0, ZooKeeper server 3.8.0-11+deb12u2, Python 3.11.2 |
+"""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A command that ignores SIGTERM and notes when it lived:
 //
-//   faults_life FILE SLOT SECONDS
+//   experiments_life FILE SLOT SECONDS
 //
 // In FILE, slot SLOT has two numbers of 8 bytes: nanoseconds of CLOCK_BOOTTIME at the start of the first command that
 // was given this slot, and at the last sign of life of any. After SECONDS, at most a minute, it ends.

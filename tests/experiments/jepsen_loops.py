@@ -12,9 +12,9 @@ from collections import Counter
 
 import jepsen_judge
 from bound import bound
+from folders import HERE
 from jepsen_nemesis import Nemesis
 from jepsen_servers import Etcds, ZooKeepers
-from stage import HERE
 
 TTL = 2  # seconds: of a session, of a lease
 LOOPS = 5  # that want the same lock

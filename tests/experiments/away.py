@@ -6,9 +6,8 @@ import subprocess
 import time
 
 from bound import bound
+from folders import ROOT
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 ZKLOCK = os.path.realpath(os.environ.get("ZKLOCK_BIN", f"{ROOT}/build/test/zklock"))
 SANDBOX = f"{ROOT}/scripts/zk-sandbox"
 PATIENCE = 60.0

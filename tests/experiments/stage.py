@@ -12,10 +12,9 @@ import time
 import network
 from bound import bound
 from ensemble import Ensemble
+from folders import ROOT
 from place import Place
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 PATIENCE = 20.0
 
 

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the experiments are, and where their imports come from. Programs and tests import this module first.
+
+The experiments share modules with the fault suite and with the benchmarks.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+# The order matters: some modules of the two folders have the same name, and the fault suite's are meant.
+sys.path += [f"{ROOT}/tests/faults", f"{ROOT}/tests/bench"]

@@ -9,7 +9,7 @@ import textwrap
 
 from figures import number
 
-PLOTS = "tests/bench/plots"
+PLOTS = "build/bench/plots"  # for whoever wants to look: the report has none
 SCALE = "scale.json"  # beside the file of all others
 BEGIN, END = "<!-- made by scripts/bench --report -->", "<!-- to here -->"
 EXTENTS = {"quick": "with small counts, to see that all works: the figures say little",
@@ -65,11 +65,11 @@ def add_scale(results, file):
 
 
 def copy_plots(results, source, target):
+    """Copies the plots of these comparisons, if they were drawn, and removes those of an earlier report."""
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)
-    for comparison in results["comparisons"]:
-        comparison["plots"] = [name for name in comparison["plots"] if os.path.exists(os.path.join(source, name))]
-        for name in comparison["plots"]:
+    for name in (name for comparison in results["comparisons"] for name in comparison["plots"]):
+        if os.path.exists(os.path.join(source, name)):
             shutil.copy(os.path.join(source, name), target)
 
 
@@ -162,7 +162,6 @@ def section(comparison):
         lines.append(table(["ratio or difference", "measured", "target", ""],
                            [[one["name"], value_of(one), one["target"], verdict(one)] for one in comparison["claims"]]))
     lines += [f"Left out: {one['what']} ({one['why']}).\n" for one in comparison["left_out"]]
-    lines += [f"![{comparison['title']}]({PLOTS}/{name})\n" for name in comparison["plots"]]
     lines.append(f"It took {comparison['seconds']:.0f} s; the load before was {comparison['load_before']:.1f}.\n")
     return "\n".join(lines)
 

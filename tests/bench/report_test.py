@@ -31,11 +31,21 @@ class ReportTest(unittest.TestCase):
         self.assertIn("zklock's rate to that of light is 0.9, 50% off the target of at least 1.8", text)
         self.assertNotIn("zklock's rate to floor is", text)
 
-    def test_a_comparison_has_its_method_its_figures_what_was_left_out_and_its_plots(self):
+    def test_a_comparison_has_its_method_its_figures_and_what_was_left_out_but_no_plots(self):
         text = report.benchmarks(results(comparison()))
-        for part in ("How it is done.", "| zklock | 90 | sections/s | 90 to 90 | 1 |", "Left out: Kazoo (not there).",
-                     "](tests/bench/plots/a.svg)"):
+        for part in ("How it is done.", "| zklock | 90 | sections/s | 90 to 90 | 1 |", "Left out: Kazoo (not there)."):
             self.assertIn(part, text)
+        self.assertNotIn("svg", text)
+
+    def test_the_plots_that_were_drawn_are_copied_and_those_of_an_earlier_report_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = os.path.join(folder, "plots")
+            os.mkdir(target)
+            for name in ("a.svg", "b.svg", "plots/old.svg"):
+                with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+                    file.write(name)
+            report.copy_plots(results(comparison(), {**comparison(), "plots": ["missing.svg"]}), folder, target)
+            self.assertEqual(os.listdir(target), ["a.svg"])
 
     def test_what_has_figures_in_several_units_has_one_row(self):
         findings = Findings("cost", "title")

@@ -60,6 +60,16 @@ void die(const std::string& what, int code) {
   std::exit(70);
 }
 
+bool next_line(std::string& line) {
+  static char* text = nullptr;
+  static size_t room = 0;
+  ssize_t size = getline(&text, &room, stdin);
+  if (size < 0) return false;
+  if (size > 0 && text[size - 1] == '\n') --size;
+  line.assign(text, static_cast<size_t>(size));
+  return true;
+}
+
 Client::Client() {
   const char* servers = std::getenv("ZKLOCK_SERVERS");
   if (!servers) die("ZKLOCK_SERVERS is not set");

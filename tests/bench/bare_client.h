@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ZooKeeper C client and nothing else: what the bare programs of scripts/bench share. No failure is handled: they
-// run on a healthy server and end with a message where it is not.
+// The ZooKeeper C client and nothing else: what the subcommands of `bare` share. They handle no failure: they run on
+// a healthy server, and end with a message if it is not.
 #pragma once
 
 #include <string>
@@ -20,6 +20,9 @@ struct Answer {
 
 // Ends the program.
 [[noreturn]] void die(const std::string& what, int code = ZOK);
+
+// Reads a line of standard input, without its end; false: there is none left.
+bool next_line(std::string& line);
 
 // A session with the servers in ZKLOCK_SERVERS, established; their chroot is `chroot`.
 class Client {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare_crowd GROUP: members of one session, for where only their number counts. For each line "+N" or "-N" of standard
+// bare crowd GROUP: members of one session, for where only their number counts. For each line "+N" or "-N" of standard
 // input N more join, or those N leave that joined last; prints "ok" when that is done. Their names have the same
 // length, so that what is written of each has too. The group must be there.
+#include "bare.h"
 #include "bare_client.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <iostream>
 #include <poll.h>
 #include <string>
 #include <unistd.h>
@@ -46,21 +46,22 @@ void change(bare::Client& client, const std::string& group, long& members, long 
 }
 
 // The next line comes when this one was answered, so none waits in a buffer.
-bool next_line(bare::Client& client, std::string& line) {
+bool await_line(bare::Client& client, std::string& line) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   while (poll(&input, 1, kPause) == 0) client.turn(false);
-  return static_cast<bool>(std::getline(std::cin, line));
+  return bare::next_line(line);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) bare::die("usage: bare_crowd GROUP");
-  bare::Client client;
+bool bare::crowd(const Words& words) {
+  if (words.size() != 1) return false;
+  Client client;
   long members = 0;
-  for (std::string line; next_line(client, line);) {
-    change(client, argv[1], members, std::atol(line.c_str()));
+  for (std::string line; await_line(client, line);) {
+    change(client, words[0], members, std::atol(line.c_str()));
     std::puts("ok");
     std::fflush(stdout);
   }
+  return true;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare_drain PATH [JOBS]: takes all items out of a queue that nobody else uses, with what `zklock queue pull --all`
+// bare drain PATH [JOBS]: takes all items out of a queue that nobody else uses, with what `zklock queue pull --all`
 // asks of the server and no more: the next 128 items claimed in one transaction and read, the ones before written to
 // standard output and removed, claims and all, in another. With JOBS each item for itself, JOBS of them under way: a
 // claim with a read, and a removal.
+#include "bare.h"
 #include "bare_client.h"
 
 #include <algorithm>
@@ -96,8 +97,9 @@ class Drain {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) bare::die("usage: bare_drain PATH [JOBS]");
-  const size_t jobs = argc == 3 ? std::strtoul(argv[2], nullptr, 10) : 0;
-  Drain(argv[1], jobs > 0 ? 1 : kLot, jobs > 0 ? jobs : 2).run();
+bool bare::drain(const Words& words) {
+  if (words.empty() || words.size() > 2) return false;
+  const size_t jobs = words.size() == 2 ? std::strtoul(words[1].c_str(), nullptr, 10) : 0;
+  Drain(words[0], jobs > 0 ? 1 : kLot, jobs > 0 ? jobs : 2).run();
+  return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare_lock PATH: what a lock held for `true` costs at least. The requests of `zklock run PATH -- true`, in one
+// bare lock PATH: what a lock held for `true` costs at least. The requests of `zklock run PATH -- true`, in one
 // process; neither lease nor guard. The node above must be there.
+#include "bare.h"
 #include "bare_client.h"
 
 #include <algorithm>
@@ -45,12 +46,12 @@ void run_true() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) bare::die("usage: bare_lock PATH");
-  const std::string path = argv[1];
-  bare::Client client;
-  bare::Answer created;
-  bare::Answer listed;
+bool bare::lock(const Words& words) {
+  if (words.size() != 1) return false;
+  const std::string& path = words[0];
+  Client client;
+  Answer created;
+  Answer listed;
   client.create(path + "/_c_00000000-0000-4000-8000-000000000000-lock-",
                 R"({"host":"host","pid":1,"user":"user","command":"true","since":"2000-01-01T00:00:00Z"})",
                 ZOO_EPHEMERAL | ZOO_SEQUENCE, created);
@@ -60,11 +61,12 @@ int main(int argc, char** argv) {
   const std::string name = created.data.substr(created.data.rfind('/') + 1);
   wait_for_turn(client, path, name, listed.names);
 
-  bare::Answer read;
+  Answer read;
   client.read(path + "/" + name, true, read);
   client.await(read, "cannot read");
   run_true();
-  bare::Answer removed;
+  Answer removed;
   client.remove(path + "/" + name, removed);
   client.await(removed, "cannot remove");
+  return true;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare_push PATH <FILE: the transactions of `zklock queue push PATH <FILE`, sent as fast as the client library can:
+// bare push PATH <FILE: the transactions of `zklock queue push PATH <FILE`, sent as fast as the client library can:
 // batches of 500 items, eight in flight, a thousand items a segment. PATH is a queue that is not there yet.
+#include "bare.h"
 #include "bare_client.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 
 namespace {
@@ -87,17 +87,10 @@ class Push {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) bare::die("usage: bare_push PATH <FILE");
-  Push push(argv[1]);
-  char* line = nullptr;
-  size_t room = 0;
-  std::string item;
-  for (ssize_t size; (size = getline(&line, &room, stdin)) >= 0;) {
-    if (size > 0 && line[size - 1] == '\n') --size;
-    item.assign(line, static_cast<size_t>(size));
-    push.add(item);
-  }
-  std::free(line);
+bool bare::push(const Words& words) {
+  if (words.size() != 1) return false;
+  Push push(words[0]);
+  for (std::string item; next_line(item);) push.add(item);
   push.finish();
+  return true;
 }

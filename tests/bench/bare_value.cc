@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare_value: what `zklock value` costs at least, by the C client and nothing else.
+// bare value VERB PATH [DATA]: what `zklock value` costs at least, by the C client and nothing else.
 //
 //   get PATH | set PATH DATA   like `zklock value get`, a sync with the read; like `set` of what is there
 //   list PATH                  the names, sorted
 //   fill PATH N                N children named 00000 and so on
 //   watch PATH                 a line for each value that it sees
 //   feed PATH                  writes each line of standard input
+#include "bare.h"
 #include "bare_client.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 
 namespace {
 
@@ -66,20 +66,26 @@ void watch(bare::Client& client, const std::string& path) {
 }
 
 void feed(bare::Client& client, const std::string& path) {
-  for (std::string line; std::getline(std::cin, line);) set(client, path, line);
+  for (std::string line; bare::next_line(line);) set(client, path, line);
+}
+
+bool is_known(const std::string& verb, bool with_data) {
+  if (with_data) return verb == "set" || verb == "fill";
+  return verb == "get" || verb == "list" || verb == "watch" || verb == "feed";
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 3) bare::die("usage: bare_value VERB PATH …");
-  const std::string verb = argv[1];
-  const std::string path = argv[2];
-  bare::Client client;
+bool bare::value(const Words& words) {
+  if (words.size() < 2 || words.size() > 3 || !is_known(words[0], words.size() == 3)) return false;
+  const std::string& verb = words[0];
+  const std::string& path = words[1];
+  Client client;
   if (verb == "get") get(client, path);
-  if (verb == "set") set(client, path, argv[3]);
+  if (verb == "set") set(client, path, words[2]);
   if (verb == "list") list(client, path);
-  if (verb == "fill") fill(client, path, std::atoi(argv[3]));
+  if (verb == "fill") fill(client, path, std::atoi(words[2].c_str()));
   if (verb == "watch") watch(client, path);
   if (verb == "feed") feed(client, path);
+  return true;
 }

@@ -14,7 +14,8 @@ ZKLOCK = [BIN]
 
 
 def bare(name):
-    return [f"{HELPERS}/bare_{name}"]
+    """One of its subcommands."""
+    return [f"{HELPERS}/bare", name]
 
 
 class Sample:

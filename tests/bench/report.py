@@ -17,7 +17,7 @@ EXTENTS = {"quick": "with small counts, to see that all works: the figures say l
 
 HEAD = """# Benchmarks
 
-How fast zklock is beside its peers, and beside bare programs that make the same requests with the C client.
+How fast zklock is beside its peers, and beside a bare program that makes the same requests with the C client.
 `scripts/bench && scripts/bench scale && scripts/bench --report` measures, and writes this file of what it has found;
 nothing in it is typed by hand.
 
@@ -29,7 +29,7 @@ half of the values stands beside it (all, of less than four). Speed is claimed a
 but are this machine's. Wall time and CPU time are those of the process and all its children. Each comparison has
 servers of its own from `scripts/zk-sandbox`, one if nothing else is said, on the same machine and without waiting for
 the disk. The load that the machine had before each comparison is told too: its own servers and what ran before are in
-it. The bare programs are linked as zklock is: else it would be the linker that is compared.
+it. The bare program is linked as zklock is: else it would be the linker that is compared.
 """
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from figures import Findings
 from processes import PATIENCE, end_all
-from programs import BIN, HELPERS
+from programs import BIN, bare
 from sandbox import servers
 from shares import Share, bytes_received, enter
 
@@ -25,7 +25,7 @@ class Crowd:
     """Members that are nodes of one session."""
 
     def __init__(self, group):
-        self._process = subprocess.Popen([f"{HELPERS}/bare_crowd", group], stdin=subprocess.PIPE,
+        self._process = subprocess.Popen([*bare("crowd"), group], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, text=True)
 
     def change(self, number):

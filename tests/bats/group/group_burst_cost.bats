@@ -12,7 +12,7 @@ teardown_file() { stop_ensemble; }
 setup() {
   setup_zk
   zklock group create /g
-  coproc crowd { exec bare_crowd /g 3>&-; }
+  coproc crowd { exec bare crowd /g 3>&-; }
   change +3000
 }
 

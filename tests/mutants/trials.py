@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests that a mistake is for.
+"""Runs the tests that should notice a mutant.
 
     unit:FILTER        unit tests, by GoogleTest's filter
     bats:NAME          a file of tests/bats, by its name without .bats; NAME/TEXT: the tests with TEXT in their names
@@ -14,12 +14,12 @@ import signal
 import subprocess
 import time
 
-LONGEST = 150  # seconds for one of them; a mistake that hangs is noticed
+LONGEST = 150  # seconds for one test; a mutant that hangs counts as noticed
 SANDBOX_OPTIONS = ("--tick", "250", "--set", "maxSessionTimeout=60000")
 
 
 class Servers:
-    """One server for all tests of a worker: each test has a chroot of its own there."""
+    """One server for all tests of a worker. Each test has a chroot of its own there."""
 
     def __init__(self, tree):
         words = [f"{tree}/scripts/zk-sandbox", *SANDBOX_OPTIONS, "--", "sh", "-c", "env | grep ^ZKLOCK_; echo; exec cat"]
@@ -34,7 +34,7 @@ class Servers:
 
 
 class Trial:
-    """What runs one test, in a build of the mutants."""
+    """Runs single tests in a build of the mutants."""
 
     def __init__(self, tree, build, log):
         self._tree = tree
@@ -48,7 +48,6 @@ class Trial:
     def words_of(self, test):
         kind, _, what = test.partition(":")
         if kind == "unit":
-            # A hard error in one is no reason to lose the others, but it is a failure.
             return [f"{self._build}/tests/unit_tests", "--gtest_brief=1", f"--gtest_filter={what}"]
         if kind == "bats":
             name, _, text = what.partition("/")
@@ -60,10 +59,10 @@ class Trial:
             return [f"{self._build}/tests/{what}_model", "--quick"]
         if kind == "faults":
             return [f"{self._tree}/tests/faults/run", *what.split()]
-        raise ValueError(f"what kind of a test is '{test}'?")
+        raise ValueError(f"unknown kind of test: '{test}'")
 
     def is_there(self, test):
-        """Whether there is one of that name: else it would always pass."""
+        """Returns whether a test of that name exists. If not, it would always pass."""
         words = self.words_of(test)
         if test.startswith("unit:"):
             listed = subprocess.run([*words, "--gtest_list_tests"], check=False, stdout=subprocess.PIPE, text=True).stdout
@@ -74,7 +73,7 @@ class Trial:
         return True
 
     def passes(self, test, number):
-        """Whether it does with that mistake, 0: without any."""
+        """Returns whether the test passes with that mutant; 0: without any."""
         environment = {**os.environ, **self._servers.environment, "ZKLOCK_MUTANT": str(number),
                        "ZKLOCK_BIN": f"{self._build}/zklock", "ZKLOCK_HELPERS": f"{self._build}/tests"}
         with open(self._log, "ab") as log:
@@ -86,14 +85,14 @@ class Trial:
             try:
                 return process.wait(LONGEST) == 0
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGTERM)  # bats clears up
+                os.killpg(process.pid, signal.SIGTERM)  # bats cleans up
                 return False
             finally:
                 finish(process)
 
 
 def with_usual_signals():
-    """However we were started: in the background of a script INT and QUIT are ignored."""
+    """Restores the signals: a script ignores INT and QUIT in what it starts in the background."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,34 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes, and how they get into the source: all at once, each behind a switch.
+"""Puts mutants (mutant_files.py) into the source: all of them at once, each behind a switch.
 
-    [[mutant]]
-    name = "fence-at-T"                   # unique among all files
-    file = "src/zk/timing.h"
-    within = "return session_timeout * 2 / 3;"   # where `old` alone stands more than once
-    old = "session_timeout * 2 / 3"       # as it stands in the source, found there exactly once
-    new = "session_timeout"
-    tests = ["unit:LeaseTest*"]           # trials.py
-    point = 4                             # of a list of survivors that somebody has made
-    equivalent = "why no test can tell"   # only where that is so
-
-What ends in ";" or "}" is statements, and becomes an if; `new` may be empty there. All else is an expression. Mistakes
-may have the same `old`, or one within the other's.
+A mutant of an expression becomes a choice, and a mutant of statements becomes an if.
 """
 
-import glob
 import os
 import re
-import tomllib
-import zlib
-from dataclasses import dataclass
 
-KEYS = {"name", "file", "within", "old", "new", "tests", "point", "equivalent"}
 SWITCH_FILE = "mutant_switch.h"  # in src, which all that is compiled finds
-SWITCH = """// Which mistake is on: see weave.py.
+SWITCH = """// Which mutant is on: see weave.py.
 #pragma once
 #include <cstdlib>
 #include <type_traits>
-// A mistake may do what our own code must not.
+// A mutant may do what our own code must not.
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -48,83 +32,40 @@ constexpr bool zklock_mutant_is(int number) {
 """
 
 
-class Stale(Exception):
-    """A mistake that does not fit the source, or the format."""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    number: int
-    area: str  # its file's name
-    name: str
-    file: str
-    old: str
-    new: str
-    tests: tuple
-    within: str = ""
-    point: int = 0
-    equivalent: str = ""
-
-
-def number_of(name):
-    """The same whatever other mistakes there are: what they are not in needs no compiling."""
-    return zlib.crc32(name.encode()) % 1_000_000_000 + 1
-
-
-def read_mutants(folder):
-    mutants = []
-    for path in sorted(glob.glob(os.path.join(folder, "*.toml"))):
-        area = os.path.splitext(os.path.basename(path))[0]
-        with open(path, "rb") as file:
-            entries = tomllib.load(file).get("mutant", [])
-        for entry in entries:
-            name = f"{area}: {entry.get('name')}"
-            if unknown := set(entry) - KEYS:
-                raise Stale(f"{name}: what is {', '.join(sorted(unknown))}?")
-            if missing := {"name", "file", "old", "new", "tests"} - set(entry):
-                raise Stale(f"{name}: no {', '.join(sorted(missing))}")
-            mutants.append(Mutant(number_of(entry["name"]), area, **{**entry, "tests": tuple(entry["tests"])}))
-    names = [mutant.name for mutant in mutants]
-    if doubles := {name for name in names if names.count(name) > 1}:
-        raise Stale(f"twice: {', '.join(sorted(doubles))}")
-    if len({mutant.number for mutant in mutants}) < len(mutants):
-        raise Stale("two have one number by chance: rename one")
-    return mutants
-
-
-def once(text, part, mutant, where):
-    if text.count(part) != 1:
-        raise Stale(f"{mutant.area}: {mutant.name}: {text.count(part)} times in {where}: {part}")
-    return text.index(part)
+def pattern_of(text):
+    """Returns a regular expression for the text in which a blank matches any run of white space."""
+    return r"\s+".join(re.escape(word) for word in re.split(r"\s+", text))
 
 
 def span_of(text, mutant):
-    """(from, to) of its `old`."""
-    start, stretch = 0, text
-    if mutant.within:
-        start, stretch = once(text, mutant.within, mutant, mutant.file), mutant.within
-    start += once(stretch, mutant.old, mutant, "`within`" if mutant.within else mutant.file)
+    """Returns (from, to) of its `old`."""
+    pattern = f"{pattern_of(mutant.before)}({pattern_of(mutant.old)}){pattern_of(mutant.after)}"
+    found = list(re.finditer(pattern, text))
+    if len(found) != 1:
+        raise mutant.stale(f"{len(found)} times in {mutant.file}: {mutant.before}{mutant.old}{mutant.after}")
+    start, end = found[0].span(1)
     check_is_run(text, start, mutant)
-    return start, start + len(mutant.old)
+    return start, end
 
 
 def check_is_run(text, start, mutant):
-    """The compiler knows a constant before there is a switch."""
+    """The compiler evaluates a constant, so no switch can change it."""
     statement = re.split(r"[;{}]", text[:start])[-1]
     if re.match(r"\s*(//.*\n\s*)*(static )?constexpr\b[^(]*=", statement):
-        raise Stale(f"{mutant.area}: {mutant.name}: a constant has no switch, put it where that is used: {mutant.old}")
+        raise mutant.stale("a constant has no switch; change the code that uses it")
 
 
 def switched(mutant, new, old):
     condition = f"zklock_mutant_is({mutant.number})"
-    if mutant.old.rstrip().endswith((";", "}")):
+    if mutant.is_statement():
         return f"{{ if ({condition}) {{ {new} }} else {{ {old} }} }}"
     return f"({condition} ? ({new}) : ({old}))"
 
 
 def woven(text, mutants):
-    """The source with all of them."""
-    spans = sorted(((*span_of(text, mutant), mutant) for mutant in mutants), key=lambda one: (one[0], -one[1]))
+    """Returns the source with all of them. The order in which they are given does not matter."""
+    spans = sorted(((*span_of(text, mutant), mutant) for mutant in mutants),
+                   key=lambda one: (one[0], -one[1], one[2].number))
 
     def render(start, end, inner):
         parts = []
@@ -133,7 +74,7 @@ def woven(text, mutants):
             parts.append(text[start:first])
             within = [inner.pop(0) for _ in list(inner) if inner and inner[0][0] < last]
             if any(to > last for _, to, _ in within):
-                raise Stale(f"{mutant.area}: {mutant.name}: overlaps with another one of {mutant.file}")
+                raise mutant.stale(f"overlaps with another mutant of {mutant.file}")
             parts.append(switched(mutant, mutant.new, render(first, last, within)))
             start = last
         return "".join([*parts, text[start:end]])
@@ -142,12 +83,14 @@ def woven(text, mutants):
 
 
 def weave(root, mutants):
-    """Of each file that has some: its text with them."""
+    """Returns the woven text of each file that has mutants."""
     files = {}
     for mutant in mutants:
         files.setdefault(mutant.file, []).append(mutant)
     result = {}
     for path, its in files.items():
+        if not os.path.exists(os.path.join(root, path)):
+            raise its[0].stale(f"no source file {path}")
         with open(os.path.join(root, path), encoding="utf-8") as source:
             result[path] = woven(source.read(), its)
     return result

@@ -27,7 +27,7 @@ import re
 import zlib
 from dataclasses import dataclass, replace
 
-KINDS = ("unit", "bats", "model", "faults")
+KINDS = ("unit", "recipe", "bats", "model", "faults")
 NAME = re.compile(r"([\w-]+): (.*)")
 MARKED = re.compile(r"([^«»]*)«([^«»]*)»([^«»]*)")
 

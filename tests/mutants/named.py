@@ -17,9 +17,9 @@ class NamedTests:
     def files_of(self, test):
         """Returns the files, relative to the root, that contain a test of this name; none: there is no such test."""
         kind, _, what = test.partition(":")
-        if kind == "unit":
+        if kind in ("unit", "recipe"):
             filters = what.partition("-")[0].split(":")  # GoogleTest leaves out what follows a "-"
-            return {path for name, path in self._google_tests()
+            return {path for name, path in self._google_tests(kind)
                     if any(fnmatch.fnmatchcase(name, one) for one in filters)}
         if kind == "bats":
             name, _, text = what.partition("/")
@@ -28,9 +28,9 @@ class NamedTests:
         return {path} if os.path.exists(f"{self._root}/{path}") else set()
 
     @functools.cache
-    def _google_tests(self):
+    def _google_tests(self, kind):
         """Returns (name, file) of each. GoogleTest puts an INSTANTIATE_TEST_SUITE_P's name before that of a TEST_P."""
-        files = "tests/unit/**/*_test.cc"
+        files = f"tests/{kind}/**/*_test.cc"
         instances = {suite: instance for _, (instance, suite)
                      in self._found(files, r"^INSTANTIATE_TEST_SUITE_P\((\w+),\s*(\w+),")}
         plain = self._found(files, r"^(?:ISOLATED_)?TEST(?:_F)?\((\w+),\s*(\w+)\)")

@@ -29,15 +29,17 @@ class FoundTest(unittest.TestCase):
     def expect(self, test, *paths):
         self.assertEqual(self._tests.files_of(test), set(paths), test)
 
-    def test_unit_tests_by_the_filter_of_googletest(self):
+    def test_unit_and_recipe_tests_by_the_filter_of_googletest(self):
         self.write("tests/unit/base/text_test.cc", "TEST(Text, A) {}\nTEST_F(Text, B) {}\nISOLATED_TEST(Text, C) {}\n")
         self.write("tests/unit/zk/path_test.cc",
                    "TEST_P(Path, D) {}\nINSTANTIATE_TEST_SUITE_P(Good, Path, testing::Values(1));\n")
+        self.write("tests/recipe/lock/lock_test.cc", "TEST_F(Lock, E) {}\n")
         for test in ("Text.A", "Text.B", "Text.C", "Text*", "No.Such:*.A", "Text.*-Text.A"):
             self.expect(f"unit:{test}", "tests/unit/base/text_test.cc")
         self.expect("unit:Good/Path*", "tests/unit/zk/path_test.cc")
         self.expect("unit:T*:Good*", "tests/unit/base/text_test.cc", "tests/unit/zk/path_test.cc")
-        for test in ("unit:Text", "unit:text.A", "unit:Path.D"):
+        self.expect("recipe:Lock.E", "tests/recipe/lock/lock_test.cc")
+        for test in ("unit:Text", "unit:text.A", "unit:Path.D", "unit:Lock.E", "recipe:Text.A"):
             self.expect(test)
 
     def test_bats_tests_by_file_and_a_part_of_the_name(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests that should notice a mutant.
 
-    unit:FILTER        unit tests, by GoogleTest's filter
+    unit:FILTER        tests that need no server, by GoogleTest's filter
+    recipe:FILTER      the same for tests that need servers: build/test/tests/recipe_tests
     bats:NAME          a file of tests/bats, by its name without .bats; NAME/TEXT: the tests with TEXT in their names
     model:NAME         tests/model/NAME_model.cc
     faults:OPTION…     tests/faults/run
@@ -47,8 +48,8 @@ class Trial:
 
     def words_of(self, test):
         kind, _, what = test.partition(":")
-        if kind == "unit":
-            return [f"{self._build}/tests/unit_tests", "--gtest_brief=1", f"--gtest_filter={what}"]
+        if kind in ("unit", "recipe"):
+            return [f"{self._build}/tests/{kind}_tests", "--gtest_brief=1", f"--gtest_filter={what}"]
         if kind == "bats":
             name, _, text = what.partition("/")
             files = glob.glob(f"{self._tree}/tests/bats/*/{name}.bats")
@@ -64,7 +65,7 @@ class Trial:
     def is_there(self, test):
         """Returns whether a test of that name exists. If not, it would always pass."""
         words = self.words_of(test)
-        if test.startswith("unit:"):
+        if test.startswith(("unit:", "recipe:")):
             listed = subprocess.run([*words, "--gtest_list_tests"], check=False, stdout=subprocess.PIPE, text=True).stdout
             return any(line.startswith("  ") for line in listed.splitlines())
         if test.startswith("bats:"):

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of scripts/test: what each runs. A part is a function that returns whether it has passed."""
+
+import os
+import random
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import changes
+import stamps
+from ctests import FOUND, note, noted, on_servers, run_tests, tests_in
+from memory import Memory
+from stamps import ROOT
+
+JOBS = os.cpu_count() or 1
+WAITING = 3 * JOBS  # tests at a time that wait more than they work
+QUICK, USUAL, ALL = "quick", "usual", "all"
+
+# A status that no test expects; the longest wait for a fact, in seconds: under sanitizers a start takes seven times as long.
+UNDER_SANITIZERS = {
+    "ASAN_OPTIONS": "exitcode=99:detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "LSAN_OPTIONS": f"print_suppressions=0:suppressions={ROOT}/tests/helpers/lsan.supp",
+    "ZKLOCK_TEST_WAIT": "60",
+}
+# They do not test zklock.
+NOT_OF_ZKLOCK = {"sandbox", "check_includes", "try"}
+
+
+class Scope:
+    """How much is run, and what has changed."""
+
+    def __init__(self, mode):
+        self.mode = mode
+        self.memory = Memory()
+        self.number = changes.turn(changes.head())
+        base = changes.last_passed(self.memory.passed())
+        self.changed = set(changes.changed_since(base)) if base else set()
+        if mode == QUICK:
+            self.changed = set(changes.uncommitted_or_last())
+        self.subjects = changes.subjects_of(self.changed)
+
+    def picked(self, what, names, is_changed, stamp):
+        """Those of the names that have to be run: all; or those that have changed, and an eighth of the others, without
+        what is known to have passed as it is."""
+        if self.mode == ALL:
+            return sorted(names)
+        changed = [name for name in sorted(names) if is_changed(name)]
+        eighth = [] if self.mode == QUICK else changes.eighth_of(set(names) - set(changed), self.number)
+        picked = [name for name in (*changed, *eighth) if not self.memory.has_stamp(stamp(name))]
+        print(f"{what}: {len(changed)} changed; eighth {self.number + 1} of 8 of the rest: {' '.join(eighth) or 'none'}; "
+              f"{len(changed) + len(eighth) - len(picked)} of these have passed as they are", flush=True)
+        return picked
+
+
+def succeeds(words, **more):
+    return subprocess.run(words, cwd=ROOT, check=False, **more).returncode == 0
+
+
+def quietly(log, words, **more):
+    """With its output in LOG below build/, which is shown when it fails."""
+    os.makedirs(os.path.dirname(f"{ROOT}/build/{log}"), exist_ok=True)
+    with open(f"{ROOT}/build/{log}", "w+", encoding="utf-8", errors="replace") as file:
+        passed = succeeds(words, stdout=file, stderr=subprocess.STDOUT, **more)
+        if not passed:
+            file.seek(0)
+            print(file.read(), flush=True)
+    return passed
+
+
+def at_a_time(count, work, items):
+    """What WORK gives for each."""
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, items))
+
+
+def environment(**more):
+    return {**os.environ, **more}
+
+
+def build(preset, *targets):
+    """Configures and builds a preset (CMakePresets.json) in build/PRESET."""
+    launcher = "ccache" if succeeds(["sh", "-c", "command -v ccache >/dev/null"]) else ""
+    # What another clone has compiled is known, too. But clang's precompiled headers know when their sources were made.
+    its = environment(CCACHE_BASEDIR=ROOT, CCACHE_NOHASHDIR="1",
+                      CCACHE_SLOPPINESS="" if preset == "clang" else "pch_defines,time_macros")
+    cache = f"{ROOT}/build/{preset}/CMakeCache.txt"
+    fresh = []
+    if os.path.exists(cache):
+        with open(cache, encoding="utf-8") as file:
+            fresh = [] if "CMAKE_GENERATOR:INTERNAL=Ninja" in file.read() else ["--fresh"]
+    configure = ["cmake", "--preset", preset, *fresh, f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
+    target = ["--target", *targets] if targets else []
+    return (quietly(f"{preset}/configure.log", configure, env=its)
+            and quietly(f"{preset}/build.log",
+                        ["cmake", "--build", f"build/{preset}", "--parallel", str(JOBS), *target], env=its))
+
+
+# --- what stands in the files ----------------------------------------------------------------------------------------
+
+def listed(scope, *patterns):
+    """The files of these patterns that are ours; for a quick check, those of them that have changed."""
+    paths = changes.git("ls-files", "--cached", "--others", "--exclude-standard", *patterns).splitlines()
+    return [path for path in paths if os.path.isfile(f"{ROOT}/{path}") and (scope.mode != QUICK or path in scope.changed)]
+
+
+def is_shell(path):
+    if path.endswith((".bash", ".bats")):
+        return True
+    with open(f"{ROOT}/{path}", "rb") as file:
+        first = file.readline()
+    return first.startswith(b"#!") and first.rstrip().endswith((b"sh", b"bats"))
+
+
+def check_each(words, paths):
+    """The paths in some calls of WORDS side by side."""
+    calls = [paths[at::JOBS] for at in range(JOBS)]
+    return all(at_a_time(JOBS, lambda its: not its or succeeds([*words, *its]), calls))
+
+
+def format_(scope):
+    """clang-format would change nothing"""
+    return check_each(["clang-format", "--dry-run", "-Werror", "--ferror-limit=3"], listed(scope, "*.cc", "*.h"))
+
+
+def shell(scope):
+    """shellcheck has nothing to say"""
+    return check_each(["shellcheck"], [path for path in listed(scope, "scripts", "tests", "completions", ".ci")
+                                       if is_shell(path)])
+
+
+def includes(_):
+    """the includes point down (scripts/check-includes)"""
+    return succeeds(["scripts/check-includes"])
+
+
+def words(scope):
+    """codespell knows every word, but for a few that are meant so"""
+    # Not what was recorded: pictures, certificates, histories, seeds of the fuzz targets.
+    recorded = (".svg", ".pem", ".trace", ".seeds")
+    return check_each(["codespell"], [path for path in listed(scope) if not path.endswith(recorded)])
+
+
+def scripts(_):
+    """the unit tests of what is written in Python; each mutant fits the source"""
+    folders = ("tests/check", "tests/faults", "tests/experiments", "tests/mutants", "tests/bench")
+    os.environ["ZKLOCK_HELPERS"] = f"{ROOT}/build/test/tests"
+    discover = ["python3", "-B", "-m", "unittest", "discover", "-p", "*_test.py", "-s"]
+    return all(at_a_time(JOBS, lambda folder: quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]),
+                         [folder for folder in folders if os.path.isdir(f"{ROOT}/{folder}")]))
+
+
+# --- zklock -----------------------------------------------------------------------------------------------------------
+
+def build_(_):
+    """build/test: zklock, by gcc with warnings as errors, and with traps at undefined behaviour; what its tests need"""
+    return build("test", "programs")
+
+
+def models(scope, *options):
+    """the protocols, model checked, mistakes in them that have to be found, and kept histories"""
+    names = [path[len("tests/model/"):-3] for path in listed(Scope(USUAL), "tests/model/*_model.cc")]
+    if scope.mode != ALL:
+        names = [name for name in names if not scope.memory.has_stamp(stamps.of_model(name))]
+    if not names:
+        print("models: all have passed as they are")
+        return True
+    if not build("test", *{*names, "line_model", "lease_model"}):
+        return False
+
+    def check(name):
+        result = subprocess.run([f"build/test/tests/{name}", *(options or ("--quick", "--mutants"))], cwd=ROOT, check=False,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        print(result.stdout, end="", flush=True)
+        return result.returncode == 0
+    passed = check_histories()
+    results = dict(zip(names, at_a_time(JOBS, check, names)))
+    note("failed", [name for name, good in results.items() if not good])
+    if passed:
+        scope.memory.note_stamps([stamps.of_model(name) for name, good in results.items() if good])
+    return passed and all(results.values())
+
+
+def check_histories():
+    """Those that are kept: what a model has to allow, and what it must not."""
+    folder = "tests/model/histories"
+    allowed = [path for path in stamps.files_in(f"{folder}/allowed") if path.endswith(".trace")]
+    refused = stamps.files_in(f"{folder}/refused")
+    return all(quietly("test/histories.log", [f"build/test/tests/{model}_model", "--replay", history])
+               for model in ("line", "lease") for history in allowed) and all(
+        succeeds([f"build/test/tests/{model}_model", "--refuse",
+                  *(path for path in refused if os.path.basename(path).startswith(f"{model}_"))])
+        for model in ("line", "lease"))
+
+
+def of_bats(scope):
+    """The Bats files to run, without those whose stamp says that they have passed; for a quick check, those of the
+    subjects that have changed, those that have changed themselves, and the smoke tests."""
+    labels = tests_in("build/test")
+    names = {name for name, its in labels.items() if its & {"bats", "unsanitized"}}
+    if scope.mode == QUICK:
+        changed = {f"bats.{os.path.basename(path)[:-5]}" for path in scope.changed if path.endswith(".bats")}
+        return {name for name in names if labels[name] & scope.subjects} | (changed & names) | {"bats.smoke"}
+    stamped = {f"bats.{name}" for name in stamps.TESTED if scope.memory.has_stamp(stamps.of_bats(name))}
+    return names - stamped if scope.mode == USUAL else names
+
+
+def bats(scope):
+    """the program on real servers; where a promise is kept while something fails, over TLS"""
+    names = of_bats(scope)
+    if not build("test", "programs") or not run_tests("build/test", names, WAITING, tls=True):
+        return False
+    scope.memory.note_stamps([stamps.of_bats(name) for name in stamps.TESTED if f"bats.{name}" in names])
+    return True
+
+
+def faults(_, *options):
+    """contenders for one lock while things fail, and a checker; over TLS when the seed is odd"""
+    if not build("test", "programs"):
+        return False
+    os.environ.update(ZKLOCK_BIN=f"{ROOT}/build/test/zklock", ZKLOCK_HELPERS=f"{ROOT}/build/test/tests")
+    if "--seed" not in options:
+        options = ("--seed", str(random.SystemRandom().randrange(10000)), *options)
+    if int(options[options.index("--seed") + 1]) % 2 and "--tls" not in options:
+        options = (*options, "--tls")
+    return run_faults(options)
+
+
+def run_faults(options):
+    """What was only late gets a second try with the same seed, as a test does; what should never have happened does not."""
+    status = subprocess.run(["tests/faults/run", *options], cwd=ROOT, check=False).returncode
+    if status != 3:
+        return status == 0
+    print(f"== second try: faults {' '.join(options)}", flush=True)
+    if not succeeds(["tests/faults/run", *options]):
+        return False
+    note("flaky", [f"faults {' '.join(options)}"])
+    return True
+
+
+# --- under sanitizers -------------------------------------------------------------------------------------------------
+
+def clang(_):
+    """build/clang: zklock, unit tests and fuzz targets by clang, under address and undefined-behaviour sanitizers"""
+    return build("clang", "zklock", "unit_tests", "recipe_tests", "fuzz_targets")
+
+
+def run_sanitized(preset, names, suffix=""):
+    os.environ.update(UNDER_SANITIZERS)
+    return run_tests(f"build/{preset}", names, WAITING, suffix=suffix)
+
+
+def of_kind(preset, kind):
+    return {name for name, labels in tests_in(f"build/{preset}").items() if kind in labels}
+
+
+def unit(_):
+    """unit tests, under sanitizers"""
+    return build("clang", "unit_tests") and run_sanitized("clang", of_kind("clang", "unit"))
+
+
+def recipe(scope):
+    """tests of recipes on real servers and through a proxy, under sanitizers; for a quick check, of what has changed"""
+    if not build("clang", "recipe_tests"):
+        return False
+    labels = tests_in("build/clang")
+    names = {name for name, its in labels.items() if "recipe" in its}
+    if scope.mode == QUICK:
+        names = {name for name in names if labels[name] & scope.subjects}
+    return run_sanitized("clang", names)
+
+
+def fuzz(_):
+    """each fuzz target (tests/fuzz) for 2 s"""
+    # With the same random numbers each time: a change is not to fail for what has always been there.
+    return build("clang", "fuzz_targets") and succeeds(["tests/fuzz/run", "--seed", "1", "build/clang", "2"])
+
+
+# --- what is the same from change to change ---------------------------------------------------------------------------
+
+def tidy(scope):
+    """clang-tidy has nothing to say of src (.clang-tidy), and each file includes what it uses: those that have changed,
+    and an eighth of the others"""
+    if not build("tidy", "zklock_commit"):
+        return False
+    version = subprocess.run(["clang-tidy", "--version"], check=False, stdout=subprocess.PIPE, text=True).stdout
+    # What the build has not is not to be judged by its flags.
+    paths = [path for path in changes.git("ls-files", "src/*.cc").splitlines()
+             if os.path.basename(path) not in ("fmt.cc", "no_tls.cc")]
+    stamp = lambda path: stamps.of_tidy(path, version)
+    picked = scope.picked("tidy", paths, lambda path: scope.changed & set(stamps.included(path)), stamp)
+
+    def check(path):
+        return succeeds(["clang-tidy", "--quiet", "-p", "build/tidy", path], stderr=subprocess.DEVNULL)
+    results = dict(zip(picked, at_a_time(JOBS, check, picked)))
+    note("failed", [path for path, good in results.items() if not good])
+    scope.memory.note_stamps([stamp(path) for path, good in results.items() if good])
+    return all(results.values())
+
+
+def failsafe(scope):
+    """the Bats files fail with a zklock that does nothing and claims success: those that have changed, and an eighth"""
+    names = [os.path.basename(path)[:-5] for path in changes.git("ls-files", "tests/bats/*/*.bats").splitlines()]
+    names = [name for name in names if name not in NOT_OF_ZKLOCK]
+    picked = scope.picked("failsafe", names, lambda name: stamps.bats_file(name) in scope.changed, stamps.of_failsafe)
+    if not picked:
+        return True
+    os.environ.update(ZKLOCK_BIN=f"{ROOT}/tests/helpers/always-0", ZKLOCK_TEST_WAIT="1",
+                      ZKLOCK_HELPERS=f"{ROOT}/build/test/tests")
+    os.makedirs(FOUND, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOUND) as folder:
+        succeeds(on_servers(["xargs", "-n", "1", "-P", str(WAITING), "tests/check/must-fail", folder]),
+                 input="\n".join(map(stamps.bats_file, picked)), text=True)
+        good = {name for name in picked if os.path.exists(f"{folder}/{name}.bats")}
+    note("failed", [f"{name}.bats with a zklock that does nothing" for name in set(picked) - good])
+    scope.memory.note_stamps([stamps.of_failsafe(name) for name in good])
+    return len(good) == len(picked)
+
+
+def rest(scope):
+    """an eighth of what is left out otherwise: Bats files under sanitizers, and without TLS those that had it"""
+    plain = changes.eighth_of(of_kind("test", "tls"), scope.number)
+    asan = changes.eighth_of(of_kind("clang", "asan"), scope.number)
+    print(f"rest, eighth {scope.number + 1} of 8: without TLS {' '.join(plain)}; under sanitizers {' '.join(asan)}",
+          flush=True)
+    return (run_tests("build/test", plain, WAITING, suffix=" without TLS") and build("clang")
+            and run_sanitized("clang", asan, suffix=" under sanitizers"))
+
+
+# --- only in `all` ----------------------------------------------------------------------------------------------------
+
+def plain(_):
+    """without TLS, those Bats files that the part bats has run over TLS; the faults both ways"""
+    return (run_tests("build/test", of_kind("test", "tls"), WAITING, suffix=" without TLS")
+            and faults(None, "--seed", str(2 * random.SystemRandom().randrange(5000)))
+            and faults(None, "--seed", str(2 * random.SystemRandom().randrange(5000) + 1)))
+
+
+def gcc(_):
+    """unit tests and tests of recipes in build/test: by gcc, and without sanitizers"""
+    return build("test") and run_tests("build/test", of_kind("test", "unit") | of_kind("test", "recipe"), WAITING)
+
+
+def sanitize(_):
+    """the same, and Bats files, in build/sanitize: under gcc's sanitizers"""
+    names = lambda: of_kind("sanitize", "unit") | of_kind("sanitize", "recipe") | of_kind("sanitize", "asan")
+    return build("sanitize") and run_sanitized("sanitize", names(), suffix=" under gcc's sanitizers")
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+def package(_):
+    """the Debian package, the RPM and the tarball, in clean Debians; needs root and the network (tests/package/run)"""
+    if os.geteuid() != 0:
+        print("test: package must be root")
+        return False
+    files = "build/package/files"
+    return (succeeds(["scripts/setup", "package"]) and build("release") and succeeds(["rm", "-rf", files])
+            and quietly("release/package.log", ["cpack", "--config", "build/release/CPackConfig.cmake", "-G", "DEB;RPM;TGZ",
+                                                "-B", files])
+            and succeeds(["tests/package/run", files, "build/package"]))
+
+
+# Each with the seconds that it usually takes on a machine of which nothing is remembered, a slow one: a part that takes
+# twice as long hangs.
+PARTS = {
+    "format": (format_, 60), "shell": (shell, 120), "includes": (includes, 60), "words": (words, 60),
+    "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "bats": (bats, 1800),
+    "faults": (faults, 500), "clang": (clang, 1200), "unit": (unit, 300), "recipe": (recipe, 600), "fuzz": (fuzz, 120),
+    "tidy": (tidy, 900), "failsafe": (failsafe, 600), "rest": (rest, 900),
+    "plain": (plain, 1800), "gcc": (gcc, 1200), "sanitize": (sanitize, 2400), "package": (package, 3600),
+}
+IN = {
+    QUICK: ("format", "shell", "includes", "words", "build", "unit", "recipe", "models", "bats"),
+    USUAL: ("format", "shell", "includes", "words", "build", "scripts", "models", "clang", "unit", "recipe", "fuzz", "bats",
+            "faults", "tidy", "failsafe", "rest"),
+    ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "clang", "unit", "recipe", "fuzz", "bats",
+          "tidy", "failsafe", "plain", "gcc", "sanitize"),
+}

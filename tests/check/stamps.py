@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stamps: a digest of all that a test depends on. What has passed with that digest need not be run again.
+
+Only for tests of which it can be told by their files what they depend on: the tests of documents, completions, scripts,
+the models, clang-tidy, and whether a Bats file can fail.
+"""
+
+import functools
+import glob
+import hashlib
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Of Bats files: what they test, besides themselves and what they load. A folder stands for all that is in it.
+TESTED = {
+    "bench": ("scripts/bench", "scripts/zk-sandbox", "tests/bench", "README.md"),
+    "check_includes": ("scripts/check-includes", "src"),
+    "complete_options": ("completions", "src/command", "src/base", "tests/helpers/tab.py"),
+    "docs": ("scripts/check-docs", "man", "completions", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
+             "BENCHMARKS.md", "scripts/zk-sandbox", "src/command", "src/base"),
+    "install": ("CMakeLists.txt", "CMakePresets.json", "scripts", "man", "completions", "src/command", "LICENSE", "README.md"),
+    "picture": ("scripts/picture", "man", "src/command"),
+    "sandbox": ("scripts/zk-sandbox", "tests/helpers/znode.cc"),
+    "try": ("scripts/try", "scripts/setup", "scripts/zk-sandbox"),
+}
+
+
+@functools.lru_cache(maxsize=None)
+def content_of(path):
+    with open(os.path.join(ROOT, path), "rb") as file:
+        return file.read()
+
+
+def files_in(path):
+    if os.path.isfile(os.path.join(ROOT, path)):
+        return [path]
+    found = glob.glob(f"{ROOT}/{path}/**", recursive=True)
+    return sorted(os.path.relpath(one, ROOT) for one in found if os.path.isfile(one) and "__pycache__" not in one)
+
+
+def stamp_of(name, paths, *words):
+    """NAME says which test it is; each of PATHS, with what it is called, and WORDS are what it depends on."""
+    digest = hashlib.sha256("\0".join((name, *words)).encode())
+    for path in sorted({file for path in paths for file in files_in(path)}):
+        digest.update(f"\0{path}\0".encode())
+        digest.update(content_of(path))
+    return f"{name}:{digest.hexdigest()[:24]}"
+
+
+def included(path, folders=("src", "tests"), known=None):
+    """PATH and what it includes of ours, directly or not."""
+    known = {} if known is None else known
+    if path in known:
+        return known
+    known[path] = True
+    text = content_of(path).decode(errors="replace")
+    for name in re.findall(r'^\s*#include "([^"]+)"', text, re.MULTILINE):
+        for candidate in (os.path.join(os.path.dirname(path), name), *(f"{folder}/{name}" for folder in folders)):
+            if os.path.isfile(os.path.join(ROOT, candidate)):
+                included(os.path.normpath(candidate), folders, known)
+                break
+    return known
+
+
+def bats_file(name):
+    paths = glob.glob(f"{ROOT}/tests/bats/*/{name}.bats")
+    return os.path.relpath(paths[0], ROOT) if paths else ""
+
+
+def with_loaded(name):
+    """The Bats file and those that it may load."""
+    return [bats_file(name), *sorted(os.path.relpath(one, ROOT) for one in glob.glob(f"{ROOT}/tests/bats/*.bash"))]
+
+
+def of_bats(name):
+    """None for a Bats file of which nobody can tell what it depends on: it tests zklock."""
+    return stamp_of(f"bats.{name}", [*with_loaded(name), *TESTED[name]]) if name in TESTED else None
+
+
+def of_failsafe(name):
+    return stamp_of(f"failsafe.{name}", [*with_loaded(name), "tests/helpers/always-0"])
+
+
+def of_tidy(path, version):
+    return stamp_of(f"tidy.{path}", [*included(path), ".clang-tidy", "CMakePresets.json"], version)
+
+
+def of_model(name):
+    """A model calls functions of src: those of the headers that it includes."""
+    paths = [path for path in glob.glob(f"{ROOT}/tests/model/*") if os.path.isfile(path)]
+    others = [os.path.relpath(path, ROOT) for path in paths if not path.endswith("_model.cc")]
+    ours = [f"tests/model/{name}.cc", *others]
+    headers = {header for path in ours if path.endswith((".cc", ".h")) for header in included(path)}
+    sources = [header[:-2] + ".cc" for header in headers if header.endswith(".h")]
+    found = [path for path in (*headers, *sources) if os.path.isfile(os.path.join(ROOT, path))]
+    return stamp_of(f"model.{name}", [*ours, *found, "tests/model/histories"])

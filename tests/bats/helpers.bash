@@ -12,10 +12,24 @@
 # shellcheck shell=bash
 set -u
 bats_require_minimum_version 1.5.0
-bats_load_library bats-support
-bats_load_library bats-assert
 
-repo=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
+# Does what bats_load_library does. Most libraries find each of their files by a `dirname`, and those processes cost more
+# than all else that a test needs from here.
+load_library() {
+  local folder folders file
+  IFS=: read -ra folders <<<"$BATS_LIB_PATH"
+  for folder in "${folders[@]}"; do
+    [[ -d $folder/$1/src ]] || continue
+    # shellcheck disable=SC1090
+    for file in "$folder/$1"/src/*.bash; do source "$file"; done
+    return
+  done
+  bats_load_library "$1"
+}
+load_library bats-support
+load_library bats-assert
+
+repo=${BASH_SOURCE[0]%/tests/bats/*}
 export ZKLOCK_BIN=${ZKLOCK_BIN:-$repo/build/test/zklock}
 export PATH=${ZKLOCK_HELPERS:-$repo/build/test/tests}:$PATH
 
@@ -69,24 +83,24 @@ ensemble() {
 
 stop_ensemble() { [[ -z $ZKLOCK_SANDBOX ]] || zk_sandbox stop; }
 
-# The processes of this test, but not the servers that it may have restarted.
-marked() {
+# find_marked: sets `marked` to the processes of this test, but not the servers that it may have restarted.
+find_marked() {
   local file files
-  mapfile -t files < <(env -u ZKLOCK_TEST grep -lzxF -e "ZKLOCK_TEST=$BATS_TEST_TMPDIR" \
-    /proc/[0-9]*/environ 2>/dev/null)
+  marked=()
+  mapfile -t files < <(ZKLOCK_TEST='' exec grep -lzxF -e "ZKLOCK_TEST=$BATS_TEST_TMPDIR" /proc/[0-9]*/environ 2>/dev/null)
   for file in "${files[@]}"; do
     grep -qzF -e -Dzklock.sandbox= "${file%/*}/cmdline" 2>/dev/null && continue
     file=${file#/proc/}
-    echo "${file%/*}"
+    marked+=("${file%/*}")
   done
 }
 
 # Bats calls teardown in a trap, where a bare `return` gives the status from before the trap.
 none_marked() {
-  local pids
-  mapfile -t pids < <(marked)
-  ((${#pids[@]} == 0)) && return 0
-  kill -KILL "${pids[@]}" 2>/dev/null
+  local marked
+  find_marked
+  ((${#marked[@]} == 0)) && return 0
+  kill -KILL "${marked[@]}" 2>/dev/null
   return 1
 }
 
@@ -96,34 +110,55 @@ end_all() { wait_until "all processes of the test end" none_marked; }
 # --- waiting -------------------------------------------------------------------------------------
 
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
-is_past() { (($(now_us) > $1)); }
+is_past() { ((${EPOCHREALTIME/[.,]/} > $1)); }
 
-# wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not.
+# pause SECONDS: sleeps without a process, by reading from a pipe that nobody writes to.
+pause() {
+  local pipe=$BATS_FILE_TMPDIR/never_written
+  [[ -p $pipe ]] || mkfifo "$pipe" 2>/dev/null || [[ -p $pipe ]] || return
+  read -rt "$1" _ <>"$pipe" || true
+}
+
+# wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not. It starts no process of its own.
 wait_until() {
   local what=$1 deadline
   shift
-  deadline=$(($(now_us) + ${ZKLOCK_TEST_WAIT:-20} * 1000000))
+  deadline=$((${EPOCHREALTIME/[.,]/} + ${ZKLOCK_TEST_WAIT:-20} * 1000000))
   until "$@" >/dev/null 2>&1; do
-    (($(now_us) < deadline)) || fail "waited in vain until: $what" || return 1
-    sleep 0.05
+    ((${EPOCHREALTIME/[.,]/} < deadline)) || fail "waited in vain until: $what" || return 1
+    pause 0.05
   done
 }
 
-# A zombie is gone: whether somebody reaps it is not what is tested.
-is_gone() {
+# has_state STATES PID: one of these letters, or it is not there any more and has X.
+has_state() {
   local stat
-  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+  { read -r stat <"/proc/$2/stat"; } 2>/dev/null || stat=') X'
   stat=${stat##*) }
-  [[ ${stat%% *} == [ZX] ]]
+  [[ ${stat%% *} == [$1] ]]
 }
+
+# A zombie is gone: whether somebody reaps it is not what is tested.
+is_gone() { has_state ZX "$1"; }
+
+is_stopped() { has_state T "$1"; }
 
 wait_gone() {
   local pid
   for pid in "$@"; do wait_until "process $pid is gone" is_gone "$pid"; done
 }
 
+# has_text TEXT FILE: FILE contains TEXT, which has no NUL.
+has_text() {
+  local part
+  while IFS= read -rd '' part || [[ -n $part ]]; do
+    [[ $part != *"$1"* ]] || return 0
+  done <"$2"
+  return 1
+}
+
 # wait_for TEXT FILE: until FILE has a line that contains TEXT.
-wait_for() { wait_until "'$1' in $2" grep -qF -e "$1" -- "$2"; }
+wait_for() { wait_until "'$1' in $2" has_text "$1" "$2"; }
 
 # --- running -------------------------------------------------------------------------------------
 
@@ -155,12 +190,17 @@ show_run() {
   } | batslib_decorate "unexpected exit status"
 }
 
-# expect_status N CMD…: runs CMD, which has to end with N; then $output and $stderr hold what it said.
+# apart FILE CMD…: with its standard error in FILE.
+apart() { "${@:2}" 2>"$1"; }
+
+# expect_status N CMD…: runs CMD, which has to end with N; then $output and $stderr hold what it said. `run
+# --separate-stderr` would start a `mktemp` for each.
 expect_status() {
-  local expected=$1 flags=(--separate-stderr)
+  local expected=$1 flags=() file=$BATS_TEST_TMPDIR.stderr.$BASHPID
   shift
-  if ((expected == 127)); then flags+=(-127); fi # else Bats warns of a command not found
-  run "${flags[@]}" "$@" || true
+  if ((expected == 127)); then flags=(-127); fi # else Bats warns of a command not found
+  run "${flags[@]}" apart "$file" "$@" || true
+  read -rd '' stderr <"$file" || true
   ((status == expected)) || { show_run "$@" | fail; }
 }
 
@@ -196,7 +236,7 @@ declare -gA pid=()
 begin() {
   local name=$1
   shift
-  background zklock run "$@" -c "echo \$\$ >$name.held; until [ -e $name.go ]; do sleep 0.02; done" \
+  background zklock run "$@" -c "echo \$\$ >$name.held; exec await_file $name.go" \
     >"$name.out" 2>"$name.err"
   pid[$name]=$!
 }
@@ -228,7 +268,11 @@ let_all_go() {
 
 count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
 
-has_nodes() { (($(count_nodes "$1") == $2)); }
+has_nodes() {
+  local nodes
+  mapfile -t nodes < <(exec znode ls "$1" 2>/dev/null)
+  ((${#nodes[@]} == $2))
+}
 
 # its_node [LOCK]: the path of the only contender of it, or of /l.
 its_node() { echo "${1:-/l}/$(znode ls "${1:-/l}")"; }
@@ -280,7 +324,13 @@ start_relay() {
 }
 
 # Of a list of servers.
-relayed_ports() { sed -n 's/^port /127.0.0.1:/p' relayed | paste -sd,; }
+relayed_ports() {
+  local word number ports=''
+  while read -r word number; do
+    if [[ $word == port ]]; then ports+=,127.0.0.1:$number; fi
+  done <relayed
+  echo "${ports#,}"
+}
 
 # The child of zklock: its guard.
 guard_of() { pgrep -P "$1"; }

@@ -11,7 +11,7 @@ visit() {
   local name=$1
   shift
   background zklock run "$@" >"$name.out" 2>"$name.err" \
-    -c "echo in $name >>history; until [ -e $name.go ]; do sleep 0.02; done; echo out $name >>history"
+    -c "echo in $name >>history; await_file $name.go; echo out $name >>history"
   # shellcheck disable=SC2034
   pid["$name"]=$!
 }

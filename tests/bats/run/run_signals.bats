@@ -311,6 +311,5 @@ assert_all_gone() {
   assert_equal "$(<stderr)" ""
 }
 
-is_stopped() { [[ $(<"/proc/$1/stat") == *") T "* ]]; }
 has_left() { (($(ps -o pgid= -p "$1") != $2)); }
 is_not_stopped() { [[ $(<"/proc/$1/stat") != *") T "* ]]; }

@@ -63,8 +63,9 @@ both() {
 }
 
 none_is_left() {
-  local one
-  for one in $(marked); do
+  local one marked
+  find_marked
+  for one in "${marked[@]}"; do
     [[ $(tr '\0' ' ' <"/proc/$one/cmdline") != *"$ZKLOCK_BIN"* ]] || fail "zklock is left: $one" || return
   done
 }

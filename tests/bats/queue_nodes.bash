@@ -5,20 +5,20 @@
 
 # make_queue QUEUE: an empty one, without a segment.
 make_queue() {
-  local folder
-  znode create "$1" "zklock queue 1"
-  for folder in items dead pushing waiting; do znode create "$1/$folder"; done
+  znode create "$1" "zklock queue 1" "$1/items" '' "$1/dead" '' "$1/pushing" '' "$1/waiting" ''
 }
 
 # put SEGMENT NUMBER TEXT…: items, the first with that number, into a segment ("/q/items/100-0000000000"), which is
 # made where it is missing.
 put() {
-  local into=$1 number=$2 text
+  local into=$1 number=$2 text path nodes=()
   shift 2
   for text in "$@"; do
-    znode create "$into/token-$(printf %010d "$number")" "$text"
+    printf -v path '%s/token-%010d' "$into" "$number"
+    nodes+=("$path" "$text")
     number=$((number + 1))
   done
+  ((${#nodes[@]} == 0)) || znode create "${nodes[@]}"
 }
 
 # The usual queue: /q with a segment, and these items in it.

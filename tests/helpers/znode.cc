@@ -2,7 +2,7 @@
 // znode VERB PATH [DATA]: looks at and changes nodes behind zklock's back; "/" is the chroot of ZKLOCK_SERVERS.
 //
 //   ls | get | stat | acl     print; stat as NAME=NUMBER lines
-//   create PATH [DATA]        the nodes above it too
+//   create PATH [DATA]        the nodes above it too; more pairs of PATH and DATA may follow
 //   set PATH DATA | rm        rm: with all below it
 //   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
 //                             it gets TERM
@@ -157,9 +157,17 @@ void make_chroot(const std::string& servers) {
   zookeeper_close(handle);
 }
 
+// The nodes that `words` has pairs of path and data of, up to the first failure.
+Result create_each(zhandle_t* handle, const std::vector<std::string>& words) {
+  Result made;
+  for (size_t i = 0; i < words.size() && made.code == ZOK; i += 2) {
+    made = create_all(handle, words[i], i + 1 < words.size() ? words[i + 1] : "");
+  }
+  return made;
+}
+
 Result act(zhandle_t* handle, const std::string& verb, const std::string& path, const std::string& data) {
   if (verb == "ls") return children(handle, path);
-  if (verb == "create") return create_all(handle, path, data);
   if (verb == "stand") {
     create_all(handle, path.substr(0, path.rfind('/')), "");
     return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
@@ -219,7 +227,8 @@ int main(int argc, char** argv) {
   if (verb == "create" || verb == "stand") make_chroot(servers);
   zhandle_t* handle = zookeeper_init(servers.c_str(), nullptr, verb == "claim" ? 60000 : 10000, nullptr, nullptr, 0);
   if (!handle) return 70;
-  const Result result = act(handle, verb, path, argc > 3 ? argv[3] : "");
+  const Result result = verb == "create" ? create_each(handle, {argv + 2, argv + argc})
+                                         : act(handle, verb, path, argc > 3 ? argv[3] : "");
   if (result.code == ZOK) print(verb, result);
   std::fflush(stdout);
   while (stays && result.code == ZOK && !terminated) turn(handle);

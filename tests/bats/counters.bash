@@ -3,21 +3,47 @@
 #
 # shellcheck shell=bash
 
-# To be started by setup_file. With a session timeout of 60s nobody pings within a test.
-counted_server() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000; }
+# counted_server [OPTION…]: for setup_file; the options are zk-sandbox's. With a session timeout of 60s nobody pings within
+# a test.
+counted_server() {
+  ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000 "$@" || return
+  local address=${ZKLOCK_PLAIN_SERVERS:-$ZKLOCK_SERVERS}
+  export ZKLOCK_COUNTED=${address/://}
+}
 
 # A word costs a request and two answers, or more if it is a long one, so they are counted.
 word() {
+  local server
   printf . >>words
-  zk_sandbox word 1 "$1"
+  exec {server}<>"/dev/tcp/$ZKLOCK_COUNTED" || return
+  printf %s "$1" >&"$server"
+  cat <&"$server"
+  exec {server}>&-
 }
 
 # count NAME: of mntr's.
-count() { word mntr | awk -v name="zk_$1" '$1 == name { print $2 }'; }
+count() { word mntr | awk -v name="zk_$1" '$1 == name { print $2; found = 1 } END { exit !found }'; }
+
+# How often a word was sent.
+words_sent() {
+  local each=''
+  read -r each <words || true
+  sent=${#each}
+}
 
 # requests, answers: without the words; an event for a watch is an answer too.
-requests() { echo $(($(count packets_received) - $(wc -c <words))); }
-answers() { echo $(($(count packets_sent) - 2 * $(wc -c <words))); }
+requests() {
+  local number sent
+  number=$(count packets_received) || return
+  words_sent
+  echo $((number - sent))
+}
+answers() {
+  local number sent
+  number=$(count packets_sent) || return
+  words_sent
+  echo $((number - 2 * sent))
+}
 
 # The number of transactions so far.
 writes() { printf '%d\n' "$(word srvr | awk '/^Zxid/ { print $2 }')"; }

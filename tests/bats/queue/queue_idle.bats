@@ -9,7 +9,7 @@ load ../queue_nodes
 load ../counters
 
 # A packet of 100 kB, and they close the connection.
-setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000 --java-property jute.maxbuffer=100000; }
+setup_file() { counted_server --set maxSessionTimeout=60000 --java-property jute.maxbuffer=100000; }
 
 teardown_file() { stop_ensemble; }
 

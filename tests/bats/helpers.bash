@@ -121,7 +121,8 @@ pause() {
 
 # wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not. It starts no process of its own.
 wait_until() {
-  local what=$1 deadline
+  local - what=$1 deadline
+  set +T # Bats traces each command of each function, which takes longer than the command
   shift
   deadline=$((${EPOCHREALTIME/[.,]/} + ${ZKLOCK_TEST_WAIT:-20} * 1000000))
   until "$@" >/dev/null 2>&1; do
@@ -196,7 +197,8 @@ apart() { "${@:2}" 2>"$1"; }
 # expect_status N CMD…: runs CMD, which has to end with N; then $output and $stderr hold what it said. `run
 # --separate-stderr` would start a `mktemp` for each.
 expect_status() {
-  local expected=$1 flags=() file=$BATS_TEST_TMPDIR.stderr.$BASHPID
+  local - expected=$1 flags=() file=$BATS_TEST_TMPDIR.stderr.$BASHPID
+  set +T # as in wait_until
   shift
   if ((expected == 127)); then flags=(-127); fi # else Bats warns of a command not found
   run "${flags[@]}" apart "$file" "$@" || true

@@ -11,7 +11,8 @@ make_queue() {
 # put SEGMENT NUMBER TEXT…: items, the first with that number, into a segment ("/q/items/100-0000000000"), which is
 # made where it is missing.
 put() {
-  local into=$1 number=$2 text path nodes=()
+  local - into=$1 number=$2 text path nodes=()
+  set +T # as in wait_until
   shift 2
   for text in "$@"; do
     printf -v path '%s/token-%010d' "$into" "$number"

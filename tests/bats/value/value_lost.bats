@@ -11,12 +11,12 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# What others do meanwhile; `meanwhile` says what came of it.
+# What others do meanwhile with the node $v; `meanwhile` says what came of it.
 nobody() { :; }
-they_set() { znode set /v theirs && meanwhile=changed; }
-they_make() { if znode create /v theirs 2>/dev/null; then meanwhile=made; else they_set; fi; }
+they_set() { znode set "$v" theirs && meanwhile=changed; }
+they_make() { if znode create "$v" theirs 2>/dev/null; then meanwhile=made; else they_set; fi; }
 they_set_what_is_there() { they_set || meanwhile=gone; }
-they_remove_the_lock() { znode rm "$node"; }
+they_remove_the_lock() { znode rm "$node" && node=''; }
 
 # through ARG…: `zklock value ARG…` through the relay.
 through() {
@@ -24,14 +24,13 @@ through() {
   pid[value]=$!
 }
 
-is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
-
 # Many times a second, because there are many runs.
 await_soon() {
-  local _
-  for _ in {1..4000}; do
+  local - _
+  set +T # as in wait_until
+  for _ in {1..2000}; do
     if "$@"; then return; fi
-    sleep 0.005
+    pause 0.01
   done
   fail "waited in vain: $*"
 }
@@ -59,7 +58,13 @@ lose() {
 }
 
 # What is there: "VALUE VERSION", or nothing.
-there() { zklock value get --json /v 2>/dev/null | jq -r 'select(.exists) | "\(.value) \(.version)"'; }
+there() {
+  local json status=0
+  json=$(zklock value get --json "$v" 2>/dev/null) || status=$?
+  if ((status == 1)); then return; fi
+  [[ $json =~ \"value\":\"([a-z]+)\",\"version\":([0-9]+), ]] || { echo "$status $json" && return; }
+  echo "${BASH_REMATCH[1]} ${BASH_REMATCH[2]}"
+}
 
 # How often ours was written: by what is there, and what others did.
 times_set() {
@@ -80,8 +85,8 @@ times_made() {
 # Of a delete: nobody else removes it.
 times_deleted() { if [[ $1 ]]; then echo 0; else echo 1; fi; }
 
-# in_turn TIMES WHO ARG…: each request and each answer is lost, one in each run; TIMES tells from what is there whether it
-# was done. $tally has how often each end came.
+# in_turn TIMES WHO ARG…: each request and each answer is lost, one in each run, which has a node $v of its own in place of
+# /v; TIMES tells from what is there whether it was done. $tally has how often each end came.
 in_turn() {
   local times=$1 who=$2 way number now often
   shift 2
@@ -89,7 +94,7 @@ in_turn() {
   for way in r a; do
     for number in {1..99}; do
       prepare
-      lose "$way" "$number" "$who" "$@" || break
+      lose "$way" "$number" "$who" "${@/%\/v/$v}" || break
       now=$(there)
       often=$("$times" "$now")
       case $often:$ended in
@@ -110,12 +115,23 @@ only() {
   for status in "${!tally[@]}"; do [[ " $* " == *" $status "* ]] || fail "$status has come" || return; done
 }
 
+# Those with the value old are made many at once.
+nodes=0
+new_node() {
+  v=/v$((nodes += 1))
+  if [[ ${1:-} && $nodes == *1 ]]; then
+    local n made=()
+    for n in {0..9}; do made+=("/v$((nodes + n))" "$1"); done
+    znode create "${made[@]}"
+  fi
+}
+
 with_old() {
-  prepare() { znode rm /v 2>/dev/null || true && znode create /v old; }
+  prepare() { new_node old; }
 }
 
 with_none() {
-  prepare() { znode rm /v 2>/dev/null || true; }
+  prepare() { new_node; }
 }
 
 @test "set: it is done once, and 69 says that others have written since" {
@@ -172,20 +188,21 @@ with_none() {
     pid[relay]=$!
   }
   # of a handshake, a sync and a read, what comes behind is the transaction's
-  lose a 4 relay_dies set --connect-timeout 2s /v mine
+  lose a 4 relay_dies set --connect-timeout 2s "$v" mine
   assert_equal "$ended" 69
   assert_regex "$(<said)" "^zklock: cannot reach ZooKeeper .*; whether it was done is not known\$"
   assert_equal "$(there)" "mine 1"
-  lose r 2 relay_dies set --connect-timeout 2s /v mine
+  lose r 2 relay_dies set --connect-timeout 2s "$v" mine
   assert_equal "$ended" 69
   refute grep -F "not known" said
 }
 
 # The node of a lock that is held, which `value` is told of as a command under it would be.
 with_lock() {
+  node=''
   prepare() {
-    znode rm /v 2>/dev/null || true
-    znode create /v old
+    new_node old
+    if [[ $node ]]; then return; fi
     end_lock
     background znode stand /l/_c_1-lock- >lock
     pid[lock]=$!
@@ -218,7 +235,7 @@ end_lock() { if [[ ${pid[lock]:-} ]]; then kill "${pid[lock]}" && wait_gone "${p
   prepare
   start_relay -a 99 "${ZKLOCK_SERVERS%/*}"
   kill -STOP "${pid[relay]}"
-  through set --connect-timeout 1s /v mine
+  through set --connect-timeout 1s "$v" mine
   expect_end 69 "${pid[value]}"
   assert_equal "$(there)" "old 0"
 }

@@ -22,7 +22,7 @@ well() { zk_sandbox word "$(zk_sandbox leader)" mntr | grep -qx $'zk_synced_foll
 
 holds_some() { (($(zklock queue count --json /q | jq .items) > 0)); }
 
-# begin_push: lines 1, 2, 3 … go into /q, as long as there is no file `last`, and 20,000 more: so it is in the midst of it
+# begin_push: lines 1, 2, 3 … go into /q, as long as there is no file `last`, and 5,000 more: so it is in the midst of it
 # when servers fail, however fast it is. What went is in the file lines.
 begin_push() {
   mkfifo input
@@ -31,9 +31,9 @@ begin_push() {
     n=0
     until [[ -e last ]]; do
       seq $((n + 1)) $((n += 500))
-      sleep 0.02
+      pause 0.02
     done
-    seq $((n + 1)) $((n + 20000))
+    seq $((n + 1)) $((n + 5000))
   } | tee lines >input &
   background zklock queue push /q <input 2>err
   pusher=$!
@@ -68,13 +68,13 @@ end_push() {
 @test "the leader is killed while items are taken out: each arrives once, in order" {
   local leader
   leader=$(zk_sandbox leader)
-  seq 30000 | zklock queue push /q
+  seq 15000 | zklock queue push /q
   background zklock queue pull --all /q >got 2>err
   local consumer=$!
   wait_until "some are out" eval '(($(wc -l <got) > 1000))'
   zk_sandbox kill "$leader"
   ZKLOCK_TEST_WAIT=120 expect_end 0 "$consumer"
   assert_equal "$(<err)" ""
-  diff got <(seq 30000)
+  diff got <(seq 15000)
   zk_sandbox restart "$leader"
 }

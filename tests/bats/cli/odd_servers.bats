@@ -87,7 +87,13 @@ begin_each() {
   done <commands
 }
 
-is_over() { [[ $(cat ./*.status 2>/dev/null | wc -l) == $(wc -l <commands) ]]; }
+is_over() {
+  local number all
+  mapfile -t all <commands
+  for ((number = 1; number <= ${#all[@]}; ++number)); do
+    [[ -s $number.status ]] || return
+  done
+}
 
 # What hangs is ended after a minute, and named by its status.
 await_each() { wait_until "all have ended" is_over; }
@@ -211,7 +217,7 @@ no_harm() {
   export ZKLOCK_CONNECT_TIMEOUT=2s
   local seed
   # A server can keep to itself that the lock is free.
-  all_subcommands | sed -E '/ -n /!s/^(run|group wait|break)/& -w 10s/; s/-w 30s/-w 10s/' >commands
+  all_subcommands | sed -E '/ -n /!s/^(run|group wait|break)/& -w 5s/; s/-w 30s/-w 5s/' >commands
   for seed in ${ODD_SEEDS:-1 2 3}; do
     odd --forge "$seed"
     rm -f ./*.status

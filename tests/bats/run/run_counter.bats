@@ -30,43 +30,44 @@ count_up() {
 
 await_counters() {
   local n
-  for ((n = 0; n < $1; ++n)); do expect_end 0 "${pid[$n]}"; done
+  # on a busy machine each turn takes a while
+  for ((n = 0; n < $1; ++n)); do ZKLOCK_TEST_WAIT=60 expect_end 0 "${pid[$n]}"; done
   assert_equal "$(cat problems*)" ""
 }
 
 reaches() { (($(<f) >= $1)); } 2>/dev/null
 
-@test "8 processes count 25 times each, on one server: 200" {
+@test "8 processes count 12 times each, on one server: 96" {
   ZKLOCK_SERVERS=$ONE_SERVER setup_zk
-  count_up 8 25
+  count_up 8 12
   await_counters 8
-  assert_equal "$(<f)" 200
+  assert_equal "$(<f)" 96
   assert_no_nodes /locks/counter
 }
 
-@test "8 processes count 25 times each, on three servers: 200" {
-  count_up 8 25
+@test "8 processes count 12 times each, on three servers: 96" {
+  count_up 8 12
   await_counters 8
-  assert_equal "$(<f)" 200
+  assert_equal "$(<f)" 96
   assert_no_nodes /locks/counter
 }
 
-@test "8 processes count 25 times each while the leader is killed and restarted: 200 (scenarios 2, 3)" {
-  count_up 8 25
-  wait_until "they count" reaches 40
+@test "8 processes count 12 times each while the leader is killed and restarted: 96 (scenarios 2, 3)" {
+  count_up 8 12
+  wait_until "they count" reaches 20
   local leader
   leader=$(zk_sandbox leader)
   zk_sandbox kill "$leader"
   wait_until "another server leads" zk_sandbox leader
   zk_sandbox restart "$leader"
   await_counters 8
-  assert_equal "$(<f)" 200
+  assert_equal "$(<f)" 96
   assert_no_nodes /locks/counter
 }
 
-@test "a lock is free when zklock has ended, fifty times over, through whichever of three servers" {
+@test "a lock is free when zklock has ended, twenty times over, through whichever of three servers" {
   local n
-  for n in {1..50}; do
+  for n in {1..20}; do
     expect_status 0 zklock run /l -- true
     expect_status 0 zklock run -n /l -- echo "$n"
     assert_output "$n"
@@ -75,7 +76,7 @@ reaches() { (($(<f) >= $1)); } 2>/dev/null
 
 @test "on three servers tokens grow from holder to holder, through whichever server" {
   local n before=0
-  for n in {1..30}; do
+  for n in {1..15}; do
     # shellcheck disable=SC2016
     expect_status 0 zklock run /l -c 'echo $ZKLOCK_TOKEN'
     assert [ "$output" -gt "$before" ]

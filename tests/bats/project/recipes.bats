@@ -216,7 +216,7 @@ setup_fleet() {
 END
   # shellcheck disable=SC2016
   stand_in systemctl 'pid=$(<"$HOST.pid"); kill "$pid"
-    while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+    tail -s 0.1 --pid="$pid" -f /dev/null
     zklock group list /groups/web | wc -l >>left
     [ -e "$HOST.broken" ] || . ./start'
   local host
@@ -366,19 +366,19 @@ readonly numbers="NUMBERS THAT NOBODY ELSE GETS"
   local n got=0 status
   script "$numbers" 2 take
   expect_error 1 "cannot get /stock: there is no such node" ./take /stock 3
-  zklock value set /stock 20
-  for n in {1..8}; do
+  zklock value set /stock 11
+  for n in {1..5}; do
     background ./take /stock 3 >"left.$n" 2>"err.$n"
     pid[h$n]=$!
   done
-  for n in {1..8}; do
+  for n in {1..5}; do
     status=0
     wait "${pid[h$n]}" || status=$?
     ((status == 1)) || { ((status == 0)) && got=$((got + 1)); } || fail "$status: $(cat err."$n")"
     assert_equal "$(<"err.$n")" ""
   done
-  assert_equal "$got" 6
-  assert_equal "$(cat left.* | sort -n | xargs)" "2 5 8 11 14 17"
+  assert_equal "$got" 3
+  assert_equal "$(cat left.* | sort -n | xargs)" "2 5 8"
   assert_equal "$(zklock value get /stock)" 2
   ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms expect_error 69 127.0.0.1:1 ./take /stock 1
 }
@@ -707,10 +707,10 @@ saved() { sqlite3 state.db "SELECT value FROM state"; }
 # --- the page ------------------------------------------------------------------------------------
 
 @test "mandoc shows the examples as they were run" {
-  local line
-  mandoc -T utf8 -O width=200 "$page" >shown
+  local line shown
+  shown=$(mandoc -T utf8 -O width=200 "$page")
   while IFS= read -r line; do
-    grep -qF -e "$line" shown || fail "not in the page: $line"
+    [[ $shown == *"$line"* ]] || fail "not in the page: $line"
   done < <(example_lines | cut -f3-)
 }
 

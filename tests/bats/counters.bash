@@ -6,7 +6,9 @@
 # counted_server [OPTION…]: for setup_file; the options are zk-sandbox's. With a session timeout of 60s nobody pings within
 # a test.
 counted_server() {
-  ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000 "$@" || return
+  # After a minute the server would remove the empty containers of earlier tests, which are transactions.
+  ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000 \
+    --java-property znode.container.checkIntervalMs=3600000 "$@" || return
   local address=${ZKLOCK_PLAIN_SERVERS:-$ZKLOCK_SERVERS}
   export ZKLOCK_COUNTED=${address/://}
 }

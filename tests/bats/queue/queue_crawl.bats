@@ -102,17 +102,17 @@ kill_worker() { pkill -KILL -P "${workers[$1]}" zklock || true; }
 # kill_guard N: one of the two of that worker.
 kill_guard() { pkill -KILL -o -P "$(pgrep -P "${workers[$1]}" zklock)" zklock || true; }
 
-@test "a crawl of 500 addresses, with fetches and workers that fail and are killed" {
+@test "a crawl of 250 addresses, with fetches and workers that fail and are killed" {
   export ZKLOCK_SESSION_TIMEOUT=2s
   disturb() {
     local n
     for n in 1 2 3 4 5 6; do
-      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 50))"
+      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 30))"
       if ((n % 3)); then kill_worker "$n"; else kill_guard "$n"; fi
     done
   }
-  crawl 500
-  check_crawl 500
+  crawl 250
+  check_crawl 250
 }
 
 @test "the same with the leader of three servers killed twice" {
@@ -122,13 +122,13 @@ kill_guard() { pkill -KILL -o -P "$(pgrep -P "${workers[$1]}" zklock)" zklock ||
   disturb() {
     local n leader
     for n in 1 2; do
-      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 70))"
+      ZKLOCK_TEST_WAIT=120 wait_until "a part is done" eval "((\$(wc -l <fetched) >= $n * 50))"
       leader=$(zk_sandbox leader)
       zk_sandbox kill "$leader"
       zk_sandbox restart "$leader"
       kill_worker "$n"
     done
   }
-  crawl 300
-  check_crawl 300
+  crawl 150
+  check_crawl 150
 }

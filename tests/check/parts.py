@@ -82,9 +82,8 @@ def environment(**more):
 def build(preset, *targets):
     """Configures and builds a preset (CMakePresets.json) in build/PRESET."""
     launcher = "ccache" if succeeds(["sh", "-c", "command -v ccache >/dev/null"]) else ""
-    # What another clone has compiled is known, too. But clang's precompiled headers know when their sources were made.
-    its = environment(CCACHE_BASEDIR=ROOT, CCACHE_NOHASHDIR="1",
-                      CCACHE_SLOPPINESS="" if preset == "clang" else "pch_defines,time_macros")
+    # What another clone has compiled is known, too.
+    its = environment(CCACHE_BASEDIR=ROOT, CCACHE_NOHASHDIR="1")
     cache = f"{ROOT}/build/{preset}/CMakeCache.txt"
     fresh = []
     if os.path.exists(cache):

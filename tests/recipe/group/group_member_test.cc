@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace group_member_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -155,5 +155,5 @@ TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
   }
 }
 
-}  // namespace
+}  // namespace group_member_test
 }  // namespace zklock::recipe

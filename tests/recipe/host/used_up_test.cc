@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace used_up_test {
 
 using namespace std::chrono_literals;
 
@@ -88,5 +88,5 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
   }
 }
 
-}  // namespace
+}  // namespace used_up_test
 }  // namespace zklock::recipe

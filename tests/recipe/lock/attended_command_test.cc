@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace attended_command_test {
 
 using namespace std::chrono_literals;
 
@@ -89,5 +89,5 @@ ISOLATED_TEST(AttendedCommand, IsNotStartedWhereItsLockIsLostAlready) {
   EXPECT_STREQ(command.loss("/l").what(), "lost /l: its node was deleted; the command was not started");
 }
 
-}  // namespace
+}  // namespace attended_command_test
 }  // namespace zklock::command

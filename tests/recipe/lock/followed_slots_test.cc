@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace followed_slots_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -135,5 +135,5 @@ TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) 
   }
 }
 
-}  // namespace
+}  // namespace followed_slots_test
 }  // namespace zklock::recipe

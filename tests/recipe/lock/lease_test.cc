@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace lease_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -197,5 +197,5 @@ TEST_F(LeaseProof, AHeartbeatTellsOfADeletionThatNobodyWatches) {
   EXPECT_EQ(lease.lost(), "/l");
 }
 
-}  // namespace
+}  // namespace lease_test
 }  // namespace zklock::recipe

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace leaving_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -125,5 +125,5 @@ TEST_F(Leaving, TheOtherLinesIsSeenToBeDone) {
   expect_left(at_a_or_b, "/a", 1);
 }
 
-}  // namespace
+}  // namespace leaving_test
 }  // namespace zklock::recipe

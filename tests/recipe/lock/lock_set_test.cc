@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace lock_set_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -345,5 +345,5 @@ TEST_F(LastSuccessTest, ARecordThatComesOrGoesMeanwhileIsNoObstacle) {
   EXPECT_EQ(last("/a"), "second");
 }
 
-}  // namespace
+}  // namespace lock_set_test
 }  // namespace zklock::recipe

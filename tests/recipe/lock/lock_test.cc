@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace lock_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -655,5 +655,5 @@ TEST(LockOnEnsemble, ACreateOvertakenByAReconnectLeavesOneContender) {
   }
 }
 
-}  // namespace
+}  // namespace lock_test
 }  // namespace zklock::recipe

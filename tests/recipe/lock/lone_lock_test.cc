@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace lone_lock_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -114,5 +114,5 @@ TEST_F(LoneLock, ThatMayNotBeGivenBackSaysSoAtOnce) {
   EXPECT_THROW(lock.check_refusal(), Failure);
 }
 
-}  // namespace
+}  // namespace lone_lock_test
 }  // namespace zklock::recipe

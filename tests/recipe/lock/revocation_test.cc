@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace revocation_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -142,5 +142,5 @@ TEST_F(Revocation, ADeleteWhoseAnswerIsLostCountsAsOurs) {
   EXPECT_EQ(observer_.children("/f"), std::vector<std::string>{"b"});
 }
 
-}  // namespace
+}  // namespace revocation_test
 }  // namespace zklock::recipe

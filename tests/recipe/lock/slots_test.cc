@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace slots_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -268,5 +268,5 @@ TEST_F(SlotsTest, ALeaseThatWasRemovedIsNoLongerWaitedFor) {
   EXPECT_EQ(at_gate(), 0u);
 }
 
-}  // namespace
+}  // namespace slots_test
 }  // namespace zklock::recipe

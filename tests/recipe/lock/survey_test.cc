@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace survey_test {
 
 using namespace std::chrono_literals;
 
@@ -116,5 +116,5 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   EXPECT_EQ(found, locks);
 }
 
-}  // namespace
+}  // namespace survey_test
 }  // namespace zklock::recipe

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace waiting_test {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -44,5 +44,5 @@ TEST_F(WaitingTest, WhatIsNeverDueIsNotLookedAtAgain) {
   EXPECT_EQ(looks_, 1);
 }
 
-}  // namespace
+}  // namespace waiting_test
 }  // namespace zklock::command

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace wake_up_test {
 
 using namespace std::chrono_literals;
 using test::Party;
@@ -158,5 +158,5 @@ TEST_F(WatchedNodeTest, ALockThatWasLookedAtInAnotherSessionIsStale) {
   EXPECT_TRUE(lock.is_stale());
 }
 
-}  // namespace
+}  // namespace wake_up_test
 }  // namespace zklock::recipe

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace overview_test {
 
 using namespace std::chrono_literals;
 using Paths = std::vector<std::string>;
@@ -263,5 +263,5 @@ TEST_F(OverviewTest, GoesOnInANewSession) {
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
 }
 
-}  // namespace
+}  // namespace overview_test
 }  // namespace zklock::recipe

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace ack_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -116,5 +116,5 @@ TEST_F(AckTest, ClaimsOfASessionThatIsOverAreLeftAlone) {
   EXPECT_EQ(other.consumer.holds(paths_of(items), soon()), (std::vector<bool>{true, true}));
 }
 
-}  // namespace
+}  // namespace ack_test
 }  // namespace zklock::recipe

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace consumer_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -376,5 +376,5 @@ TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
   }
 }
 
-}  // namespace
+}  // namespace consumer_test
 }  // namespace zklock::recipe

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace finder_test {
 
 using namespace std::chrono_literals;
 
@@ -46,5 +46,5 @@ TEST_F(FinderTest, ASegmentThatGoesMeanwhileDoesNotHideTheNext) {
   EXPECT_EQ(finder.next(10, soon()), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
 }
 
-}  // namespace
+}  // namespace finder_test
 }  // namespace zklock::recipe

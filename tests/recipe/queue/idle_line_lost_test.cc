@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace idle_line_lost_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -92,5 +92,5 @@ TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
   EXPECT_EQ(wait(waiter), End::disturbed);
 }
 
-}  // namespace
+}  // namespace idle_line_lost_test
 }  // namespace zklock::recipe

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace idle_line_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -208,5 +208,5 @@ TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
   EXPECT_LT(waiter.session.client().answers(), 100u);
 }
 
-}  // namespace
+}  // namespace idle_line_test
 }  // namespace zklock::recipe

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace pusher_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -318,5 +318,5 @@ TEST_F(PusherTest, ConnectionsThatAreLostBehindABatchAreNotLostInVain) {
   EXPECT_EQ(queue(), numbers(25));
 }
 
-}  // namespace
+}  // namespace pusher_test
 }  // namespace zklock::recipe

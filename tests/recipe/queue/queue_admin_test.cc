@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace queue_admin_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -159,5 +159,5 @@ TEST_F(QueueAdminTest, APurgeRemovesASegmentThatIsSealedAndEmptyThen) {
   EXPECT_EQ(observer_.children(layout_.items()), std::vector<std::string>{"100-0000000001"});
 }
 
-}  // namespace
+}  // namespace queue_admin_test
 }  // namespace zklock::recipe

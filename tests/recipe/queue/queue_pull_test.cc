@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace queue_pull_test {
 
 using namespace std::chrono_literals;
 using support::wait_until;
@@ -264,5 +264,5 @@ TEST_F(PullPrintTest, ConnectingIsAPartOfTheLongestIdleTime) {
   EXPECT_LT(BootClock::now(), began + 10s);
 }
 
-}  // namespace
+}  // namespace queue_pull_test
 }  // namespace zklock::command

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace queue_push_test {
 
 using support::wait_until;
 using test::FaultProxy;
@@ -90,5 +90,5 @@ TEST_F(PushTest, WhatMayBeThereTwiceAfterTheSessionsEndIsSaid) {
             "zklock: the session expired on the way: items 1 to 1 may be in /q twice\n");
 }
 
-}  // namespace
+}  // namespace queue_push_test
 }  // namespace zklock::command

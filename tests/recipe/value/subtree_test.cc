@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace subtree_test {
 
 using namespace std::chrono_literals;
 using test::Script;
@@ -72,5 +72,5 @@ TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", soon()).end, ChangeEnd::done);
 }
 
-}  // namespace
+}  // namespace subtree_test
 }  // namespace zklock::recipe

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace watched_node_test {
 
 using namespace std::chrono_literals;
 
@@ -33,5 +33,5 @@ TEST(WatchedNode, AsksForASyncOnceASession) {
   }
 }
 
-}  // namespace
+}  // namespace watched_node_test
 }  // namespace zklock::recipe

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace batch_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -92,5 +92,5 @@ TEST_F(Batch, AsksForTheStatAndForTheChildrenOfTheRootToo) {
   EXPECT_EQ(lists[1].names.size(), static_cast<size_t>(kNodes));
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace zklock::zk

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace session_page_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
@@ -30,5 +30,5 @@ TEST(SessionPage, TheServerInUseIsAskedToCloseTheSession) {
   EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::expired);
 }
 
-}  // namespace
+}  // namespace session_page_test
 }  // namespace zklock::zk

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace session_test {
 
 using namespace std::chrono_literals;
 using test::eventually;
@@ -520,5 +520,5 @@ TEST_F(SessionTest, ALongSessionDoesNotMakeAnAttemptLonger) {
   EXPECT_GE(proxy.accepted(), 2);
 }
 
-}  // namespace
+}  // namespace session_test
 }  // namespace zklock::zk

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace word_query_test {
 
 using namespace std::chrono_literals;
 
@@ -22,5 +22,5 @@ TEST(WordQuery, AServerThatDoesNotAnswerAWordIsNotAskedTheNext) {
   EXPECT_EQ(closing.accepted(), 1);
 }
 
-}  // namespace
+}  // namespace word_query_test
 }  // namespace zklock::zk

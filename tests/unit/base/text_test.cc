@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock {
-namespace {
+namespace text_test {
 
 using namespace std::string_literals;
 
@@ -198,5 +198,5 @@ TEST(Base64, HasThePublishedExamples) {
   EXPECT_EQ(base64(std::string("\xff\xfe\0", 3)), "//4A");
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace zklock

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock {
-namespace {
+namespace time_test {
 
 using namespace std::chrono_literals;
 
@@ -114,5 +114,5 @@ TEST(Time, ClockIsTheOneSinceBoot) {
   EXPECT_LT(std::chrono::abs(BootClock::now().time_since_epoch() - expected), 2s);
 }
 
-}  // namespace
+}  // namespace time_test
 }  // namespace zklock

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace health_advice_test {
 
 using support::kReleases;
 using support::reply_of;
@@ -141,5 +141,5 @@ TEST(HealthAdvice, AClientNearTheLimitAndThoseThatWereTurnedAway) {
   EXPECT_EQ(advice({one}), "a:2181: it has turned away 1 connection since it was started");
 }
 
-}  // namespace
+}  // namespace health_advice_test
 }  // namespace zklock::command

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 namespace zklock::command {
-namespace {
+namespace health_report_test {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -140,5 +140,5 @@ TEST(HealthReport, RatesAreBetweenTwoLooks) {
   EXPECT_FALSE(rates_between(before, look().servers[2], 2s)) << "one that is gone";
 }
 
-}  // namespace
+}  // namespace health_report_test
 }  // namespace zklock::command

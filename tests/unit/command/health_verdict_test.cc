@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace health_verdict_test {
 
 using namespace std::chrono_literals;
 using support::kReleases;
@@ -260,5 +260,5 @@ TEST(HealthVerdict, AProbeThatFailsIsCritical) {
   EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, ""}).level, Level::ok);
 }
 
-}  // namespace
+}  // namespace health_verdict_test
 }  // namespace zklock::command

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace item_reader_test {
 
 using Items = std::vector<std::string>;
 
@@ -83,5 +83,5 @@ TEST(ItemReader, WhatIsTooLargeIsCountedAndNotKept) {
   EXPECT_EQ(reader.oversize()->size, 3000u);
 }
 
-}  // namespace
+}  // namespace item_reader_test
 }  // namespace zklock::command

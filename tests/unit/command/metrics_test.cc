@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace metrics_test {
 
 TEST(Metrics, ALabelIsOneLineOfTextWhateverWasRead) {
   EXPECT_EQ(label_of("lock", "/a b"), R"(lock="/a b")");
@@ -30,5 +30,5 @@ TEST(Metrics, AFamilyHasAHeadOnlyWithSamples) {
   EXPECT_EQ(exposed(kOdd, std::span<const int>(even)), "");
 }
 
-}  // namespace
+}  // namespace metrics_test
 }  // namespace zklock::command

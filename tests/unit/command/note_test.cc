@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 namespace zklock::command {
-namespace {
+namespace note_test {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
@@ -138,5 +138,5 @@ TEST(Note, AHolderWhoCouldNotBeReadIsNotMadeUp) {
   EXPECT_EQ(describe_holder({}), "it is busy, and ZooKeeper does not say by whom");
 }
 
-}  // namespace
+}  // namespace note_test
 }  // namespace zklock::command

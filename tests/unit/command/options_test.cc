@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace options_test {
 
 using namespace std::chrono_literals;
 using support::failure_of;
@@ -107,5 +107,5 @@ TEST(SessionOptions, NumbersHaveBounds) {
   }
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace zklock::command

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 namespace zklock::command {
-namespace {
+namespace report_test {
 
 using nlohmann::json;
 using recipe::Participant;
@@ -212,5 +212,5 @@ TEST(Report, NothingThatIsReadCanSteerATerminal) {
   }
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace zklock::command

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace subcommand_test {
 
 using Words = std::vector<std::string>;
 
@@ -140,5 +140,5 @@ TEST_F(ArgumentErrors, OfTheParserBecomeOneLineWithTheWayToHelp) {
   }
 }
 
-}  // namespace
+}  // namespace subcommand_test
 }  // namespace zklock::command

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::command {
-namespace {
+namespace top_test {
 
 using host::Colour;
 using recipe::OverviewFigures;
@@ -223,5 +223,5 @@ TEST(TopPage, WhatIsGoneLeavesTheCursorOnARow) {
   EXPECT_EQ(page.chosen()->path, "l0");
 }
 
-}  // namespace
+}  // namespace top_test
 }  // namespace zklock::command

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 namespace zklock::command {
-namespace {
+namespace words_test {
 
 using nlohmann::json;
 using support::kReleases;
@@ -151,5 +151,5 @@ TEST(WordReport, AServerWithoutAnAnswerCountsBeforeOneThatRefuses) {
   EXPECT_EQ(status_of({refuses, gone}), ExitStatus::unavailable);
 }
 
-}  // namespace
+}  // namespace words_test
 }  // namespace zklock::command

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace exchange_test {
 
 using namespace std::chrono_literals;
 using support::kBound;
@@ -129,5 +129,5 @@ TEST(Exchange, AReplyWithoutAnEndIsCut) {
   server.join();
 }
 
-}  // namespace
+}  // namespace exchange_test
 }  // namespace zklock::host

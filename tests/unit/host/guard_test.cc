@@ -25,7 +25,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace guard_test {
 
 using namespace std::chrono_literals;
 using support::is_alive;
@@ -899,5 +899,5 @@ ISOLATED_TEST(Guard, HoldsNoCopyOfAnothersChannel) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-}  // namespace
+}  // namespace guard_test
 }  // namespace zklock::host

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace loop_test {
 
 using namespace std::chrono_literals;
 using support::kBound;
@@ -200,5 +200,5 @@ ISOLATED_TEST(Loop, HandledSignalEndsATurnWithoutAnError) {
   EXPECT_LT(BootClock::now(), until);
 }
 
-}  // namespace
+}  // namespace loop_test
 }  // namespace zklock::host

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace mark_test {
 
 using namespace std::chrono_literals;
 using support::TempDir;
@@ -84,5 +84,5 @@ ISOLATED_TEST(Nesting, OfWhomNothingCanBeSeenItIsBelieved) {
   EXPECT_EQ(WEXITSTATUS(support::run_process(look).wait_status), 0);
 }
 
-}  // namespace
+}  // namespace mark_test
 }  // namespace zklock::host

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace notify_test {
 
 // Whatever the manager has been told so far.
 class Manager {
@@ -52,5 +52,5 @@ ISOLATED_TEST(Notify, ALongStatusIsCutAndNotDropped) {
   EXPECT_LT(told.size(), 4096u);
 }
 
-}  // namespace
+}  // namespace notify_test
 }  // namespace zklock::host

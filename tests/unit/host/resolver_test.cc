@@ -21,7 +21,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace resolver_test {
 
 using namespace std::chrono_literals;
 using support::kBound;
@@ -224,5 +224,5 @@ ISOLATED_TEST(Resolver, GetentEndsWithZklock) {
   EXPECT_TRUE(support::wait_until([&] { return !support::is_alive(getent); }));
 }
 
-}  // namespace
+}  // namespace resolver_test
 }  // namespace zklock::host

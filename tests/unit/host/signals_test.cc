@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace signals_test {
 
 using support::kBound;
 
@@ -183,5 +183,5 @@ TEST(Signals, OnlySomeAreMeantToEndAProgram) {
   }
 }
 
-}  // namespace
+}  // namespace signals_test
 }  // namespace zklock::host

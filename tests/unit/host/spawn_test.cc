@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace spawn_test {
 
 using support::TempDir;
 
@@ -174,5 +174,5 @@ TEST(Program, ThatVanishedSinceItWasFoundReturnsItsError) {
   EXPECT_EQ(WEXITSTATUS(run(program).wait_status), ENOENT);
 }
 
-}  // namespace
+}  // namespace spawn_test
 }  // namespace zklock::host

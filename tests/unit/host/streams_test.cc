@@ -16,7 +16,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace streams_test {
 
 using namespace std::chrono_literals;
 
@@ -164,5 +164,5 @@ ISOLATED_TEST(Output, AReaderWhoIsGoneIsFoundByWritingAsASignal) {
   EXPECT_EQ(failure->signal(), SIGPIPE);
 }
 
-}  // namespace
+}  // namespace streams_test
 }  // namespace zklock::host

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace survivor_test {
 
 using support::TempDir;
 using support::wait_until;
@@ -62,5 +62,5 @@ ISOLATED_TEST(Survivor, HoldsNothingOpenThatItsParentHad) {
   ::kill(survivor, SIGKILL);
 }
 
-}  // namespace
+}  // namespace survivor_test
 }  // namespace zklock::host

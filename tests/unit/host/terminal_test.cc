@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace terminal_test {
 
 // More than any takes, in pieces whose sizes do not add up to what it takes.
 void remark_for_long() {
@@ -93,5 +93,5 @@ ISOLATED_TEST(Remark, IsReadWhole) {
   EXPECT_EQ(std::string_view(read_bytes.data(), static_cast<size_t>(length)), "zklock: one\nzklock: two\n");
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace zklock::host

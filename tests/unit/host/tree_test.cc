@@ -22,7 +22,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::host {
-namespace {
+namespace tree_test {
 
 using namespace std::chrono_literals;
 using support::TempDir;
@@ -264,5 +264,5 @@ ISOLATED_TEST(Tree, ReapingReportsEndsAndStops) {
   EXPECT_EQ(WEXITSTATUS(seen[stopping][2]), 8);
 }
 
-}  // namespace
+}  // namespace tree_test
 }  // namespace zklock::host

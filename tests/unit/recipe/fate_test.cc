@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace fate_test {
 
 constexpr Sight kBefore{true, 7, 3, false, 0};
 
@@ -42,5 +42,5 @@ TEST(Fate, WhatWasMadeAnewIsAnotherNode) {
   EXPECT_EQ(fate_of(ChangeKind::remove_version, 3, kBefore, after), Fate::unknown);
 }
 
-}  // namespace
+}  // namespace fate_test
 }  // namespace zklock::recipe

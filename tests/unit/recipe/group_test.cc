@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace group_test {
 
 using Changes = std::vector<MemberChange>;
 using Kind = MemberChange::Kind;
@@ -105,5 +105,5 @@ TEST(Group, AnEmptyOnePrintsNothing) {
   }
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace zklock::recipe

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace in_work_test {
 
 using Paths = std::vector<std::string>;
 
@@ -83,5 +83,5 @@ TEST(InWork, WhatWasSeenFirstIsDueFirst) {
   EXPECT_EQ(in_work.due(1), Paths{"/b"});
 }
 
-}  // namespace
+}  // namespace in_work_test
 }  // namespace zklock::recipe

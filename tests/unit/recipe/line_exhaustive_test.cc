@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace line_exhaustive_test {
 
 constexpr int kMost = 4;
 constexpr std::array kFamilies = {Family::standard, Family::curator_rw, Family::kazoo};
@@ -145,5 +145,5 @@ TEST(LineExhaustive, AllSeeTheSameLineWhateverTheOrderAndTheNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace line_exhaustive_test
 }  // namespace zklock::recipe

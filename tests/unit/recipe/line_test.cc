@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace line_test {
 
 constexpr const char* kUuid = "_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60";
 
@@ -310,5 +310,5 @@ TEST(Line, EveryLineEmptiesWhoeverLeavesNext) {
   }
 }
 
-}  // namespace
+}  // namespace line_test
 }  // namespace zklock::recipe

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace queue_layout_test {
 
 using Names = std::vector<std::string>;
 using zk::Step;
@@ -95,5 +95,5 @@ TEST(QueueLayout, AQueueIsMadeWholeAndSaysWhatItIsFirst) {
   EXPECT_EQ(steps.size(), 5u);
 }
 
-}  // namespace
+}  // namespace queue_layout_test
 }  // namespace zklock::recipe

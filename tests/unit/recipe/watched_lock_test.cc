@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
-namespace {
+namespace watched_lock_test {
 
 using namespace std::chrono_literals;
 
@@ -132,5 +132,5 @@ TEST_F(LockChanges, OneThatCouldNotBeReadIsToldAndGoes) {
   EXPECT_EQ(then({one("/l/c", true, 3, 3)}), "released /l/a 0 1; left /l/b 0 1; acquired /l/c 1; ");
 }
 
-}  // namespace
+}  // namespace watched_lock_test
 }  // namespace zklock::recipe

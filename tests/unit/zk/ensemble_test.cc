@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace ensemble_test {
 
 ServerList parse(std::string_view text) {
   return ServerList::parse(text, "--servers");
@@ -194,5 +194,5 @@ TEST(Access, NamesAFileThatIsOfNoUse) {
   }
 }
 
-}  // namespace
+}  // namespace ensemble_test
 }  // namespace zklock::zk

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace library_log_test {
 
 using namespace std::chrono_literals;
 
@@ -67,5 +67,5 @@ TEST(LogThinner, DoesNotGrow) {
   for (int i = 0; i < 100'000; ++i) EXPECT_EQ(thinner.show(std::to_string(i), now), 0);
 }
 
-}  // namespace
+}  // namespace library_log_test
 }  // namespace zklock::zk

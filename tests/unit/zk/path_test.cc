@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace path_test {
 
 using namespace std::string_literals;
 
@@ -97,5 +97,5 @@ TEST(Path, PutsPathsTogether) {
   EXPECT_EQ(child_of("/", "c"), "/c");
 }
 
-}  // namespace
+}  // namespace path_test
 }  // namespace zklock::zk

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace requests_test {
 
 using namespace std::chrono_literals;
 
@@ -140,5 +140,5 @@ TEST_F(Repertoire, ContainersAreGivenUpAfterTwoLossesInRow) {
   EXPECT_FALSE(is_supported(Feature::container));
 }
 
-}  // namespace
+}  // namespace requests_test
 }  // namespace zklock::zk

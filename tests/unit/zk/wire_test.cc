@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace wire_test {
 
 std::string number(int32_t value) {
   std::string bytes;
@@ -188,5 +188,5 @@ TEST_F(WireTest, WhoHasEndedTheConnectionIsKnown) {
   EXPECT_EQ(wire_.end(), ConnectionEnd::closed);
 }
 
-}  // namespace
+}  // namespace wire_test
 }  // namespace zklock::zk

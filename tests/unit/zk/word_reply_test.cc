@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace zklock::zk {
-namespace {
+namespace word_reply_test {
 
 using support::kReleases;
 using support::reply_of;
@@ -168,5 +168,5 @@ TEST(ServerStatus, OfGarbageIsEmptyAndQuick) {
   EXPECT_EQ(parse_status(random_bytes(10'000'000, 3)).mode, "");
 }
 
-}  // namespace
+}  // namespace word_reply_test
 }  // namespace zklock::zk

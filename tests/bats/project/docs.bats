@@ -5,6 +5,55 @@
 load ../helpers
 load ../complete
 
+# One run of check-docs finds the faults of several tests.
+setup_file() {
+  cd "$BATS_FILE_TMPDIR" || return
+  faults_in_help
+  faults_in_pages
+}
+
+# A new option --frob and a new command frob; an option, a status and a page of show that its section lacks; an option of
+# run that is gone.
+faults_in_help() {
+  cat >fake <<'END'
+#!/bin/sh
+[ "$1" != frob ] || { echo '  --frobnicate  Frob'; exit; }
+"$ZKLOCK_BIN" "$@" | case $1 in
+  help) sed 's/^Locks: .*/&\n         frob           Frob/' ;;
+  show) sed 's/^Options .*/&\n  --label TEXT  Frob/; s/^Exit status: /&76 lost; /; s/^Manual: .*/Manual: zklock-frob(1)/' ;;
+  run) sed '/--once-per/d' ;;
+  -*) sed '$a\  --frob N                        Frob N times' ;;
+  *) cat ;;
+esac
+END
+  chmod +x fake
+  check "$repo" "$PWD/fake" >help.said
+}
+
+# Pages that say what is not so, and a zklock without --label.
+faults_in_pages() {
+  printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\" | grep -v -e --label" >less
+  chmod +x less
+  mkdir tree
+  ln -s "$repo"/.ci "$repo"/* tree/
+  rm tree/man
+  cp -r "$repo/man" tree/
+  sed -i '/^\.It 75$/d' tree/man/zklock.1
+  sed -i 's/^\.It 77$/.It 78/; s/^\.Xr zklock-run 1/.Xr zklock-ran 1/' tree/man/zklock-show.1
+  sed -i 's,/queues/files$,&/whose/path/is/too/long/for/eighty/columns,' tree/man/zklock-queue.1
+  check tree "$PWD/less" >pages.said
+}
+
+# check TREE ZKLOCK: prints what check-docs says, and its status.
+check() {
+  local status=0
+  "$1/scripts/check-docs" "$2" 2>&1 || status=$?
+  echo "status $status"
+}
+
+# said NAME PATTERN: prints the lines with that extended regular expression that check-docs said of the faults in NAME.
+said() { grep -E -e "$2" "$BATS_FILE_TMPDIR/$1.said" | sed 's/^check-docs: //'; }
+
 setup() { setup_place; }
 
 teardown() { end_all; }
@@ -14,14 +63,14 @@ teardown() { end_all; }
   assert_equal "$output$stderr" ""
 }
 
-# page_of SUBCOMMAND: the manual page that it is in.
+# page_of SUBCOMMAND: sets `page` to the manual page that it is in.
 page_of() {
   case $1 in
-    "" | help) echo zklock ;;
-    run | queue* | group* | value*) echo "zklock-${1%% *}" ;;
-    show | break) echo zklock-show ;;
-    top) echo zklock-top ;;
-    *) echo zklock-health ;;
+    "" | help) page=zklock ;;
+    run | queue* | group* | value*) page=zklock-${1%% *} ;;
+    show | break) page=zklock-show ;;
+    top) page=zklock-top ;;
+    *) page=zklock-health ;;
   esac
 }
 
@@ -33,24 +82,27 @@ is_narrow() {
 
 # A terminal of 80 x 24 shows $output whole, with a prompt below.
 fits() {
-  (($(wc -l <<<"$output") <= 23)) || fail "too many lines: $output" || return
+  local ends=${output//[!$'\n']/}
+  ((${#ends} < 23)) || fail "too many lines: $output" || return
   is_narrow
 }
 
 @test "--help of each subcommand fits a screen, has two examples first and its page last" {
-  local words subcommand
-  (($(subcommands | wc -l) >= 32)) || fail "help shows too few: $(subcommands)"
-  while read -ra words; do
-    subcommand=${words[*]}
+  local words subcommand page all
+  mapfile -t all < <(echo && subcommands)
+  ((${#all[@]} >= 33)) || fail "help shows too few: ${all[*]}"
+  for subcommand in "${all[@]}"; do
+    read -ra words <<<"$subcommand"
     expect_status 0 zklock "${words[@]}" --help
     fits
     assert_equal "$stderr" ""
     assert_output --regexp $'(^|\n)Usage: [^\n]+(\n +[^\n]+)?\n+Examples:\n  [^\n]*zklock [^\n]+\n  [^\n]*zklock [^\n]+\n'
-    assert_output --regexp $'\nManual: '"$(page_of "$subcommand")"'\(1\)$'
+    page_of "$subcommand"
+    assert_output --regexp $'\nManual: '"$page"'\(1\)$'
     if [[ $subcommand && $subcommand != help ]]; then
       assert_equal "$(zklock help "${words[@]}")" "$output"
     fi
-  done <<<$'\n'"$(subcommands)"
+  done
 }
 
 @test "help shows every command, by purpose, a line each" {
@@ -71,83 +123,55 @@ fits() {
   expect_error 64 "unexpected argument 'x'" zklock help run x
 }
 
-# with_help LINE…: a zklock whose --help has these lines more.
-with_help() {
-  printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\"" "cat <<'END'" "$@" END >fake
-  chmod +x fake
-}
-
 @test "an option that stands nowhere is missed in the manual and in each completion" {
-  with_help '  --frob N                        Frob N times'
-  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_regex "$stderr" "check-docs: man/zklock-compatibility.7 lacks --frob of zklock"
-  assert_equal "$(grep -v compatibility <<<"$stderr")" "check-docs: man/zklock.1 lacks the option --frob
-check-docs: completions/zklock.bash lacks the option --frob
-check-docs: completions/_zklock lacks the option --frob
-check-docs: completions/zklock.fish lacks the option --frob"
+  assert_equal "$(said help '--frob( |$)')" "man/zklock.1 lacks the option --frob
+completions/zklock.bash lacks the option --frob
+completions/_zklock lacks the option --frob
+completions/zklock.fish lacks the option --frob
+man/zklock-compatibility.7 lacks --frob of zklock"
 }
 
 @test "a subcommand without a section in the manual is missed, and so are its options" {
-  cat >fake <<'END'
-#!/bin/sh
-[ "$1" != frob ] || { echo '  --frobnicate  Frob'; exit; }
-"$ZKLOCK_BIN" "$@" | sed 's/^Locks: .*/&\n         frob           Frob/'
-END
-  chmod +x fake
-  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_regex "$stderr" "no manual has a section zklock frob"
-  assert_regex "$stderr" "completions/_zklock lacks the option --frobnicate"
+  assert_equal "$(said help 'zklock frob$|--frobnicate')" "no manual has a section zklock frob
+completions/zklock.bash lacks the option --frobnicate
+completions/_zklock lacks the option --frobnicate
+completions/zklock.fish lacks the option --frobnicate
+man/zklock-compatibility.7 lacks --frobnicate of frob"
 }
 
 @test "an option, a status or a page of a subcommand that stands in another page only is missed" {
-  cat >fake <<'END'
-#!/bin/sh
-"$ZKLOCK_BIN" "$@" | case $1 in
-  show) sed 's/^Options .*/&\n  --label TEXT  Frob/; s/^Exit status: /&76 lost; /; s/^Manual: .*/Manual: zklock-frob(1)/' ;;
-  *) cat ;;
-esac
-END
-  chmod +x fake
-  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_equal "$stderr" "check-docs: man/zklock-show.1 lacks the option --label
-check-docs: man/zklock-show.1 lacks the exit status 76 of zklock show
-check-docs: man/zklock-compatibility.7 lacks --label of show
-check-docs: there is no manual zklock-frob(1), which is referred to"
+  assert_equal "$(said help 'show|label|zklock-frob')" "man/zklock-show.1 lacks the option --label
+man/zklock-show.1 lacks the exit status 76 of zklock show
+man/zklock-compatibility.7 lacks --label of show
+there is no manual zklock-frob(1), which is referred to"
 }
 
 @test "an option that was promised and is gone is found" {
-  cat >fake <<'END'
-#!/bin/sh
-"$ZKLOCK_BIN" "$@" | case $1 in
-  run) sed '/--once-per/d' ;;
-  *) cat ;;
-esac
-END
-  chmod +x fake
-  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_regex "$stderr" "check-docs: man/zklock-compatibility.7 promises --once-per of run, which is gone"
+  assert_equal "$(said help 'once-per')" "the manual names --once-per, which is no option
+completions/zklock.bash names --once-per, which is no option
+completions/_zklock names --once-per, which is no option
+completions/zklock.fish names --once-per, which is no option
+man/zklock-compatibility.7 promises --once-per of run, which is gone"
 }
 
 @test "a page that says what is not so is found" {
-  tar -C "$repo" --exclude=./build --exclude=./.git -c . | tar -x
-  sed -i '/^\.It 75$/d' man/zklock.1
-  sed -i 's/^\.It 77$/.It 78/; s/^\.Xr zklock-run 1/.Xr zklock-ran 1/' man/zklock-show.1
-  sed -i 's,/queues/files$,&/whose/path/is/too/long/for/eighty/columns,' man/zklock-queue.1
-  expect_status 1 scripts/check-docs "$ZKLOCK_BIN"
-  assert_regex "$stderr" "man/zklock.1 lacks the exit status 75"
-  assert_regex "$stderr" "man/zklock-show.1 lacks the exit status 77 of zklock show"
-  assert_regex "$stderr" "man/zklock-show.1 has 78, which is no exit status"
-  assert_regex "$stderr" "there is no manual zklock-ran\(1\), which is referred to"
-  assert_regex "$stderr" "man/zklock-queue.1 is wider than 80 columns: .*eighty"
+  assert_regex "$(said pages 'wider')" '^man/zklock-queue.1 is wider than 80 columns: .*eighty'
+  assert_equal "$(said pages '\.1 (lacks|has)|referred' | sort)" "man/zklock-show.1 has 78, which is no exit status
+man/zklock-show.1 lacks the exit status 77 of zklock break
+man/zklock-show.1 lacks the exit status 77 of zklock show
+man/zklock.1 lacks the exit status 75
+there is no manual zklock-ran(1), which is referred to"
 }
 
 @test "an option that is gone is found in the manual and in each completion" {
-  printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\" | grep -v -e --label" >fake
-  chmod +x fake
-  expect_status 1 "$repo/scripts/check-docs" "$PWD/fake"
-  assert_equal "$stderr" "check-docs: the manual names --label, which is no option
-check-docs: completions/zklock.bash names --label, which is no option
-check-docs: completions/_zklock names --label, which is no option
-check-docs: completions/zklock.fish names --label, which is no option
-check-docs: man/zklock-compatibility.7 promises --label of run, which is gone"
+  assert_equal "$(said pages label)" "the manual names --label, which is no option
+completions/zklock.bash names --label, which is no option
+completions/_zklock names --label, which is no option
+completions/zklock.fish names --label, which is no option
+man/zklock-compatibility.7 promises --label of run, which is gone"
+}
+
+@test "check-docs says nothing else of these faults, and ends with 1" {
+  assert_equal "$(grep -vE 'frob|show|label|once-per' "$BATS_FILE_TMPDIR/help.said")" "status 1"
+  assert_equal "$(grep -vE 'wider|\.1 (lacks|has)|referred|label' "$BATS_FILE_TMPDIR/pages.said")" "status 1"
 }

@@ -12,38 +12,52 @@ subcommands() {
 # options_of WORD…: the names of the options that it has, sorted, a line each. Those that its help only names are
 # explained by the root's, where --tls has the others of TLS beside it; for --no-color their line has no room.
 options_of() {
-  local name
-  {
-    zklock "$@" --help
-    for name in $(zklock "$@" --help | sed -nE 's/^zklock -h: (.*)/\1 --no-color/p'); do
-      zklock --help | grep -E -e "^ +($name|-.,$name)[, ]" || echo "  $name-is-nowhere-explained"
-    done
-  } | sed -nE '/^ +--tls,/{s/[ A-Z]+//g; s/,/\n/g; p; d}
+  { zklock --help && printf '\f\n' && zklock "$@" --help; } | awk '
+    /^\f/ { behind = 1; next }
+    !behind { root[++count] = $0; next }
+    { print }
+    sub(/^zklock -h: /, "") {
+      names = split($0 " --no-color", name, " ")
+      for (i = 1; i <= names; ++i) {
+        explained = "  " name[i] "-is-nowhere-explained"
+        for (j = 1; j <= count; ++j) if (root[j] ~ "^ +(-.,)?" name[i] "[, ]") explained = root[j]
+        print explained
+      }
+    }' | sed -nE '/^ +--tls,/{s/[ A-Z]+//g; s/,/\n/g; p; d}
     s/^ +(-.),(--[a-z-]+).*/\1\n\2/p; s/^ +(--[a-z-]+).*/\1/p; s/^Options \((-.),(--[a-z]+):.*/\1\n\2/p' |
     LC_ALL=C sort
 }
 
-# offers_of_bash LINE: what bash offers at the end of the line, sorted; nothing else of what it says is lost.
-# Readline breaks words at ":" and "=", too.
-offers_of_bash() {
+# all_offers_of_bash LINE…: what bash offers at the end of each line, after the line's number and a tab; sorted. Nothing
+# else of what bash says is lost. Readline breaks words at ":" and "=", too.
+all_offers_of_bash() {
   bash -uc '
     source "$1/completions/zklock.bash"
-    COMP_LINE=$2 COMP_WORDS=()
-    rest=$2
-    while [[ $rest =~ ^[[:space:]]*([:=]+|([^[:space:]:=\\]|\\.)+)(.*)$ ]]; do
-      COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[3]}
-    done
-    if [[ $2 == *[[:space:]] && $2 != *\\[[:space:]] ]]; then COMP_WORDS+=(""); fi
-    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-    _zklock zklock "${COMP_WORDS[COMP_CWORD]}"
-    ((${#COMPREPLY[@]} == 0)) || printf "%s\n" "${COMPREPLY[@]}"' bash "$repo" "$1" | LC_ALL=C sort -u
+    for ((number = 1; number < $#; ++number)); do
+      COMP_LINE=${@:number + 1:1} COMP_WORDS=() COMPREPLY=()
+      rest=$COMP_LINE
+      while [[ $rest =~ ^[[:space:]]*([:=]+|([^[:space:]:=\\]|\\.)+)(.*)$ ]]; do
+        COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[3]}
+      done
+      if [[ $COMP_LINE == *[[:space:]] && $COMP_LINE != *\\[[:space:]] ]]; then COMP_WORDS+=(""); fi
+      COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+      _zklock zklock "${COMP_WORDS[COMP_CWORD]}"
+      ((${#COMPREPLY[@]} == 0)) || printf "$number\t%s\n" "${COMPREPLY[@]}"
+    done' bash "$repo" "$@" | LC_ALL=C sort -u
 }
 
-# offers_of_fish LINE: the same, without what fish tells of each, and without the way on from the only path, "/locks/".
-offers_of_fish() {
-  HOME=$PWD fish -N -c 'source $argv[1]; complete -C $argv[2]' "$repo/completions/zklock.fish" "$1" |
-    sed 's/\t.*//; s/\([^/]\)\/$/\1/' | LC_ALL=C sort -u
+# all_offers_of_fish LINE…: the same, without what fish tells of each, and without the way on from the only path, "/locks/".
+all_offers_of_fish() {
+  HOME=$PWD fish -N -c 'source $argv[1]
+    for at in (seq 2 (count $argv))
+      complete -C $argv[$at] | string replace -r "^" (math $at - 1)\t
+    end' "$repo/completions/zklock.fish" "$@" |
+    sed -E 's/^([0-9]+\t[^\t]*)\t.*/\1/; s/([^/\t])\/$/\1/' | LC_ALL=C sort -u
 }
+
+# For one line, without its number.
+offers_of_bash() { all_offers_of_bash "$1" | cut -f 2-; }
+offers_of_fish() { all_offers_of_fish "$1" | cut -f 2-; }
 
 # The programs under test are called zklock where a shell looks for them.
 own_zklock() {
@@ -54,6 +68,38 @@ own_zklock() {
 
 # offers SHELL TEXT LINE: it offers the words of TEXT, and nothing else.
 offers() { assert_equal "$("offers_of_$1" "$3")" "${2// /$'\n'}"; }
+
+# For many lines, which one shell is asked for: `wants TEXT LINE` notes that the words of TEXT are to be offered for LINE,
+# and nothing else; `are_offered SHELL…` asserts all that was noted, and `forget_wants` begins again.
+forget_wants() { declare -ga texts=() lines=(); }
+
+wants() {
+  texts+=("$1")
+  lines+=("$2")
+}
+
+are_offered() {
+  local shell found
+  for shell in "$@"; do
+    # Bats looks at each command of a shell's loop, which takes long.
+    found=$("all_offers_of_$shell" "${lines[@]}" | awk -F '\t' -v count=${#lines[@]} '
+      { found[$1] = found[$1] (found[$1] ? " " : "") $2 }
+      END { for (i = 1; i <= count; ++i) print found[i] }')
+    assert_equal "$shell:"$'\n'"$(paste -d ':' <(printf '%s\n' "${lines[@]}") - <<<"$found")" \
+      "$shell:"$'\n'"$(paste -d ':' <(printf '%s\n' "${lines[@]}") <(printf '%s\n' "${texts[@]//$'\n'/ }"))" || return
+  done
+}
+
+# are_typed SHELL LINE EXPECTED…: one shell, into which all these lines are typed, makes of each LINE what is EXPECTED.
+are_typed() {
+  local shell=$1 given=() expected=()
+  shift
+  while (($#)); do
+    given+=("$1") expected+=("$2")
+    shift 2
+  done
+  assert_equal "$(tab "$shell" insert "${given[@]}" | jq -r .line)" "$(printf '%s\n' "${expected[@]}")"
+}
 
 # tab SHELL HOW LINE…: an object for each line that was typed into an interactive shell, with a TAB: see tab.py.
 tab() { "$repo/tests/helpers/tab.py" "$repo/completions" "$@"; }

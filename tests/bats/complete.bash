@@ -79,15 +79,19 @@ wants() {
 }
 
 are_offered() {
-  local shell found
+  local shell
   for shell in "$@"; do
-    # Bats looks at each command of a shell's loop, which takes long.
-    found=$("all_offers_of_$shell" "${lines[@]}" | awk -F '\t' -v count=${#lines[@]} '
-      { found[$1] = found[$1] (found[$1] ? " " : "") $2 }
-      END { for (i = 1; i <= count; ++i) print found[i] }')
-    assert_equal "$shell:"$'\n'"$(paste -d ':' <(printf '%s\n' "${lines[@]}") - <<<"$found")" \
+    assert_equal "$shell:"$'\n'"$(paste -d ':' <(printf '%s\n' "${lines[@]}") <(offers_for_lines "$shell"))" \
       "$shell:"$'\n'"$(paste -d ':' <(printf '%s\n' "${lines[@]}") <(printf '%s\n' "${texts[@]//$'\n'/ }"))" || return
   done
+}
+
+# offers_for_lines SHELL: for each line that was noted, a line of the words that are offered. Not by a loop of this shell:
+# Bats looks at each of its commands, which takes long.
+offers_for_lines() {
+  "all_offers_of_$1" "${lines[@]}" | awk -F '\t' -v count=${#lines[@]} '
+    { found[$1] = found[$1] (found[$1] ? " " : "") $2 }
+    END { for (i = 1; i <= count; ++i) print found[i] }'
 }
 
 # are_typed SHELL LINE EXPECTED…: one shell, into which all these lines are typed, makes of each LINE what is EXPECTED.

@@ -68,8 +68,7 @@ setup_zk() {
   setup_place
 }
 
-# An ensemble of this file's own, over TLS where all is, for setup_file; stop_ensemble belongs in teardown_file. Where that
-# is not reached, because Bats was killed, the ensemble goes a second later.
+# An ensemble of this file's own, over TLS where all is, for setup_file; stop_ensemble belongs in teardown_file.
 ensemble() {
   local lines tls=()
   if over_tls; then tls=(--tls); fi
@@ -77,6 +76,11 @@ ensemble() {
   export ZKLOCK_SANDBOX=
   lines=$(zk_sandbox start --servers 3 "${tls[@]}" "$@") || fail "no ensemble" || return
   eval "$lines"
+  stop_with_bats
+}
+
+# If Bats is killed before teardown_file, the sandbox in ZKLOCK_SANDBOX is stopped a second later.
+stop_with_bats() {
   env -i PATH="$PATH" setsid sh -c 'tail --pid="$1" -f /dev/null; exec "$2" stop "$3"' sh \
     $$ "$repo/scripts/zk-sandbox" "$ZKLOCK_SANDBOX" >/dev/null 2>&1 3>&- &
 }

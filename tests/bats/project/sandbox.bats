@@ -22,7 +22,10 @@ setup_file() {
 }
 
 # share NAME OPTION…
-share() { zk_sandbox start --tick 200 "${@:2}" >"$1" || fail "no sandbox $1"; }
+share() {
+  zk_sandbox start --tick 200 "${@:2}" >"$1" || fail "no sandbox $1" || return
+  (on "$1" && stop_with_bats)
+}
 
 teardown_file() {
   local name

@@ -108,5 +108,3 @@ are_typed() {
 # tab SHELL HOW LINE…: an object for each line that was typed into an interactive shell, with a TAB: see tab.py.
 tab() { "$repo/tests/helpers/tab.py" "$repo/completions" "$@"; }
 
-# typed SHELL LINE: what the command line is after the TAB.
-typed() { tab "$1" insert "$2" | jq -r .line; }

@@ -274,9 +274,11 @@ let_all_go() {
 
 count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
 
+# Not by <(…), which would be the next $!.
 has_nodes() {
   local nodes
-  mapfile -t nodes < <(exec znode ls "$1" 2>/dev/null)
+  nodes=$(exec znode ls "$1" 2>/dev/null)
+  if [[ $nodes ]]; then mapfile -t nodes <<<"$nodes"; else nodes=(); fi
   ((${#nodes[@]} == $2))
 }
 

@@ -16,7 +16,8 @@ count() {
 @test "stack protector, FORTIFY and control-flow protection are in zklock's own objects" {
   local objects sources
   objects=$(ar t "$core" | wc -l)
-  sources=$(find "$repo/src" -name '*.cc' ! -name main.cc ! -name fmt.cc ! -name no_tls.cc | wc -l)
+  # The files of a folder are compiled together: an object has at least one of each.
+  sources=$(find "$repo/src" -name '*.cc' ! -name main.cc -printf '%h\n' | sort -u | wc -l)
   assert [ "$objects" -ge "$sources" ]
   # Not in those without an array or an address on the stack.
   assert [ "$(count __stack_chk_fail nm)" -gt $((objects / 2)) ]

@@ -211,7 +211,7 @@ def bats(scope):
     if not build("test", "programs"):
         return False
     names = of_bats(scope)
-    # As they are now: who works on them does not wait for the end.
+    # Computed now: the files may be edited before the tests end.
     its = [stamps.of_bats(name) for name in stamps.TESTED if f"bats.{name}" in names]
     if not run_tests("build/test", names, WAITING, tls=True):
         return False
@@ -366,8 +366,8 @@ def package(_):
             and succeeds(["tests/package/run", files, "build/package"]))
 
 
-# Each with the seconds that it usually takes on a machine of which nothing is remembered, a slow one: a part that takes
-# twice as long hangs.
+# Each with the seconds that it takes on a slow machine, without any cache: a part that takes twice as long, and twice as
+# long as it ever did on this machine, hangs.
 PARTS = {
     "format": (format_, 60), "shell": (shell, 120), "includes": (includes, 60), "words": (words, 60),
     "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "bats": (bats, 1800),

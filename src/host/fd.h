@@ -55,15 +55,22 @@ inline std::string content_of(const Fd& file) {
   return content;
 }
 
-// What the folder holds, "." and ".." among it; nothing, with errno, where we may not look. Takes one descriptor.
-inline std::optional<std::vector<std::string>> names_in(const std::string& folder) {
-  DIR* const opened = opendir(folder.c_str());
+// What an opened folder, which is closed, holds, "." and ".." among it; nothing where there is none.
+inline std::optional<std::vector<std::string>> names_in_opened(DIR* opened) {
   if (!opened) return std::nullopt;
   std::vector<std::string> names;
   while (const dirent* entry = readdir(opened)) names.emplace_back(entry->d_name);
   closedir(opened);
   return names;
 }
+
+// The same of a folder by its name; nothing, with errno, where we may not look. Takes one descriptor.
+inline std::optional<std::vector<std::string>> names_in(const std::string& folder) {
+  return names_in_opened(opendir(folder.c_str()));
+}
+
+// Of the caller's descriptors. Among those that are kept may be none (-1).
+void close_all_but(std::vector<int> kept);
 
 // "what: the text of errno", exit status 70.
 inline Failure system_error(const std::string& what) {

@@ -2,6 +2,7 @@
 #include "zk/client.h"
 
 #include "host/fd.h"
+#include "host/net/resolver.h"
 #include "zk/library_log.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <set>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -23,6 +23,11 @@ namespace {
 
 constexpr size_t kSequenceLength = 11;  // of the number that the server appends, at most
 constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
+
+// What the library takes for the only server: whom it really connects to is told to its wire. Left to itself it would
+// try every second server of an even number (ZOOKEEPER-2466), and take a server that has only another port for the
+// same.
+constexpr const char* kAnyServer = "127.0.0.1:1";
 
 Code code_of(int number) {
   switch (number) {
@@ -64,15 +69,6 @@ const ACL_vector* acl_of(Acl acl) {
   static const ACL_vector creator_world_read_vector = {2, creator_world_read};
   if (acl == Acl::open) return &ZOO_OPEN_ACL_UNSAFE;
   return acl == Acl::creator ? &ZOO_CREATOR_ALL_ACL : &creator_world_read_vector;
-}
-
-// "::1:2181,127.0.0.1:2181": the library wants no brackets. One of them twice if their number is even: else the
-// library, once it has lost a connection, only ever tries every second one (ZOOKEEPER-2466).
-std::string library_list(std::vector<Server> servers) {
-  if (servers.size() % 2 == 0) servers.push_back(servers.front());
-  std::string list;
-  for (const auto& [host, port, name] : servers) list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host, port);
-  return list;
 }
 
 bool is_sequential(const Step& step) {
@@ -149,10 +145,11 @@ struct Completions {
     if (number != ZOK || !path) return static_cast<void>(finish(number == ZOK ? ZRUNTIMEINCONSISTENCY : number, data));
     take_path(completion, path);
     Client& client = *completion.client;
+    const Deadline before = BootClock::now();
     const int asked = zoo_aexists(client.handle_, path, 0, on_made_stat, data);
     if (asked != ZOK) return static_cast<void>(finish(asked, data));
     client.note_answer(ZOK);
-    client.outstanding_.note_sent({Op::exists, path, 0});
+    client.outstanding_.note_sent({Op::exists, path, 0}, before);
   }
 
   // A node that is gone already was made all the same: whoever cares looks for it.
@@ -211,12 +208,12 @@ Client::Client(const ClientOptions& options)
       wire_([this](std::string_view frame) { return is_good(frame); }, securer()) {
   show_library_log(options_.log);
   zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
-  // The order is ours, shuffled already.
+  // Nothing to shuffle, for which it would read random numbers.
   zoo_deterministic_conn_order(1);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
   clientid_t resumed{options_.resumed.id, {}};
   std::copy(options_.resumed.password.begin(), options_.resumed.password.end(), std::begin(resumed.passwd));
-  handle_ = zookeeper_init2(library_list(options_.servers).c_str(), Completions::on_session, static_cast<int>(timeout),
+  handle_ = zookeeper_init2(kAnyServer, Completions::on_session, static_cast<int>(timeout),
                             resumed.client_id == 0 ? nullptr : &resumed, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
   // Else the library asks the resolver again at every turn, and stops pinging while that fails.
@@ -228,19 +225,13 @@ Client::Client(const ClientOptions& options)
 
 Wire::Secure Client::securer() {
   if (!options_.tls) return nullptr;
-  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, names_of_server()); };
+  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, names_); };
 }
 
-// That is being connected to, as its certificate may have it: whoever has named it.
-std::vector<std::string> Client::names_of_server() const {
-  std::vector<std::string> names;
-  const std::string address = server();
-  for (const Server& one : options_.servers) {
-    if (to_string(one) == address) names.push_back(one.name.empty() ? one.host : one.name);
-  }
-  if (!names.empty()) return names;
-  const std::string host = address.substr(0, address.rfind(':'));
-  return {host.starts_with('[') ? host.substr(1, host.size() - 2) : host};
+void Client::aim(const Server& server, const std::vector<std::string>& names) {
+  server_ = to_string(server);
+  names_ = names;
+  wire_.aim(host::socket_address_of(server.host, server.port));
 }
 
 Client::~Client() {
@@ -275,6 +266,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   auto completion = std::make_unique<Completion>(Completion{this, std::make_shared<Pending>(), watch});
   const Call call = completion->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
+  const Deadline before = BootClock::now();
   if (state() == ClientState::connected) {
     cork(true);
     const WireScope scope(wire_);
@@ -282,7 +274,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   }
   if (result == ZOK) {
     static_cast<void>(completion.release());  // comes back in its callback
-    outstanding_.note_sent(std::move(request));
+    outstanding_.note_sent(std::move(request), before);
     return call;
   }
   watches_.drop(watch);
@@ -411,11 +403,14 @@ Client::Interest Client::interest() {
   // What it puts out is garbage if it fails: a closed descriptor, or nothing at all.
   fd_ = -1;
   if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
+  // It wants a pause behind the only server that it knows of. When to try again is decided by zk::Link.
+  if (fd < 0 && zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
+  if (fd < 0) return {};
   fd_ = fd;
-  if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
   const Duration pause = std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec);
-  return {true, fd, wire_.events(static_cast<short>(events)), wire_.has_unread() ? Duration::zero() : pause};
+  return {fd, wire_.events(static_cast<short>(events)), wire_.has_unread() ? Duration::zero() : pause};
 }
 
 // The first of a connection is the handshake.
@@ -456,12 +451,6 @@ ClientState Client::state() const {
   return ClientState::unconnected;  // 0 and 999, which have no public names
 }
 
-size_t Client::server_count() const {
-  std::set<std::string> addresses;
-  for (const Server& one : options_.servers) addresses.insert(to_string(one));
-  return addresses.size();
-}
-
 int64_t Client::session_id() const {
   return zoo_client_id(handle_)->client_id;
 }
@@ -473,11 +462,6 @@ std::array<char, 16> Client::password() const {
 Duration Client::session_timeout() const {
   const int negotiated = zoo_recv_timeout(handle_);
   return negotiated > 0 ? Duration(std::chrono::milliseconds(negotiated)) : options_.session_timeout;
-}
-
-std::string Client::server() const {
-  const char* server = zoo_get_current_server(handle_);
-  return server ? server : "";
 }
 
 }  // namespace zklock::zk

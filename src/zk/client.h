@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One handle of the ZooKeeper C client, single-threaded, with its traps closed; the only place that knows the
-// library. Passive: it does nothing until it is driven (arm it with interest(), feed it with process()), its callbacks
-// only record. It never retries and never waits. Paths are below the chroot and already checked.
+// library. Passive: it does nothing until it is told whom to connect to and is driven (aim() it, arm it with
+// interest(), feed it with process()), its callbacks only record. It never retries and never waits. Paths are below the
+// chroot and already checked.
 #pragma once
 
 #include "base/time.h"
@@ -30,9 +31,8 @@ struct SessionKey {
 };
 
 struct ClientOptions {
-  std::vector<Server> servers;  // with numeric addresses, tried in this order
-  std::string chroot;           // "" or "/a/b"
-  Duration session_timeout;     // asked for; see session_timeout() for what was granted
+  std::string chroot;        // "" or "/a/b"
+  Duration session_timeout;  // asked for; see session_timeout() for what was granted
   Credentials credentials;
   Acl acl = Acl::open;  // of every node made
   bool log = false;     // the library's warnings on standard error
@@ -90,36 +90,36 @@ class Client {
   // aborts on what the server says to a bad one.
   Call transact(const std::vector<Step>& steps);
 
+  // To whom the next attempt to connect goes, a numeric address, and what its certificate may be for. While there is no
+  // socket.
+  void aim(const Server& server, const std::vector<std::string>& names);
+
   struct Interest {
-    bool usable = false;  // false: poll nothing, ask again a little later
-    int fd = -1;          // -1: ask again only after `within`, the library's pause between rounds of servers
+    int fd = -1;  // -1: the attempt has failed at once
     short events = 0;
     Duration within{};  // zero: there is something that poll does not know of
   };
+  // Connects where there is no socket.
   Interest interest();
   void process(short revents);
 
-  // Gives up the connection on `fd`; the library goes on to the next server.
+  // Gives up the connection on `fd`.
   void cut(int fd);
 
   ClientState state() const;
   int64_t session_id() const;
   std::array<char, 16> password() const;                 // of the session
   Duration session_timeout() const;                      // as negotiated; before the first connection as asked for
-  std::string server() const;                            // the one in use or tried now, as host:port
+  const std::string& server() const { return server_; }  // the one in use or tried last, as host:port
   uint64_t connections() const { return connections_; }  // how often a session was established or taken up again
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
-  // After so many attempts to connect the library has come past every address.
-  size_t round() const { return options_.servers.size() | 1; }
-  // Different addresses.
-  size_t server_count() const;
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
 
   // What was wrong with the TLS of the last attempt, if it was that; of one that goes on, that it is silent.
   std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
   // See Wire.
-  Deadline secured_at() const { return wire_.secured_at(); }
+  Deadline begun_at() const { return wire_.begun_at(); }
   bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.
@@ -143,9 +143,10 @@ class Client {
   Wire::Secure securer();
   std::string full(const std::string& path) const;
   void cork(bool corked);
-  std::vector<std::string> names_of_server() const;
 
   ClientOptions options_;
+  std::string server_;
+  std::vector<std::string> names_;  // of that
   _zhandle* handle_ = nullptr;
   int fd_ = -1;  // as of the last interest()
   bool corked_ = false;

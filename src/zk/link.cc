@@ -13,14 +13,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// At least, before T is negotiated: what was asked for may be tiny. The first handshakes of TLS take a Java server
-// longer than half a second when it is busy; many at once, and given up and begun anew, would keep it busy for ever, so
-// this doubles with each round of servers, up to 10 s.
+// For an attempt, at least, before T is negotiated: what was asked for may be tiny. The first handshakes of TLS take a
+// Java server longer than half a second when it is busy; many at once, and given up and begun anew, would keep it busy
+// for ever.
 constexpr Duration kFirstPatience = 500ms;
 constexpr Duration kFirstTlsPatience = 2500ms;
-constexpr size_t kMostDoublings = 2;
-constexpr Duration kLeastPause = 50ms;   // of ours beyond a beat; less is a busy machine
-constexpr Duration kAfterFailure = 5ms;  // before the library is asked again when it could not even try
+// Servers may be far away: TCP takes a round trip, and so does the handshake behind it. So each round of servers in
+// vain doubles what either gets, up to this. A host that is down would cost as much.
+constexpr Duration kLongestAttempt = 2500ms;
+constexpr Duration kLongestFirstTls = 10s;
+constexpr size_t kMostDoublings = 8;
+constexpr Duration kLeastPause = 50ms;  // of ours beyond a beat; less is a busy machine
 // Between two rounds of servers: at least, and a part of the time that they have been away.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
@@ -31,35 +34,32 @@ void Link::arm(host::PollSet& set) {
   note_state();
   fd_ = -1;
   if (client_.state() == ClientState::expired || client_.state() == ClientState::auth_failed) return;
-  if (BootClock::now() < not_before_) return set.wake_at(not_before_);
+  if (!trying_ && BootClock::now() < not_before_) return set.wake_at(not_before_);
 
-  // What was sent since the last turn makes up for no silence before it.
-  const bool silent = was_silent();
-  if (!silent) be_heard();
+  if (!trying_) begin_attempt();
+  be_heard();
   const Client::Interest interest = client_.interest();
   note_state();
-  if (!interest.usable || interest.fd < 0) {
-    not_before_ = deadline_in(interest.usable ? std::min(interest.within, round_pause()) : kAfterFailure);
-    if (!interest.usable) note_attempt();
-    return set.wake_at(not_before_);
-  }
+  // It has failed at once.
+  if (!trying_) return set.wake_at(not_before_);
   fd_ = interest.fd;
   has_unread_ = interest.within == Duration::zero();
-  if (!trying_) {
-    trying_ = true;
-    server_ = client_.server();
-    tried_since_ = BootClock::now();
-    note_attempt();
-  }
-  // Known to be dead: on to the next one, at once.
-  const bool dead = client_.state() != ClientState::connected && failed_.contains(server_);
-  if (dead || silent) {
+  // Behind the sending, which a pause of ours may have held up: what is sent makes up for no silence before it.
+  if (was_silent()) {
     cut();
-    return set.wake_at(BootClock::now());
+    return set.wake_at(not_before_);
   }
+  heard_ = std::max(heard_, client_.last_sent());
   set.watch(fd_, interest.events);
   set.wake_at(std::min(deadline_in(interest.within), cut_at()));
   if (client_.state() == ClientState::connected) set.wake_at(heard_ + beat_of(client_.session_timeout()));
+}
+
+void Link::begin_attempt() {
+  trying_ = true;
+  server_ = to_string(addresses_.current());
+  tried_since_ = BootClock::now();
+  client_.aim(addresses_.current(), addresses_.names());
 }
 
 void Link::record(const host::PollSet& set) {
@@ -74,10 +74,8 @@ void Link::record(const host::PollSet& set) {
 // Where nothing else is sent. Also while answers are coming in: what matters is that we are heard.
 void Link::be_heard() {
   if (client_.state() != ClientState::connected) return;
-  heard_ = std::max(heard_, client_.last_sent());
-  if (BootClock::now() < heard_ + beat_of(client_.session_timeout())) return;
-  client_.exists("/");
-  heard_ = std::max(heard_, client_.last_sent());
+  const Deadline last = std::max(heard_, client_.last_sent());
+  if (BootClock::now() >= last + beat_of(client_.session_timeout())) client_.exists("/");
 }
 
 Deadline Link::proof_now() const {
@@ -96,15 +94,16 @@ bool Link::was_silent() const {
   return BootClock::now() > heard_ + longest;
 }
 
-// Who has just lost all servers wants the first that serves again at once: T/60, the library's pause, would be half a
+// Who has just lost all servers wants the first that serves again at once: T/60, the library's pause, is half a
 // second. Who has been without for long is one of many, and tries as seldom as the library would.
 Duration Link::round_pause() const {
-  return std::max<Duration>(kLeastRoundPause, (BootClock::now() - unconnected_since_) / kAwayParts);
+  const Duration away = BootClock::now() - unconnected_since_;
+  return std::min<Duration>(client_.session_timeout() / 60, std::max<Duration>(kLeastRoundPause, away / kAwayParts));
 }
 
-// Before this ours has not left: TLS comes first, and takes two round trips more.
+// Before this ours has not left: TCP comes first, and TLS, with a round trip or two each.
 Deadline Link::handshake_since() const {
-  return std::max(tried_since_, client_.secured_at());
+  return std::max(tried_since_, client_.begun_at());
 }
 
 // The moment by which the server must have shown life.
@@ -113,11 +112,12 @@ Deadline Link::cut_at() const {
     const Deadline since = client_.silent_since();
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
-  const Duration attempt = attempt_of(client_.session_timeout());
-  if (client_.connections() > 0) return handshake_since() + attempt;
-  const Duration least =
-      client_.uses_tls() ? kFirstTlsPatience * (1 << std::min(rounds_, kMostDoublings)) : kFirstPatience;
-  return handshake_since() + std::max(attempt, least);
+  const bool first = client_.connections() == 0;
+  const bool first_tls = first && client_.uses_tls();
+  const Duration least = first_tls ? kFirstTlsPatience : first ? kFirstPatience : Duration::zero();
+  const Duration patience = std::max(attempt_of(client_.session_timeout()), least);
+  const Duration longest = first_tls ? kLongestFirstTls : kLongestAttempt;
+  return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
 }
 
 void Link::cut() {
@@ -144,10 +144,8 @@ void Link::note_state() {
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
   answers_ = client_.answers();
-  failed_.clear();
-  refusing_.clear();
+  addresses_.note_answer();
   trouble_.reset();
-  attempts_ = 0;
 }
 
 void Link::trace_loss() {
@@ -156,28 +154,23 @@ void Link::trace_loss() {
 }
 
 void Link::note_failure() {
-  failed_.insert(server_);
   const auto failure = client_.tls_failure();
   if (failure) trouble_ = {server_, *failure};
-  if (failure && failure->is_lasting()) {
-    refusing_.insert(server_);
-  } else {
-    refusing_.erase(server_);
-  }
+  const size_t rounds = addresses_.rounds();
+  addresses_.note_failure(server_, failure && failure->is_lasting());
+  not_before_ = addresses_.rounds() == rounds ? Deadline{} : deadline_in(round_pause());
+}
+
+void Link::use(const std::vector<Server>& servers) {
+  addresses_.replace(servers);
+  not_before_ = {};
+  if (trying_ && fd_ >= 0 && client_.state() != ClientState::connected && !addresses_.contains(server_)) cut();
 }
 
 std::optional<Link::TlsTrouble> Link::tls_trouble() const {
   if (trouble_ || !trying_) return trouble_;
   const auto failure = client_.tls_failure();
   return failure ? std::optional<TlsTrouble>({server_, *failure}) : std::nullopt;
-}
-
-// The library needs one round to come past every server, so after a round all are worth another try.
-void Link::note_attempt() {
-  if (++attempts_ <= round_) return;
-  failed_.clear();
-  attempts_ = 0;
-  ++rounds_;
 }
 
 // Two attempts at dead servers may come first.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a client connected: drives it in the loop, cuts what is silent, and goes on to a server that has not failed
-// yet. Three spans decide, all parts of the session timeout T (zk/timing.h): a request unanswered for T/6 cuts the
-// connection, an attempt to connect gets T/6, 2.5 s at most, and the pause after each round of servers is T/60, less as
-// long as they are not away for long.
+// yet. Parts of the session timeout T (zk/timing.h) decide: a request unanswered for T/6 cuts the connection, and an
+// attempt to connect gets T/6, twice as long with each round of servers in vain, 2.5 s at most. The pause after each
+// round grows with the time that they have been away.
 //
 // Whoever has a session is heard: when nothing was sent for T/8 it sends a cheap read. So does who waits in line or at
 // a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.
@@ -10,11 +10,11 @@
 #pragma once
 
 #include "host/loop.h"
+#include "zk/addresses.h"
 #include "zk/client.h"
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -22,9 +22,13 @@ namespace zklock::zk {
 
 class Link : public host::Source {
  public:
-  // `connected` is called whenever the session is established or taken up again, while recording; it acts on nothing.
-  explicit Link(Client& client, std::function<void()> connected = nullptr)
-      : client_(client), connected_(std::move(connected)), round_(client.round()) {}
+  // `servers` with numeric addresses, tried in this order. `connected` is called whenever the session is established or
+  // taken up again, while recording; it acts on nothing.
+  Link(Client& client, const std::vector<Server>& servers, std::function<void()> connected = nullptr)
+      : client_(client), connected_(std::move(connected)), addresses_(servers) {}
+
+  // From now on these. A connection stays; an attempt to reach one that is not among them ends.
+  void use(const std::vector<Server>& servers);
 
   // kNever while there is a session on a connection.
   Deadline unconnected_since() const { return unconnected_since_; }
@@ -39,14 +43,14 @@ class Link : public host::Source {
   };
   std::optional<TlsTrouble> tls_trouble() const;
   // Whether it fails with all servers, and no waiting heals it.
-  bool all_refuse() const { return refusing_.size() == client_.server_count(); }
+  bool all_refuse() const { return addresses_.all_refuse(); }
 
   void arm(host::PollSet& set) override;
   void record(const host::PollSet& set) override;
 
  private:
   void note_state();
-  void note_attempt();
+  void begin_attempt();
   void note_failure();
   void trace_loss();
   void cut();
@@ -58,19 +62,15 @@ class Link : public host::Source {
 
   Client& client_;
   std::function<void()> connected_;
-  size_t round_;
+  Addresses addresses_;
   bool expiry_traced_ = false;
   int fd_ = -1;            // valid until the next call into the client
-  Deadline not_before_{};  // no interest() before this moment
+  Deadline not_before_{};  // the next round; no attempt before this moment
   bool has_unread_ = false;
   bool trying_ = false;  // there is a socket, in use or being connected
   std::string server_;   // whom it belongs to
   Deadline tried_since_{};
-  std::set<std::string> failed_;    // cut or broken since the last answer
-  std::set<std::string> refusing_;  // by TLS, the last time that they were tried
   std::optional<TlsTrouble> trouble_;
-  size_t attempts_ = 0;   // since the last answer or the last full round
-  size_t rounds_ = 0;     // full ones
   uint64_t answers_ = 0;  // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
   Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn
@@ -82,8 +82,10 @@ class Link : public host::Source {
 // a new session they take. Where that stands for a while and ours does not, ours is over.
 class SecondSession {
  public:
-  SecondSession(host::Loop& loop, const ClientOptions& options)
-      : client_(options), link_(client_), attached_(loop, link_) {}
+  SecondSession(host::Loop& loop, const ClientOptions& options, const std::vector<Server>& servers)
+      : client_(options), link_(client_, servers), attached_(loop, link_) {}
+
+  void use(const std::vector<Server>& servers) { link_.use(servers); }
 
   // The servers take new sessions.
   bool connected() const { return client_.state() == ClientState::connected; }

@@ -109,8 +109,8 @@ const Losses::LossesOfOne* Losses::losses_of(const Request& request, Deadline tu
   return found != losses_.end() && turn - found->second.last < patience_ ? &found->second : nullptr;
 }
 
-void Outstanding::note_sent(Request request) {
-  last_sent_ = BootClock::now();
+void Outstanding::note_sent(Request request, Deadline before) {
+  last_sent_ = before;
   requests_.push_back({last_sent_, std::move(request)});
 }
 

@@ -108,7 +108,8 @@ class Outstanding {
  public:
   explicit Outstanding(Duration patience) : patience_(patience), losses_(patience) {}
 
-  void note_sent(Request request);
+  // `before`: a moment before it was sent.
+  void note_sent(Request request, Deadline before);
   // The oldest has its answer.
   void note_answer();
   // The oldest has none any more. Of a connection's loss all learn one after the other, but the first is `to_blame`.
@@ -116,7 +117,7 @@ class Outstanding {
 
   // Null if there is none.
   const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front().request; }
-  // When the last one was sent, through whichever connection.
+  // A moment before the last one was sent, through whichever connection.
   Deadline last_sent() const { return last_sent_; }
   // Since when the server owes us an answer and has sent nothing of one; kNever if nothing is outstanding.
   Deadline silent_since(Deadline progressed) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/session.h"
 
-#include "host/net/resolver.h"
 #include "host/terminal.h"
 #include "host/trace.h"
 #include "zk/library_log.h"
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -24,67 +22,53 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 
 }  // namespace
 
+Session::Session(host::Loop& loop, SessionOptions options)
+    : loop_(loop), options_(std::move(options)), names_(options_.servers, bool(options_.tls)) {}
+
 void Session::open(Deadline until) {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
-  client_options_ = client_options(addresses(resolved));
-  client_ = std::make_unique<Client>(client_options_);
+  const std::vector<Server> servers = names_.resolve(loop_, resolved);
+  client_ = std::make_unique<Client>(client_options());
   client_->take_over(losses);
-  link_ = std::make_unique<Link>(*client_, [this] { note_connected(); });
+  link_ = std::make_unique<Link>(*client_, servers, [this] { note_connected(); });
   loop_.add(*link_);
+  names_.follow(*link_, *client_, [this] { note_moved(); });
+  loop_.add(names_);
   ready(until);
 }
 
 void Session::note_connected() {
-  page_.note(*client_, client_options_.servers);
+  page_.note(*client_, names_.addresses());
   host::set_traced_session(id());
   host::trace("session", {{"timeout", timeout() / 1ms}, {"server", server()}});
 }
 
-ClientOptions Session::client_options(std::vector<Server> servers) const {
-  return {std::move(servers), options_.servers.chroot, options_.session_timeout, options_.credentials,
-          options_.acl,       options_.verbose,        options_.connect_timeout, {},
+void Session::note_moved() {
+  link_->use(names_.addresses());
+  if (second_) second_->use(names_.addresses());
+  page_.note(*client_, names_.addresses());
+}
+
+ClientOptions Session::client_options() const {
+  return {options_.servers.chroot,
+          options_.session_timeout,
+          options_.credentials,
+          options_.acl,
+          options_.verbose,
+          options_.connect_timeout,
+          {},
           options_.tls};
 }
 
 // It says nothing, whatever was asked for.
 std::function<void()> Session::closer() {
-  ClientOptions options = client_options({});
+  ClientOptions options = client_options();
   options.log = false;
   return page_.closer(options);
-}
-
-// Numeric, without doubles, in random order so that clients spread over the servers.
-std::vector<Server> Session::addresses(Deadline until) {
-  std::vector<Server> list = resolve(until);
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  if (list.size() > 1) std::shuffle(list.begin(), list.end(), std::random_device());
-  return list;
-}
-
-std::vector<Server> Session::resolve(Deadline until) {
-  std::vector<Server> numeric;
-  std::vector<Server> named;
-  for (const Server& server : options_.servers.servers) {
-    (host::is_numeric_address(server.host) ? numeric : named).push_back(server);
-  }
-  std::string trouble;
-  std::vector<std::string> names;
-  for (const Server& server : named) names.push_back(server.host);
-  const auto results = names.empty() ? std::vector<host::Resolved>() : host::resolve(loop_, names, until);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string name = options_.tls ? named[i].host : "";
-    for (const std::string& address : results[i].addresses) numeric.push_back({address, named[i].port, name});
-    if (results[i].addresses.empty()) trouble = fmt::format("cannot resolve {}: {}", names[i], results[i].error);
-  }
-  if (!numeric.empty()) return resolved_ = numeric;
-  if (enduring_) return resolved_;
-  throw Failure(ExitStatus::unavailable, fmt::format("{} (server list from {}); look at the name and the resolver",
-                                                     trouble, options_.servers.origin));
 }
 
 void Session::close() {
@@ -100,6 +84,8 @@ void Session::drop() {
   if (client_) host::trace("closing");
   const bool clean = client_ && connected();
   second_.reset();
+  loop_.remove(names_);
+  names_.unfollow();
   if (link_) loop_.remove(*link_);
   link_.reset();
   client_.reset();
@@ -142,7 +128,7 @@ void Session::look_for_refusal() {
     client_->give_up();
     return second_.reset();
   }
-  second_ = std::make_unique<SecondSession>(loop_, client_options_);
+  second_ = std::make_unique<SecondSession>(loop_, client_options(), names_.addresses());
 }
 
 void Session::check_answers() {

@@ -15,6 +15,7 @@
 #include "zk/client.h"
 #include "zk/ensemble.h"
 #include "zk/link.h"
+#include "zk/server_names.h"
 #include "zk/session_page.h"
 
 #include <functional>
@@ -37,11 +38,12 @@ struct SessionOptions {
 
 class Session {
  public:
-  Session(host::Loop& loop, SessionOptions options) : loop_(loop), options_(std::move(options)) {}
+  Session(host::Loop& loop, SessionOptions options);
   Session(const Session&) = delete;
   ~Session() { drop(); }
 
-  // Resolves the servers' names and connects. Again after the session has expired: a new session.
+  // Resolves the servers' names and connects. Again after the session has expired: a new session. While there is no
+  // connection the names are resolved again and again, and the session is taken up wherever its servers are now.
   void open(Deadline until);
   // Takes in what is outstanding, for a second at most, and ends the session: its ephemerals are gone.
   void close();
@@ -109,9 +111,8 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
-  ClientOptions client_options(std::vector<Server> servers) const;
-  std::vector<Server> addresses(Deadline until);
-  std::vector<Server> resolve(Deadline until);
+  ClientOptions client_options() const;
+  void note_moved();
   Deadline doubtful_from() const;
   void look_for_refusal();
   [[noreturn]] void fail_unreachable(Duration waited) const;
@@ -124,10 +125,10 @@ class Session {
 
   host::Loop& loop_;
   SessionOptions options_;
+  ServerNames names_;
   std::unique_ptr<Client> client_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<SecondSession> second_;  // while ours has not been connected for long
-  ClientOptions client_options_;
   SessionPage page_;
   std::string purpose_ = "cannot go on";
   Deadline opened_{};
@@ -135,7 +136,6 @@ class Session {
   bool enduring_ = false;
   bool given_up_ = false;  // a request; nobody waits for more answers
   bool stuck_said_ = false;
-  std::vector<Server> resolved_;  // the last time that any name could be
 };
 
 // The same question about many nodes: sent together, so that it costs no round trip each, but with a limited number

@@ -41,7 +41,7 @@ struct SessionPage::Content {
 
   Server server(size_t i) const { return {servers[i].host, servers[i].port, servers[i].name}; }
   void put(const std::vector<Server>& list);
-  void close_session(ClientOptions options);
+  void close_session(const ClientOptions& options);
 };
 
 void SessionPage::Unmap::operator()(Content* content) const {
@@ -63,11 +63,12 @@ std::function<void()> SessionPage::closer(const ClientOptions& options) {
 
 void SessionPage::note(const Client& client, const std::vector<Server>& servers) {
   if (!content_) return;
-  if (content_->id != client.session_id()) {
+  if (content_->id != client.session_id() || servers != noted_) {
     content_->id = 0;
     content_->password = client.password();
     content_->put(servers);
     content_->id = client.session_id();
+    noted_ = servers;
   }
   for (size_t i = 0; i < content_->server_count; ++i) {
     if (to_string(content_->server(i)) == client.server()) content_->in_use = i;
@@ -90,15 +91,17 @@ void SessionPage::clear() {
 }
 
 // In a guard. Taken up with a short timeout, the session ends soon even if the close should be lost.
-void SessionPage::Content::close_session(ClientOptions options) {
-  options.resumed = {id, password};
-  options.session_timeout = kToReach;
+void SessionPage::Content::close_session(const ClientOptions& options) {
+  ClientOptions resuming = options;
+  resuming.resumed = {id, password};
+  resuming.session_timeout = kToReach;
   // The one in use first: it is known to answer.
-  for (size_t i = 0; i < server_count; ++i) options.servers.push_back(server((in_use + i) % server_count));
+  std::vector<Server> list;
+  for (size_t i = 0; i < server_count; ++i) list.push_back(server((in_use + i) % server_count));
   try {
     host::Loop loop;
-    Client client(options);
-    Link link(client);
+    Client client(resuming);
+    Link link(client, list);
     const host::Attached attached(loop, link);
     const Deadline until = deadline_in(kToReach);
     const auto is_connecting = [&] {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace zklock::zk {
 
@@ -18,7 +19,7 @@ class SessionPage {
   // one guard each, and before that is forked: closing waits for as many as were asked for.
   std::function<void()> closer(const ClientOptions& options);
 
-  // From a connection of `client` on; nothing where there are no guards.
+  // At each connection of `client`, and whenever its servers have moved; nothing where there are no guards.
   void note(const Client& client, const std::vector<Server>& servers);
   // There is no session any more.
   void clear();
@@ -29,6 +30,7 @@ class SessionPage {
     void operator()(Content* content) const;
   };
   std::unique_ptr<Content, Unmap> content_;  // once there is a guard
+  std::vector<Server> noted_;                // as they are in it
 };
 
 }  // namespace zklock::zk

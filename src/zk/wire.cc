@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/wire.h"
 
+#include "host/fd.h"
 #include "zk/library_log.h"
 
 #include <algorithm>
@@ -8,6 +9,10 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
 
 // The linker's names.
 extern "C" int __real_connect(int fd, const sockaddr* to, socklen_t size);
@@ -187,6 +192,14 @@ bool is_event(Reader& body) {
 
 thread_local Wire* wire_in_use = nullptr;
 
+// The library has opened one for IPv4.
+bool become_socket(int fd, int family) {
+  const host::Fd other(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int at_once = 1;
+  setsockopt(other.get(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+  return other && dup3(other.get(), fd, O_CLOEXEC) >= 0;
+}
+
 }  // namespace
 
 bool is_handshake(std::string_view frame, bool has_session) {
@@ -233,18 +246,28 @@ void Wire::restart() {
   stream_.reset();
 }
 
-int Wire::connect(int fd, const sockaddr* to, socklen_t size) {
+int Wire::connect(int fd, const sockaddr* to) {
   restart();
   end_ = ConnectionEnd::none;
   tls_failure_.reset();
-  secured_at_ = {};
+  begun_at_ = {};
+  if (!target_) {
+    errno = EADDRNOTAVAIL;
+    return -1;
+  }
+  // The library's own memory, so that its log names whom it connects to.
+  std::memcpy(const_cast<sockaddr*>(to), &*target_, sizeof *target_);
+  if (target_->ss_family == AF_INET6 && !become_socket(fd, AF_INET6)) return -1;
   if (secure_) stream_ = secure_(fd);
-  return __real_connect(fd, to, size);
+  return __real_connect(fd, to, target_->ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
 }
 
 // What should have been encrypted goes nowhere when there is nothing more to encrypt it.
 ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
-  if (!secure_) return __real_send(fd, data, size, flags);
+  if (!secure_) {
+    if (begun_at_ == Deadline{}) begun_at_ = BootClock::now();
+    return __real_send(fd, data, size, flags);
+  }
   return stream_ ? stream_->send(data, size) : static_cast<ssize_t>(size);
 }
 
@@ -253,7 +276,7 @@ bool Wire::advance() {
   const bool agreeing = stream_->in_handshake();
   const Deadline before = BootClock::now();
   const bool ready = stream_->advance();
-  if (agreeing && ready) secured_at_ = before;
+  if (agreeing && ready) begun_at_ = before;
   return ready;
 }
 
@@ -353,7 +376,7 @@ WireScope::~WireScope() {
 
 int __wrap_connect(int fd, const sockaddr* to, socklen_t size) {
   zklock::zk::Wire* wire = zklock::zk::wire_in_use;
-  return wire ? wire->connect(fd, to, size) : __real_connect(fd, to, size);
+  return wire ? wire->connect(fd, to) : __real_connect(fd, to, size);
 }
 
 ssize_t __wrap_send(int fd, const void* data, size_t size, int flags) {

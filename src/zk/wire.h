@@ -2,7 +2,8 @@
 // Between the socket and the C library, which connects, sends and receives through it (the linker's --wrap). The
 // library believes lengths and counts, hands out what it could not decode, and aborts on an answer to nothing: so it is
 // given whole frames only, and only those that fit. What does not fit ends the connection. An answer that is still on
-// its way would be silence to it, so it is given the answer to a ping from time to time. And it knows no TLS.
+// its way would be silence to it, so it is given the answer to a ping from time to time. And it knows no TLS. Nor does
+// it choose among servers as is wanted here: it connects to whom the wire is aimed at.
 #pragma once
 
 #include "base/time.h"
@@ -46,8 +47,11 @@ class Wire {
   explicit Wire(Check check, Secure secure = nullptr) : check_(std::move(check)), secure_(std::move(secure)) {}
   Wire(const Wire&) = delete;
 
-  // As connect(2), send(2) and recv(2).
-  int connect(int fd, const sockaddr* to, socklen_t size);
+  // Whom the next connect() reaches, whatever it names; nothing: nobody can be reached.
+  void aim(const std::optional<sockaddr_storage>& target) { target_ = target; }
+
+  // As connect(2), send(2) and recv(2). `to`, a sockaddr_storage, takes the address that is connected to.
+  int connect(int fd, const sockaddr* to);
   ssize_t send(int fd, const void* data, size_t size, int flags);
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
@@ -66,8 +70,8 @@ class Wire {
   ConnectionEnd end() const { return end_; }
   // What was wrong with its TLS, if it was that; a server that is in the handshake still is silent.
   std::optional<host::TlsFailure> tls_failure() const;
-  // A moment before the library's first word left by the TLS that was agreed on; no moment without.
-  Deadline secured_at() const { return secured_at_; }
+  // A moment before the library's first word left on this connection; no moment, if it has not.
+  Deadline begun_at() const { return begun_at_; }
   // When at least a KiB of an answer that is on its way had come; never, if none is.
   Deadline progressed() const { return progressed_; }
 
@@ -83,9 +87,10 @@ class Wire {
 
   Check check_;
   Secure secure_;
+  std::optional<sockaddr_storage> target_;
   std::unique_ptr<host::TlsStream> stream_;  // of the connection in use
   std::optional<host::TlsFailure> tls_failure_;
-  Deadline secured_at_{};
+  Deadline begun_at_{};
   std::string frame_;  // what has come of it, with its length
   std::string out_;    // what the library has still to take
   size_t taken_ = 0;   // of that

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// relay [-n PORTS] [-w FILE] [-a N] [-r N] ADDRESS: prints "port P", on which it relays connections to ADDRESS
-// (127.0.0.1:PORT), then what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock; FILE has
-// the bytes. A relay that is stopped is a network that is silent. USR1: right behind the next answer, the port in use
-// falls silent, and with three ports or more so does the one that is tried next ("silent P" each); connections to them
-// are taken, by the kernel. USR2: the next answer is lost, and the connection with it ("lost P"). -a N: so is the Nth
-// answer, -r N: the Nth request, and then the relay stops itself: whoever continues it may have done something first.
-// What is received at once is one answer here, one request.
+// relay [-n PORTS | -l ADDRESS] [-w FILE] [-a N] [-r N] ADDRESS: prints "port P", on which it relays connections to
+// ADDRESS (127.0.0.1:PORT), then what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock;
+// FILE has the bytes. A relay that is stopped is a network that is silent. USR1: right behind the next answer, the port
+// in use falls silent, and with three ports or more so does the one that is tried next ("silent P" each); connections
+// to them are taken, by the kernel. USR2: the next answer is lost, and the connection with it ("lost P"). -a N: so is
+// the Nth answer, -r N: the Nth request, and then the relay stops itself: whoever continues it may have done something
+// first. What is received at once is one answer here, one request. -l: on that address (IPv4:PORT, 0 for any), not on
+// 127.0.0.1.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <poll.h>
+#include <string>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
@@ -51,9 +53,20 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-Port open_port() {
+// Of "IPv4:PORT".
+sockaddr_in address_of(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  sockaddr_in address = loopback(std::atoi(text.c_str() + colon + 1));
+  if (colon == std::string::npos || inet_pton(AF_INET, text.substr(0, colon).c_str(), &address.sin_addr) != 1) {
+    std::exit(64);
+  }
+  return address;
+}
+
+Port open_port(sockaddr_in address) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
+  const int again = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
   socklen_t length = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (bind(fd, generic, length) != 0 || listen(fd, 64) != 0 || getsockname(fd, generic, &length) != 0) std::exit(70);
@@ -69,9 +82,9 @@ struct Losses {
 
 class Relay {
  public:
-  Relay(int ports, int target, std::FILE* capture, Losses losses)
+  Relay(int ports, sockaddr_in place, int target, std::FILE* capture, Losses losses)
       : target_(target), capture_(capture), losses_(losses) {
-    for (int i = 0; i < ports; ++i) ports_.push_back(open_port());
+    for (int i = 0; i < ports; ++i) ports_.push_back(open_port(place));
   }
 
   void turn() {
@@ -174,10 +187,12 @@ class Relay {
 
 int main(int argc, char** argv) {
   int ports = 1;
+  sockaddr_in place = loopback(0);
   std::FILE* capture = nullptr;
   Losses losses;
-  for (int option = 0; (option = getopt(argc, argv, "n:w:a:r:")) != -1;) {
+  for (int option = 0; (option = getopt(argc, argv, "n:l:w:a:r:")) != -1;) {
     if (option == 'n') ports = std::atoi(optarg);
+    if (option == 'l') place = address_of(optarg);
     if (option == 'w') capture = std::fopen(optarg, "w");
     if (option == 'a') losses.answer = std::atoi(optarg);
     if (option == 'r') losses.request = std::atoi(optarg);
@@ -189,6 +204,6 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::signal(SIGUSR1, [](int) { armed = 1; });
   std::signal(SIGUSR2, [](int) { to_lose = 1; });
-  Relay relay(ports, std::atoi(colon + 1), capture, losses);
+  Relay relay(ports, place, std::atoi(colon + 1), capture, losses);
   for (;;) relay.turn();
 }

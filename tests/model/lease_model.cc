@@ -50,6 +50,8 @@ struct Protocol {
   Duration (*granted)(Duration) = zklock::zk::heartbeat_of;
   bool first_counts_from_grant = false;    // the first heartbeat, not from the proof
   Duration (*listed)(Duration) = nullptr;  // a list counts as a proof, so much later than the last transaction
+  // A pause of ours between the look at the clock and the sending. The silence is measured behind that: none is unseen.
+  Duration (*unseen)(Duration) = nullptr;
 };
 
 constexpr Duration whole(Duration t) {
@@ -102,6 +104,7 @@ std::vector<Protocol> mutants() {
   add("heartbeat-every-quarter").heartbeat = quarter;
   add("list-alone-however-old").granted = third;
   add("first-heartbeat-from-the-grant").first_counts_from_grant = true;
+  add("silence-measured-before-the-sending").unseen = half;
   return list;
 }
 
@@ -197,7 +200,8 @@ class Search {
   // In step, or late by as much as is let through.
   void heartbeats(Units handshake, int more) {
     if (more == 0) return;
-    for (const Units gap : {least_, beat_, (beat_ + silence_) / 2, silence_}) {
+    const Units pause = protocol_.unseen ? in_units(protocol_.unseen, ensemble_) : 0;
+    for (const Units gap : {least_, beat_, (beat_ + silence_) / 2, silence_ + pause}) {
       heard_.push_back(heard_.back() + gap);
       prove(handshake);
       heartbeats(handshake, more - 1);

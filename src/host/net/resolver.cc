@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <netdb.h>
@@ -22,6 +23,8 @@
 namespace zklock::host {
 
 namespace {
+
+constexpr size_t kMostText = 256 * 1024;  // of all answers; more addresses than that nobody has
 
 // What the child writes: a line "+address" or "-reason" for each answer, and an empty line behind each host's.
 std::string describe(const std::string& host) {
@@ -68,7 +71,7 @@ void become_getent(const std::string& host, int fd) {
   dup2(null, STDIN_FILENO);
   dup2(fd, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
-  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+  close_all_but({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   execlp("getent", "getent", "ahosts", "--", host.c_str(), nullptr);
 }
 
@@ -90,6 +93,18 @@ bool is_numeric_address(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
+std::optional<sockaddr_storage> socket_address_of(const std::string& address, uint16_t port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return std::nullopt;
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
+  sockaddr_storage result{};
+  std::memcpy(&result, found->ai_addr, found->ai_addrlen);
+  return result;
+}
+
 Lookup::Lookup(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
   start([this](int output) { answer(hosts_, output); });
 }
@@ -100,18 +115,21 @@ void Lookup::start(const std::function<void(int output)>& child) {
   output_ = Fd(ends[0]);
   const Fd input(ends[1]);
   text_.clear();
+  const pid_t zklock = getpid();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the resolver");
   if (pid_ > 0) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  child(input.get());
+  if (getppid() == zklock) child(input.get());
   _exit(0);
 }
 
+// Whoever ends a command in place of its guard reaps all our children: then the number may be a stranger's.
 void Lookup::end_child() {
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  waitpid(std::exchange(pid_, 0), nullptr, 0);
+  const pid_t child = std::exchange(pid_, 0);
+  if (child <= 0 || waitpid(child, nullptr, WNOHANG) != 0) return;
+  ::kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 void Lookup::arm(PollSet& set) {
@@ -123,7 +141,7 @@ void Lookup::record(const PollSet& set) {
   char part[4096];
   const ssize_t length = read(output_.get(), part, sizeof part);
   if (length > 0) text_.append(part, static_cast<size_t>(length));
-  if (length <= 0) output_.reset();
+  if (length <= 0 || text_.size() > kMostText) output_.reset();
 }
 
 void Lookup::decide() {

@@ -8,8 +8,11 @@
 #include "host/fd.h"
 #include "host/loop.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -22,6 +25,9 @@ struct Resolved {
 
 // True for an IPv4 or IPv6 address: nothing to resolve.
 bool is_numeric_address(const std::string& host);
+
+// Of a numeric address, which may have a zone ("fe80::1%eth0"); nothing for any other.
+std::optional<sockaddr_storage> socket_address_of(const std::string& address, uint16_t port);
 
 // A lookup that is under way as long as it is there and in the loop.
 class Lookup : public Source {

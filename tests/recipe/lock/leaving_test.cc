@@ -22,12 +22,11 @@ namespace opcode = test::opcode;
 // As the guard of a zklock that was killed does it.
 void close_session(const std::string& server, zk::Session& session) {
   const size_t colon = server.rfind(':');
-  zk::ClientOptions options{
-      {{server.substr(0, colon), static_cast<uint16_t>(std::stoi(server.substr(colon + 1))), ""}}, "", 10s, {}};
+  zk::ClientOptions options{"", 10s, {}};
   options.resumed = {session.id(), session.client().password()};
   host::Loop loop;
   zk::Client client(options);
-  zk::Link link(client);
+  zk::Link link(client, {{server.substr(0, colon), static_cast<uint16_t>(std::stoi(server.substr(colon + 1)))}});
   const host::Attached attached(loop, link);
   ASSERT_TRUE(test::eventually(loop, [&] { return client.state() == zk::ClientState::connected; }));
 }

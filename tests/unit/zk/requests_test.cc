@@ -47,8 +47,8 @@ TEST(Losses, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
 
 TEST(Outstanding, OnlyTheFirstOfALostConnectionIsToBlame) {
   Outstanding outstanding(10s);
-  outstanding.note_sent(kList);
-  outstanding.note_sent(kCheck);
+  outstanding.note_sent(kList, BootClock::now());
+  outstanding.note_sent(kCheck, BootClock::now());
   outstanding.note_loss(true, ConnectionEnd::closed);
   outstanding.note_loss(false, ConnectionEnd::closed);
   EXPECT_EQ(outstanding.losses().stuck(kList, BootClock::now()).losses, 1);
@@ -59,7 +59,7 @@ TEST(Outstanding, WhoOwesNothingIsNeitherSilentNorStuck) {
   Outstanding outstanding(0s);
   EXPECT_EQ(outstanding.silent_since(BootClock::now()), kNever);
   EXPECT_FALSE(outstanding.stuck({}));
-  outstanding.note_sent(kList);
+  outstanding.note_sent(kList, BootClock::now());
   EXPECT_EQ(outstanding.silent_since({}), outstanding.last_sent());
   EXPECT_TRUE(outstanding.stuck({}));
   outstanding.note_answer();
@@ -69,8 +69,8 @@ TEST(Outstanding, WhoOwesNothingIsNeitherSilentNorStuck) {
 
 TEST(Outstanding, ARequestHasItsTurnWhenThoseBeforeItHaveTheirAnswers) {
   Outstanding outstanding(10s);
-  outstanding.note_sent(kList);
-  outstanding.note_sent(kCheck);
+  outstanding.note_sent(kList, BootClock::now());
+  outstanding.note_sent(kCheck, BootClock::now());
   const Deadline sent = outstanding.last_sent();
   while (BootClock::now() == sent) continue;
   outstanding.note_answer();
@@ -80,7 +80,7 @@ TEST(Outstanding, ARequestHasItsTurnWhenThoseBeforeItHaveTheirAnswers) {
 
 TEST(Outstanding, AnAnswerThatIsArrivingIsNoSilenceAndLetArrive) {
   Outstanding outstanding(10s);
-  outstanding.note_sent(kList);
+  outstanding.note_sent(kList, BootClock::now());
   const Deadline progressed = outstanding.last_sent() + 5s;
   EXPECT_EQ(outstanding.silent_since(progressed), progressed);
   EXPECT_EQ(outstanding.stuck_at(progressed), progressed + 10s);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/server_names.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace zklock::zk {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Without a connection before the first lookup: a part of the session timeout, this at most. Mostly another server has
+// answered by then.
+constexpr int kFirstParts = 24;
+constexpr Duration kLongestFirst = 500ms;
+// Between two lookups; and a part of the time without a connection, for the resolver is one for many.
+constexpr Duration kBetweenLookups = 2s;
+constexpr int kAwayParts = 10;
+
+}  // namespace
+
+const std::vector<Server>& ServerNames::resolve(host::Loop& loop, Deadline until) {
+  lookup_.reset();
+  next_ = kNever;
+  if (const std::vector<std::string> wanted = names(); !wanted.empty()) {
+    host::Lookup lookup(wanted);
+    const host::Attached attached(loop, lookup);
+    while (!lookup.done() && left_until(until) > Duration::zero()) loop.turn(until);
+    take(lookup.done() ? lookup.results() : std::vector<host::Resolved>(wanted.size(), {{}, "no answer in time"}));
+  }
+  addresses_ = listed();
+  if (addresses_.empty()) fail();
+  std::shuffle(addresses_.begin(), addresses_.end(), std::random_device());
+  return addresses_;
+}
+
+std::vector<std::string> ServerNames::names() const {
+  std::vector<std::string> names;
+  for (const Server& server : list_.servers) {
+    if (!host::is_numeric_address(server.host)) names.push_back(server.host);
+  }
+  return names;
+}
+
+void ServerNames::take(const std::vector<host::Resolved>& results) {
+  const std::vector<std::string> asked = names();
+  for (size_t i = 0; i < results.size(); ++i) {
+    host::Resolved& known = known_[asked[i]];
+    known.error = results[i].error;
+    if (!results[i].addresses.empty()) known.addresses = results[i].addresses;
+  }
+}
+
+// Sorted, without doubles.
+std::vector<Server> ServerNames::listed() const {
+  std::vector<Server> all;
+  for (const auto& [host, port, name] : list_.servers) {
+    const auto known = known_.find(host);
+    if (known == known_.end()) all.push_back({host, port});
+    if (known == known_.end()) continue;
+    for (const std::string& address : known->second.addresses) all.push_back({address, port, certified_ ? host : ""});
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void ServerNames::fail() const {
+  const std::string name = names().back();
+  throw Failure(ExitStatus::unavailable,
+                fmt::format("cannot resolve {}: {} (server list from {}); look at the name and the resolver", name,
+                            known_.at(name).error, list_.origin));
+}
+
+void ServerNames::follow(const Link& link, const Client& client, std::function<void()> moved) {
+  link_ = &link;
+  client_ = &client;
+  moved_ = std::move(moved);
+}
+
+void ServerNames::unfollow() {
+  link_ = nullptr;
+  lookup_.reset();
+}
+
+void ServerNames::arm(host::PollSet& set) {
+  if (!link_) return;
+  const Deadline since = link_->unconnected_since();
+  if (since == kNever) {
+    lookup_.reset();
+    next_ = kNever;
+    used_ = client_->server();
+    return;
+  }
+  if (next_ == kNever) next_ = since + std::min<Duration>(kLongestFirst, client_->session_timeout() / kFirstParts);
+  if (!lookup_ && !names().empty() && BootClock::now() >= next_) look_again(since);
+  if (lookup_) return lookup_->arm(set);
+  if (!names().empty()) set.wake_at(next_);
+}
+
+void ServerNames::look_again(Deadline since) {
+  try {
+    lookup_ = std::make_unique<host::Lookup>(names());
+  } catch (const Failure&) {  // no process to be had now
+  }
+  next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kAwayParts));
+}
+
+void ServerNames::record(const host::PollSet& set) {
+  if (lookup_) lookup_->record(set);
+}
+
+void ServerNames::decide() {
+  if (!lookup_) return;
+  try {
+    lookup_->decide();
+  } catch (const Failure&) {
+    return lookup_.reset();
+  }
+  if (!lookup_->done()) return;
+  take(lookup_->results());
+  lookup_.reset();
+  std::vector<Server> now = listed();
+  const auto is_used = [&](const Server& server) { return to_string(server) == used_; };
+  if (std::ranges::none_of(now, is_used)) std::ranges::copy_if(addresses_, std::back_inserter(now), is_used);
+  if (std::ranges::is_permutation(now, addresses_)) return;
+  addresses_ = std::move(now);
+  moved_();
+}
+
+}  // namespace zklock::zk

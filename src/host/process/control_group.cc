@@ -77,10 +77,19 @@ bool has_groups_below(const std::string& folder) {
   return stat(folder.c_str(), &about) == 0 && about.st_nlink > 2;
 }
 
-// Left by a guard that was killed together with its zklock. One that has members stays.
+// Where its maker's number counts: ours, as the kernel numbers them.
+std::string own_namespace() {
+  struct stat about {};
+  return stat("/proc/self/ns/pid", &about) == 0 ? fmt::format("-{:x}", about.st_ino) : "";
+}
+
+// Left by a guard that was killed together with its zklock. One that has members stays, and those of makers whom we
+// cannot see, in another PID namespace.
 void remove_stale(const std::string& above) {
+  const std::string known = own_namespace();
   for (const std::string& name : names_in(above).value_or(std::vector<std::string>())) {
-    const pid_t maker = name.starts_with(kName) ? std::atoi(name.c_str() + kName.size()) : 0;
+    const bool visible = name.starts_with(kName) && !known.empty() && name.ends_with(known);
+    const pid_t maker = visible ? std::atoi(name.c_str() + kName.size()) : 0;
     if (maker <= 0 || ::kill(maker, 0) == 0 || errno != ESRCH) continue;
     const std::string stale = fmt::format("{}/{}", above, name);
     remove_stale(stale);
@@ -97,7 +106,8 @@ std::string ControlGroup::new_folder() {
   for (const std::string_view mount : split(mounts, '\n')) {
     const auto folder = folder_in(mount, path);
     if (!folder || !is_control_group(*folder)) continue;
-    return fmt::format("{}/{}{}-{:x}", *folder, kName, getpid(), BootClock::now().time_since_epoch().count());
+    return fmt::format("{}/{}{}-{:x}{}", *folder, kName, getpid(), BootClock::now().time_since_epoch().count(),
+                       own_namespace());
   }
   return "";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/guard.h"
 
+#include "host/process/proc.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
@@ -31,12 +32,12 @@ GuardPage* make_shared_page() {
 
 // The /proc of another PID namespace (unshare -pf without --mount-proc) has processes of our numbers that are not ours.
 void check_proc() {
-  char target[32];
-  const ssize_t length = readlink("/proc/self", target, sizeof target);
-  if (length > 0 && std::string_view(target, static_cast<size_t>(length)) == std::to_string(getpid())) return;
-  throw Failure(ExitStatus::internal, length > 0 ? "cannot end commands by the /proc of another PID namespace: mount "
-                                                   "one for this (unshare --mount-proc)"
-                                                 : "cannot read /proc, by which commands are ended");
+  const std::string self = link_in_proc("self");
+  if (self == std::to_string(getpid())) return;
+  throw Failure(ExitStatus::internal, !self.empty()
+                                          ? "cannot end commands by the /proc of another PID namespace: mount "
+                                            "one for this (unshare --mount-proc)"
+                                          : "cannot read /proc, by which commands are ended");
 }
 
 // Those that whoever became zklock by exec had. Asked first, because a list of them takes a while.

@@ -8,6 +8,7 @@
 #include "host/process/channel.h"
 #include "host/process/control_group.h"
 #include "host/process/mark.h"
+#include "host/process/proc.h"
 #include "host/process/spawn.h"
 #include "host/process/survivor.h"
 #include "host/process/tree.h"
@@ -45,9 +46,10 @@ enum class Duty {
 
 // Closes what an exec would close, but `kept`.
 void close_private_but(std::initializer_list<int> kept) {
-  for (const std::string& name : names_in("/proc/self/fd").value_or(std::vector<std::string>())) {
+  for (const std::string& name : names_in_proc("self/fd").value_or(std::vector<std::string>())) {
     const int fd = std::atoi(name.c_str());
-    const bool is_kept = fd <= STDERR_FILENO || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    const bool is_kept =
+        fd <= STDERR_FILENO || fd == proc_folder() || std::find(kept.begin(), kept.end(), fd) != kept.end();
     const int flags = is_kept ? -1 : fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) != 0) ::close(fd);
   }
@@ -182,10 +184,10 @@ class GuardProcess {
     }
     // Before it, for the outer zklock would not wait for us if ours were killed now. If ours is dead its own mark may
     // be gone already.
-    for (const int64_t token : order.nested) marks_.push_back(mark_nested(token));
+    const bool marked = mark_outer_locks(order.nested);
     if (getppid() != setup_.zklock) return set_phase(CommandPhase::gone);
-    errno = EMFILE;
-    command_ = order.whole ? spawn_command(order) : -1;
+    if (marked) errno = EMFILE;
+    command_ = marked && order.whole ? spawn_command(order) : -1;
     page_.pid = std::max(command_, 0);
     if (command_ < 0) {
       command_ = 0;
@@ -197,9 +199,19 @@ class GuardProcess {
     // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
     group_.close_for_spawning();
-    std::vector<int> kept{setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd()};
+    std::vector<int> kept{setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd(),
+                          proc_folder()};
     for (const Fd& mark : marks_) kept.push_back(mark.get());
     close_all_but(kept);
+  }
+
+  // False, with errno, where that is not possible: an outer zklock would not see that we use its lock.
+  bool mark_outer_locks(const std::vector<int64_t>& tokens) {
+    for (const int64_t token : tokens) {
+      marks_.push_back(mark_nested(token));
+      if (!marks_.back()) return false;
+    }
+    return true;
   }
 
   // An orphaned group, as under cron, has no tie to its session, and the guard must not become one: when the command's
@@ -259,6 +271,7 @@ class GuardProcess {
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
     group_.kill();
+    if (command_ != 0) ::kill(command_, SIGKILL);  // our child and not reaped; known whatever /proc shows
     // Those that are not in it: all of them where there is none, and what has moved to another.
     if (kill_children({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); })) kill_below();
     reap();
@@ -325,6 +338,7 @@ void be_guard(GuardSetup setup) noexcept {
   // will be in a group that is orphaned, see GuardProcess::leave_session.
   if (setup.service == Service::again || !is_in_orphaned_group(setup.zklock)) setpgid(0, 0);
   block_all_signals();
+  outlive_by_name();
   become_subreaper();
   be_prompt();
   GuardProcess(std::move(setup)).live();

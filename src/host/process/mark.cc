@@ -2,6 +2,8 @@
 #include "host/process/mark.h"
 
 #include "base/text.h"
+#include "host/process/proc.h"
+#include "host/process/survivor.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
@@ -52,21 +54,18 @@ Fd make_mark(const Mark& mark) {
 
 // Nothing where we may not look.
 std::optional<bool> has_file(pid_t pid, const Mark& mark) {
-  const std::string folder = fmt::format("/proc/{}/fd", pid);
-  const auto names = names_in(folder);
+  const std::string folder = fmt::format("{}/fd", pid);
+  const auto names = names_in_proc(folder);
   if (!names) return std::nullopt;
   for (const std::string& name : *names) {
-    char target[128];
-    const ssize_t length = readlink(fmt::format("{}/{}", folder, name).c_str(), target, sizeof target);
-    const std::string_view text(target, length > 0 ? static_cast<size_t>(length) : 0);
-    if (text == "/memfd:" + mark.name + " (deleted)") return true;
+    if (link_in_proc(fmt::format("{}/{}", folder, name)) == "/memfd:" + mark.name + " (deleted)") return true;
   }
   return false;
 }
 
 // "1: POSIX ADVISORY WRITE PID DEVICE START END" a line. Nothing where there is no such list (ProcSubset of systemd).
 std::optional<bool> has_lock(pid_t pid, const Mark& mark) {
-  const Fd locks = open_to_read("/proc/locks");
+  const Fd locks = open_in_proc("locks");
   if (!locks) return std::nullopt;
   const std::string list = content_of(locks);
   const std::string owner = fmt::format("{}", pid);
@@ -87,7 +86,8 @@ std::optional<bool> has_mark(pid_t pid, const Mark& mark) {
 }
 
 bool is_zklock(pid_t pid) {
-  return content_of(open_to_read(fmt::format("/proc/{}/comm", pid))) == "zklock\n";
+  const std::string name = content_of(open_in_proc(fmt::format("{}/comm", pid)));
+  return name == "zklock\n" || name == std::string(kGuardName) + "\n";
 }
 
 }  // namespace
@@ -106,18 +106,20 @@ NestingMarks::NestingMarks(std::vector<int64_t> tokens) : tokens_(std::move(toke
 
 bool NestingMarks::close_and_look() {
   marks_.clear();
-  if (found_ && BootClock::now() < look_again_) return true;
+  if (BootClock::now() < look_again_) return true;
   found_ = Fd();
   for (const Process& process : descendants_of(getpid())) {
     if (!is_nested(process.pid)) continue;
+    // None in an old kernel: then the next look tells.
     found_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
     // Gone meanwhile, or another has its number: then it has no mark any more.
-    if (found_ && is_nested(process.pid)) {
+    if (is_nested(process.pid)) {
       look_again_ = deadline_in(kLookAgain);
       return true;
     }
-    found_ = Fd();
   }
+  found_ = Fd();
+  look_again_ = {};
   return false;
 }
 
@@ -127,13 +129,15 @@ bool NestingMarks::is_nested(pid_t pid) const {
 }
 
 void NestingMarks::arm(PollSet& set) {
-  if (!found_) return;
-  set.watch(found_.get(), POLLIN);
+  if (look_again_ == Deadline{}) return;
+  if (found_) set.watch(found_.get(), POLLIN);
   set.wake_at(look_again_);
 }
 
 void NestingMarks::record(const PollSet& set) {
-  if (found_ && set.seen(found_.get())) found_ = Fd();
+  if (!found_ || !set.seen(found_.get())) return;
+  found_ = Fd();
+  look_again_ = BootClock::now();
 }
 
 }  // namespace zklock::host

@@ -40,8 +40,8 @@ class NestingMarks : public Source {
 
   std::vector<int64_t> tokens_;
   std::vector<Fd> marks_;
-  Fd found_;  // pidfd of one that lived when we last looked
-  Deadline look_again_ = kNever;
+  Fd found_;               // pidfd of one that lived when we last looked; none in an old kernel
+  Deadline look_again_{};  // none: none was found
 };
 
 }  // namespace zklock::host

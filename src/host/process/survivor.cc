@@ -44,6 +44,7 @@ Survivor::Survivor(const std::function<void()>& at_end) {
   if (pid_ != 0) return;
   setpgid(0, 0);  // who kills the whole job shall not kill this one
   block_all_signals();
+  outlive_by_name();
   end_after(zklock, false, at_end);
 }
 
@@ -58,14 +59,8 @@ void block_all_signals() {
   sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
-void close_all_but(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  int first = 0;
-  for (const int fd : kept) {
-    if (fd > first) syscall(SYS_close_range, first, fd - 1, 0);
-    first = std::max(first, fd + 1);
-  }
-  syscall(SYS_close_range, first, ~0U, 0);
+void outlive_by_name() {
+  prctl(PR_SET_NAME, kGuardName);
 }
 
 // Who reads what zklock wrote to must not wait for the caller's end too. Nothing else shall become a standard stream.

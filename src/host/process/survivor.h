@@ -27,7 +27,10 @@ class Survivor {
 // From now on nothing but SIGKILL and SIGSTOP reaches the caller.
 void block_all_signals();
 
-void close_all_but(std::vector<int> kept);
+// What ps and killall call it, so that who stops or kills all processes called zklock leaves those who clean up behind
+// them. Not what pkill -f and pidof look at.
+inline constexpr const char* kGuardName = "zk-guard";
+void outlive_by_name();
 
 // Once `parent` is dead, all its descriptors closed, does `at_end`, if any, and ends. Without doing it, where `parent`
 // lives on for some seconds, though `dying`. Throws away what signals are pending.

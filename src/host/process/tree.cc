@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "host/fd.h"
+#include "host/process/proc.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -38,11 +39,18 @@ bool contains(const std::vector<pid_t>& pids, pid_t pid) {
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
-  for (const std::string& name : names_in("/proc").value_or(std::vector<std::string>())) {
+  for (const std::string& name : names_in_proc().value_or(std::vector<std::string>())) {
     const pid_t pid = std::atoi(name.c_str());
     if (pid > 0) children.emplace(parent_of(pid), pid);
   }
   return children;
+}
+
+// By a pidfd; by its number where the kernel has none, or a filter of system calls denies it.
+bool send_signal(const Fd& handle, pid_t pid, int signal) {
+  if (handle && syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0) return true;
+  if (handle && errno == ESRCH) return true;
+  return ::kill(pid, signal) == 0 || errno != EPERM;
 }
 
 // False only if we may not signal it; a process that is gone needs no signal.
@@ -51,11 +59,9 @@ bool signal_process(Process process, std::initializer_list<int> signals) {
   // The pid may have been recycled since the scan. A stranger has another parent; one of ours that has lost its
   // parent meanwhile is our child.
   const pid_t parent = parent_of(process.pid);
-  if (!handle || (parent != process.parent && parent != getpid())) return true;
+  if (parent != process.parent && parent != getpid()) return true;
   bool allowed = true;  // of several not all may be refused: CONT to our own session never is
-  for (const int signal : signals) {
-    allowed &= syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0 || errno != EPERM;
-  }
+  for (const int signal : signals) allowed &= send_signal(handle, process.pid, signal);
   return allowed;
 }
 
@@ -64,7 +70,7 @@ bool signal_process(Process process, std::initializer_list<int> signals) {
 pid_t parent_of(pid_t pid) {
   // In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last parenthesis counts.
   char text[512];
-  const Fd file = open_to_read(fmt::format("/proc/{}/stat", pid));
+  const Fd file = open_in_proc(fmt::format("{}/stat", pid));
   const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : 0;
   if (length <= 0) return 0;
   text[length] = '\0';
@@ -89,7 +95,8 @@ bool is_in_orphaned_group(pid_t member) {
 }
 
 void become_subreaper() {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    throw system_error("cannot become the parent of all that a command starts");
 }
 
 std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& spared) {
@@ -116,7 +123,7 @@ std::vector<pid_t> signal_descendants(std::initializer_list<int> signals, const 
 
 std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared) {
   std::vector<pid_t> children;
-  if (const Fd list = open_to_read("/proc/thread-self/children")) {
+  if (const Fd list = open_in_proc("thread-self/children")) {
     const std::string text = content_of(list);
     for (const std::string_view pid : split(text, ' ')) {
       if (!pid.empty()) children.push_back(std::atoi(pid.data()));
@@ -124,8 +131,8 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared)
     std::erase_if(children, [&](pid_t child) { return contains(spared, child); });
     return children;
   }
-  if (errno == EMFILE || errno == ENFILE) return std::nullopt;
-  // A kernel without that list.
+  // Else a kernel without that list.
+  if (errno == EMFILE || errno == ENFILE || !open_in_proc("self/stat")) return std::nullopt;
   for (const Process process : descendants_of(getpid(), spared)) {
     if (process.parent == getpid()) children.push_back(process.pid);
   }

@@ -11,6 +11,7 @@
 
 namespace zklock::host {
 
+// Throws a Failure (70) where that is denied: nobody could be found who has lost its parent.
 void become_subreaper();
 
 // 0 if there is no such process.
@@ -28,14 +29,17 @@ struct Process {
   pid_t parent;  // when it was looked at
 };
 
-// All descendants of `ancestor`, parents before children, but for `spared` and what descends from them.
+// All descendants of `ancestor`, parents before children, but for `spared` and what descends from them. None, too,
+// where /proc cannot be read: only reap_children() tells for sure that there is no child.
 std::vector<Process> descendants_of(pid_t ancestor, const std::vector<pid_t>& spared = {});
 
-// Sends these signals, one after the other, to every descendant of the caller, each named by a pidfd and checked again,
-// so that a recycled pid is never hit. Returns those that we may not signal. Reads all of /proc.
+// Sends these signals, one after the other, to every descendant of the caller, each checked again, and named by a pidfd
+// where the kernel has them (5.3), so that a recycled pid is not hit. Returns those that we may not signal. Reads all
+// of /proc.
 std::vector<pid_t> signal_descendants(std::initializer_list<int> signals, const std::vector<pid_t>& spared = {});
 
-// The children of the caller but for `spared`. Nothing where they cannot be known, for lack of a descriptor.
+// The children of the caller but for `spared`. Nothing where they cannot be known: for lack of a descriptor, or of
+// /proc.
 std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared = {});
 
 // What is told of a child that is reaped.

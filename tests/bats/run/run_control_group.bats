@@ -71,12 +71,21 @@ group_is_gone() { [[ ! -e $group ]]; }
 }
 
 @test "the empty group of a guard that is no more is removed by the next zklock, that of a living one is not" {
+  local dead ours
+  dead=$(sh -c 'echo $$')
+  ours=$(printf %x "$(stat -Lc %i /proc/self/ns/pid)")
+  mkdir "$own/zklock-$dead-1-$ours" "$own/zklock-$dead-1-$ours/zklock-$dead-2-$ours" "$own/zklock-$$-1-$ours"
+  expect_status 0 zklock run /l -- true
+  assert [ ! -e "$own/zklock-$dead-1-$ours" ]
+  rmdir "$own/zklock-$$-1-$ours"
+}
+
+@test "the group of one in another PID namespace, whom nobody here can see, is not removed" {
   local dead
   dead=$(sh -c 'echo $$')
-  mkdir "$own/zklock-$dead-1" "$own/zklock-$dead-1/zklock-$dead-2" "$own/zklock-$$-1"
+  mkdir "$own/zklock-$dead-1-1"
   expect_status 0 zklock run /l -- true
-  assert [ ! -e "$own/zklock-$dead-1" ]
-  rmdir "$own/zklock-$$-1"
+  rmdir "$own/zklock-$dead-1-1"
 }
 
 @test "a zklock below has a group of its own there; left behind, it removes all" {

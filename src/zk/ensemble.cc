@@ -107,6 +107,15 @@ std::string ServerList::text() const {
   return (tls ? std::string(kTlsScheme) : "") + joined + chroot;
 }
 
+std::optional<std::string> ServerList::path_here(const ServerList& other, const std::string& path) const {
+  const auto is_ours = [this](const Server& server) { return std::ranges::count(servers, server) > 0; };
+  // An ensemble may have a port for TLS beside the one without.
+  if (tls == other.tls && std::ranges::none_of(other.servers, is_ours)) return std::nullopt;
+  const std::string full = other.chroot + path;
+  if (!chroot.empty() && !full.starts_with(chroot + "/")) return std::nullopt;
+  return full.substr(chroot.size());
+}
+
 Credentials Credentials::parse(std::string_view text, std::string_view origin) {
   constexpr std::string_view kScheme = "digest:";
   const std::string_view secret = text.starts_with(kScheme) ? text.substr(kScheme.size()) : std::string_view();

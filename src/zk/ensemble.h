@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ struct ServerList {
 
   // "tls://web1:2281,[::1]:2281/chroot": complete, as ZKLOCK_SERVERS takes it.
   std::string text() const;
+
+  // By which path we see what is at `path` below the chroot of `other`; nothing where these are other servers, as far
+  // as the lists tell, or it is not below our chroot.
+  std::optional<std::string> path_here(const ServerList& other, const std::string& path) const;
 };
 
 enum class Acl {

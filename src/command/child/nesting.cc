@@ -31,21 +31,58 @@ std::string lock_of(const std::string& node, int64_t slots) {
   return zk::name_of(parent) == "leases" ? zk::parent_of(parent) : "";
 }
 
+const char* servers_of_innermost() {
+  const char* servers = std::getenv("ZKLOCK_SERVERS");
+  return servers ? servers : "";
+}
+
+// A line of ZKLOCK_OUTER: "TOKEN NODE", and behind a tab the servers, where they are others than ZKLOCK_SERVERS.
+struct OuterLine {
+  std::string token;
+  std::string node;
+  std::string servers = servers_of_innermost();
+};
+
+std::vector<OuterLine> outer_lines() {
+  std::vector<OuterLine> all;
+  for (const std::string& line : lines_of("ZKLOCK_OUTER")) {
+    const size_t space = line.find(' ');
+    const size_t tab = std::min(line.find('\t'), line.size());
+    if (space >= tab) continue;
+    OuterLine& one = all.emplace_back(OuterLine{line.substr(0, space), line.substr(space + 1, tab - space - 1)});
+    if (tab < line.size()) one.servers = line.substr(tab + 1);
+  }
+  return all;
+}
+
+// Nothing where they are others; as it is where there is no telling.
+std::optional<std::string> node_on(const zk::ServerList& servers, const std::string& list, const std::string& node) {
+  if (list.empty()) return node;
+  return servers.path_here(zk::ServerList::parse(list, "ZKLOCK_SERVERS", servers.tls), node);
+}
+
 bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
   return std::any_of(held.begin(), held.end(), [&](const recipe::Held& one) { return one.node == node; });
 }
 
 }  // namespace
 
-std::vector<std::string> held_nodes() {
-  std::vector<std::string> nodes = lines_of("ZKLOCK_NODE");
+std::vector<std::string> held_nodes(const zk::ServerList& servers) {
+  const std::vector<std::string> innermost = lines_of("ZKLOCK_NODE");
   // Others, those of claims and members, may be made again by somebody else: they prove nothing.
   const auto is_of_lock = [](const std::string& node) { return recipe::is_lock_name(zk::name_of(node)); };
-  if (nodes.empty() || !std::ranges::all_of(nodes, is_of_lock)) {
+  if (innermost.empty() || !std::ranges::all_of(innermost, is_of_lock)) {
     throw usage_error("--fenced is for a command of zklock run, whose lock stands in ZKLOCK_NODE");
   }
-  for (const std::string& line : lines_of("ZKLOCK_OUTER")) {
-    if (is_of_lock(line)) nodes.push_back(line.substr(line.find(' ') + 1));
+  std::vector<std::string> nodes;
+  for (const std::string& node : innermost) {
+    const auto here = node_on(servers, servers_of_innermost(), node);
+    if (!here) throw usage_error("--fenced: the lock in ZKLOCK_NODE is on other servers, those of ZKLOCK_SERVERS");
+    nodes.push_back(*here);
+  }
+  for (const OuterLine& line : outer_lines()) {
+    const auto here = is_of_lock(line.node) ? node_on(servers, line.servers, line.node) : std::nullopt;
+    if (here) nodes.push_back(*here);
   }
   for (const std::string& node : nodes) {
     if (const auto error = zk::path_error(node)) {
@@ -58,25 +95,24 @@ std::vector<std::string> held_nodes() {
 Nesting::Nesting(const std::vector<std::string>& paths, int64_t slots) {
   const auto nodes = lines_of("ZKLOCK_NODE");
   const auto tokens = lines_of("ZKLOCK_TOKEN");
-  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i) add(nodes[i], tokens[i]);
-  for (const std::string& line : lines_of("ZKLOCK_OUTER")) {
-    const size_t space = line.find(' ');
-    if (space != std::string::npos) add(line.substr(space + 1), line.substr(0, space));
-  }
+  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i) add(nodes[i], tokens[i], servers_of_innermost());
+  for (const OuterLine& line : outer_lines()) add(line.node, line.token, line.servers);
   for (Outer& outer : outers_) {
     const bool wanted = std::count(paths.begin(), paths.end(), lock_of(outer.node, slots)) > 0;
-    if (wanted) outer.mark = host::mark_nested(outer.token);
+    if (!wanted) continue;
+    outer.mark = host::mark_nested(outer.token);
+    if (!outer.mark) throw host::system_error("cannot tell the zklock that runs us that we use its lock");
   }
 }
 
-void Nesting::add(const std::string& node, const std::string& token) {
+void Nesting::add(const std::string& node, const std::string& token, const std::string& servers) {
   const auto number = parse_number(token);
   // The C library aborts on a bad path.
-  if (number && !zk::path_error(node)) outers_.push_back({node, *number, {}});
+  if (number && !zk::path_error(node)) outers_.push_back({node, *number, servers, {}});
 }
 
 std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
-                                                int64_t slots, Deadline until) const {
+                                                int64_t slots, Deadline until) {
   for (const Outer& outer : outers_) {
     if (lock_of(outer.node, slots) != path) continue;
     const auto contender = recipe::parse_contender(zk::name_of(outer.node));
@@ -84,9 +120,13 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
     if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
     if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
     const auto note = parse_note(answer.data);
-    if (!note || note->host != host_name()) continue;
+    if (!note) continue;
     const auto pid = static_cast<pid_t>(note->pid);
-    if (!host::is_ancestor(pid) || !host::is_open_for_nesting(pid, outer.token)) continue;
+    if (note->host != host_name() || !host::is_ancestor(pid)) {
+      unseen_ = fmt::format("pid {} on {}", note->pid, printable(note->host));
+      continue;
+    }
+    if (!host::is_open_for_nesting(pid, outer.token)) continue;
     // The usual way finds out what is wrong with another family or another number of slots.
     if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
     if (slots == 0 && type.mode == recipe::LockMode::exclusive && contender->mode == recipe::LockMode::shared) {
@@ -114,11 +154,12 @@ std::vector<int64_t> Nesting::tokens() const {
   return tokens;
 }
 
-std::optional<std::string> Nesting::variable(const std::vector<recipe::Held>& held) const {
+std::optional<std::string> Nesting::variable(const std::vector<recipe::Held>& held, const std::string& servers) const {
   std::string text;
   for (const Outer& outer : outers_) {
     if (is_among(held, outer.node)) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : "\n", outer.token, outer.node);
+    if (!outer.servers.empty() && outer.servers != servers) text += '\t' + outer.servers;
   }
   if (text.empty()) return std::nullopt;
   return "ZKLOCK_OUTER=" + text;

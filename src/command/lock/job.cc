@@ -87,6 +87,7 @@ class Job {
       lines.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
     }
     nesting_.settle({});
+    warn_of_unseen();
     locks.push_back(std::make_unique<recipe::AnyLock>(session_, std::move(lines), observer));
     return locks;
   }
@@ -107,7 +108,17 @@ class Job {
       }
     }
     nesting_.settle(outers);
+    warn_of_unseen();
     return locks;
+  }
+
+  // Whoever waits for it may wait for ever.
+  void warn_of_unseen() const {
+    if (nesting_.unseen().empty() || left_until(options_.wait.until) == Duration::zero()) return;
+    say(
+        fmt::format("{} is held by {}, which by ZKLOCK_NODE runs us, but is not seen from here: if it waits for us, so "
+                    "do we for it",
+                    names_, nesting_.unseen()));
   }
 
   int run_under(LockSet& locks) {
@@ -167,7 +178,7 @@ class Job {
                                        fmt::format("ZKLOCK_NODE={}", fmt::join(nodes, "\n")),
                                        fmt::format("ZKLOCK_TOKEN={}", fmt::join(tokens, "\n"))};
     for (std::string& one : connection_variables(session_.options())) variables.push_back(std::move(one));
-    if (const auto outer = nesting_.variable(held)) variables.push_back(*outer);
+    if (const auto outer = nesting_.variable(held, session_.options().servers.text())) variables.push_back(*outer);
     return variables;
   }
 

@@ -46,7 +46,7 @@ class Deletion {
       change_.kind = recipe::ChangeKind::remove_version;
       change_.version = version_of(*options.version, "--if-version");
     }
-    if (options.fenced) change_.held = held_nodes();
+    if (options.fenced) change_.held = held_nodes(session_.options().servers);
     session_.set_purpose(tried_);
   }
 

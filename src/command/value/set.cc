@@ -58,7 +58,7 @@ std::string read_whole(const std::string& path, size_t most) {
   return text;
 }
 
-recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, const std::string& chroot) {
+recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, const zk::ServerList& servers) {
   const std::vector<std::string> words = operands_of(call.app, call.arguments);
   recipe::ValueChange change{recipe::ChangeKind::set, first_path(words, call, kValuePath)};
   if (words.size() > 2) throw second_path(words[2], kValuePath);
@@ -68,8 +68,8 @@ recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, 
     change.kind = recipe::ChangeKind::set_version;
     change.version = version_of(*options.version, "--if-version");
   }
-  if (options.fenced) change.held = held_nodes();
-  const size_t most = zk::largest_data(chroot, change.path);
+  if (options.fenced) change.held = held_nodes(servers);
+  const size_t most = zk::largest_data(servers.chroot, change.path);
   change.data = words.size() == 2 && words[1] != "-" ? words[1] : read_whole(change.path, most);
   if (change.data.size() > most) throw too_large(change.path, most);
   return change;
@@ -77,7 +77,7 @@ recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, 
 
 int set(const Call& call, const ValueSetOptions& options) {
   zk::SessionOptions asked = session_options(call.global);
-  const recipe::ValueChange change = change_of(call, options, asked.servers.chroot);
+  const recipe::ValueChange change = change_of(call, options, asked.servers);
   const std::string tried = "cannot set " + change.path;
   host::Loop loop;
   zk::Session session(loop, std::move(asked));

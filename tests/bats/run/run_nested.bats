@@ -289,3 +289,20 @@ left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
   wait_gone "$(<left)"
   assert_equal "$(<inner.err)" ""
 }
+
+@test "under a zklock that cannot be seen, in another PID namespace, it says whom it waits for" {
+  unshare -pf --mount-proc true 2>/dev/null || skip "it takes root, and PID namespaces of our own"
+  expect_status 75 zklock run /l -- unshare -pf --mount-proc "$ZKLOCK_BIN" run -w 500ms /l -- touch ran
+  assert [ ! -e ran ]
+  assert_regex "$stderr" "^zklock: /l is held by pid [0-9]+ on [^ ]*, which by ZKLOCK_NODE runs us, but is not seen"
+  # Who does not wait hears nothing of that.
+  expect_error 75 "held by" zklock run /l -- unshare -pf --mount-proc "$ZKLOCK_BIN" run -n /l -- touch ran
+}
+
+@test "an outer lock on other servers is passed on as one" {
+  ZKLOCK_NODE=/m/_c_0-lock-0000000000 ZKLOCK_TOKEN=7 expect_status 0 \
+    env OTHER="$ZKLOCK_SERVERS" ZKLOCK_SERVERS=other.test:1 sh -c '"$ZKLOCK_BIN" run -S "$OTHER" /l -- printenv ZKLOCK_OUTER'
+  assert_output $'7 /m/_c_0-lock-0000000000\tother.test:1'
+  ZKLOCK_OUTER=$output expect_status 0 zklock run /l -- printenv ZKLOCK_OUTER
+  assert_output $'7 /m/_c_0-lock-0000000000\tother.test:1'
+}

@@ -7,7 +7,8 @@ import struct
 
 PATIENCE = 1.5  # seconds for each answer
 LIFETIME = 4000  # milliseconds, of the session
-DELETE, GET, CHILDREN, CLOSE = 2, 4, 8, -11
+CREATE, DELETE, GET, CHILDREN, CLOSE = 1, 2, 4, 8, -11
+PERSISTENT_NUMBERED = 2
 NO_NODE, NOT_EMPTY = -101, -111
 Node = collections.namedtuple("Node", "data owner")
 
@@ -80,6 +81,12 @@ class BareClient:
         length = max(0, struct.unpack(">i", answer[:4])[0])
         stat = answer[4 + length:]
         return Node(answer[4:4 + length], struct.unpack(">q", stat[44:52])[0])
+
+    def create_numbered(self, path, data):
+        """A persistent node, whose path it returns; everybody may do everything with it."""
+        acl = struct.pack(">ii", 1, 31) + b"".join(struct.pack(">i", len(text)) + text for text in (b"world", b"anyone"))
+        made = self._ask(CREATE, path, struct.pack(">i", len(data)) + data + acl + struct.pack(">i", PERSISTENT_NUMBERED))
+        return made[4:].decode()
 
     def delete(self, path):
         self._ask(DELETE, path, struct.pack(">i", -1))

@@ -23,6 +23,7 @@ from network import CLIENTS
 from schedule import TICK, LANES
 
 SLOW = 0.03, 0.2  # seconds each way
+TOLD_LATE = 1.0  # seconds at most until the names tell that a server has moved
 LEAST_PAUSE = 1.0  # seconds between two of a lane even when it is late: zklock and guard are not to die together
 REJOIN = 20.0  # seconds that a restarted server may take
 
@@ -209,6 +210,22 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
         yield hit
 
     @contextlib.contextmanager
+    def servers_moved(self, fault):
+        """To another address each, of which their names tell a moment later."""
+        number = self._server(fault)
+        if not self._network or not number:
+            yield None
+            return
+        numbers = NUMBERS if fault.kind.startswith("all") else [number]
+        hit = self._begin(fault, servers=numbers)
+        for one in numbers:
+            self._proxies.move(one)
+            self._over.wait(TOLD_LATE * fault.lot / 1000)
+            self._place.tell("hosts", self._proxies.hosts())
+            self._over.wait(fault.length)
+        yield hit
+
+    @contextlib.contextmanager
     def links_slow(self, fault):
         seconds = SLOW[0] + (SLOW[1] - SLOW[0]) * (fault.lot / 1000)
         hit = self._begin(fault, servers=NUMBERS, delay=seconds)
@@ -233,6 +250,8 @@ ACTS = {
     "follower cut off from servers at a grant": Faults.cut_from_servers,
     "connections reset": Faults.connections_reset,
     "slow link": Faults.links_slow,
+    "follower moved": Faults.servers_moved,
+    "all servers moved one by one": Faults.servers_moved,
     **process_faults.ACTS,
     **tree_faults.ACTS,
     **node_faults.ACTS,

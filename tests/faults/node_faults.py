@@ -34,6 +34,17 @@ class NodeFaults:
         yield hit
 
     @contextlib.contextmanager
+    def restored(self, fault):
+        """The holder's name and note as a backup has them: on a node that no session owns."""
+        found = self._with_node(fault)
+        path = found and self._nodes.restore(found[2])
+        if not path:
+            yield None
+            return
+        yield self._begin(fault, run=found[0])
+        self._nodes.delete(path)
+
+    @contextlib.contextmanager
     def lock_deleted(self, fault):
         hit = self._begin(fault, OUTLIVE, runs=self._targets.runs())
         self._nodes.delete_lock()
@@ -90,6 +101,7 @@ ACTS = {
     "holder's node deleted": NodeFaults.node_deleted,
     "waiter's node deleted": NodeFaults.node_deleted,
     "lock deleted with all below it": NodeFaults.lock_deleted,
+    "node of a restored tree in line": NodeFaults.restored,
     "holder's session closed by another": NodeFaults.session_closed,
     "waiter's session closed by another": NodeFaults.session_closed,
     "holder's session used by another": NodeFaults.session_used,

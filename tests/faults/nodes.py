@@ -2,6 +2,7 @@
 """A look at the lock's nodes behind zklock's back, and a hand on them."""
 
 import json
+import uuid
 
 from bare_client import NO_NODE, BareClient, Refused
 
@@ -47,6 +48,11 @@ class Nodes:
 
     def delete(self, path):
         return self._with_client(lambda client: client.delete(path) or True)
+
+    def restore(self, path):
+        """A node of another contender with that one's note, in line behind all, that no session owns: its path."""
+        name = f"{self._lock}/_c_{uuid.uuid4()}-lock-"
+        return self._with_client(lambda client: client.create_numbered(name, client.get(path).data))
 
     def delete_lock(self):
         """With all below it."""

@@ -30,17 +30,17 @@ class Place:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def tell(self, name, number):
+    def tell(self, name, text):
         """To who reads that file now and then."""
         with open(f"{self.path(name)}.new", "w", encoding="ascii") as file:
-            file.write(f"{number}\n")
+            file.write(f"{text}\n")
         os.replace(f"{self.path(name)}.new", self.path(name))
 
     def variables(self, whose):
-        """By which its wall clock, and a server's log, do as they are told."""
-        helpers = os.path.dirname(self.holder)
-        return {"LD_PRELOAD": f"{helpers}/preload_wall_clock.so:{helpers}/preload_slow_log.so",
-                "WALL_CLOCK": self.path(f"wall-clock-{whose}"), "SLOW_LOG": self.path(f"slow-log-{whose}")}
+        """By which its wall clock, a server's log and a client's resolver do as they are told."""
+        libraries = ":".join(f"{os.path.dirname(self.holder)}/preload_{what}.so"
+                             for what in ("wall_clock", "slow_log", "hosts"))
+        return {"LD_PRELOAD": libraries, "TEST_HOSTS": self.path("hosts"), "WALL_CLOCK": self.path(f"wall-clock-{whose}"), "SLOW_LOG": self.path(f"slow-log-{whose}")}
 
     def _marked(self):
         mark = f"\0{MARK}={self.folder}\0".encode()

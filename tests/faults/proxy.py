@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process between clients and servers: proxy.py ADDRESS…
 
-Prints a line with the addresses it listens on, one for each ADDRESS, then obeys the lines on its standard
-input, N counting from 1, and ends with it:
+Prints the port that it listens on, at an address for each ADDRESS, then obeys the lines on its standard input,
+N counting from 1, and ends with it. The Nth listens below 127.1.N, so that it can move:
 
     N delay SECONDS   what comes from now on takes so long each way
     N silent          nothing passes any more, neither way; new connections are taken, and get no answer
     N pass            what was held back passes now
     N reset           every connection is reset
+    N move            it listens at its next address, on the same port, and no more at the last one, whose connections
+                      are reset; printed is a line "moved"
 """
 
 import asyncio
@@ -22,7 +24,11 @@ RESET = struct.pack("ii", 1, 0)  # for SO_LINGER
 class Way:
     """To one server."""
 
-    def __init__(self, target):
+    def __init__(self, number, target):
+        self._number = number
+        self._generation = 0
+        self._server = None
+        self._place = 0
         self._host, port = target.split(":")
         self._port = int(port)
         self._delay = 0.0
@@ -30,9 +36,19 @@ class Way:
         self._open.set()
         self._writers = set()
 
-    async def listen(self):
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        return "127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+    async def listen(self, port):
+        """0: any that is free; returns it."""
+        self._generation += 1
+        self._server = await asyncio.start_server(self._accept, f"127.1.{self._number}.{self._generation}", port)
+        self._place = self._server.sockets[0].getsockname()[1]
+        return self._place
+
+    async def move(self):
+        last = self._server
+        await self.listen(self._place)
+        last.close()
+        self.obey("reset")
+        print("moved", flush=True)
 
     def obey(self, order, number="0"):
         if order == "delay":
@@ -85,12 +101,19 @@ class Way:
 
 async def main():
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each write to a connection that is gone
-    ways = [Way(target) for target in sys.argv[1:]]
-    print(*[await way.listen() for way in ways], flush=True)
+    ways = [Way(number, target) for number, target in enumerate(sys.argv[1:], 1)]
+    port = 0
+    for way in ways:
+        port = await way.listen(port)
+    print(port, flush=True)
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         number, *order = line.split()
-        ways[int(number) - 1].obey(*order)
+        way = ways[int(number) - 1]
+        if order == ["move"]:
+            await way.move()
+        else:
+            way.obey(*order)
 
 
 if __name__ == "__main__":

@@ -438,7 +438,9 @@ void Client::cut(int fd) {
   const WireScope scope(wire_);
   wire_.note_cut();
   shutdown(fd, SHUT_RDWR);
+  note_cut(true);
   zookeeper_process(handle_, ZOOKEEPER_READ | ZOOKEEPER_WRITE);
+  note_cut(false);
 }
 
 ClientState Client::state() const {

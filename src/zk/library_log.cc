@@ -26,8 +26,10 @@ std::string_view kind_of(std::string_view line) {
 }
 
 constexpr std::string_view kTaken = "the connection was taken, but not by a ZooKeeper server that serves";
+constexpr std::string_view kSilent = "the connection was taken, but nothing came back in time";
 
 bool shown_on_stderr = false;
+bool cutting_now = false;
 std::string told_trouble;
 std::string seen_stranger;
 
@@ -54,7 +56,7 @@ void take_library_log(const char* line) {
   if (shown_on_stderr) show(text);
   // What was said after the handshake began is about what listens there, and the number beside it misleads.
   const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
-  if (connected) told_trouble = kTaken;
+  if (connected) told_trouble = cutting_now ? kSilent : kTaken;
   if (connected) return;
   // "… errno=111(Connection refused): …"
   const size_t at = text.find("errno=");
@@ -65,6 +67,10 @@ void take_library_log(const char* line) {
 
 void note_stranger(std::string_view what) {
   seen_stranger = what;
+}
+
+void note_cut(bool cutting) {
+  cutting_now = cutting;
 }
 
 bool is_taken_by_stranger() {

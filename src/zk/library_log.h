@@ -23,6 +23,9 @@ void take_library_log(const char* line);
 // What took the last connection is no such server: "it speaks TLS, …". Or "", it is one.
 void note_stranger(std::string_view what);
 
+// While it is we who end a connection: then nothing is known of who took it, which may only be far away.
+void note_cut(bool cutting);
+
 // Whether that is all that is known: the last connection was taken, and led to nothing.
 bool is_taken_by_stranger();
 

@@ -114,7 +114,7 @@ class Job {
 
   // Whoever waits for it may wait for ever.
   void warn_of_unseen() const {
-    if (nesting_.unseen().empty() || left_until(options_.wait.until) == Duration::zero()) return;
+    if (nesting_.unseen().empty() || !options_.wait.in_line) return;
     say(
         fmt::format("{} is held by {}, which by ZKLOCK_NODE runs us, but is not seen from here: if it waits for us, so "
                     "do we for it",

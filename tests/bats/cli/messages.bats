@@ -83,6 +83,9 @@ zklock health looks at each of them" run -S 127.0.0.1:1 --connect-timeout 300ms 
   words_from silent close reset 'text:HTTP/1.1 400 Bad Request'
   says 69 "cannot reach ZooKeeper at ${addresses[0]} (from --servers): no server answered in TIME; zklock health looks at \
 each of them" run -S "${addresses[0]}" --connect-timeout 300ms /l -- true
+  says 69 "cannot reach ZooKeeper at ${addresses[0]} (from --servers): no server answered in TIME (the connection was \
+taken, but nothing came back in time); zklock health looks at each of them" run -S "${addresses[0]}" --session-timeout 2s \
+    --connect-timeout 2s /l -- true
   for port in "${addresses[@]:1:2}"; do
     says 69 "cannot reach ZooKeeper at $port (from --servers): no server answered in TIME (the connection was taken, but \
 not by a ZooKeeper server that serves); zklock health looks at each of them; if the port is one for TLS, give --tls" run -S "$port" --connect-timeout 2s /l -- true

@@ -43,7 +43,7 @@ setup() {
 teardown() { end_all; }
 
 # A hang is a failure, not the end of the test run.
-zklock() { timeout 25 "$ZKLOCK_BIN" "$@"; }
+zklock() { timeout -k 1 25 "$ZKLOCK_BIN" "$@"; }
 
 # server CERTIFICATE ARG…: with that certificate, before the real one.
 server() { tls_server --cert "$certificates/$1.pem" --to "$plain" "${@:2}"; }
@@ -210,6 +210,33 @@ both_succeed() {
 @test "garbage for a handshake: 69" {
   tls_server --cert "$certificates/good.pem" --say garbage
   both 69 "what it answers is no TLS"
+}
+
+# OpenSSL reads on as long as there is more of it.
+@test "a handshake without an end: each command ends within its bound" {
+  tls_server --cert "$certificates/good.pem" --say hellos
+  both 69 "its TLS handshake has no end"
+  expect_status 2 zklock health -S "tls://127.0.0.1:$port"
+  assert_output --partial "its TLS handshake has no end"
+  expect_status 2 zklock health -S "tls://127.0.0.1:$port" --probe /l
+  expect_error 69 "its TLS handshake has no end" zklock value get -S "tls://127.0.0.1:$port" /v
+  expect_error 69 "its TLS handshake has no end" zklock top --once -S "tls://127.0.0.1:$port"
+  expect_status 0 zklock complete-path / -- -S "tls://127.0.0.1:$port"
+  assert_equal "$output$stderr" ""
+}
+
+@test "a handshake without an end, beside a server that is silent: TERM ends the wait" {
+  local silent before
+  tls_server --cert "$certificates/good.pem" --say silent
+  silent=127.0.0.1:$port
+  tls_server --cert "$certificates/good.pem" --say hellos
+  background zklock run -S "tls://127.0.0.1:$port,$silent" /l -- true
+  wait_for greeting "said.$port"
+  pause 1 # it is in the middle of it
+  before=$(now_us)
+  kill -TERM $!
+  expect_end 143 $!
+  (($(now_us) - before < 3000000)) || fail "it took $(($(now_us) - before)) us"
 }
 
 @test "a server that closes, at once or in the middle of the handshake: 69, in time" {

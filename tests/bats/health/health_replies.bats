@@ -21,6 +21,20 @@ teardown() { end_all; }
   done
 }
 
+# altered ROLE WORD SED: the manner of one of 3.9.3 that answers WORD with something else, by that script.
+altered() {
+  cp "$repo/tests/replies/3.9.3/$1".* .
+  sed -i "$3" "$1.$2"
+  for word in srvr mntr conf; do mv "$1.$word" "altered.$word"; done
+  echo "say:$PWD/altered"
+}
+
+@test "followers that are not in sync are seen where numbers have a point, as with a provider of metrics" {
+  words_from "$(altered leader mntr 's/^\(zk_synced_followers\t\).*/\11.0/')" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 1 zklock health "${addresses[@]}"
+  assert_line "warning: not in sync with the leader: 1 of its followers"
+}
+
 @test "the table has a line for each server, also for one that is gone" {
   words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)"
   expect_status 1 zklock health "${addresses[@]}" 127.0.0.1:1

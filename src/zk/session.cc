@@ -118,6 +118,7 @@ void Session::turn(Deadline until) {
                   fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
                               options_.servers.text()));
   }
+  if (client_->is_turned_away()) throw turned_away(purpose_);
   answered_ |= connected();
   look_for_refusal();
   if (enduring_ || connected() || expired()) return;

@@ -119,7 +119,7 @@ class Session {
   [[noreturn]] void fail_insecure(const Link::TlsTrouble& trouble) const;
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
-  void make_chroot(Deadline until);
+  void make_chroot(const std::string& part, Deadline until);
   void note_connected();
   void drop();
 

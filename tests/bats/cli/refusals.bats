@@ -59,3 +59,12 @@ limit() {
     assert_equal "$output" ""
   done
 }
+
+@test "a chroot below a node that is ours is made, though nothing may be made at the top" {
+  znode create /apps
+  znode allow / r
+  expect_status 0 zklock -S "$ZKLOCK_SERVERS/apps/a/b" value set /v text
+  expect_status 0 zklock -S "$ZKLOCK_SERVERS/apps/a/b" value get /v
+  assert_output text
+  expect_error 77 "cannot make the chroot /${ZKLOCK_SERVERS#*/}/other" zklock -S "$ZKLOCK_SERVERS/other/a" value set /v text
+}

@@ -3,6 +3,7 @@
 
 #include "host/fd.h"
 #include "host/loop.h"
+#include "host/terminal.h"
 #include "zk/link.h"
 
 #include <array>
@@ -91,6 +92,7 @@ void SessionPage::clear() {
 
 // In a guard. Taken up with a short timeout, the session ends soon even if the close should be lost.
 void SessionPage::Content::close_session(ClientOptions options) {
+  host::drop_remarks(true);  // standard error is closed, and its number may be the socket's
   options.resumed = {id, password};
   options.session_timeout = kToReach;
   // The one in use first: it is known to answer.

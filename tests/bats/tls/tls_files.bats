@@ -162,7 +162,7 @@ need_nobody() {
   assert_regex "$stderr" "Permission denied"
 }
 
-@test "files are read once: what becomes of them later does not matter" {
+@test "files that are gone later do not matter: what was read before is used" {
   local first
   tls_server --cert "$certificates/good.pem" --ca "$certificates/ca.pem" --to "$plain"
   first=$port

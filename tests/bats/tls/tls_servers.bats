@@ -27,6 +27,7 @@ setup_file() {
   make_certificate by_old_deputy old_deputy "$own_names"
   cat old_deputy.crt >>by_old_deputy.pem
   make_certificate client ca extendedKeyUsage=clientAuth
+  make_certificate renewed ca extendedKeyUsage=clientAuth
   make_certificate foreign_client other extendedKeyUsage=clientAuth
 }
 
@@ -165,6 +166,37 @@ both_succeed() {
     both_succeed --tls-cert "$certificates/client.crt" --tls-key "$certificates/client.key"
     ZKLOCK_TLS_CERT=$certificates/client.crt ZKLOCK_TLS_KEY=$certificates/client.key both_succeed
   done
+}
+
+# shaken N NAME: so many handshakes were with a client of that name.
+shaken() { (($(grep -cx "shaken TLSv1.3 - $2" "said.$port") == $1)); }
+
+# lose N NAME: the connection is lost; then there are so many.
+lose() {
+  kill -USR2 "${pid[relay]}"
+  wait_until "there were $1 handshakes as $2" shaken "$@"
+}
+
+@test "a certificate that is renewed is used for the next connection; half a file is not, which is said once" {
+  server good --ca "$certificates/ca.pem"
+  start_relay "127.0.0.1:$port"
+  cp "$certificates/client.pem" own.pem
+  hold h -S "tls://$(relayed_ports)$chroot" --session-timeout 6s --tls-cert own.pem /l
+  lose 2 client
+  cp -p "$certificates/renewed.pem" next.pem
+  mv next.pem own.pem
+  lose 1 renewed
+  lose 2 renewed
+  assert_equal "$(<h.err)" ""
+  head -c 300 "$certificates/client.pem" >own.pem
+  lose 3 renewed
+  lose 4 renewed
+  assert_equal "$(grep -c "^zklock: cannot use 'own.pem' (--tls-cert): .*; going on with what was there before$" h.err)" 1
+  rm own.pem
+  lose 5 renewed
+  cp -p "$certificates/client.pem" own.pem
+  lose 3 client
+  let_all_go h
 }
 
 @test "a client's certificate brings the chain that leads to its authority" {

@@ -26,10 +26,16 @@ bool is_strange(unsigned char byte) {
   return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']' || byte == '*' || byte == '/';
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::string& origin, bool tls)
-      : text_(text), origin_(origin), tls_(tls || text.starts_with(kTlsScheme)) {}
+      : text_(trimmed(text)), origin_(origin), tls_(tls || text_.starts_with(kTlsScheme)) {}
 
   ServerList parse() {
     const std::string_view rest = text_.substr(text_.starts_with(kTlsScheme) ? kTlsScheme.size() : 0);
@@ -40,7 +46,10 @@ class Parser {
     ServerList list;
     list.tls = tls_;
     const size_t slash = rest.find('/');
-    for (const std::string_view item : split(rest.substr(0, slash), ',')) list.servers.push_back(server(item));
+    for (const std::string_view item : split(rest.substr(0, slash), ',')) {
+      if (!trimmed(item).empty()) list.servers.push_back(server(trimmed(item)));
+    }
+    if (list.servers.empty()) fail(text_, "a server is missing; write HOST[:PORT],HOST[:PORT]");
     if (slash != std::string_view::npos) list.chroot = chroot(rest.substr(slash));
     list.origin = origin_;
     return list;
@@ -54,7 +63,6 @@ class Parser {
   }
 
   Server server(std::string_view item) const {
-    if (item.empty()) fail(item, "a server is missing; write HOST[:PORT],HOST[:PORT]");
     const bool bracketed = item.starts_with('[');
     const size_t end = bracketed ? item.find(']') : std::min(item.find(':'), item.size());
     if (end == std::string_view::npos) fail(item, "']' is missing");

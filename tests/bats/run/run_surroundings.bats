@@ -179,6 +179,12 @@ END
   let_all_go h
 }
 
+@test "a label in another encoding keeps no job from running" {
+  hold h /l --label $'n\xe4chtlich'
+  assert grep -qF '"label":"n\\xe4chtlich"' <(znode get "$(its_node)")
+  let_all_go h
+}
+
 @test "with -c the command on the node is sh" {
   # shellcheck disable=SC2016
   expect_status 0 zklock run /l -c 'znode get "$ZKLOCK_NODE" # geheim'

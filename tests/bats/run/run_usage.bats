@@ -196,11 +196,6 @@ wrong() {
   assert_output "$(servers_for_command | cut -d/ -f1),${plain%%,*}$chroot"
 }
 
-@test "a label that is not UTF-8 is refused" {
-  wrong "bad value '\\xff' for --label" run --label $'\xff' /l -- true
-  assert_untouched
-}
-
 @test "options of all commands stand before or behind the subcommand; behind wins" {
   local servers=$ZKLOCK_SERVERS
   unset ZKLOCK_SERVERS

@@ -92,7 +92,10 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
   const std::string path = path_before_command(call, kGroupPath);
   const std::string name = options.name.value_or(host_name());
   if (const auto error = recipe::member_name_error(path, name)) {
-    throw usage_error(fmt::format("bad name '{}' for --name: {}", printable(name), *error));
+    throw usage_error(options.name ? fmt::format("bad name '{}' for --name: {}", printable(name), *error)
+                                   : fmt::format("cannot join as '{}', the name of this host: {}; give another with "
+                                                 "--name",
+                                                 printable(name), *error));
   }
   JoinPlan plan{{path, name, options.unique, data_of(options)}, options.data_file};
   if (options.timeout) {
@@ -253,8 +256,8 @@ class JoinJob {
   }
 
   void reload() {
-    if (const auto trouble = read_data(*plan_.data_file, plan_.membership.data))
-      return say(*trouble + "; the data stays as it is");
+    const auto trouble = read_data(*plan_.data_file, plan_.membership.data);
+    if (trouble) return say(*trouble + "; the data stays as it is");
     const auto state = member_.set_data(plan_.membership.data, kNever);
     if (state == MemberState::in) console_.detail("the data was read again");
   }

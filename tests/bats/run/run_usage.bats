@@ -196,6 +196,15 @@ wrong() {
   assert_output "$(servers_for_command | cut -d/ -f1),${plain%%,*}$chroot"
 }
 
+@test "names too long for the command's environment: 64, before anything is taken" {
+  local n name paths=()
+  name=$(printf '%0200d' 0)
+  for n in {1..9}; do paths+=("/$n$(printf "/$name%.0s" {1..75})"); done
+  wrong "too long for the command's environment" run "${paths[@]}" -- true
+  assert_untouched
+  expect_status 0 zklock run --any "${paths[@]}" -- true
+}
+
 @test "options of all commands stand before or behind the subcommand; behind wins" {
   local servers=$ZKLOCK_SERVERS
   unset ZKLOCK_SERVERS

@@ -204,6 +204,13 @@ lose() {
   both_succeed --tls-cert "$certificates/by_deputy.pem"
 }
 
+# The certificate is not what is wrong, whether there is one or not.
+@test "a server with no cipher in common: 69" {
+  server good --version 1.2 --ciphers ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0
+  both 69 "no version or cipher of TLS in common"
+  both 69 "no version or cipher of TLS in common" --tls-cert "$certificates/client.pem"
+}
+
 @test "TLS 1.1 is not spoken: 69" {
   server good --version 1.1
   both 69 "TLS 1.2"

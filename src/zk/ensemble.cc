@@ -3,12 +3,12 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "host/fd.h"
 #include "zk/path.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -126,15 +126,36 @@ Credentials Credentials::parse(std::string_view text, std::string_view origin) {
   return {std::string(secret)};
 }
 
-Credentials Credentials::read_file(const std::string& file) {
-  errno = 0;
-  std::ifstream input(file);
-  std::string line;
-  if (!input || !std::getline(input, line)) {
-    throw Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
-                                                 "digest:USER:PASSWORD",
-                                                 printable(file), errno == 0 ? "it is empty" : std::strerror(errno)));
+namespace {
+
+constexpr size_t kLongestLine = 64 * 1024;
+
+// Without its end. Throws a Failure (64), for a line that has none, too.
+std::string first_line_of(const std::string& file) {
+  const auto unusable = [&](const char* reason) {
+    return Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
+                                                  "digest:USER:PASSWORD",
+                                                  printable(file), reason));
+  };
+  const host::Fd opened = host::open_to_read(file);
+  std::string text;
+  char part[4096];
+  ssize_t length = 1;
+  while (opened && text.find('\n') == std::string::npos && text.size() <= kLongestLine && length > 0) {
+    length = ::read(opened.get(), part, sizeof part);
+    text.append(part, static_cast<size_t>(std::max<ssize_t>(length, 0)));
   }
+  if (!opened || length < 0) throw unusable(std::strerror(errno));
+  if (text.empty()) throw unusable("it is empty");
+  text.resize(std::min(text.find('\n'), text.size()));
+  if (text.size() > kLongestLine) throw unusable("its first line has no end");
+  return text;
+}
+
+}  // namespace
+
+Credentials Credentials::read_file(const std::string& file) {
+  std::string line = first_line_of(file);
   if (line.ends_with('\r')) line.pop_back();  // written on Windows
   return parse(line, fmt::format("'{}'", printable(file)));
 }

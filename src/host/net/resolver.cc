@@ -23,6 +23,8 @@ namespace zklock::host {
 
 namespace {
 
+constexpr size_t kMostText = 256 * 1024;  // of the child: some thousand addresses
+
 // What the child writes: a line "+address" or "-reason" for each answer, and an empty line behind each host's.
 std::string describe(const std::string& host) {
   addrinfo hints{};
@@ -109,9 +111,11 @@ void Lookup::start(const std::function<void(int output)>& child) {
 }
 
 void Lookup::end_child() {
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  waitpid(std::exchange(pid_, 0), nullptr, 0);
+  const pid_t child = std::exchange(pid_, 0);
+  // Whoever else waits for our children may have had it: then its number is somebody else's.
+  if (child <= 0 || waitpid(child, nullptr, WNOHANG) != 0) return;
+  ::kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 void Lookup::arm(PollSet& set) {
@@ -123,7 +127,9 @@ void Lookup::record(const PollSet& set) {
   char part[4096];
   const ssize_t length = read(output_.get(), part, sizeof part);
   if (length > 0) text_.append(part, static_cast<size_t>(length));
-  if (length <= 0) output_.reset();
+  if (length > 0 && text_.size() <= kMostText) return;
+  output_.reset();
+  text_.erase(text_.rfind('\n') + 1);  // half an address may be one, too
 }
 
 void Lookup::decide() {

@@ -103,7 +103,7 @@ std::optional<int> usual_policy;
 // As vfork, which knows no control groups: the child has our memory, a stack of its own, and we wait for its exec.
 // Who asks libc's syscall() for that comes back to a stack that the child has overwritten.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {
-  alignas(16) char stack[32 * 1024];
+  alignas(16) static char stack[32 * 1024];  // not on ours, which may be small (ulimit -s)
   how.flags |= CLONE_VM;
   how.stack = reinterpret_cast<uintptr_t>(stack);
   how.stack_size = sizeof stack;

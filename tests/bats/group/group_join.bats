@@ -103,6 +103,9 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   mv data away
   kill -HUP "${pid[a]}"
   wait_for "cannot read the data file 'data'" a.err
+  mkfifo data # to which nobody writes
+  kill -HUP "${pid[a]}"
+  wait_for "the data file 'data' is no file any more" a.err
   kill -TERM "${pid[a]}"
   expect_end 143 "${pid[a]}"
 }

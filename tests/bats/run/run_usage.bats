@@ -196,6 +196,11 @@ wrong() {
   assert_output "$(servers_for_command | cut -d/ -f1),${plain%%,*}$chroot"
 }
 
+@test "a file of credentials without an end: 64" {
+  wrong "'/dev/zero': its first line has no end" run --auth-file /dev/zero /l -- true
+  assert_untouched
+}
+
 @test "names too long for the command's environment: 64, before anything is taken" {
   local n name paths=()
   name=$(printf '%0200d' 0)

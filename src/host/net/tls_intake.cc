@@ -11,8 +11,8 @@ namespace zklock::host {
 namespace {
 
 constexpr size_t kMostInTurn = 64 * 1024;  // four records of TLS
-constexpr size_t kMostWithoutProgress =
-    1024 * 1024;  // a handshake with the longest chain that OpenSSL takes is a tenth
+// A handshake with the longest chain that OpenSSL takes has a tenth of that.
+constexpr size_t kMostWithoutProgress = 1024 * 1024;
 
 bool is_transient(int error) {
   return error == EAGAIN || error == EINTR;

@@ -181,7 +181,7 @@ need_nobody() {
 @test "lists that are no lists" {
   local list
   for list in tls:// tls:///chroot tls:zk1 tls:/zk1 TLS//zk1 tls://tls://zk1 zk1,tls://zk2 tls://zk1,tls://zk2 \
-    tls://zk1:0 tls://zk1:99999 tls://zk1:port tls://, tls://zk1/chroot/ tls://zk1//a http://zk1 ssl://zk1; do
+    tls://zk1:0 tls://zk1:99999 tls://zk1:port "tls://," tls://zk1/chroot/ tls://zk1//a http://zk1 ssl://zk1; do
     expect_status 64 zklock run -S "$list" /l -- true
     assert_equal "$(wc -l <<<"$stderr")" 1
     ZKLOCK_SERVERS=$list expect_error 64 ZKLOCK_SERVERS zklock run /l -- true

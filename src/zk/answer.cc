@@ -26,7 +26,8 @@ constexpr Refusal kRefusals[] = {
      "the server keeps sessions local (localSessionsEnabled), and a local one may have no ephemeral node; its operator "
      "can set localSessionsUpgradingEnabled=true"},
     {kTurnedAway, ExitStatus::refused,
-     "ZooKeeper wants another authentication, SASL most likely, which zklock has not; see SECURITY in zklock(1)"},
+     "ZooKeeper wants another authentication; give credentials (ZKLOCK_AUTH, --auth-file), or, if it wants SASL, which "
+     "zklock has not, see SECURITY in zklock(1)"},
     // QUOTAEXCEEDED, from ZooKeeper 3.7 on
     {-125, ExitStatus::refused,
      "it would exceed a quota of the nodes above it (enforceQuota); raise the quota, or delete what is not needed"},

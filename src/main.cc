@@ -9,9 +9,20 @@
 
 #include <exception>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
+
+// On less it would crash in the middle of something: a command under a lock, when it is started.
+constexpr rlim_t kLeastStack = 64 * 1024;
+
+void check_stack() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastStack) return;
+  throw zklock::Failure(zklock::ExitStatus::internal,
+                        "cannot start: the stack may have less than 64 KiB, see ulimit -s");
+}
 
 int tell(const zklock::Failure& failure, const zklock::command::ExitPolicy& policy) {
   if (failure.signal() != 0) zklock::host::die_of(failure.signal());
@@ -27,6 +38,7 @@ int run(int argc, char** argv) {
 #endif
   zklock::command::ExitPolicy policy;
   try {
+    check_stack();
     zklock::host::open_trace();
     return zklock::command::run_command_line(argc, argv, inherited, policy);
   } catch (const zklock::Failure& failure) {

@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -67,6 +69,15 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
+// Takes no place on a screen, or changes the order of what stands around it: a text with it looks like another one.
+bool is_unseen(char32_t character) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},  {0x200b, 0x200f},
+      {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [&](const auto& range) { return character >= range.first && character <= range.second; });
+}
+
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -99,7 +110,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const size_t length = take_character(text, character);
     const size_t taken = std::max<size_t>(1, length);
-    if (length > 0 && !is_control(character)) {
+    if (length > 0 && !is_control(character) && !is_unseen(character)) {
       shown += text.substr(0, taken);
     } else {
       for (const char byte : text.substr(0, taken)) shown += fmt::format("\\x{:02x}", static_cast<uint8_t>(byte));

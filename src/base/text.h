@@ -19,8 +19,8 @@ std::optional<std::u32string> decode_utf8(std::string_view text);
 // ASCII and C1 control characters.
 bool is_control(char32_t character);
 
-// `text` with control characters and bytes that are not UTF-8 as \xNN, so that nothing read from ZooKeeper can
-// steer a terminal or fake a second line.
+// `text` with control characters, those that are not seen (of no width, or for the direction of writing) and bytes that
+// are not UTF-8 as \xNN, so that nothing read from ZooKeeper can steer a terminal, fake a second line or another name.
 std::string printable(std::string_view text);
 
 // At most `most` bytes of `text`, cut between characters, with "…" where something is missing.

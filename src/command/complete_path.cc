@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 namespace zklock::command {
@@ -38,6 +39,14 @@ Value value_in(const std::vector<std::string>& words, char letter, std::string_v
   return value;
 }
 
+// To read it may take as long as somebody else likes, and takes what is in it.
+bool is_pipe(const Value& given, const char* variable) {
+  const char* value = std::getenv(variable);
+  std::error_code error;
+  const auto type = std::filesystem::status(given.value_or(value ? value : ""), error).type();
+  return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
+}
+
 zk::SessionOptions session_options_from(GlobalOptions options, const std::vector<std::string>& words) {
   GlobalOptions nearer;
   nearer.servers = value_in(words, 'S', "--servers");
@@ -49,6 +58,10 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   nearer.tls_server_name = value_in(words, '\0', "--tls-server-name");
   options.merge(nearer);
   options.verbose = false;
+  if (is_pipe(options.auth_file, "ZKLOCK_AUTH_FILE") || is_pipe(options.tls_ca, "ZKLOCK_TLS_CA") ||
+      is_pipe(options.tls_cert, "ZKLOCK_TLS_CERT") || is_pipe(options.tls_key, "ZKLOCK_TLS_KEY")) {
+    throw usage_error("a completion reads no pipes");
+  }
   zk::SessionOptions session = session_options(options);
   session.session_timeout = kSession;
   session.connect_timeout = kPatience;

@@ -43,6 +43,15 @@ mode_t type_of(int fd) {
   return fstat(fd, &found) == 0 ? found.st_mode & S_IFMT : 0;
 }
 
+// Its last name is gone. Leaves errno as it is.
+bool is_deleted(int fd) {
+  struct stat found {};
+  const int error = errno;
+  const bool deleted = fstat(fd, &found) == 0 && found.st_nlink == 0;
+  errno = error;
+  return deleted;
+}
+
 bool takes_something(int fd, Deadline until) {
   pollfd ready{fd, POLLOUT, 0};
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(left_until(until));
@@ -90,6 +99,7 @@ Fd AppendedFile::reopened() const {
 
 int AppendedFile::append(std::string_view line) {
   const Fd now = reopened();
+  if (!now && own_ && inherited_ < 0 && is_deleted(own_.get())) return errno;
   const int fd = now ? now.get() : own_ ? own_.get() : inherited_;
   for (const Deadline until = deadline_in(kPatience); !line.empty();) {
     if (!takes_something(fd, until)) return EAGAIN;

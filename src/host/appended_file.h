@@ -18,7 +18,8 @@ class AppendedFile {
 
   // `line` in one write, where the file takes it in one: then lines of others stand before or behind it. What takes
   // nothing, a pipe whose reader sleeps, is waited for for some seconds. Returns errno of what failed, 0 for nothing;
-  // a part of the line may have been written then.
+  // a part of the line may have been written then. A file that cannot be opened again gets it all the same, unless
+  // nobody could read it there any more.
   int append(std::string_view line);
 
  private:

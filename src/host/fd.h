@@ -45,11 +45,12 @@ inline Fd open_to_read(const std::string& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// All that there is to read in `file` from where it is; "" where there is no file.
+// All that there is to read in `file` from where it is, 16 MiB of it at most; "" where there is no file.
 inline std::string content_of(const Fd& file) {
+  constexpr size_t kMost = 16 << 20;  // what stands in the place of /proc may have no end
   std::string content;
   char part[4096];
-  for (ssize_t length = 0; (length = ::read(file.get(), part, sizeof part)) > 0;) {
+  for (ssize_t length = 0; content.size() < kMost && (length = ::read(file.get(), part, sizeof part)) > 0;) {
     content.append(part, static_cast<size_t>(length));
   }
   return content;

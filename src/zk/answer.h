@@ -64,12 +64,19 @@ using Watch = std::shared_ptr<WatchState>;
 // A session's id as ZooKeeper's own tools print it: "0x100000a3b2c0004".
 std::string session_name(int64_t session);
 
+// ZSESSIONCLOSEDREQUIRESASLAUTH. The server closes the connection behind it, so what was asked with that request has no
+// answer.
+constexpr int kTurnedAway = -124;
+
 // The C client's name of a number, for messages: the file that knows the library has it (client.cc).
 std::string name_of_code(int number);
 
 // The end of what was tried ("cannot take /l") for an answer that it has no way round: 77 where we are not allowed,
-// 65 where the path is in the way, else 70.
+// or the servers' settings forbid it, 65 where the path is in the way, else 70.
 Failure failure_of(std::string_view tried, const Answer& answer);
+
+// The same for a server that answers kTurnedAway: 77.
+Failure turned_away(std::string_view tried);
 
 // The same for a session that is over: 69.
 Failure expired(std::string_view tried);

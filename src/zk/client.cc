@@ -287,6 +287,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
 // Of a connection's loss all learn one after the other, but only the first had its turn.
 void Client::note_answer(int number) {
   const Code code = code_of(number);
+  turned_away_ |= number == kTurnedAway;
   if (code != Code::unknown && code != Code::expired) {
     ++answers_;
     return outstanding_.note_answer();

@@ -113,6 +113,8 @@ class Client {
   const std::string& server() const { return server_; }  // the one in use or tried last, as host:port
   uint64_t connections() const { return connections_; }  // how often a session was established or taken up again
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
+  // The servers serve only who authenticates in a way that we cannot: they have answered a request so. For good.
+  bool is_turned_away() const { return turned_away_; }
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
 
@@ -153,6 +155,7 @@ class Client {
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;
   bool given_up_ = false;
+  bool turned_away_ = false;
   uint64_t blamed_ = 0;  // the connection over whose loss a request has been blamed
   Outstanding outstanding_;
   Wire wire_;

@@ -3,12 +3,12 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "host/fd.h"
 #include "zk/path.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -26,10 +26,16 @@ bool is_strange(unsigned char byte) {
   return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']' || byte == '*' || byte == '/';
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::string& origin, bool tls)
-      : text_(text), origin_(origin), tls_(tls || text.starts_with(kTlsScheme)) {}
+      : text_(trimmed(text)), origin_(origin), tls_(tls || text_.starts_with(kTlsScheme)) {}
 
   ServerList parse() {
     const std::string_view rest = text_.substr(text_.starts_with(kTlsScheme) ? kTlsScheme.size() : 0);
@@ -40,7 +46,10 @@ class Parser {
     ServerList list;
     list.tls = tls_;
     const size_t slash = rest.find('/');
-    for (const std::string_view item : split(rest.substr(0, slash), ',')) list.servers.push_back(server(item));
+    for (const std::string_view item : split(rest.substr(0, slash), ',')) {
+      if (!trimmed(item).empty()) list.servers.push_back(server(trimmed(item)));
+    }
+    if (list.servers.empty()) fail(text_, "a server is missing; write HOST[:PORT],HOST[:PORT]");
     if (slash != std::string_view::npos) list.chroot = chroot(rest.substr(slash));
     list.origin = origin_;
     return list;
@@ -54,7 +63,6 @@ class Parser {
   }
 
   Server server(std::string_view item) const {
-    if (item.empty()) fail(item, "a server is missing; write HOST[:PORT],HOST[:PORT]");
     const bool bracketed = item.starts_with('[');
     const size_t end = bracketed ? item.find(']') : std::min(item.find(':'), item.size());
     if (end == std::string_view::npos) fail(item, "']' is missing");
@@ -127,15 +135,36 @@ Credentials Credentials::parse(std::string_view text, std::string_view origin) {
   return {std::string(secret)};
 }
 
-Credentials Credentials::read_file(const std::string& file) {
-  errno = 0;
-  std::ifstream input(file);
-  std::string line;
-  if (!input || !std::getline(input, line)) {
-    throw Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
-                                                 "digest:USER:PASSWORD",
-                                                 printable(file), errno == 0 ? "it is empty" : std::strerror(errno)));
+namespace {
+
+constexpr size_t kLongestLine = 64 * 1024;
+
+// Without its end. Throws a Failure (64), for a line that has none, too.
+std::string first_line_of(const std::string& file) {
+  const auto unusable = [&](const char* reason) {
+    return Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
+                                                  "digest:USER:PASSWORD",
+                                                  printable(file), reason));
+  };
+  const host::Fd opened = host::open_to_read(file);
+  std::string text;
+  char part[4096];
+  ssize_t length = 1;
+  while (opened && text.find('\n') == std::string::npos && text.size() <= kLongestLine && length > 0) {
+    length = ::read(opened.get(), part, sizeof part);
+    text.append(part, static_cast<size_t>(std::max<ssize_t>(length, 0)));
   }
+  if (!opened || length < 0) throw unusable(std::strerror(errno));
+  if (text.empty()) throw unusable("it is empty");
+  text.resize(std::min(text.find('\n'), text.size()));
+  if (text.size() > kLongestLine) throw unusable("its first line has no end");
+  return text;
+}
+
+}  // namespace
+
+Credentials Credentials::read_file(const std::string& file) {
+  std::string line = first_line_of(file);
   if (line.ends_with('\r')) line.pop_back();  // written on Windows
   return parse(line, fmt::format("'{}'", printable(file)));
 }

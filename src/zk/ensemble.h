@@ -27,7 +27,8 @@ bool is_host_name(std::string_view text);
 // "host:port", with brackets where the host is an IPv6 address.
 std::string to_string(const Server& server);
 
-// "[tls://]host[:port][,…][/chroot]".
+// "[tls://]host[:port][,…][/chroot]". As ZooKeeper's own client does, it passes over blanks around a server, and over
+// commas with no server between them.
 struct ServerList {
   std::vector<Server> servers;  // at least one
   std::string chroot;           // "" or "/a/b": put before every path

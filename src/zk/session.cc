@@ -104,6 +104,7 @@ void Session::turn(Deadline until) {
                   fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
                               options_.servers.text()));
   }
+  if (client_->is_turned_away()) throw turned_away(purpose_);
   answered_ |= connected();
   look_for_refusal();
   if (enduring_ || connected() || expired()) return;
@@ -240,21 +241,21 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
 
 void Session::make_parents(const std::string& path, Deadline until) {
   const std::string parent = parent_of(path);
-  if (parent.empty()) return make_chroot(until);
+  if (parent.empty()) return make_chroot(options_.servers.chroot, until);
   make_node(parent, CreateMode::persistent, until);
 }
 
-void Session::make_chroot(Deadline until) {
-  const std::string& chroot = options_.servers.chroot;
-  for (size_t end = chroot.find('/', 1);; end = chroot.find('/', end + 1)) {
+// From below, because what is above the first node that is missing may be somebody else's.
+void Session::make_chroot(const std::string& part, Deadline until) {
+  for (;;) {
     ready(until);
-    const std::string part = chroot.substr(0, end);
     const Answer made = await(client_->create_on_the_way_to_chroot(part), until);
-    // A lost answer shows when the part below it is made.
-    const bool fine = made.code == Code::ok || made.code == Code::node_exists || made.code == Code::unknown;
-    if (made.code == Code::expired) return;
-    if (!fine) throw failure_of(fmt::format("cannot make the chroot {}", part), made);
-    if (end == std::string::npos) return;
+    if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
+    if (made.code == Code::no_node && part.rfind('/') > 0) {
+      make_chroot(part.substr(0, part.rfind('/')), until);
+    } else if (made.code != Code::unknown) {
+      throw failure_of(fmt::format("cannot make the chroot {}", part), made);
+    }
   }
 }
 

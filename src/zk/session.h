@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. Everything here may throw a Failure: 69 when no server answers for longer than
-// the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused, and what other sources
-// of the loop throw. 69 it is, too, when a request, however often it is sent, has no whole answer in the connect
-// timeout, unless one is arriving. An expired session is not a failure but an answer: Code::expired. So is one that the
-// servers refuse to take up again while they take new ones, because they have lost their data.
+// the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused or one is wanted that we
+// do not have, and what other sources of the loop throw. 69 it is, too, when a request, however often it is sent, has
+// no whole answer in the connect timeout, unless one is arriving. An expired session is not a failure but an answer:
+// Code::expired. So is one that the servers refuse to take up again while they take new ones, because they have lost
+// their data.
 //
 // While it is connected and the loop turns, the session is heard by its server (zk/link.h), also where a recipe only
 // waits. So what is granted may be counted from the moment before the transaction that showed it was sent, as
@@ -119,7 +120,7 @@ class Session {
   [[noreturn]] void fail_insecure(const Link::TlsTrouble& trouble) const;
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
-  void make_chroot(Deadline until);
+  void make_chroot(const std::string& part, Deadline until);
   void note_connected();
   void drop();
 

@@ -3,6 +3,7 @@
 
 #include "host/fd.h"
 #include "host/loop.h"
+#include "host/terminal.h"
 #include "zk/link.h"
 
 #include <array>
@@ -92,6 +93,7 @@ void SessionPage::clear() {
 
 // In a guard. Taken up with a short timeout, the session ends soon even if the close should be lost.
 void SessionPage::Content::close_session(const ClientOptions& options) {
+  host::drop_remarks(true);  // standard error is closed, and its number may be the socket's
   ClientOptions resuming = options;
   resuming.resumed = {id, password};
   resuming.session_timeout = kToReach;

@@ -272,6 +272,7 @@ ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
 }
 
 bool Wire::advance() {
+  received_in_turn_ = 0;
   if (!stream_) return true;
   const bool agreeing = stream_->in_handshake();
   const Deadline before = BootClock::now();
@@ -291,6 +292,7 @@ std::optional<host::TlsFailure> Wire::tls_failure() const {
 
 void Wire::note_cut() {
   cut_ = true;
+  received_in_turn_ = 0;
   if (!stream_) return;
   if (stream_->in_handshake()) tls_failure_ = host::silent_in_handshake();
   stream_->abandon();
@@ -345,11 +347,14 @@ Wire::Fill Wire::fill(int fd, int flags) {
 }
 
 Wire::Fill Wire::take(int fd, size_t want, int flags) {
+  want = std::min(want, most_in_turn_ - received_in_turn_);
+  if (want == 0) return Fill::nothing;
   const size_t before = frame_.size();
   frame_.resize(before + want);
   const ssize_t taken = receive_plain(fd, frame_.data() + before, want, flags);
   const int error = errno;
   frame_.resize(before + static_cast<size_t>(std::max<ssize_t>(taken, 0)));
+  if (taken > 0) received_in_turn_ += static_cast<size_t>(taken);
   if (taken > 0) return Fill::frame;
   return taken < 0 && (error == EAGAIN || error == EINTR) ? Fill::nothing : Fill::ended;
 }

@@ -23,6 +23,8 @@ namespace zklock::zk {
 
 // More no answer may have.
 constexpr size_t kLargestReply = 64 * 1024 * 1024;
+// So much is received in one turn of the loop, however fast more comes. The rest stays in the socket.
+constexpr size_t kMostInTurn = 4 * 1024 * 1024;
 
 // The first thing that a server says, without its length. `has_session`: a new one may not be refused. Pure.
 bool is_handshake(std::string_view frame, bool has_session);
@@ -44,7 +46,8 @@ class Wire {
   using Secure = std::function<std::unique_ptr<host::TlsStream>(int fd)>;
 
   // `secure`: null without TLS.
-  explicit Wire(Check check, Secure secure = nullptr) : check_(std::move(check)), secure_(std::move(secure)) {}
+  explicit Wire(Check check, Secure secure = nullptr, size_t most_in_turn = kMostInTurn)
+      : check_(std::move(check)), secure_(std::move(secure)), most_in_turn_(most_in_turn) {}
   Wire(const Wire&) = delete;
 
   // Whom the next connect() reaches, whatever it names; nothing: nobody can be reached.
@@ -55,7 +58,8 @@ class Wire {
   ssize_t send(int fd, const void* data, size_t size, int flags);
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
-  // To be called when the socket is ready. Whether the library may be; not while TLS is being agreed on.
+  // To be called when the socket is ready: a new turn. Whether the library may be called; not while TLS is being
+  // agreed on.
   bool advance();
   // What to poll the socket for, where the library wants `wanted`.
   short events(short wanted) const { return stream_ ? stream_->events(wanted) : wanted; }
@@ -88,6 +92,8 @@ class Wire {
   Check check_;
   Secure secure_;
   std::optional<sockaddr_storage> target_;
+  const size_t most_in_turn_;
+  size_t received_in_turn_ = 0;
   std::unique_ptr<host::TlsStream> stream_;  // of the connection in use
   std::optional<host::TlsFailure> tls_failure_;
   Deadline begun_at_{};

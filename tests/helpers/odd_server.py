@@ -7,6 +7,7 @@ is a request's number in the protocol: 1 create, 15 create with its Stat, 19 cre
 
   --close OP,...          closes the connection on these requests; "all": all but the handshake and pings
   --unimplemented OP,...  answers them with "unimplemented"
+  --turn-away             answers them as a server that enforces SASL: -124, and the connection is closed
   --largest BYTES         closes the connection on a larger request
   --mute                  answers nothing but the handshake and pings
   --rate BYTES            of its answers, in a second
@@ -139,6 +140,11 @@ class Connection:
             elif self.closes(operation, len(body)):
                 say("closed", operation)
                 return
+            elif self.options.turn_away:
+                say("turned away", operation)
+                writer.write(framed(HEADER.pack(xid, 0, -124)))
+                await writer.drain()
+                return
             elif self.options.mute:
                 say("muted", operation)
             elif operation in self.options.unimplemented:
@@ -189,6 +195,7 @@ def options_of_command_line():
     parser.add_argument("--close", type=operations, default=set())
     parser.add_argument("--unimplemented", type=operations, default=set())
     parser.add_argument("--largest", type=int, default=1 << 31)
+    parser.add_argument("--turn-away", action="store_true")
     parser.add_argument("--mute", action="store_true")
     parser.add_argument("--rate", type=int, default=0)
     parser.add_argument("--forge", type=int)

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """tls_server.py --cert FILE [OPTION...]: a server on 127.0.0.1 that speaks TLS, well or badly.
 
-Prints "port P", on which it listens, then "shaken VERSION NAME" for each handshake that has ended well; NAME is what the
-client asked for by SNI, or "-".
+Prints "port P", on which it listens, then "shaken VERSION NAME [CLIENT]" for each handshake that has ended well; NAME is
+what the client asked for by SNI, or "-", CLIENT the name in its certificate.
 
   --cert FILE     its certificate, chain and key, PEM
   --ca FILE       a client needs a certificate by one of these
   --version V     TLS of this version only: 1.1, 1.2 or 1.3
   --to ADDRESS    what comes is handed on, decrypted, to the plain server at ADDRESS (127.0.0.1:PORT), its answers back
+  --ciphers LIST  it takes only these
   --pause S       before its part of a handshake it waits for so many seconds
   --then KIND     behind a good handshake: garbage, or the end (close), or nothing (silent)
   --say KIND      whatever comes, no good handshake: nothing (silent), garbage, the end (close, reset), the first half of
-                  its answer and the end (half) or nothing more (half-silent), its answer a byte in 200 ms (drip)
+                  its answer and the end (half) or nothing more (half-silent), its answer a byte in 200 ms (drip), or
+                  without an end what a client in a handshake passes over (hellos)
 """
 import argparse
 import contextlib
@@ -28,7 +30,9 @@ import warnings
 
 GARBAGE = b"\x00\x00\x00\x07garbage " * 100
 VERSIONS = {"1.1": ssl.TLSVersion.TLSv1_1, "1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
-KINDS = ("silent", "garbage", "close", "reset", "half", "half-silent", "drip")
+KINDS = ("silent", "garbage", "close", "reset", "half", "half-silent", "drip", "hellos")
+# Records of a handshake, full of HelloRequests: four zeros each.
+HELLO_REQUESTS = (b"\x16\x03\x03" + struct.pack(">H", 16384) + bytes(16384)) * 16
 MOST = 65536
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1
@@ -48,7 +52,7 @@ class Server:
         self._names = {}  # that were asked for
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(options.cert)
-        self._context.set_ciphers("ALL:@SECLEVEL=0")  # or there is no TLS 1.1
+        self._context.set_ciphers(options.ciphers or "ALL:@SECLEVEL=0")  # or there is no TLS 1.1
         if options.version:
             self._context.minimum_version = ssl.TLSVersion.TLSv1  # it may not be above the other one at any time
             self._context.maximum_version = self._context.minimum_version = VERSIONS[options.version]
@@ -69,7 +73,7 @@ class Server:
                 except ssl.SSLError:
                     leave(secured)
                     return
-                say("shaken", secured.version(), self._names.pop(secured, None) or "-")
+                say("shaken", secured.version(), self._names.pop(secured, None) or "-", *name_of(secured.getpeercert()))
                 self._behind_handshake(secured)
 
     def _behind_handshake(self, secured):
@@ -102,6 +106,10 @@ class Server:
             for byte in self._first_flight(hello):
                 connection.sendall(bytes((byte,)))
                 time.sleep(0.2)
+        elif kind == "hellos":
+            say("greeting")
+            while True:
+                connection.sendall(HELLO_REQUESTS)
         if kind.endswith("silent"):
             while connection.recv(MOST):
                 pass
@@ -113,6 +121,10 @@ class Server:
         with contextlib.suppress(ssl.SSLError):
             self._context.wrap_bio(incoming, outgoing, server_side=True).do_handshake()
         return outgoing.read()
+
+
+def name_of(certificate):
+    return [value for entry in (certificate or {}).get("subject", ()) for _, value in entry]
 
 
 def leave(connection):
@@ -148,6 +160,7 @@ def options_of_command_line():
     parser.add_argument("--cert", required=True)
     parser.add_argument("--ca")
     parser.add_argument("--version", choices=VERSIONS)
+    parser.add_argument("--ciphers")
     parser.add_argument("--to")
     parser.add_argument("--pause", type=float, default=0)
     parser.add_argument("--then", choices=("garbage", "close", "silent"))

@@ -4,6 +4,7 @@
 //   ls | get | stat | acl     print; stat as NAME=NUMBER lines
 //   create PATH [DATA]        the nodes above it too; more pairs of PATH and DATA may follow
 //   set PATH DATA | rm        rm: with all below it
+//   allow PATH LETTERS        everybody may do so much with it, as in "rwcda"
 //   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
 //                             it gets TERM
 //   claim QUEUE               an ephemeral `claim` on every item of it, prints how many; stays likewise, for a minute
@@ -126,6 +127,15 @@ Result remove_all(zhandle_t* handle, const std::string& path) {
   return ask(handle, [&](Result* result) { return zoo_adelete(handle, path.c_str(), -1, on_void, result); });
 }
 
+Result allow(zhandle_t* handle, const std::string& path, const std::string& letters) {
+  const std::string known = "rwcda";  // from the lowest bit on
+  int32_t rights = 0;
+  for (const char letter : letters) rights |= 1 << known.find(letter);
+  ACL anyone = {rights, ZOO_ANYONE_ID_UNSAFE};
+  ACL_vector acl = {1, &anyone};
+  return ask(handle, [&](Result* result) { return zoo_aset_acl(handle, path.c_str(), -1, &acl, on_void, result); });
+}
+
 // `text`: how many.
 Result claim_all(zhandle_t* handle, const std::string& queue) {
   size_t count = 0;
@@ -177,6 +187,7 @@ Result act(zhandle_t* handle, const std::string& verb, const std::string& path, 
   if (verb == "acl") {
     return ask(handle, [&](Result* result) { return zoo_aget_acl(handle, path.c_str(), on_acl, result); });
   }
+  if (verb == "allow") return allow(handle, path, data);
   if (verb == "set") {
     const int size = static_cast<int>(data.size());
     return ask(handle,

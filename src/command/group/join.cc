@@ -54,6 +54,12 @@ struct JoinOptions {
   bool unique = false;
 };
 
+// What is read again must not be waited for, as a pipe may be.
+bool is_regular(const std::string& file) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error);
+}
+
 // Nothing if that went well. Else why it did not, and `data` is as before.
 std::optional<std::string> read_data(const std::string& file, std::string& data) {
   errno = 0;
@@ -92,7 +98,10 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
   const std::string path = path_before_command(call, kGroupPath);
   const std::string name = options.name.value_or(host_name());
   if (const auto error = recipe::member_name_error(path, name)) {
-    throw usage_error(fmt::format("bad name '{}' for --name: {}", printable(name), *error));
+    throw usage_error(options.name ? fmt::format("bad name '{}' for --name: {}", printable(name), *error)
+                                   : fmt::format("cannot join as '{}', the name of this host: {}; give another with "
+                                                 "--name",
+                                                 printable(name), *error));
   }
   JoinPlan plan{{path, name, options.unique, data_of(options)}, options.data_file};
   if (options.timeout) {
@@ -108,11 +117,8 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
 // While there is no command: HUP is for the data, if that can change; any other signal ends what zklock waits for.
 class Stay : public host::Source {
  public:
-  Stay(host::Signals& signals, const JoinPlan& plan) : signals_(signals) {
-    // What is read again must not be waited for: not a pipe.
-    std::error_code error;
-    reloads_ = !plan.program && plan.data_file && std::filesystem::is_regular_file(*plan.data_file, error);
-  }
+  Stay(host::Signals& signals, const JoinPlan& plan)
+      : signals_(signals), reloads_(!plan.program && plan.data_file && is_regular(*plan.data_file)) {}
 
   bool take_reload() { return std::exchange(reload_, false); }
 
@@ -132,7 +138,7 @@ class Stay : public host::Source {
 
  private:
   host::Signals& signals_;
-  bool reloads_ = false;
+  const bool reloads_;
   bool reload_ = false;
   bool ended_ = false;
 };
@@ -253,8 +259,12 @@ class JoinJob {
   }
 
   void reload() {
-    if (const auto trouble = read_data(*plan_.data_file, plan_.membership.data))
-      return say(*trouble + "; the data stays as it is");
+    const std::string& file = *plan_.data_file;
+    std::error_code error;
+    const bool replaced = std::filesystem::exists(file, error) && !is_regular(file);
+    const auto trouble = replaced ? fmt::format("the data file '{}' is no file any more", printable(file))
+                                  : read_data(file, plan_.membership.data);
+    if (trouble) return say(*trouble + "; the data stays as it is");
     const auto state = member_.set_data(plan_.membership.data, kNever);
     if (state == MemberState::in) console_.detail("the data was read again");
   }

@@ -124,7 +124,8 @@ void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
   recipe::Lock lock(session, probe.path, {}, to_json(own_note("zklock", "health --probe")), observer);
   const recipe::Outcome outcome = lock.acquire({true, until});
   const Deadline taken = BootClock::now();
-  if (outcome != recipe::Outcome::held) {
+  probe.granted = outcome == recipe::Outcome::held;
+  if (!probe.granted) {
     probe.trouble = fmt::format("cannot take {}: {}", probe.path, why_not_taken(outcome, lock));
   } else if (!lock.release(std::max(left_until(until), zk::beat_of(session.timeout())))) {
     probe.trouble = fmt::format("cannot give {} back: no answer in time; it goes with the session", probe.path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock health: is the ensemble well? What servers say of themselves is judged (verdict.cc), their settings too
-// (advice.cc), and reported for people and programs (report.cc), for monitoring plugins and for Prometheus
+// zklock health: is the ensemble well? What servers say of themselves (server_health.cc) is judged (verdict.cc), their
+// settings too (advice.cc), and reported for people and programs (report.cc), for monitoring plugins and for Prometheus
 // (metrics.cc). All pure, but for the subcommand.
 #pragma once
 
@@ -34,7 +34,10 @@ struct ServerHealth {
   std::string address;
   zk::WordResult result = zk::WordResult::no_answer;  // of srvr
   std::string trouble;                                // in words, where srvr tells nothing
-  std::string mntr_trouble;                           // the same of mntr
+  zk::WordResult mntr_result = zk::WordResult::not_allowed;
+  std::string mntr_trouble;  // in words, where mntr tells nothing
+  zk::WordResult conf_result = zk::WordResult::not_allowed;
+  std::string conf_trouble;  // the same of conf
   zk::ServerStatus status;
   zk::Fields mntr;                       // empty where it is not allowed
   zk::Fields conf;                       // likewise
@@ -47,7 +50,15 @@ struct ServerHealth {
 
   Role role() const;
   bool serves() const { return role() != Role::none && role() != Role::read_only; }
+  // The voters have weights or are in groups, so their number does not tell whether they are a quorum.
+  bool weighs_voters() const;
+  // What it should have said, or has said, that counts for the verdict and cannot be understood, each in words. A word
+  // that it does not allow is not among them.
+  std::vector<std::string> unread() const;
 };
+
+// Servers count each other in an int: what is more is no count.
+std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name);
 
 // "serving", "read-only", "strange" for a mode that is not known, else the result's name.
 std::string state_of(const ServerHealth& health);
@@ -62,9 +73,13 @@ const char* name_of(Level level);
 // What came of taking a lock and giving it back.
 struct Probe {
   std::string path;
-  Duration taken{};     // to take the lock, connecting included
-  Duration released{};  // to give it back
-  std::string trouble;  // why it could not be taken or given back
+  Duration taken{};      // to take the lock, connecting included
+  Duration released{};   // to give it back
+  std::string trouble;   // why it could not be taken or given back
+  bool granted = false;  // it was taken, whatever came then
+
+  // Only a quorum grants a lock.
+  bool proves_quorum() const { return granted || trouble.empty(); }
 };
 
 // What the user has set, beyond which something is not well.

@@ -2,10 +2,8 @@
 // Is the ensemble well? From what each of its servers said of itself. Pure.
 #include "base/text.h"
 #include "command/health/health.h"
-#include "command/health/words.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,7 +11,6 @@ namespace zklock::command {
 
 namespace {
 
-using zk::WordReply;
 using zk::WordResult;
 using Millis = std::chrono::duration<double, std::milli>;
 
@@ -21,12 +18,6 @@ using Millis = std::chrono::duration<double, std::milli>;
 Level worse(Level a, Level b) {
   const auto rank = [](Level level) { return level == Level::critical ? 4 : static_cast<int>(level); };
   return rank(a) >= rank(b) ? a : b;
-}
-
-// Servers count each other in an int: what is more is no count.
-std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name) {
-  const auto count = mntr.number(name);
-  return count && *count <= std::numeric_limits<int32_t>::max() ? count : std::nullopt;
 }
 
 // Averages are often below a millisecond, which format_duration rounds.
@@ -37,11 +28,13 @@ std::string limit_of(Duration latency) {
 
 class Judge {
  public:
-  explicit Judge(const std::vector<ServerHealth>& servers) : servers_(servers) {}
+  Judge(const std::vector<ServerHealth>& servers, const std::optional<Probe>& probe)
+      : servers_(servers), proved_(probe && probe->proves_quorum()) {}
 
   HealthVerdict judge(const Thresholds& thresholds, const std::optional<Probe>& probe) {
     verdict_.serving = std::count_if(servers_.begin(), servers_.end(), [](const auto& s) { return s.serves(); });
     find_leader();
+    find_unseen_leader();
     count_voters();
     if (leader_ || count(Role::follower) + count(Role::observer) > 0) {
       judge_ensemble();
@@ -52,9 +45,10 @@ class Judge {
     }
     judge_missing();
     judge_voters();
+    judge_unread();
     check_limits(thresholds);
     for (Finding& finding : judge_settings(servers_)) verdict_.findings.push_back(std::move(finding));
-    verdict_.advice = advise(servers_, verdict_.voters.value_or(0));
+    verdict_.advice = advise(servers_, weighs_voters() ? 0 : verdict_.voters.value_or(0));
     if (probe) judge_probe(*probe);
     for (const Finding& finding : verdict_.findings) verdict_.level = worse(verdict_.level, finding.level);
     return std::move(verdict_);
@@ -62,14 +56,19 @@ class Judge {
 
  private:
   void find_leader();
+  void find_unseen_leader();
   void count_voters();
   void judge_ensemble();
   std::string count_followers();
   void doubt_quorum();
+  void deny_quorum(int64_t voting, int64_t voters);
+  bool knows_all() const;
   void judge_standalone();
   void judge_nobody();
+  void judge_up(int64_t up);
   void judge_missing();
   void judge_voters();
+  void judge_unread();
   void check_limits(const Thresholds& thresholds);
   void judge_probe(const Probe& probe);
 
@@ -80,10 +79,16 @@ class Judge {
   // Of those asked, those that may vote.
   int64_t asked_voters() const { return asked() - count(Role::observer) - count(Role::standalone); }
   int64_t majority() const { return verdict_.voters.value_or(asked_voters()) / 2 + 1; }
+  bool weighs_voters() const {
+    return std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return s.weighs_voters(); });
+  }
+  bool leads_unseen() const { return unseen_leader_ && verdict_.serving == asked() - 1; }
   void find(Level level, std::string text) { verdict_.findings.push_back({level, std::move(text)}); }
 
   const std::vector<ServerHealth>& servers_;
+  const bool proved_;  // the probe has asked a quorum
   const ServerHealth* leader_ = nullptr;
+  const ServerHealth* unseen_leader_ = nullptr;  // may lead, though it serves no clients
   HealthVerdict verdict_;
 };
 
@@ -103,6 +108,16 @@ void Judge::find_leader() {
   }
 }
 
+// With leaderServes=no the leader says that it does not serve. If others follow and none of them leads, one that says
+// so may lead; if all others serve, it does.
+void Judge::find_unseen_leader() {
+  if (leader_ || count(Role::follower) == 0) return;
+  for (const ServerHealth& server : servers_) {
+    if (server.result == WordResult::not_serving) unseen_leader_ = &server;
+  }
+  if (leads_unseen()) verdict_.leader = unseen_leader_->address;
+}
+
 void Judge::count_voters() {
   for (const ServerHealth& server : servers_) {
     if (server.voters && (&server == leader_ || !verdict_.voters)) verdict_.voters = server.voters;
@@ -114,9 +129,13 @@ void Judge::judge_ensemble() {
   const std::string synced = count_followers();
   const int64_t following = verdict_.following;
   const char* follow = following == 1 ? "follows" : "follow";
-  verdict_.summary =
-      leader_ ? fmt::format("quorum: {} leads, {} {}{}", verdict_.leader, following, follow, synced)
-              : fmt::format("quorum: {} {} a leader that was not asked or does not answer", following, follow);
+  if (leader_) {
+    verdict_.summary = fmt::format("quorum: {} leads, {} {}{}", verdict_.leader, following, follow, synced);
+  } else if (leads_unseen()) {
+    verdict_.summary = fmt::format("quorum: {} leads and serves no clients, {} {}", verdict_.leader, following, follow);
+  } else {
+    verdict_.summary = fmt::format("quorum: {} {} a leader that was not asked or does not answer", following, follow);
+  }
   if (const int64_t observers = count(Role::observer)) verdict_.summary += fmt::format(", {} observing", observers);
   if (verdict_.voters) verdict_.summary += fmt::format("; voters {}", *verdict_.voters);
   doubt_quorum();
@@ -137,7 +156,10 @@ std::string Judge::count_followers() {
   const auto synced = count_in(mntr, "zk_synced_followers");
   if (!synced) {
     const std::string& why = leader_->mntr_trouble;
-    if (!why.empty()) find(Level::ok, fmt::format("how many are in sync is not known: {}: {}", verdict_.leader, why));
+    if (leader_->unread().empty()) {
+      find(Level::ok, fmt::format("how many are in sync is not known: {}: {}", verdict_.leader,
+                                  why.empty() ? "mntr does not tell" : why));
+    }
     return "";
   }
   verdict_.in_sync = 1 + *synced - count_in(mntr, "zk_synced_non_voting_followers").value_or(0);
@@ -146,25 +168,45 @@ std::string Judge::count_followers() {
   return fmt::format(", {} in sync", *synced);
 }
 
-// Who refuses connections or says that it does not serve is no part of a quorum, though leader and followers take up to
-// syncLimit ticks to notice. Who is silent to us may be one.
+// Those that serve are counted, unless the probe was granted, which only a quorum does. The leader is the one that may
+// be part of a quorum and not serve.
 void Judge::doubt_quorum() {
   const int64_t voters = verdict_.voters.value_or(asked_voters());
-  const int64_t voting = count(Role::leader) + count(Role::follower);
-  if (asked_voters() < voters) return;
-  const bool all_gone = std::none_of(servers_.begin(), servers_.end(), [](const auto& s) {
+  const int64_t voting = count(Role::leader) + count(Role::follower) + (unseen_leader_ ? 1 : 0);
+  if (proved_ || asked_voters() < voters) return;
+  const bool nobody_leads = !leader_ && !unseen_leader_;
+  if (knows_all() && (nobody_leads || (voting < majority() && !weighs_voters()))) return deny_quorum(voting, voters);
+  if (unseen_leader_ && !leads_unseen()) {
+    verdict_.quorum.reset();
+    find(Level::unknown, fmt::format("whether {} leads without serving clients (leaderServes=no) is not known",
+                                     unseen_leader_->address));
+  }
+  if (voting >= (weighs_voters() ? voters : majority())) return;
+  if (weighs_voters())
+    return find(Level::ok, "the voters have weights: whether those that serve are a quorum is not counted");
+  find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
+}
+
+// Who refuses connections or says that it does not serve is no part of a quorum, though leader and followers take up to
+// syncLimit ticks to notice. Who is silent to us may be one. How many voters there are, and whether they have weights,
+// tells conf.
+bool Judge::knows_all() const {
+  const bool silent = std::any_of(servers_.begin(), servers_.end(), [](const auto& s) {
     return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
            s.result != WordResult::not_serving;
   });
-  if (verdict_.voters && all_gone && (!leader_ || voting < majority())) {
-    verdict_.quorum = false;
-    verdict_.level = Level::critical;
-    verdict_.summary = leader_ ? fmt::format("no quorum: {} says that it leads, but only {} of {} voters serve",
-                                             verdict_.leader, voting, voters)
-                               : fmt::format("no quorum: nobody leads; {} of {} voters still follow", voting, voters);
-  } else if (voting < majority()) {
-    find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
-  }
+  const bool described =
+      std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return !s.conf.items.empty(); });
+  return verdict_.voters && described && !silent;
+}
+
+void Judge::deny_quorum(int64_t voting, int64_t voters) {
+  verdict_.quorum = false;
+  verdict_.level = Level::critical;
+  verdict_.summary =
+      leader_ ? fmt::format("no quorum: {} says that it leads, but only {} of {} voters serve", verdict_.leader, voting,
+                            voters)
+              : fmt::format("no quorum: nobody leads; {} of {} voters still follow", count(Role::follower), voters);
 }
 
 void Judge::judge_standalone() {
@@ -184,10 +226,21 @@ void Judge::judge_nobody() {
   };
   if (std::all_of(servers_.begin(), servers_.end(), is_strange)) {
     verdict_.summary = "no server gave a reply that tells";
+    if (proved_) verdict_.quorum = true;
     verdict_.level = Level::unknown;
     return;
   }
-  const int64_t up = std::count_if(servers_.begin(), servers_.end(), is_up);
+  if (proved_) {
+    verdict_.quorum = true;
+    verdict_.summary =
+        fmt::format("quorum: it has granted the probe's lock, but none of {} says that it serves", asked());
+    return;
+  }
+  judge_up(std::count_if(servers_.begin(), servers_.end(), is_up));
+}
+
+// None of them serves.
+void Judge::judge_up(int64_t up) {
   verdict_.quorum = false;
   verdict_.level = Level::critical;
   if (up == 0) {
@@ -197,7 +250,7 @@ void Judge::judge_nobody() {
     verdict_.quorum.reset();
     verdict_.summary =
         "not serving: the server is up, but it is starting, electing a leader or does not reach the others";
-  } else if (up >= majority()) {
+  } else if (up >= majority() || weighs_voters()) {
     verdict_.summary =
         fmt::format("not serving: {} of {} are up, but they are starting, electing a leader or do not reach each other",
                     up, asked());
@@ -212,6 +265,8 @@ void Judge::judge_missing() {
     verdict_.missing.push_back(server.address);
     if (server.role() == Role::read_only) {
       find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", server.address));
+    } else if (leads_unseen()) {
+      find(Level::ok, fmt::format("not serving: {}, which leads (leaderServes=no)", server.address));
     } else if (server.result == WordResult::not_serving) {
       find(Level::warning, fmt::format("not serving: {}", server.address));
     } else {
@@ -235,6 +290,16 @@ void Judge::judge_voters() {
   }
 }
 
+// What counts for the verdict and cannot be understood is not taken for what is not there.
+void Judge::judge_unread() {
+  for (const ServerHealth& server : servers_) {
+    if (!server.serves()) continue;
+    for (const std::string& what : server.unread()) {
+      find(Level::unknown, fmt::format("not understood: {}: {}", server.address, what));
+    }
+  }
+}
+
 void Judge::check_limits(const Thresholds& thresholds) {
   if (thresholds.servers && verdict_.serving < *thresholds.servers) {
     find(Level::critical,
@@ -242,11 +307,17 @@ void Judge::check_limits(const Thresholds& thresholds) {
   }
   for (const ServerHealth& server : servers_) {
     const auto& latency = server.status.latency_ms;
+    if (server.serves() && thresholds.latency && !latency) {
+      find(Level::unknown, fmt::format("{}: its average latency is not known", server.address));
+    }
     if (latency && thresholds.latency && latency->average > Millis(*thresholds.latency).count()) {
       find(Level::warning, fmt::format("{}: average latency {:.4g}ms, more than {}", server.address, latency->average,
                                        limit_of(*thresholds.latency)));
     }
     const auto outstanding = server.status.outstanding;
+    if (server.serves() && thresholds.outstanding && !outstanding) {
+      find(Level::unknown, fmt::format("{}: how many requests wait is not known", server.address));
+    }
     if (outstanding && thresholds.outstanding && *outstanding > *thresholds.outstanding) {
       find(Level::warning,
            fmt::format("{}: {} requests wait, more than {}", server.address, *outstanding, *thresholds.outstanding));
@@ -262,46 +333,6 @@ void Judge::judge_probe(const Probe& probe) {
 
 }  // namespace
 
-ServerHealth ServerHealth::of(const zk::Server& server, const std::vector<WordReply>& replies) {
-  ServerHealth health;
-  health.address = to_string(server);
-  for (const WordReply& reply : replies) {
-    const bool answered = reply.result == WordResult::answered;
-    if (reply.word == "srvr") {
-      health.result = reply.result;
-      health.took = reply.took;
-      health.trouble = trouble_of(reply);
-      if (answered) health.status = zk::parse_status(reply.text);
-    } else if (reply.word == "mntr") {
-      health.mntr_trouble = trouble_of(reply);
-      if (answered) health.mntr = zk::Fields::parse(reply.text, '\t');
-      health.voters = health.mntr.number("zk_quorum_size");
-    } else if (reply.word == "conf" && answered) {
-      health.conf = zk::Fields::parse(reply.text, '=');
-      if (!health.voters) health.voters = zk::voters_in(health.conf);
-    }
-  }
-  if (health.result == WordResult::answered && health.role() == Role::none) {
-    health.trouble = fmt::format("its mode is '{}'", printable(health.status.mode));
-  }
-  return health;
-}
-
-Role ServerHealth::role() const {
-  if (result != WordResult::answered) return Role::none;
-  if (status.mode == "leader") return Role::leader;
-  if (status.mode == "follower") return Role::follower;
-  if (status.mode == "observer") return Role::observer;
-  if (status.mode == "standalone") return Role::standalone;
-  return status.mode == "read-only" ? Role::read_only : Role::none;
-}
-
-std::string state_of(const ServerHealth& health) {
-  if (health.serves()) return "serving";
-  if (health.role() == Role::read_only) return "read-only";
-  return health.result == WordResult::answered ? "strange" : name_of(health.result);
-}
-
 const char* name_of(Level level) {
   constexpr const char* kNames[] = {"ok", "warning", "critical", "unknown"};
   return kNames[static_cast<size_t>(level)];
@@ -309,7 +340,7 @@ const char* name_of(Level level) {
 
 HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
                            const std::optional<Probe>& probe) {
-  return Judge(servers).judge(thresholds, probe);
+  return Judge(servers, probe).judge(thresholds, probe);
 }
 
 }  // namespace zklock::command

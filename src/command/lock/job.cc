@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ using recipe::Held;
 using recipe::LockSet;
 using recipe::Outcome;
 
+constexpr size_t kLongestName = 80;        // "/leases/_c_<uuid>-lease-NNNNNNNNNN", and more than that
 constexpr Duration kUsuallyGranted = 40s;  // servers' maxSessionTimeout, unless they are told
 
 class Job {
@@ -42,6 +44,7 @@ class Job {
         nesting_(options_.paths, options_.slots) {}
 
   int run() {
+    host::check_variables(variables(longest_held()));
     WaitReport report(console_, names_, options_.any);
     session_.set_purpose("cannot take " + names_);
     session_.open(options_.wait.until);
@@ -180,6 +183,16 @@ class Job {
     for (std::string& one : connection_variables(session_.options())) variables.push_back(std::move(one));
     if (const auto outer = nesting_.variable(held, session_.options().servers.text())) variables.push_back(*outer);
     return variables;
+  }
+
+  // As long as what may be held, before anything is.
+  std::vector<Held> longest_held() const {
+    std::vector<Held> all;
+    for (const std::string& path : options_.paths) {
+      all.push_back({path, path + std::string(kLongestName, 'x'), 0, std::numeric_limits<int64_t>::max()});
+    }
+    if (!options_.any) return all;
+    return {*std::ranges::max_element(all, {}, [](const Held& one) { return one.path.size(); })};
   }
 
   // By the fence the lock may be somebody else's.

@@ -122,8 +122,6 @@ std::optional<Duration> grace_of(const RunOptions& options) {
 }
 
 void check_job(const JobOptions& job, const RunOptions& options) {
-  if (!is_utf8(options.label.value_or("")))
-    throw usage_error(fmt::format("bad value '{}' for --label: it is not UTF-8", printable(*options.label)));
   const bool shared = job.type.mode == recipe::LockMode::shared;
   if (job.slots > 0 && (shared || options.peer)) {
     throw usage_error(fmt::format("give either --slots or {}, not both", shared ? "--shared" : "--peer"));
@@ -143,6 +141,12 @@ void check_job(const JobOptions& job, const RunOptions& options) {
                     "--once-per {}",
                     *options.min_hold, *options.once_per));
   }
+}
+
+// A text in another encoding is no reason not to run the command.
+std::string label_in(const RunOptions& options) {
+  const std::string label = options.label.value_or("");
+  return is_utf8(label) ? label : printable(label);
 }
 
 JobOptions job_options(const Call& call, const RunOptions& options) {
@@ -199,7 +203,7 @@ int run(const Call& call, const RunOptions& options) {
   const JobOptions job = job_options(call, options);
   const zk::SessionOptions session = session_options(call.global);
   const std::vector<std::string> words = command_of(call.arguments, options, job.paths.front());
-  const std::string label = options.label.value_or("");
+  const std::string label = label_in(options);
   RunReport report(options.report, {job.paths, zk::name_of(words[0]), label}, call.policy);
   const auto attempt = [&](Course& course, Duration pause_before) {
     return report.around(course.stint, [&] {

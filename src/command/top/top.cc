@@ -90,7 +90,7 @@ class Top {
     return 0;
   }
 
-  // Opens a session where there is none. Throws a Failure (77) where the path itself may not be read.
+  // Opens a session where there is none. Throws a Failure (77) if the path itself may not be read.
   void look() {
     for (;;) {
       if (!open_) session_.open(kNever);
@@ -98,10 +98,8 @@ class Top {
       if (overview_.look(kNever)) break;
       open_ = false;
     }
-    if (!overview_.figures().refused) return;
-    zk::Answer answer;
-    answer.code = zk::Code::no_auth;
-    throw zk::failure_of("cannot look at " + path_, answer);
+    const zk::Answer& refusal = overview_.figures().refusal;
+    if (refusal.code != zk::Code::ok) throw zk::failure_of("cannot look at " + path_, refusal);
   }
 
   host::Loop& loop() { return loop_; }

@@ -24,7 +24,7 @@ namespace zklock::host {
 
 namespace {
 
-constexpr size_t kMostText = 256 * 1024;  // of all answers; more addresses than that nobody has
+constexpr size_t kMostText = 256 * 1024;  // of the child: some thousand addresses
 
 // What the child writes: a line "+address" or "-reason" for each answer, and an empty line behind each host's.
 std::string describe(const std::string& host) {
@@ -141,7 +141,9 @@ void Lookup::record(const PollSet& set) {
   char part[4096];
   const ssize_t length = read(output_.get(), part, sizeof part);
   if (length > 0) text_.append(part, static_cast<size_t>(length));
-  if (length <= 0 || text_.size() > kMostText) output_.reset();
+  if (length > 0 && text_.size() <= kMostText) return;
+  output_.reset();
+  text_.erase(text_.rfind('\n') + 1);  // half an address may be one, too
 }
 
 void Lookup::decide() {

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "host/fd.h"
+#include "host/terminal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <openssl/err.h>
@@ -22,6 +24,7 @@ bool was_made = false;
 
 // Debian's and SUSE's, with a link for each certificate that is looked up when it is needed; and Red Hat's.
 constexpr const char* kSystemsFolder = "/etc/ssl/certs";
+constexpr int64_t kNoFile = -1;            // the size of what cannot be read twice: a pipe
 constexpr size_t kLargestFile = 16 << 20;  // all authorities of the world are 0.2 MiB
 constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
 
@@ -103,8 +106,38 @@ std::string tls_version() {
   return fmt::format("TLS by OpenSSL {}", OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-Tls::Tls(TlsOptions options) : options_(std::move(options)), context_(new_context(), SSL_CTX_free) {
-  if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
+namespace {
+
+// Makes what all connections share of the files. Throws as Tls does.
+class ContextMaker {
+ public:
+  explicit ContextMaker(const TlsOptions& options) : options_(options), context_(new_context(), SSL_CTX_free) {
+    if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
+    set_rules();
+    if (options_.authorities.empty()) {
+      trust_systems_authorities();
+    } else {
+      trust(options_.authorities, "--tls-ca");
+    }
+    if (!options_.certificate.empty()) take_certificate();
+    ERR_clear_error();
+  }
+
+  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> take() { return std::move(context_); }
+
+ private:
+  SSL_CTX* context() const { return context_.get(); }
+  void set_rules() const;
+  void trust_systems_authorities() const;
+  void trust(const std::string& file, const char* origin) const;
+  void take_certificate() const;
+  void take_key(const std::string& text, const std::string& file) const;
+
+  const TlsOptions& options_;
+  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context_;
+};
+
+void ContextMaker::set_rules() const {
   SSL_CTX_set_min_proto_version(context(), TLS1_2_VERSION);
   SSL_CTX_set_session_cache_mode(context(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context(), SSL_OP_NO_RENEGOTIATION);
@@ -112,20 +145,9 @@ Tls::Tls(TlsOptions options) : options_(std::move(options)), context_(new_contex
   SSL_CTX_set_read_ahead(context(), 1);
   // A server's own certificate may be given in place of its authority's.
   X509_STORE_set_flags(SSL_CTX_get_cert_store(context()), X509_V_FLAG_PARTIAL_CHAIN);
-  if (options_.authorities.empty()) {
-    trust_systems_authorities();
-  } else {
-    trust(options_.authorities, "--tls-ca");
-  }
-  if (!options_.certificate.empty()) take_certificate();
-  ERR_clear_error();
 }
 
-bool Tls::is_used() {
-  return was_made;
-}
-
-void Tls::trust_systems_authorities() const {
+void ContextMaker::trust_systems_authorities() const {
   const char* file = std::getenv("SSL_CERT_FILE");
   const char* folder = std::getenv("SSL_CERT_DIR");
   if (file && *file) trust(file, "SSL_CERT_FILE");
@@ -135,13 +157,13 @@ void Tls::trust_systems_authorities() const {
   if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context(), kSystemsFile);
 }
 
-void Tls::trust(const std::string& file, const char* origin) const {
+void ContextMaker::trust(const std::string& file, const char* origin) const {
   for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context()), one.get());
   }
 }
 
-void Tls::take_certificate() const {
+void ContextMaker::take_certificate() const {
   const TlsFile file = read_file(options_.certificate, "--tls-cert");
   const std::vector<Certificate> chain = certificates_in(file.text, options_.certificate, "--tls-cert");
   if (SSL_CTX_use_certificate(context(), chain.front().get()) != 1) {
@@ -157,7 +179,7 @@ void Tls::take_certificate() const {
   }
 }
 
-void Tls::take_key(const std::string& text, const std::string& file) const {
+void ContextMaker::take_key(const std::string& text, const std::string& file) const {
   bool locked = false;
   const Bio bio = bio_of(text);
   const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
@@ -172,6 +194,41 @@ void Tls::take_key(const std::string& text, const std::string& file) const {
   // The first alone accepts a key of another kind than the certificate's, beside it.
   if (SSL_CTX_use_PrivateKey(context(), key.get()) == 1 && SSL_CTX_check_private_key(context()) == 1) return;
   throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
+}
+
+}  // namespace
+
+Tls::Tls(TlsOptions options)
+    : options_(std::move(options)), versions_(versions()), context_(ContextMaker(options_).take()) {}
+
+bool Tls::is_used() {
+  return was_made;
+}
+
+std::vector<Tls::Version> Tls::versions() const {
+  std::vector<Version> versions;
+  for (const std::string* file : {&options_.authorities, &options_.certificate, &options_.key}) {
+    struct stat found {};
+    if (file->empty()) continue;
+    Version& version = versions.emplace_back();
+    if (stat(file->c_str(), &found) != 0) continue;
+    const int64_t written = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec;
+    version = {found.st_dev, found.st_ino, S_ISREG(found.st_mode) ? found.st_size : kNoFile, written};
+  }
+  return versions;
+}
+
+ssl_ctx_st* Tls::context() const {
+  const std::vector<Version> now = versions();
+  const bool again = std::ranges::none_of(now, [](const Version& one) { return one.size == kNoFile; });
+  if (now == versions_ || !again) return context_.get();
+  versions_ = now;
+  try {
+    context_ = ContextMaker(options_).take();
+  } catch (const Failure& failure) {
+    remark(fmt::format("zklock: {}; going on with what was there before\n", failure.text()));
+  }
+  return context_.get();
 }
 
 }  // namespace zklock::host

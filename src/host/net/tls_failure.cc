@@ -105,7 +105,8 @@ TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<s
 namespace {
 
 // Numbers of RFC 8446, 6.
-TlsFailure explain_alert(int alert, bool has_certificate) {
+// `answered`: after the server's certificate had come, so that there is a cipher that both have.
+TlsFailure explain_alert(int alert, bool has_certificate, bool answered) {
   const std::string said = SSL_alert_desc_string_long(alert);
   constexpr int kHandshakeFailure = 40;
   constexpr int kFirstOfCertificates = 41;
@@ -116,7 +117,7 @@ TlsFailure explain_alert(int alert, bool has_certificate) {
   constexpr int kCertificateRequired = 116;
   const bool of_certificates = alert >= kFirstOfCertificates && alert <= kLastOfCertificates;
   if (alert == kCertificateRequired || (of_certificates && alert != kIllegalParameter) ||
-      (alert == kHandshakeFailure && !has_certificate)) {
+      (alert == kHandshakeFailure && !has_certificate && answered)) {
     if (!has_certificate) {
       return {Kind::refused, fmt::format("it refuses a client without a certificate ({})", said),
               "give yours with --tls-cert and --tls-key"};
@@ -137,7 +138,8 @@ TlsFailure explain_failure(const ssl_st* ssl) {
   const unsigned long error = ERR_peek_error();
   const int reason = ERR_GET_LIB(error) == ERR_LIB_SSL ? ERR_GET_REASON(error) : 0;
   if (reason > SSL_AD_REASON_OFFSET) {
-    return explain_alert(reason - SSL_AD_REASON_OFFSET, SSL_get_certificate(ssl) != nullptr);
+    return explain_alert(reason - SSL_AD_REASON_OFFSET, SSL_get_certificate(ssl) != nullptr,
+                         SSL_get0_peer_certificate(ssl) != nullptr);
   }
   if (reason == 0 || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     return {Kind::interrupted, "it closed the connection in the TLS handshake",

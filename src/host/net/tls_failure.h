@@ -32,6 +32,11 @@ inline TlsFailure silent_in_handshake() {
           "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
 }
 
+// Of a server that sends more than any handshake has.
+inline TlsFailure endless_handshake() {
+  return {TlsFailure::Kind::foreign, "its TLS handshake has no end", "look what listens at that port"};
+}
+
 // What is wrong with a server's certificate, while it is being verified. `names`: those that it is checked for.
 TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names);
 

@@ -36,11 +36,18 @@ std::vector<std::string> to_be_checked(std::vector<std::string> names, const std
 }  // namespace
 
 TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
-    : names_(to_be_checked(std::move(names), tls.options().server_name)), ssl_(SSL_new(tls.context())) {
+    : names_(to_be_checked(std::move(names), tls.options().server_name)), intake_(fd), ssl_(SSL_new(tls.context())) {
   // Nothing may be thrown through the library that connects.
-  if (ssl_ && SSL_set_fd(ssl_, fd) == 1 && demand_names()) return;
+  if (ssl_ && prepare() && demand_names()) return;
   failure_ = {TlsFailure::Kind::distrusted, "its certificate cannot be checked for its name", "name it otherwise"};
   phase_ = Phase::ended;
+}
+
+// What it reads and writes through.
+bool TlsStream::prepare() {
+  BIO* const bio = intake_.new_bio();
+  if (bio) SSL_set_bio(ssl_, bio, bio);
+  return bio != nullptr;
 }
 
 // Whether they will be checked: OpenSSL accepts any, where it knows of none.
@@ -76,6 +83,7 @@ void TlsStream::begin_handshake() {
 
 bool TlsStream::advance() {
   blocked_on_ = 0;
+  intake_.begin_turn();
   if (phase_ == Phase::handshake) {
     ERR_clear_error();
     const int result = SSL_do_handshake(ssl_);
@@ -84,6 +92,7 @@ bool TlsStream::advance() {
       return phase_ == Phase::ended;
     }
     phase_ = Phase::open;
+    intake_.note_progress();
     drained_ = false;
   }
   flush();
@@ -120,7 +129,10 @@ ssize_t TlsStream::receive(void* to, size_t size) {
     ERR_clear_error();
     const int length = SSL_read(ssl_, to, static_cast<int>(size));
     drained_ = length <= 0;
-    if (length > 0) return length;
+    if (length > 0) {
+      intake_.note_progress();
+      return length;
+    }
     note_result(length);
   }
   if (phase_ == Phase::ended) return 0;
@@ -156,7 +168,7 @@ void TlsStream::note_result(int result) {
     blocked_on_ = static_cast<short>(blocked_on_ | (writing ? POLLOUT : POLLIN));
     return;
   }
-  TlsFailure failure = explain_failure(ssl_);
+  TlsFailure failure = intake_.is_exhausted() ? endless_handshake() : explain_failure(ssl_);
   const bool counts = phase_ == Phase::handshake || failure.kind == TlsFailure::Kind::refused;
   if (counts && !failure_) failure_ = std::move(failure);
   phase_ = Phase::ended;

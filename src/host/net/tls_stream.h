@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One TLS connection, over a descriptor that is non-blocking and stays its owner's, who also waits for it: see
-// events(). Nothing is ever sent in the clear.
+// events(). Nothing is ever sent in the clear. No call takes longer than it takes to read 64 KiB, whatever the other
+// side sends (TlsIntake), and a handshake without an end fails.
 #pragma once
 
 #include "host/net/tls.h"
 #include "host/net/tls_failure.h"
+#include "host/net/tls_intake.h"
 
 #include <optional>
 #include <string>
@@ -47,12 +49,14 @@ class TlsStream {
   enum class Phase { idle, handshake, open, ended };
 
   bool demand_names();
+  bool prepare();
   void begin_handshake();
   void flush();
   void note_result(int result);
   static int on_verified(int good, x509_store_ctx_st* verification);
 
   std::vector<std::string> names_;
+  TlsIntake intake_;  // before what reads through it
   ssl_st* ssl_;
   Phase phase_ = Phase::idle;
   bool held_ = false;

@@ -13,7 +13,7 @@ namespace zklock::host {
 
 namespace {
 
-constexpr size_t kMostVariables = 128 * 1024;  // bytes
+constexpr size_t kMostVariables = 128 * 1024;  // bytes; the kernel takes no more in one string either
 constexpr size_t kMostDescriptors = 2;
 
 // What goes before the variables.
@@ -84,7 +84,15 @@ std::string block_of(const std::vector<std::string>& strings) {
   return block;
 }
 
+Failure too_long() {
+  return {ExitStatus::usage, "the paths and servers are too long for the command's environment"};
+}
+
 }  // namespace
+
+void check_variables(const std::vector<std::string>& variables) {
+  if (block_of(variables).size() > kMostVariables) throw too_long();
+}
 
 Order order_to_start(int number, const Launch& launch) {
   Order order{OrderKind::start, number, block_of(launch.variables)};
@@ -111,9 +119,7 @@ std::pair<Fd, Fd> make_channel() {
 
 bool send(const Fd& end, const Order& order) {
   const size_t tokens = order.nested.size() * sizeof(int64_t);
-  if (tokens + order.variables.size() > kMostVariables) {
-    throw Failure(ExitStatus::usage, "the paths and servers are too long for the command's environment");
-  }
+  if (tokens + order.variables.size() > kMostVariables) throw too_long();
   Head head{order.kind, static_cast<bool>(order.arguments), static_cast<bool>(order.input), order.number,
             static_cast<uint32_t>(order.nested.size())};
   iovec parts[] = {{&head, sizeof head},

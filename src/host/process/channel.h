@@ -65,6 +65,9 @@ struct Launch {
   std::vector<int64_t> nested = {};         // tokens of outer locks that it runs under: the guard marks itself (mark.h)
 };
 
+// Throws a Failure (64) for more than fits into an order, or for one that the kernel takes in no environment.
+void check_variables(const std::vector<std::string>& variables);
+
 enum class OrderKind : uint8_t {
   start,    // command number `number`; with it come variables, arguments, standard input and tokens
   forward,  // the command gets signal `number`

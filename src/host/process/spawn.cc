@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -67,6 +69,19 @@ void set_input(const Fd& input) {
   }
 }
 
+constexpr std::string_view kListener = "LISTEN_PID=";
+constexpr size_t kLongestNumber = 20;
+
+// "LISTEN_PID=4711": the sockets are for zklock, whose child the guard is; nullptr: there is none such. The string gets
+// room for any other number.
+char* find_listener(std::vector<std::string>& environment) {
+  const std::string ours = fmt::format("{}{}", kListener, getppid());
+  const auto found = std::find(environment.begin(), environment.end(), ours);
+  if (found == environment.end()) return nullptr;
+  found->resize(kListener.size() + kLongestNumber);
+  return found->data() + kListener.size();
+}
+
 // How the caller was scheduled before be_prompt(); its nice value stays what it is.
 std::optional<int> usual_policy;
 
@@ -79,6 +94,7 @@ std::optional<int> usual_policy;
   if (usual_policy) sched_setscheduler(0, *usual_policy, &none);
   spawning.inherited.restore();
   if (spawning.input) set_input(*spawning.input);
+  spawning.execution.take_sockets();
   spawning.error = spawning.execution.execute();
   _exit(127);
 }
@@ -87,7 +103,7 @@ std::optional<int> usual_policy;
 // As vfork, which knows no control groups: the child has our memory, a stack of its own, and we wait for its exec.
 // Who asks libc's syscall() for that comes back to a stack that the child has overwritten.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {
-  alignas(16) char stack[32 * 1024];
+  alignas(16) static char stack[32 * 1024];  // not on ours, which may be small (ulimit -s)
   how.flags |= CLONE_VM;
   how.stack = reinterpret_cast<uintptr_t>(stack);
   how.stack_size = sizeof stack;
@@ -159,12 +175,17 @@ Failure cannot_execute(const Program& program, int error) {
 
 Execution::Execution(const Program& program, const std::vector<std::string>& variables)
     : environment_(environment_with(variables)),
-      variables_(pointers_to(environment_)),
       arguments_(pointers_to(program.arguments)),
       by_shell_(arguments_),
-      file_(program.file.c_str()) {
+      file_(program.file.c_str()),
+      listener_(find_listener(environment_)) {
+  variables_ = pointers_to(environment_);
   by_shell_[0] = const_cast<char*>(file_);
   by_shell_.insert(by_shell_.begin(), const_cast<char*>(kShell));
+}
+
+void Execution::take_sockets() const {
+  if (listener_) *std::to_chars(listener_, listener_ + kLongestNumber - 1, getpid()).ptr = '\0';
 }
 
 int Execution::execute() const {

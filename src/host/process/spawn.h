@@ -35,6 +35,8 @@ class Execution {
 
   // In a child: becomes the program. Returns errno if that fails. A file without #! is run by /bin/sh, as execvp does.
   int execute() const;
+  // In a child: if zklock was handed sockets (systemd's LISTEN_PID), the command is.
+  void take_sockets() const;
 
  private:
   std::vector<std::string> environment_;
@@ -42,6 +44,7 @@ class Execution {
   std::vector<char*> arguments_;
   std::vector<char*> by_shell_;
   const char* file_;
+  char* listener_ = nullptr;  // where the number stands in LISTEN_PID, if that names zklock
 };
 
 // What a child needs to know. It may have our memory, so it changes nothing there but `error`.

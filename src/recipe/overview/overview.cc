@@ -119,7 +119,8 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
   if (found == nodes_.end()) return;  // what it lay in is gone
   Node& node = found->second;
   if (path == root_) figures_.exists = list.code != Code::no_node;
-  if (path == root_) figures_.refused = list.code == Code::no_auth;
+  const bool answered = list.code == Code::ok || list.code == Code::no_node;
+  if (path == root_) figures_.refusal = answered ? Answer() : list;
   if (list.code == Code::no_node) {
     erase_below(path);
     if (path != root_) nodes_.erase(found);

@@ -48,7 +48,7 @@ struct OverviewFigures {
   bool behind = false;     // some of it waits for the next look
   bool too_large = false;  // there are nodes that it does not see
   bool exists = false;     // the root
-  bool refused = false;    // the root may not be listed
+  zk::Answer refusal;      // not ok: why the root cannot be listed
 };
 
 class Overview {

@@ -121,6 +121,16 @@ string_view trimmed(string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
+// Up to what a double has exactly.
+std::optional<int64_t> whole_number(string_view text) {
+  constexpr double kMost = 9007199254740992;  // 2^53
+  if (const auto number = parse_number(text)) return number;
+  const auto real = parse_real(text);
+  if (!real || *real < 0 || *real > kMost) return std::nullopt;
+  const auto whole = static_cast<int64_t>(*real);
+  return static_cast<double>(whole) == *real ? std::optional(whole) : std::nullopt;
+}
+
 std::string value_of(const Fields& fields, string_view name) {
   const std::string* value = fields.find(name);
   return value ? *value : "";
@@ -145,7 +155,7 @@ const std::string* Fields::find(string_view name) const {
 
 std::optional<int64_t> Fields::number(string_view name) const {
   const std::string* value = find(name);
-  return value ? parse_number(*value) : std::nullopt;
+  return value ? whole_number(*value) : std::nullopt;
 }
 
 ServerStatus parse_status(string_view text) {

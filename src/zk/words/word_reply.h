@@ -58,7 +58,8 @@ struct Fields {
   static Fields parse(std::string_view text, char separator);
 
   const std::string* find(std::string_view name) const;
-  // Nothing if it is not there or no whole number.
+  // Nothing if it is not there or no whole number. Also one as servers with a metrics provider write it: "2.0",
+  // "1.2E3".
   std::optional<int64_t> number(std::string_view name) const;
 };
 

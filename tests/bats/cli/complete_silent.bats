@@ -74,6 +74,15 @@ there() { [[ $(zklock complete-path /) == /there ]]; }
   shells_are_silent
 }
 
+@test "a pipe for credentials or certificates is not waited for, nor read" {
+  wait_until "/there is offered" there
+  mkfifo pipe
+  is_silent --auth-file pipe
+  ZKLOCK_AUTH_FILE=pipe is_silent
+  is_silent --tls-ca pipe
+  ZKLOCK_TLS_CERT=pipe is_silent
+}
+
 @test "settings that are wrong" {
   wait_until "/there is offered" there
   ZKLOCK_SESSION_TIMEOUT=soon is_silent

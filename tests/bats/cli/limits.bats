@@ -43,6 +43,12 @@ assert_pids_go() {
   while read -r one; do wait_gone "$one"; done <pids
 }
 
+@test "a small stack: it works, or ends with 70 and one line before anything is made" {
+  expect_error 70 "see ulimit -s" ./limited -s 32 "$ZKLOCK_BIN" run /l -- true
+  assert_untouched
+  expect_status 0 ./limited -s 64 "$ZKLOCK_BIN" run /l -- true
+}
+
 @test "few descriptors: it works, or ends with 70 and one line before anything is made" {
   local n said
   zklock queue push /q item

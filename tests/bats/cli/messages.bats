@@ -37,7 +37,6 @@ says() {
   says 64 "bad duration 'soon' for --timeout: write one like 500ms, 30, 30s, 5m, 1h30m" run -w soon /l -- true
   says 64 "bad duration '' for --timeout: write one like 500ms, 30, 30s, 5m, 1h30m" run --timeout= /l -- true
   says 64 "bad number '0' for --slots: write one from 1 to 10000" run --slots 0 /l -- true
-  says 64 "bad value '\\xff' for --label: it is not UTF-8" run --label $'\xff' /l -- true
   says 64 "give either --all or --follow, not both" queue pull --all --follow /q
   says 64 "there is no terminal to ask at: write --yes" break /l
   says 64 "bad server list 'host:port' (from --servers): a port is a number from 1 to 65535" run -S host:port /l -- true

@@ -154,6 +154,33 @@ END
   each_ends_with 69 "is too slow, or does not answer that request"
 }
 
+# sessionRequireClientSASLAuth, or enforce.auth.enabled.
+@test "a server that wants another authentication says so at once: 77, for what waits and what only looks, too" {
+  export ZKLOCK_CONNECT_TIMEOUT=50s
+  odd --turn-away
+  {
+    all_subcommands
+    cat <<'END'
+run -w 30s /l -- true
+run --any /l /m -- true
+group wait -w 30s --at-least 1 /g
+group watch /g
+value get /v
+value set /v text
+value list /
+value wait -w 30s /v
+value watch /v
+value delete -r --yes /v
+top --once
+top --once /l
+show --follow /l
+END
+  } >commands
+  begin_each
+  await_each
+  each_ends_with 77 "ZooKeeper wants another authentication"
+}
+
 @test "a shorter -w comes first: 75" {
   odd --close all
   expect_error 75 "cannot take /l" zklock run -w 1s /l -- true

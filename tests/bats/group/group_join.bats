@@ -43,6 +43,14 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   wait_names /g "$(uname -n)"
 }
 
+@test "a host whose name no node can have: the message says so, and asks for another" {
+  unshare --uts true 2>/dev/null || skip "there are no namespaces here"
+  # shellcheck disable=SC2016
+  expect_error 64 "cannot join as 'a/b', the name of this host: it has a slash; give another with --name" \
+    unshare --uts sh -c 'hostname a/b 2>/dev/null || printf a/b >/proc/sys/kernel/hostname; exec "$@"' sh "$ZKLOCK_BIN" group join /g
+  assert_untouched
+}
+
 @test "a name that no node can have is refused before anything is made" {
   local name
   for name in "" a/b . $'a\tb' $'\xff' _c_x-lock-0000000001; do
@@ -95,6 +103,9 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   mv data away
   kill -HUP "${pid[a]}"
   wait_for "cannot read the data file 'data'" a.err
+  mkfifo data # to which nobody writes
+  kill -HUP "${pid[a]}"
+  wait_for "the data file 'data' is no file any more" a.err
   kill -TERM "${pid[a]}"
   expect_end 143 "${pid[a]}"
 }

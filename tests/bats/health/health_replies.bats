@@ -21,6 +21,42 @@ teardown() { end_all; }
   done
 }
 
+# altered ROLE WORD SED: the manner of one of 3.9.3 that answers WORD with something else, by that script.
+altered() {
+  cp "$repo/tests/replies/3.9.3/$1".* .
+  sed -i "$3" "$1.$2"
+  for word in srvr mntr conf; do mv "$1.$word" "altered.$word"; done
+  echo "say:$PWD/altered"
+}
+
+@test "followers that are not in sync are seen where numbers have a point, as with a provider of metrics" {
+  words_from "$(altered leader mntr 's/^\(zk_synced_followers\t\).*/\11.0/')" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 1 zklock health "${addresses[@]}"
+  assert_line "warning: not in sync with the leader: 1 of its followers"
+}
+
+@test "what cannot be read is not ok but unknown, 3, and is shown" {
+  words_from "$(altered leader mntr $'s/^\\(zk_synced_followers\t\\).*/\\1x\e[1m/')" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 3 zklock health "${addresses[@]}"
+  assert_line "unknown: not understood: ${addresses[0]}: zk_synced_followers is 'x\\x1b[1m'"
+  expect_status 3 zklock health --json "${addresses[@]}"
+  assert_equal "$(json '.status, .quorum')" "unknown true"
+}
+
+@test "leaderServes=no: the leader says that it does not serve, and all is well" {
+  words_from $'text:This ZooKeeper instance is not currently serving requests\n' "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
+  expect_status 0 zklock health "${addresses[@]}"
+  assert_line "ok: quorum: ${addresses[0]} leads and serves no clients, 2 follow; voters 3"
+  assert_line "not serving: ${addresses[0]}, which leads (leaderServes=no)"
+}
+
+@test "voters with weights are not counted: one of three may be a quorum" {
+  words_from "$(altered leader conf 's/^membership:.*/&\nweight.1=3/')"
+  expect_status 1 zklock health "${addresses[0]}" 127.0.0.1:1 127.0.0.1:2
+  assert_line --partial "warning: quorum: ${addresses[0]} leads"
+  assert_line "the voters have weights: whether those that serve are a quorum is not counted"
+}
+
 @test "the table has a line for each server, also for one that is gone" {
   words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)"
   expect_status 1 zklock health "${addresses[@]}" 127.0.0.1:1

@@ -214,6 +214,21 @@ ends() {
   assert_equal "$(<report.1)" old
 }
 
+@test "a file that is gone, and cannot be made again: one line says so; one that is merely renamed has it" {
+  mkdir folder
+  hold h --report folder/report /l
+  rm -r folder
+  let_all_go h
+  assert_equal "$(<h.err)" "zklock: cannot write the report to 'folder/report': No such file or directory"
+  mkdir folder
+  hold i --report folder/report /l
+  mv folder/report report
+  rmdir folder
+  let_all_go i
+  assert_equal "$(<i.err)" ""
+  reported "$how" '["/l",0,"exited",null,true]'
+}
+
 @test "twenty at once append to one file: twenty whole lines, behind what stood there" {
   local n label pids=()
   label=$(printf 'x%.0s' {1..9000})

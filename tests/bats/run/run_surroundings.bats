@@ -179,6 +179,25 @@ END
   let_all_go h
 }
 
+@test "a label in another encoding keeps no job from running" {
+  hold h /l --label $'n\xe4chtlich'
+  assert grep -qF '"label":"n\\xe4chtlich"' <(znode get "$(its_node)")
+  let_all_go h
+}
+
+# systemd's socket activation: the number has to be that of the process that takes the sockets.
+@test "sockets that zklock was handed are its command's" {
+  # shellcheck disable=SC2016
+  expect_status 0 sh -c 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$ZKLOCK_BIN" run /l -- sh -c "echo \$LISTEN_PID \$\$; cat <&3"' \
+    3<<<handed
+  read -r named process <<<"${lines[0]}"
+  assert_equal "$named" "$process"
+  assert_equal "${lines[1]}" handed
+  # shellcheck disable=SC2016
+  LISTEN_PID=1 expect_status 0 zklock run /l -- sh -c 'echo "$LISTEN_PID"'
+  assert_output 1
+}
+
 @test "with -c the command on the node is sh" {
   # shellcheck disable=SC2016
   expect_status 0 zklock run /l -c 'znode get "$ZKLOCK_NODE" # geheim'

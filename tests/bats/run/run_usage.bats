@@ -81,7 +81,7 @@ wrong() {
   for bad in host:0 host:65536 host:port host:-1 host: host:21812181218 '[::1]:x' host:2181:2181; do
     wrong "bad server list '$bad' (from --servers): " run -S "$bad" /l -- true
   done
-  for bad in ',' a,,b 'a,' ,a :2181 'a b' '[::1' '[::1]x' ::1 '[]:1'; do
+  for bad in ',' :2181 'a b' '[::1' '[::1]x' ::1 '[]:1'; do
     wrong "bad server list '$bad' (from --servers): " run -S "$bad" /l -- true
   done
   ZKLOCK_SERVERS=a:b wrong "bad server list 'a:b' (from ZKLOCK_SERVERS): a port is a number" run /l -- true
@@ -189,9 +189,25 @@ wrong() {
   assert_untouched
 }
 
-@test "a label that is not UTF-8 is refused" {
-  wrong "bad value '\\xff' for --label" run --label $'\xff' /l -- true
+@test "blanks in a server list, and commas without a server, are passed over" {
+  local plain=${ZKLOCK_SERVERS%%/*} chroot=/${ZKLOCK_SERVERS#*/}
+  # shellcheck disable=SC2016
+  expect_status 0 zklock run -S " $plain, ${plain%%,*},$chroot" /l -- sh -c 'echo "$ZKLOCK_SERVERS"'
+  assert_output "$(servers_for_command | cut -d/ -f1),${plain%%,*}$chroot"
+}
+
+@test "a file of credentials without an end: 64" {
+  wrong "'/dev/zero': its first line has no end" run --auth-file /dev/zero /l -- true
   assert_untouched
+}
+
+@test "names too long for the command's environment: 64, before anything is taken" {
+  local n name paths=()
+  name=$(printf '%0200d' 0)
+  for n in {1..9}; do paths+=("/$n$(printf "/$name%.0s" {1..75})"); done
+  wrong "too long for the command's environment" run "${paths[@]}" -- true
+  assert_untouched
+  expect_status 0 zklock run --any "${paths[@]}" -- true
 }
 
 @test "options of all commands stand before or behind the subcommand; behind wins" {

@@ -27,6 +27,7 @@ setup_file() {
   make_certificate by_old_deputy old_deputy "$own_names"
   cat old_deputy.crt >>by_old_deputy.pem
   make_certificate client ca extendedKeyUsage=clientAuth
+  make_certificate renewed ca extendedKeyUsage=clientAuth
   make_certificate foreign_client other extendedKeyUsage=clientAuth
 }
 
@@ -43,7 +44,7 @@ setup() {
 teardown() { end_all; }
 
 # A hang is a failure, not the end of the test run.
-zklock() { timeout 25 "$ZKLOCK_BIN" "$@"; }
+zklock() { timeout -k 1 25 "$ZKLOCK_BIN" "$@"; }
 
 # server CERTIFICATE ARG…: with that certificate, before the real one.
 server() { tls_server --cert "$certificates/$1.pem" --to "$plain" "${@:2}"; }
@@ -167,9 +168,47 @@ both_succeed() {
   done
 }
 
+# shaken N NAME: so many handshakes were with a client of that name.
+shaken() { (($(grep -cx "shaken TLSv1.3 - $2" "said.$port") == $1)); }
+
+# lose N NAME: the connection is lost; then there are so many.
+lose() {
+  kill -USR2 "${pid[relay]}"
+  wait_until "there were $1 handshakes as $2" shaken "$@"
+}
+
+@test "a certificate that is renewed is used for the next connection; half a file is not, which is said once" {
+  server good --ca "$certificates/ca.pem"
+  start_relay "127.0.0.1:$port"
+  cp "$certificates/client.pem" own.pem
+  hold h -S "tls://$(relayed_ports)$chroot" --session-timeout 6s --tls-cert own.pem /l
+  lose 2 client
+  cp -p "$certificates/renewed.pem" next.pem
+  mv next.pem own.pem
+  lose 1 renewed
+  lose 2 renewed
+  assert_equal "$(<h.err)" ""
+  head -c 300 "$certificates/client.pem" >own.pem
+  lose 3 renewed
+  lose 4 renewed
+  assert_equal "$(grep -c "^zklock: cannot use 'own.pem' (--tls-cert): .*; going on with what was there before$" h.err)" 1
+  rm own.pem
+  lose 5 renewed
+  cp -p "$certificates/client.pem" own.pem
+  lose 3 client
+  let_all_go h
+}
+
 @test "a client's certificate brings the chain that leads to its authority" {
   server good --ca "$certificates/ca.pem"
   both_succeed --tls-cert "$certificates/by_deputy.pem"
+}
+
+# The certificate is not what is wrong, whether there is one or not.
+@test "a server with no cipher in common: 69" {
+  server good --version 1.2 --ciphers ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0
+  both 69 "no version or cipher of TLS in common"
+  both 69 "no version or cipher of TLS in common" --tls-cert "$certificates/client.pem"
 }
 
 @test "TLS 1.1 is not spoken: 69" {
@@ -210,6 +249,33 @@ both_succeed() {
 @test "garbage for a handshake: 69" {
   tls_server --cert "$certificates/good.pem" --say garbage
   both 69 "what it answers is no TLS"
+}
+
+# OpenSSL reads on as long as there is more of it.
+@test "a handshake without an end: each command ends within its bound" {
+  tls_server --cert "$certificates/good.pem" --say hellos
+  both 69 "its TLS handshake has no end"
+  expect_status 2 zklock health -S "tls://127.0.0.1:$port"
+  assert_output --partial "its TLS handshake has no end"
+  expect_status 2 zklock health -S "tls://127.0.0.1:$port" --probe /l
+  expect_error 69 "its TLS handshake has no end" zklock value get -S "tls://127.0.0.1:$port" /v
+  expect_error 69 "its TLS handshake has no end" zklock top --once -S "tls://127.0.0.1:$port"
+  expect_status 0 zklock complete-path / -- -S "tls://127.0.0.1:$port"
+  assert_equal "$output$stderr" ""
+}
+
+@test "a handshake without an end, beside a server that is silent: TERM ends the wait" {
+  local silent before
+  tls_server --cert "$certificates/good.pem" --say silent
+  silent=127.0.0.1:$port
+  tls_server --cert "$certificates/good.pem" --say hellos
+  background zklock run -S "tls://127.0.0.1:$port,$silent" /l -- true
+  wait_for greeting "said.$port"
+  pause 1 # it is in the middle of it
+  before=$(now_us)
+  kill -TERM $!
+  expect_end 143 $!
+  (($(now_us) - before < 3000000)) || fail "it took $(($(now_us) - before)) us"
 }
 
 @test "a server that closes, at once or in the middle of the handshake: 69, in time" {

@@ -93,6 +93,17 @@ TEST(Text, PrintsOnlyWhatCannotSteerATerminal) {
   for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
 }
 
+// They make a text look like another one.
+TEST(Text, CharactersThatAreNotSeenAreEscaped) {
+  EXPECT_EQ(printable("a\u202eb"), "a\\xe2\\x80\\xaeb");  // what follows is written from right to left
+  EXPECT_EQ(printable("a\u200bb"), "a\\xe2\\x80\\x8bb");  // no width
+  EXPECT_EQ(printable("\ufeffa"), "\\xef\\xbb\\xbfa");
+  for (const char* text : {"\u00ad", "\u061c", "\u200f", "\u2028", "\u2066", "\u2060", "\U000e0041"}) {
+    EXPECT_TRUE(printable(text).starts_with("\\x")) << printable(text);
+  }
+  EXPECT_EQ(printable("ünï\u00a0\u2010\u05d0\U0001f600"), "ünï\u00a0\u2010\u05d0\U0001f600");
+}
+
 TEST(Text, PrintableIsAlwaysUtf8WithoutControlCharacters) {
   std::string all;
   for (int first = 0; first < 256; ++first) {

@@ -38,6 +38,19 @@ ServerHealth silent(const std::string& host, WordResult result) {
   return ServerHealth::of({host, 2181}, {{"srvr", result, "", "", {}}});
 }
 
+// One of 3.9.3 in whose reply to `word` there is something else.
+ServerHealth changed(const std::string& host, const std::string& role, const std::string& word, const std::string& from,
+                     const std::string& to) {
+  std::vector<zk::WordReply> replies;
+  for (const char* one : {"srvr", "mntr", "conf"}) {
+    std::string text = reply_of("3.9.3", role, one);
+    const size_t at = one == word ? text.find(from) : std::string::npos;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+    replies.push_back(reply(one, text));
+  }
+  return ServerHealth::of({host, 2181}, replies);
+}
+
 HealthVerdict judged(const std::vector<ServerHealth>& servers, const Thresholds& thresholds = {}) {
   return judge_health(servers, thresholds, std::nullopt);
 }
@@ -149,6 +162,66 @@ TEST(HealthVerdict, ALeaderThatIsSilentToUsMayStillLead) {
   EXPECT_EQ(verdict.leader, "");
 }
 
+// leaderServes=no: it leads, and says that it does not serve.
+TEST(HealthVerdict, ALeaderThatServesNoClientsLeadsAllTheSame) {
+  const HealthVerdict verdict = judged(
+      {silent("a", WordResult::not_serving), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::ok) << findings(verdict);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(verdict.leader, "a:2181");
+  EXPECT_TRUE(verdict.summary.starts_with("quorum: a:2181 leads and serves no clients, 2 follow")) << verdict.summary;
+  EXPECT_EQ(findings(verdict), "ok: not serving: a:2181, which leads (leaderServes=no); ");
+}
+
+// It may lead, or be about to elect another one.
+TEST(HealthVerdict, WhetherSomebodyLeadsUnseenIsNotGuessedIfOthersAreMissing) {
+  const HealthVerdict verdict = judged(
+      {silent("a", WordResult::not_serving), server("b", "3.9.3", "follower"), silent("c", WordResult::refused)});
+  EXPECT_EQ(verdict.level, Level::unknown);
+  EXPECT_EQ(verdict.quorum, std::nullopt);
+}
+
+// group.N and weight.N: 1 of 3 may be a quorum.
+TEST(HealthVerdict, VotersWithWeightsAreNotCounted) {
+  const ServerHealth leader = changed("a", "leader", "conf", "membership:", "membership:\nweight.1=3\nweight.2=1");
+  const HealthVerdict verdict = judged({leader, silent("b", WordResult::refused), silent("c", WordResult::refused)});
+  EXPECT_EQ(verdict.level, Level::warning) << findings(verdict);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_NE(findings(verdict).find("the voters have weights"), std::string::npos);
+}
+
+HealthVerdict probed(const std::vector<ServerHealth>& servers, Probe probe = {"/p", 5ms, 1ms, ""}) {
+  return judge_health(servers, {}, probe);
+}
+
+// Only a quorum grants a lock.
+TEST(HealthVerdict, AProbeThatWasGrantedProvesAQuorum) {
+  const HealthVerdict gone =
+      probed({server("a", "3.9.3", "leader"), silent("b", WordResult::refused), silent("c", WordResult::not_serving)});
+  EXPECT_EQ(gone.quorum, true);
+  EXPECT_EQ(gone.level, Level::warning) << gone.summary;
+  const HealthVerdict following =
+      probed({silent("a", WordResult::refused), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(following.quorum, true);
+  EXPECT_EQ(following.level, Level::warning) << following.summary;
+  const HealthVerdict none = probed({silent("a", WordResult::not_serving), silent("b", WordResult::refused)});
+  EXPECT_EQ(none.quorum, true);
+  EXPECT_EQ(none.level, Level::warning) << none.summary;
+  EXPECT_EQ(none.summary.find("no quorum"), std::string::npos);
+  const HealthVerdict strange = probed({silent("a", WordResult::foreign)});
+  EXPECT_EQ(strange.quorum, true);
+  EXPECT_EQ(strange.level, Level::unknown);
+}
+
+TEST(HealthVerdict, AProbeThatCouldNotBeGivenBackWasGranted) {
+  Probe probe{"/p", 5ms, 1ms, "cannot give /p back"};
+  const std::vector<ServerHealth> servers{silent("a", WordResult::refused), silent("b", WordResult::refused)};
+  EXPECT_EQ(probed(servers, probe).quorum, false);
+  probe.granted = true;
+  EXPECT_EQ(probed(servers, probe).quorum, true);
+  EXPECT_EQ(probed(servers, probe).level, Level::critical);
+}
+
 TEST(HealthVerdict, ReadOnlyModeIsNoQuorum) {
   const HealthVerdict verdict = judged({terse("a", "read-only"), silent("b", WordResult::refused)});
   EXPECT_EQ(verdict.level, Level::critical);
@@ -185,6 +258,57 @@ TEST(HealthVerdict, MoreServersThanTheEnsembleHasVotersIsSaid) {
                                         server("c", "3.9.3", "follower"), server("d", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::warning);
   EXPECT_NE(findings(verdict).find("the ensemble has 3 voters, but 4"), std::string::npos);
+}
+
+ServerHealth leader_with_mntr(const std::string& from, const std::string& to) {
+  return changed("a", "leader", "mntr", from, to);
+}
+
+TEST(HealthVerdict, FollowersThatAreNotInSyncAreSeenWhereNumbersHaveAPoint) {
+  const HealthVerdict verdict = judged({leader_with_mntr("zk_synced_followers\t2", "zk_synced_followers\t1.0"),
+                                        server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::warning) << findings(verdict);
+  EXPECT_EQ(verdict.in_sync, 2);
+}
+
+// It is not what is not there.
+TEST(HealthVerdict, ACountThatCannotBeReadIsUnknownAndNotOk) {
+  const HealthVerdict verdict = judged({leader_with_mntr("zk_synced_followers\t2", "zk_synced_followers\ttwo\x1b"),
+                                        server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::unknown);
+  EXPECT_EQ(verdict.quorum, true);
+  EXPECT_EQ(findings(verdict), "unknown: not understood: a:2181: zk_synced_followers is 'two\\x1b'; ");
+}
+
+TEST(HealthVerdict, ASettingThatCannotBeReadIsUnknown) {
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
+                                        changed("c", "follower", "conf", "tickTime=", "tickTime=x")});
+  EXPECT_EQ(verdict.level, Level::unknown) << findings(verdict);
+  EXPECT_NE(findings(verdict).find("not understood: c:2181: tickTime is 'x"), std::string::npos);
+}
+
+TEST(HealthVerdict, AWordThatIsCutShortIsUnknown) {
+  const std::string whole = reply_of("3.9.3", "leader", "mntr");
+  const ServerHealth leader = ServerHealth::of({"a", 2181}, {reply("srvr", reply_of("3.9.3", "leader", "srvr")),
+                                                             reply("mntr", whole.substr(0, whole.size() / 3))});
+  const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::unknown) << findings(verdict);
+  EXPECT_NE(findings(verdict).find("not understood: a:2181: mntr: "), std::string::npos);
+}
+
+TEST(HealthVerdict, AMntrWithoutTheCountSaysThatSyncIsNotKnown) {
+  const HealthVerdict verdict = judged({leader_with_mntr("zk_synced_followers", "zk_other"),
+                                        server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.level, Level::ok);
+  EXPECT_NE(findings(verdict).find("how many are in sync is not known: a:2181: mntr does not tell"), std::string::npos);
+}
+
+TEST(HealthVerdict, ALimitThatCannotBeComparedIsUnknown) {
+  const ServerHealth vague = changed("a", "leader", "srvr", "Latency min/avg/max: ", "Latency min/avg/max: about ");
+  EXPECT_EQ(judged({vague}).level, Level::ok) << findings(judged({vague}));
+  EXPECT_EQ(judged({vague}, {1s, {}, {}}).level, Level::unknown);
+  const ServerHealth full = changed("a", "leader", "srvr", "Outstanding: ", "Outstanding: about ");
+  EXPECT_EQ(judged({full}, {{}, 1000, {}}).level, Level::unknown);
 }
 
 TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {

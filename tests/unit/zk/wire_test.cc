@@ -176,6 +176,29 @@ TEST_F(WireTest, AKibibyteOfAnAnswerIsASignOfLifeAndLessIsNone) {
   EXPECT_EQ(receive_after(std::string(3676, 'x')), 5004);
 }
 
+TEST_F(WireTest, WhatIsMoreThanATurnTakesWaitsForTheNextOne) {
+  Wire wire([](std::string_view) { return true; }, nullptr, 1000);
+  const std::string frame = number(1500) + std::string(1500, 'x');
+  EXPECT_EQ(::send(theirs_.get(), frame.data(), frame.size(), 0), 1504);
+  char taken[2000];
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), -1);
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), -1);
+  EXPECT_TRUE(wire.advance());
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), 1504);
+}
+
+TEST_F(WireTest, AConnectionThatWeEndEndsInTheSameTurn) {
+  Wire wire([](std::string_view) { return true; }, nullptr, 10);
+  const std::string begun = number(100) + "012345";
+  EXPECT_EQ(::send(theirs_.get(), begun.data(), begun.size(), 0), 10);
+  char taken[20];
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), -1);
+  wire.note_cut();
+  shutdown(ours_.get(), SHUT_RDWR);
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), 0);
+  EXPECT_EQ(wire.end(), ConnectionEnd::cut);
+}
+
 TEST_F(WireTest, AnAnswerThatIsTooLongEndsTheConnection) {
   EXPECT_EQ(receive_after(number(64 * 1024 * 1024 + 1)), 0);
   EXPECT_EQ(wire_.end(), ConnectionEnd::nonsense);

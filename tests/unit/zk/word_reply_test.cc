@@ -159,6 +159,17 @@ TEST(ServerStatus, ValuesWithSpacesAndUnknownKeysAreKept) {
   EXPECT_EQ(fields.number("zk_learners"), 2);
 }
 
+// Servers with a provider of metrics write all numbers as they write their averages.
+TEST(ServerStatus, WholeNumbersMayHaveAPointOrAnExponent) {
+  const std::pair<const char*, std::optional<int64_t>> cases[] = {
+      {"1.0", 1},       {"0.0", 0},  {"12.", 12},  {"1.2E3", 1200}, {"9.007199254740992E15", 1LL << 53},
+      {"1.5", {}},      {"NaN", {}}, {"-1.0", {}}, {"1e300", {}},   {"1.0 ms", {}},
+      {"Infinity", {}}, {"", {}}};
+  for (const auto& [text, number] : cases) {
+    EXPECT_EQ(Fields::parse(std::string("name\t") + text, '\t').number("name"), number) << text;
+  }
+}
+
 TEST(ServerStatus, OfGarbageIsEmptyAndQuick) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const std::string bytes = random_bytes(1 << 16, seed);

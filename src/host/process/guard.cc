@@ -32,6 +32,7 @@ GuardPage* make_shared_page() {
 
 // The /proc of another PID namespace (unshare -pf without --mount-proc) has processes of our numbers that are not ours.
 void check_proc() {
+  if (proc_folder() < 0 && errno == EMFILE) throw system_error("cannot look for processes");
   const std::string self = link_in_proc("self");
   if (self == std::to_string(getpid())) return;
   throw Failure(ExitStatus::internal, !self.empty()

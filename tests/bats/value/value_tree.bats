@@ -103,7 +103,7 @@ some_tree() {
 @test "delete -r --fenced: 76 before anything is removed" {
   some_tree
   expect_status 0 zklock run /l -- "$ZKLOCK_BIN" value delete -r --yes --fenced /app/a
-  ZKLOCK_NODE=/l/_c_0-lock-0000000000 expect_error 76 "is lost" zklock value delete -r --yes --fenced /app
+  ZKLOCK_NODE=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 expect_error 76 "is lost" zklock value delete -r --yes --fenced /app
   assert_equal "$(znode ls /app | xargs)" "a-c b"
 }
 

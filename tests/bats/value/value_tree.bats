@@ -158,3 +158,17 @@ some_tree() {
     *) fail "status $status: $stderr" ;;
   esac
 }
+
+@test "delete -r: what was removed before it is refused is said" {
+  need_no_identity
+  local n nodes=()
+  for n in {1000..1599}; do nodes+=("/s/z/$n" ""); done
+  znode create "${nodes[@]}"
+  ZKLOCK_AUTH=digest:me:secret zklock value set --acl creator-world-read /s/a/x v
+  ZKLOCK_AUTH=digest:me:secret zklock value set --acl creator-world-read /t/a/x v
+  expect_error 77 "cannot delete /s: " zklock value delete -r --yes /s
+  assert_regex "$stderr" '; 500 nodes were removed before$'
+  assert_equal "$(count_nodes /s/z)" 100
+  expect_error 77 "cannot delete /t: " zklock value delete -r --yes /t
+  refute_regex "$stderr" 'removed'
+}

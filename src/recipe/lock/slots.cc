@@ -105,32 +105,36 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
     check_count(policy.until);
   }
   zk::Watch watch;
-  Deadline look_at_each = time_to_look_at_each(policy);
-  while (state == NodeState::there) {
-    if (BootClock::now() >= look_at_each) {
-      without_leftovers(slot_.siblings().names, policy.until);
-      look_at_each = kNever;
-    }
-    const auto before = count_before(line(), slot_.name());
-    if (!before) return Outcome::removed;
-    if (*before < static_cast<size_t>(count_)) return Outcome::held;
-    if (!policy.in_line) {
-      holder_ = find_holder();
-      return Outcome::busy;
-    }
-    if (watch) {
-      observer_.on_predecessor("");
-      const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
-      const auto outcome =
-          wait_for_change(session_, {watch}, policy, observer_, look_around,
-                          std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), look_at_each));
-      if (outcome) return *outcome;
-    }
+  for (look_at_each_ = time_to_look_at_each(policy); state == NodeState::there;) {
+    if (const auto outcome = look(policy)) return *outcome;
+    if (const auto outcome = watch ? sleep(watch, policy) : std::nullopt) return *outcome;
     const bool watched = watch && !watch->fired;
     if (!watched) watch = std::make_shared<zk::WatchState>();
     state = slot_.confirm(policy.until, watched ? nullptr : watch);
   }
   return outcome_of(state);
+}
+
+// Nothing: others have all slots.
+std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
+  for (;;) {
+    const auto before = count_before(line(), slot_.name());
+    if (!before) return Outcome::removed;
+    if (*before < static_cast<size_t>(count_)) return Outcome::held;
+    if (BootClock::now() < look_at_each_) break;
+    look_at_each_ = kNever;
+    without_leftovers(slot_.siblings().names, policy.until);
+  }
+  if (policy.in_line) return std::nullopt;
+  holder_ = find_holder();
+  return Outcome::busy;
+}
+
+std::optional<Slots::Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& policy) {
+  observer_.on_predecessor("");
+  const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
+  const Deadline awake = std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), look_at_each_);
+  return wait_for_change(session_, {watch}, policy, observer_, look_around, awake);
 }
 
 void Slots::check_path(Deadline until) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ class Slots : public Lockable {
   };
 
   Outcome take_slot(const WaitPolicy& policy);
+  std::optional<Outcome> look(const WaitPolicy& policy);
+  std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
   Outcome open_gate(const WaitPolicy& policy);
   void check_path(Deadline until);
   void check_count(Deadline until);
@@ -64,6 +67,7 @@ class Slots : public Lockable {
   Gate gate_;
   ProtectedNode slot_;
   Holder holder_;
+  Deadline look_at_each_ = kNever;   // slot, once; whether it is a leftover
   std::set<std::string> harmless_;   // children of the path that have only the name of a foreign program's node
   std::set<std::string> looked_at_;  // slots
   std::set<std::string> leftovers_;  // those of them that are leftovers

@@ -76,6 +76,7 @@ readonly id=_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60
 @test "a path that was a lock can have slots now, and the other way round" {
   znode create "/l/leases/$id-lease-0000000000"
   znode create "/s/$id-lock-0000000000"
-  expect_status 0 zklock run -n /l -- true
-  expect_status 0 zklock run -n --slots 2 /s -- true
+  expect_status 0 zklock run -n /l -- touch lock
+  expect_status 0 zklock run -n --slots 2 /s -- touch slots
+  assert [ -e lock ] && assert [ -e slots ]
 }

@@ -79,7 +79,7 @@ std::vector<std::string> uses_among(const std::string& folder, std::vector<std::
   if (folder != "/" && has(names, "leases") && has(names, "locks")) {
     std::erase_if(names, [](const std::string& name) { return name == "leases" || name == "locks"; });
   }
-  std::erase_if(names, [](const std::string& name) { return recipe::parse_contender(name).has_value(); });
+  std::erase_if(names, [](const std::string& name) { return recipe::number_in(name).has_value(); });
   for (std::string& name : names) {
     if (name.size() > recipe::kLastSuccess.size() && name.ends_with(recipe::kLastSuccess)) {
       name.resize(name.size() - recipe::kLastSuccess.size());

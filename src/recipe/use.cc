@@ -69,6 +69,11 @@ Paths above(const std::string& path) {
   return paths;
 }
 
+// Whether somebody who holds or waits is in the line; leftovers do neither.
+bool is_used(zk::Session& session, const std::string& path, const std::vector<Contender>& line, Deadline until) {
+  return !line.empty() && leftovers_in(session, path, line, until).size() < line.size();
+}
+
 void check_contenders(const std::string& path, std::string_view tried) {
   for (std::string node = path; !node.empty(); node = zk::parent_of(node)) {
     const std::string name = zk::name_of(node);
@@ -102,6 +107,45 @@ bool is_ephemeral(const zk::Stat& stat) {
   return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
 }
 
+bool is_leftover(const Contender& contender, const zk::Stat& stat) {
+  return contender.family != Family::kazoo && !is_ephemeral(stat);
+}
+
+std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line,
+                                   Deadline until) {
+  Paths nodes;
+  for (const Contender& contender : line) nodes.push_back(zk::child_of(path, contender.name));
+  const std::vector<Answer> stats = zk::stat_all(session, nodes, until);
+  std::set<std::string> leftovers;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (stats[i].code == Code::ok && is_leftover(line[i], stats[i].stat)) leftovers.insert(line[i].name);
+  }
+  return leftovers;
+}
+
+bool check_no_foreign(zk::Session& session, const std::string& path, const Paths& names,
+                      std::set<std::string>& harmless, std::string_view tried, Deadline until) {
+  Paths nodes;
+  for (const std::string& name : names) {
+    if (may_be_foreign(name) && !harmless.contains(name)) nodes.push_back(zk::child_of(path, name));
+  }
+  const std::vector<Answer> stats = zk::stat_all(session, nodes, until);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (stats[i].code != Code::ok) continue;
+    if (is_ephemeral(stats[i].stat)) throw Failure(ExitStatus::bad_data, foreign_text(tried, nodes[i]));
+    harmless.insert(zk::name_of(nodes[i]));
+  }
+  return !nodes.empty();
+}
+
+std::string foreign_text(std::string_view tried, const std::string& node) {
+  const std::string name = zk::name_of(node);
+  const std::string_view maker = maker_of(name);
+  return fmt::format("{}: '{}' belongs to {}; choose another path", tried, printable(name),
+                     maker.empty() ? "a program that zklock does not know, and which may not wait for us"
+                                   : fmt::format("{}, which would not wait for us", maker));
+}
+
 bool may_be_group(const zk::Stat& stat) {
   const auto length = static_cast<size_t>(stat.data_length);
   return length == kKeptGroup.size() || length == kPassingGroup.size();
@@ -133,11 +177,12 @@ void check_use(zk::Session& session, const std::string& path, const Answer& list
                std::string_view tried, Deadline until) {
   const PathUse use = may_have_mark(list) ? use_of(list, session.read(path, until)) : PathUse::lock;
   if (use != PathUse::lock) throw in_use(tried, words_of(use), wanted);
-  if (wanted == PathUse::slots && !line_of(list.names).empty()) {
+  if (wanted == PathUse::slots && is_used(session, path, line_of(list.names), until)) {
     throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
   }
   if (wanted != PathUse::lock || !has(list.names, "leases")) return;
-  if (!session.children(zk::child_of(path, "leases"), until).names.empty()) {
+  const std::string slots = zk::child_of(path, "leases");
+  if (is_used(session, slots, slots_of(session.children(slots, until).names), until)) {
     throw in_use(tried, "for slots", wanted, "use --slots or another path");
   }
 }

@@ -6,9 +6,11 @@
 // throws.
 #pragma once
 
+#include "recipe/names.h"
 #include "zk/session.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,23 @@ bool is_group(PathMark mark);
 
 // Whether a node with this Stat is somebody's as long as his session lives.
 bool is_ephemeral(const zk::Stat& stat);
+
+// True for a contender that never lets go, because its node is in no session: a backup may have been restored. Nobody
+// waits for it. Kazoo's locks may be persistent on purpose, so they count.
+bool is_leftover(const Contender& contender, const zk::Stat& stat);
+
+// Returns the names of those in the `line` below `path`. Throws what the session throws; once that has expired, the
+// result means nothing.
+std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line,
+                                   Deadline until);
+
+// Throws a Failure (65) if one of the children of `path`, `names`, belongs to a session of a program that would not
+// wait for zklock: says what was `tried`, and whose it is if that can be told. Reads the Stats of those that may, but
+// for the `harmless`, to which it adds what stays. True if it has asked the server.
+bool check_no_foreign(zk::Session& session, const std::string& path, const std::vector<std::string>& names,
+                      std::set<std::string>& harmless, std::string_view tried, Deadline until);
+// The sentence for that.
+std::string foreign_text(std::string_view tried, const std::string& node);
 
 // Whether the data may be the mark of a group, from its length alone.
 bool may_be_group(const zk::Stat& stat);

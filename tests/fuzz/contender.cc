@@ -29,7 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<std::string> names = fuzz::pieces_of(fuzz::text_of(data, size), '\n');
   for (const std::string& name : names) {
     const auto contender = recipe::parse_contender(name);
-    check(contender || !recipe::is_lock_name(name), "what is a lock's is a contender's", name);
+    const bool known = contender || recipe::parse_slot(name);
+    check(known || !recipe::is_lock_name(name), "what is a lock's is a contender's or a slot's", name);
+    check(!contender || !recipe::may_be_foreign(name), "a contender is not foreign", name);
+    check(recipe::maker_of(name).empty() || recipe::may_be_foreign(name), "what has a maker is foreign", name);
     if (!contender) continue;
     check(contender->name == name, "a contender keeps its name", name);
     check(name.ends_with(fmt::format("{:010}", contender->number)), "and has its number as the server writes it", name);

@@ -7,6 +7,7 @@
 //   allow PATH LETTERS        everybody may do so much with it, as in "rwcda"
 //   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
 //                             it gets TERM
+//   hold PATH [DATA]          the same for an ephemeral node of just that name
 //   claim QUEUE               an ephemeral `claim` on every item of it, prints how many; stays likewise, for a minute
 //                             without a server
 //
@@ -182,6 +183,7 @@ Result act(zhandle_t* handle, const std::string& verb, const std::string& path, 
     create_all(handle, path.substr(0, path.rfind('/')), "");
     return create(handle, path, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
   }
+  if (verb == "hold") return create(handle, path, data, ZOO_EPHEMERAL);
   if (verb == "claim") return claim_all(handle, path);
   if (verb == "rm") return remove_all(handle, path);
   if (verb == "acl") {
@@ -203,7 +205,7 @@ Result act(zhandle_t* handle, const std::string& verb, const std::string& path, 
 void print(const std::string& verb, Result result) {
   std::sort(result.names.begin(), result.names.end());
   for (const std::string& name : result.names) std::printf("%s\n", name.c_str());
-  if (verb == "get" || verb == "stand" || verb == "claim") std::printf("%s\n", result.text.c_str());
+  if (verb == "get" || verb == "stand" || verb == "hold" || verb == "claim") std::printf("%s\n", result.text.c_str());
   if (verb == "acl") std::printf("%s", result.acl.c_str());
   if (verb != "stat") return;
   std::printf("czxid=%lld\nctime=%lld\nmtime=%lld\nversion=%d\nephemeralOwner=%lld\ncversion=%d\nnumChildren=%d\n",
@@ -233,7 +235,7 @@ int main(int argc, char** argv) {
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   // Who sees the node may end it before it knows.
-  const bool stays = verb == "stand" || verb == "claim";
+  const bool stays = verb == "stand" || verb == "hold" || verb == "claim";
   if (stays) std::signal(SIGTERM, [](int) { terminated = 1; });
   if (verb == "create" || verb == "stand") make_chroot(servers);
   zhandle_t* handle = zookeeper_init(servers.c_str(), nullptr, verb == "claim" ? 60000 : 10000, nullptr, nullptr, 0);

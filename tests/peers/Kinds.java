@@ -2,6 +2,7 @@
 
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -31,6 +32,10 @@ final class Kinds {
         return mutex(words[1].equals("read") ? pair.readLock() : pair.writeLock());
       case "InterProcessSemaphoreV2":
         return semaphore(new InterProcessSemaphoreV2(client, path, Integer.parseInt(words[1])));
+      case "LeaderLatch":
+        return latch(new LeaderLatch(client, path));
+      case "LeaderSelector":
+        return new SelectedLeader(client, path);
       case "GroupMember":
         return member(new GroupMember(client, path, words[1], "curator".getBytes()));
       case "WriteLock":
@@ -53,6 +58,25 @@ final class Kinds {
       @Override
       public void release() throws Exception {
         mutex.release();
+      }
+    };
+  }
+
+  /** It leads at once, or not as long as it is asked. */
+  private static Contender latch(LeaderLatch latch) {
+    return new Contender() {
+      @Override
+      public boolean take(boolean wait) throws Exception {
+        latch.start();
+        if (wait) latch.await();
+        if (wait || latch.await(1, TimeUnit.SECONDS)) return true;
+        latch.close();
+        return false;
+      }
+
+      @Override
+      public void release() throws Exception {
+        latch.close();
       }
     };
   }

@@ -115,7 +115,8 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
                                                 int64_t slots, Deadline until) {
   for (const Outer& outer : outers_) {
     if (lock_of(outer.node, slots) != path) continue;
-    const auto contender = recipe::parse_contender(zk::name_of(outer.node));
+    const std::string name = zk::name_of(outer.node);
+    const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
     const zk::Answer answer = session.read(outer.node, until);
     if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
     if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;

@@ -9,6 +9,7 @@
 #include "recipe/group/group.h"
 
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,8 @@ using recipe::GroupRemoval;
 using recipe::GroupRoster;
 using recipe::GroupState;
 using recipe::RemovalEnd;
+
+constexpr size_t kLongestList = 300;
 
 constexpr const char* kListFooter =
     "Examples:\n"
@@ -94,6 +97,12 @@ GroupForm form_of(bool long_form, Format format) {
   return long_form ? GroupForm::table : GroupForm::names;
 }
 
+// A backup was restored.
+void say_left(const std::string& path, const std::set<std::string>& names) {
+  host::remark(fmt::format("zklock: nodes in {} that are no members, because they are in no session: {}\n", path,
+                           shorten(printable(fmt::format("{}", fmt::join(names, ", "))), kLongestList)));
+}
+
 // To who counts the members, a group that does not exist has none: a passing one goes with its last member.
 int list(const Call& call, const GroupListOptions& options) {
   const std::string path = path_of(call, kGroupPath);
@@ -112,6 +121,7 @@ int list(const Call& call, const GroupListOptions& options) {
   if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
   const size_t members = roster.members().size();
   if (!quiet) print(text_of(path, roster.members(), form, host::display_of(STDOUT_FILENO).columns));
+  if (!quiet && !roster.left().empty()) say_left(path, roster.left());
   if (members >= enough) return 0;
   if (quiet) return static_cast<int>(ExitStatus::no);
   throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members), path, enough));
@@ -158,9 +168,14 @@ int create(const Call& call) {
 Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool forced) {
   if (removal.others > 0) {
     return {ExitStatus::bad_data,
-            fmt::format("{}: there {} below it that {} no member; delete what is below first", tried,
+            fmt::format("{}: there {} below it that {} no member ('{}'); delete what is below first", tried,
                         removal.others == 1 ? "is a node" : fmt::format("are {} nodes", removal.others),
-                        removal.others == 1 ? "is" : "are")};
+                        removal.others == 1 ? "is" : "are", printable(removal.other))};
+  }
+  if (removal.members == 0 && !forced) {
+    return {ExitStatus::busy,
+            fmt::format("{}: members have left {} in it, in no session; --force removes what they left", tried,
+                        counted(static_cast<int64_t>(removal.left), "node"))};
   }
   return {ExitStatus::busy, fmt::format("{}: {} in it{}", tried, members_are(removal.members),
                                         forced ? ", and others keep coming" : "; --force removes them")};

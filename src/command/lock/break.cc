@@ -68,9 +68,10 @@ class BreakJob {
     session_.set_purpose(fmt::format("cannot break {}", path_));
     session_.open(until_);
     Nodes nodes = find_holders();
-    if (nodes.empty()) console_.detail(path_ + " is free");
+    if (holders_.empty()) console_.detail(path_ + " is free");
     if (options_.dry_run) return show_holders();
-    if (!nodes.empty() && !options_.yes) confirm();
+    if (!(holders_.empty() && leftovers_.empty()) && !options_.yes) confirm();
+    remove_leftovers();
     nodes = recipe::ask_to_let_go(session_, nodes, until_);
     if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
     nodes = recipe::wait_until_gone(session_, nodes, waits ? until_ : BootClock::now());
@@ -92,8 +93,25 @@ class BreakJob {
  private:
   int show_holders() {
     session_.close();
-    if (!holders_.empty()) print(table_of_holders(holders_, host::display_of(STDOUT_FILENO).columns));
+    const std::vector<Participant> all = all_to_go();
+    if (!all.empty()) print(table_of_holders(all, host::display_of(STDOUT_FILENO).columns));
     return 0;
+  }
+
+  std::vector<Participant> all_to_go() const {
+    std::vector<Participant> all = holders_;
+    all.insert(all.end(), leftovers_.begin(), leftovers_.end());
+    return all;
+  }
+
+  // No process is behind them that could let go.
+  void remove_leftovers() {
+    Nodes nodes;
+    for (const Participant& leftover : leftovers_) nodes.push_back(leftover.node);
+    nodes = recipe::take_away(session_, nodes, until_);
+    if (nodes.empty()) return;
+    host::say_error(fmt::format("removed from {} {} {} in no session", path_, nodes.size(),
+                                nodes.size() == 1 ? "node that was" : "nodes that were"));
   }
 
   Nodes find_holders() {
@@ -105,6 +123,11 @@ class BreakJob {
       throw Failure(ExitStatus::busy, tried + ": there is no such lock");
     }
     holders_ = survey.holders();
+    leftovers_ = survey.leftovers();
+    const Participant* foreign = survey.foreign();
+    if (foreign && holders_.empty() && leftovers_.empty()) {
+      throw Failure(ExitStatus::bad_data, recipe::foreign_text(tried, foreign->node));
+    }
     Nodes nodes;
     for (const Participant& holder : holders_) nodes.push_back(holder.node);
     return nodes;
@@ -115,11 +138,19 @@ class BreakJob {
   void confirm() {
     const Duration left = left_until(until_);
     session_.close();
-    const char* whom = holders_.size() == 1 ? "this holder" : "these holders";
-    const std::string table = table_of_holders(holders_, host::display_of(STDERR_FILENO).columns);
-    command::confirm(fmt::format("{}zklock: have {} let go of {}?", table, whom, path_), path_);
+    const std::string table = table_of_holders(all_to_go(), host::display_of(STDERR_FILENO).columns);
+    command::confirm(fmt::format("{}zklock: {}?", table, question()), path_);
     until_ = deadline_in(left);
     session_.open(until_);
+  }
+
+  std::string question() const {
+    const std::string leftovers =
+        fmt::format("remove {} in no session from {}", leftovers_.size() == 1 ? "this node" : "these nodes", path_);
+    if (holders_.empty()) return leftovers;
+    const char* whom = holders_.size() == 1 ? "this holder" : "these holders";
+    const std::string holders = fmt::format("have {} let go of {}", whom, path_);
+    return leftovers_.empty() ? holders : fmt::format("{}, and remove what is in no session", holders);
   }
 
   std::string describe(const Nodes& nodes) const {
@@ -140,6 +171,7 @@ class BreakJob {
   Console console_{session_};
   Deadline until_ = kNever;
   std::vector<Participant> holders_;
+  std::vector<Participant> leftovers_;
 };
 
 }  // namespace

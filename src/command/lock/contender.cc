@@ -34,7 +34,18 @@ Words words_of(const Participant& participant, PathUse use) {
           since_of(participant, note),
           session == 0 ? "" : zk::session_name(session),
           note.value_or(Note()),
-          note ? "" : participant.data};
+          note ? "" : participant.data,
+          ""};
+}
+
+Words words_of(const recipe::Bystander& bystander, PathUse use) {
+  Words words = words_of(bystander.node, use);
+  const bool leftover = bystander.kind == recipe::Bystander::Kind::leftover;
+  words.state = leftover ? "leftover" : "foreign";
+  if (leftover) return words;
+  words.kind.clear();
+  words.program = recipe::maker_of(bystander.node.contender.name);
+  return words;
 }
 
 std::string shown(const std::string& text) {
@@ -47,6 +58,7 @@ std::string pid_of(const Note& note) {
 
 std::string label_of(const Words& words) {
   if (words.text == recipe::kRevoked) return "asked to let go";
+  if (!words.program.empty()) return shown(words.program);
   return shown(words.text.empty() ? words.note.label : words.text);
 }
 
@@ -61,6 +73,7 @@ void put_contender(nlohmann::ordered_json& json, const Participant& participant,
   put(json, "session", words.session);
   put(json, "node", participant.node);
   put(json, "text", words.text);
+  put(json, "program", words.program);
 }
 
 }  // namespace zklock::command

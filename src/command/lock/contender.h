@@ -18,11 +18,13 @@ struct Words {
   std::string kind;
   std::string since;
   std::string session;
-  Note note;         // of zklock
-  std::string text;  // of another program
+  Note note;            // of zklock
+  std::string text;     // of another program
+  std::string program;  // what a foreign node belongs to
 };
 
 Words words_of(const recipe::Participant& participant, recipe::PathUse use);
+Words words_of(const recipe::Bystander& bystander, recipe::PathUse use);
 
 // On one line, and not too long.
 std::string shown(const std::string& text);

@@ -48,18 +48,37 @@ host::Colour colour_of(const std::string& state) {
   return state == "waiting" ? host::Colour::yellow : host::Colour::none;
 }
 
+std::vector<std::string> row_of(const Survey& survey, const std::string& position, const Words& words) {
+  return {survey.path,
+          position,
+          words.state,
+          words.kind,
+          shown(words.since),
+          shown(words.note.host),
+          pid_of(words.note),
+          shown(words.note.user),
+          shown(words.note.command),
+          words.session,
+          label_of(words)};
+}
+
 std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
-  if (survey.participants.empty()) {
-    return {{survey.path, "", "free", survey.use == PathUse::slots ? "slot" : "", "", "", "", "", "", "", ""}};
-  }
   std::vector<std::vector<std::string>> rows;
   for (const Participant& participant : survey.participants) {
-    const Words words = words_of(participant, survey.use);
-    rows.push_back({survey.path, fmt::format("{}", rows.size() + 1), words.state, words.kind, shown(words.since),
-                    shown(words.note.host), pid_of(words.note), shown(words.note.user), shown(words.note.command),
-                    words.session, label_of(words)});
+    rows.push_back(row_of(survey, fmt::format("{}", rows.size() + 1), words_of(participant, survey.use)));
+  }
+  if (rows.empty() && !survey.foreign()) {
+    rows.push_back({survey.path, "", "free", survey.use == PathUse::slots ? "slot" : "", "", "", "", "", "", "", ""});
+  }
+  for (const recipe::Bystander& bystander : survey.bystanders) {
+    rows.push_back(row_of(survey, "", words_of(bystander, survey.use)));
   }
   return rows;
+}
+
+std::string state_of(const Survey& survey) {
+  if (!survey.holders().empty()) return "held";
+  return survey.foreign() ? "foreign" : "free";
 }
 
 Json contender_of(const Participant& participant, PathUse use, size_t position) {
@@ -68,6 +87,14 @@ Json contender_of(const Participant& participant, PathUse use, size_t position) 
   json["position"] = position;
   put(json, "state", words.state);
   put_contender(json, participant, words);
+  return json;
+}
+
+Json other_of(const recipe::Bystander& bystander, PathUse use) {
+  const Words words = words_of(bystander, use);
+  Json json;
+  put(json, "state", words.state);
+  put_contender(json, bystander.node, words);
   return json;
 }
 
@@ -119,6 +146,13 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
   return surveys;
 }
 
+bool is_held(const Survey& survey) {
+  if (!survey.holders().empty()) return true;
+  const Participant* foreign = survey.foreign();
+  if (!foreign) return false;
+  throw Failure(ExitStatus::bad_data, recipe::foreign_text(fmt::format("cannot show {}", survey.path), foreign->node));
+}
+
 std::string text_of(const std::vector<Survey>& surveys, Format format, bool whole) {
   if (format == Format::prometheus) return prometheus_of(surveys);
   if (format == Format::text) return table_of(surveys, table_display(whole));
@@ -134,9 +168,7 @@ int show(const Call& call, const ShowOptions& options) {
   const std::vector<std::string> paths = paths_of(call, options);
   if (options.follow) return follow_locks(call, paths, format == Format::json);
   const std::vector<Survey> surveys = surveys_of(call, options, paths);
-  if (call.global.quiet) {
-    return static_cast<int>(surveys.front().holders().empty() ? ExitStatus::no : ExitStatus::done);
-  }
+  if (call.global.quiet) return is_held(surveys.front()) ? 0 : static_cast<int>(ExitStatus::no);
   print(text_of(surveys, format, options.long_form));
   return 0;
 }
@@ -177,12 +209,15 @@ std::string table_of(const std::vector<Survey>& surveys, const host::Display& di
 std::string json_of(const Survey& survey) {
   Json json;
   json["path"] = survey.path;
-  json["state"] = survey.holders().empty() ? "free" : "held";
+  json["state"] = state_of(survey);
   put(json, "last_success", last_success_of(survey));
   if (const int64_t slots = slots_of(survey)) json["slots"] = slots;
   json["contenders"] = Json::array();
   for (const Participant& participant : survey.participants) {
     json["contenders"].push_back(contender_of(participant, survey.use, json["contenders"].size() + 1));
+  }
+  for (const recipe::Bystander& bystander : survey.bystanders) {
+    json["others"].push_back(other_of(bystander, survey.use));
   }
   return json_line(json);
 }

@@ -2,7 +2,9 @@
 // zklock queue requeue, purge and delete: what changes a queue as a whole, or with --dry-run says what it would change.
 #include "base/text.h"
 #include "command/queue/visit.h"
+#include "recipe/queue/clearing.h"
 
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -60,14 +62,40 @@ int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   return count;
 }
 
+// Adds what was done before it to the message of a failure.
+void do_all(const std::function<void()>& act, const std::function<std::string()>& done) {
+  try {
+    act();
+  } catch (const Failure& failure) {
+    const std::string before = done();
+    if (before.empty()) throw;
+    if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), before));
+    host::say_error("interrupted: " + before);
+    throw;
+  }
+}
+
+int64_t put_back(QueueVisit& visit, std::set<std::string>& ids) {
+  int64_t moved = 0;
+  do_all([&] { recipe::requeue(visit.session(), visit.layout(), ids, moved, kNever); },
+         [&] { return moved == 0 ? "" : fmt::format("{} back in {}", items_are(moved), visit.layout().queue); });
+  return moved;
+}
+
+recipe::Purged take_out(QueueVisit& visit, bool dead) {
+  recipe::Purged purged;
+  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), dead, purged, kNever); },
+         [&] { return purged.removed == 0 ? "" : items_are(purged.removed) + " deleted"; });
+  return purged;
+}
+
 int requeue(const Call& call, const ChangeOptions& options) {
   const QueueWords words = queue_words(call.app, call.arguments);
   std::set<std::string> ids(words.rest.begin(), words.rest.end());
   QueueVisit visit(words.path, "requeue to", call.global);
   const bool all = ids.empty();
   visit.open();
-  const int64_t moved =
-      options.dry_run ? count_dead(visit, ids) : recipe::requeue(visit.session(), visit.layout(), ids, kNever);
+  const int64_t moved = options.dry_run ? count_dead(visit, ids) : put_back(visit, ids);
   visit.session().close();
   if (options.dry_run) print(fmt::format("would put {} back into {}\n", counted(moved, "item"), words.path));
   if (!options.dry_run) visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
@@ -99,9 +127,15 @@ int purge(const Call& call, const ChangeOptions& options) {
     visit.confirm(fmt::format("delete {} of {}?",
                               options.dead ? counted(count.dead, "dead letter") : counted(count.items, "item"), path));
   }
-  const recipe::Purged purged = recipe::purge_queue(visit.session(), visit.layout(), options.dead, kNever);
+  const recipe::Purged purged = take_out(visit, options.dead);
   visit.session().close();
   const std::string text = fmt::format("{} deleted", items_are(purged.removed));
+  if (!purged.foreign.empty()) {
+    throw Failure(
+        ExitStatus::bad_data,
+        fmt::format("cannot purge all of {}: {}, and {} left: {} is not zklock's; remove that first", path, text,
+                    items_are(static_cast<int64_t>(purged.foreign.size())), printable(purged.foreign.front())));
+  }
   if (purged.in_work == 0) {
     visit.remark(text);
   } else {

@@ -32,7 +32,9 @@ std::string age_since(int64_t moment_ms) {
 }
 
 std::string worker_of(const QueueItem& item) {
-  return item.claim_ms == 0 ? "" : fmt::format("{} for {}", shown(describe_note(item.claim)), age_since(item.claim_ms));
+  if (item.claim_ms == 0) return "";
+  const std::string who = item.claim_left ? "nobody" : shown(describe_note(item.claim));
+  return fmt::format("{} for {}", who, age_since(item.claim_ms));
 }
 
 // A JSON object as "name=value name=value".
@@ -114,6 +116,7 @@ std::string QueueReport::line_of(const QueueItem& item) {
   json[dead_ ? "died" : "enqueued"] = format_utc(item.stat.created_ms);
   if (!dead_) json["attempts"] = recipe::attempts_of(item.stat);
   if (item.claim_ms != 0) json["claimed"] = format_utc(item.claim_ms);
+  if (item.claim_left) json["leftover"] = true;
   put_text(json, "worker", item.claim);
   put_text(json, "why", item.why);
   json["size"] = item.stat.data_length;

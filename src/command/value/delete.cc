@@ -4,6 +4,7 @@
 #include "command/child/nesting.h"
 #include "command/cli/output.h"
 #include "command/value/value.h"
+#include "host/terminal.h"
 #include "recipe/value/subtree.h"
 
 #include <memory>
@@ -54,14 +55,28 @@ class Deletion {
     session_.open(kNever);
     if (options_.dry_run) return show();
     if (options_.recursive && !options_.yes) ask();
-    const recipe::ChangeResult result = options_.recursive ? recipe::remove_subtree(session_, change_, tried_, kNever)
-                                                           : recipe::change_value(session_, change_, tried_, kNever);
+    try {
+      remove();
+    } catch (const Failure& failure) {
+      if (removed_ == 0) throw;
+      const std::string part = fmt::format("{} {} removed before", counted(static_cast<int64_t>(removed_), "node"),
+                                           removed_ == 1 ? "was" : "were");
+      if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), part));
+      host::say_error("interrupted: " + part);
+      throw;
+    }
+  }
+
+ private:
+  void remove() {
+    const recipe::ChangeResult result = options_.recursive
+                                            ? recipe::remove_subtree(session_, change_, tried_, removed_, kNever)
+                                            : recipe::change_value(session_, change_, tried_, kNever);
     session_.close();
     if (result.end == recipe::ChangeEnd::has_children) throw not_empty(result.children);
     check_end(result, tried_);
   }
 
- private:
   void show() {
     const std::vector<std::string> paths = recipe::list_subtree(session_, change_.path, tried_, kNever);
     session_.close();
@@ -93,6 +108,7 @@ class Deletion {
   std::string tried_;
   host::Loop loop_;
   zk::Session session_;
+  size_t removed_ = 0;  // nodes
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/group.h"
 
+#include "base/rounds.h"
 #include "base/text.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
@@ -66,7 +67,7 @@ std::optional<GroupState> make(zk::Session& session, const std::string& group, C
 FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
                         Deadline until) {
   check_site_by_name(session, group, tried, until);
-  for (;;) {
+  for (Rounds rounds(tried);; rounds.next()) {
     const FoundGroup found = look(session, group, tried, until);
     if (found.state != GroupState::absent) return found;
     check_site(session, group, tried, until);
@@ -75,8 +76,9 @@ FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMo
 }
 
 struct Children {
-  std::vector<Step> members;  // that remove them
-  size_t others = 0;
+  std::vector<Step> members;  // that remove them, and what they have left
+  size_t left = 0;            // so many of these
+  std::vector<std::string> others;
 };
 
 Children children_of(zk::Session& session, const std::string& group, Deadline until) {
@@ -88,10 +90,13 @@ Children children_of(zk::Session& session, const std::string& group, Deadline un
   const std::vector<Answer> stats = zk::stat_all(session, paths, until);
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok) continue;
-    if (is_ephemeral(stats[i].stat)) {
+    const std::string name = zk::name_of(paths[i]);
+    const bool left = is_left_member(name, stats[i].stat);
+    if (left) ++found.left;
+    if (left || is_ephemeral(stats[i].stat)) {
       found.members.push_back({Step::Kind::remove, paths[i]});
     } else {
-      ++found.others;
+      found.others.push_back(name);
     }
   }
   return found;
@@ -120,6 +125,12 @@ bool is_numbered(std::string_view name, std::string_view stem) {
   return name.size() == stem.size() + kNumberDigits && parse_number(name.substr(stem.size()));
 }
 
+bool is_left_member(std::string_view name, const zk::Stat& stat) {
+  const size_t dash = name.rfind('-');
+  const bool numbered = dash != std::string_view::npos && dash > 0 && is_numbered(name, name.substr(0, dash + 1));
+  return numbered && stat.children == 0 && !is_ephemeral(stat) && !is_lock_name(name);
+}
+
 GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
   return look(session, group, tried, until).state;
 }
@@ -129,7 +140,7 @@ GroupState make_passing_group(zk::Session& session, const std::string& group, st
 }
 
 GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
-  for (;;) {
+  for (Rounds rounds(tried);; rounds.next()) {
     const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried, until);
     if (found.state == GroupState::expired || found.mark == PathMark::kept_group) return found.state;
     if (found.mark == PathMark::passing_group) {
@@ -142,7 +153,9 @@ GroupState make_kept_group(zk::Session& session, const std::string& group, std::
     session.ready(until);
     const zk::Call marked = session.client().write(group, std::string(kKeptGroup), found.stat.version);
     const Answer answer = session.await(marked, until);
-    if (answer.code == Code::no_auth) throw zk::failure_of(tried, answer);
+    const bool again = answer.code == Code::ok || answer.code == Code::bad_version || answer.code == Code::no_node ||
+                       answer.code == Code::unknown || answer.code == Code::expired;
+    if (!again) throw zk::failure_of(tried, answer);
   }
 }
 
@@ -158,9 +171,12 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
                     fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
     }
     Children children = children_of(session, group, until);
-    const size_t members = children.members.size();
-    const bool full = children.others > 0 || (!force && members > 0);
-    if (full || round == kMostRounds) return {End::not_empty, members, children.others};
+    const size_t nodes = children.members.size();
+    const bool full = !children.others.empty() || (!force && nodes > 0);
+    if (full || round == kMostRounds) {
+      return {End::not_empty, nodes - children.left, children.left, children.others.size(),
+              children.others.empty() ? "" : children.others.front()};
+    }
     remove_surplus(session, children.members, until);
     children.members.push_back({Step::Kind::remove, group});
     session.ready(until);

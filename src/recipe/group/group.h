@@ -23,6 +23,10 @@ std::optional<std::string> member_name_error(std::string_view group, std::string
 // Whether `name` is `stem`, "web1-", and a number of the server's.
 bool is_numbered(std::string_view name, std::string_view stem);
 
+// True for a node, as it was seen, that a member has left in the group: it has a member's numbered name, but it is in
+// no session, because a backup was restored, and nothing is below it.
+bool is_left_member(std::string_view name, const zk::Stat& stat);
+
 enum class GroupState {
   there,
   absent,
@@ -51,10 +55,13 @@ struct GroupRemoval {
   using End = RemovalEnd;
   End end = End::done;
   size_t members = 0;
-  size_t others = 0;  // nodes below it that are no members
+  size_t left = 0;         // nodes that members have left
+  size_t others = 0;       // other nodes below it that are no members
+  std::string other = {};  // the name of one of these
 };
 
-// Deletes it if it is empty. With `force`, its members too: they are not told, and do not join again. Throws a Failure
+// Deletes it if it is empty. With `force`, its members too, which are not told and do not join again, and what
+// members have left. Throws a Failure
 // (65) also for a node whose data is nobody's mark.
 GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
                           Deadline until);

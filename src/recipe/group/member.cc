@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/member.h"
 
+#include "base/rounds.h"
 #include "host/trace.h"
 #include "recipe/group/group.h"
+#include "recipe/lock/protected_node.h"
 #include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/session.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,6 +18,12 @@ namespace zklock::recipe {
 
 using zk::Answer;
 using zk::Code;
+
+namespace {
+
+constexpr size_t kMostSkipped = 400;  // numbers, in a transaction
+
+}  // namespace
 
 GroupMember::GroupMember(zk::Session& session, Membership membership)
     : session_(session), membership_(std::move(membership)), tried_("cannot join " + membership_.group) {}
@@ -25,13 +34,12 @@ std::string GroupMember::stem() const {
 }
 
 GroupMember::State GroupMember::join(Deadline until) {
-  using zk::CreateMode;
-  const CreateMode mode = membership_.unique ? CreateMode::ephemeral : CreateMode::ephemeral_sequential;
-  for (;;) {
+  size_t skipped = 0;
+  for (Rounds rounds(tried_);; rounds.next()) {
     if (make_passing_group(session_, membership_.group, tried_, until) == GroupState::expired) return State::expired;
     session_.ready(until);
     host::trace("joining", {{"member", stem()}});
-    entering_ = session_.client().create(stem(), membership_.data, mode);
+    entering_ = send_entry(skipped);
     const Answer made = session_.await(entering_, until);
     if (made.code == Code::expired) return State::expired;
     if (made.code == Code::no_node) continue;
@@ -42,7 +50,44 @@ GroupMember::State GroupMember::join(Deadline until) {
     if (made.code != Code::unknown && made.code != Code::node_exists) throw zk::failure_of(tried_, made);
     const State found = find(until);
     if (found != State::removed) return found;
+    if (made.code == Code::node_exists && !membership_.unique) skipped = taken_numbers(until);
   }
+}
+
+// Creates our node. Each node that comes and goes before it in the same transaction takes a number, and no other client
+// sees it.
+zk::Call GroupMember::send_entry(size_t skipped) {
+  using zk::CreateMode;
+  const CreateMode mode = membership_.unique ? CreateMode::ephemeral : CreateMode::ephemeral_sequential;
+  if (skipped == 0) return session_.client().create(stem(), membership_.data, mode);
+  std::vector<zk::Step> steps;
+  const std::string skip = zk::child_of(membership_.group, "skip-" + make_uuid());
+  for (size_t i = 0; i < skipped; ++i) {
+    steps.push_back({zk::Step::Kind::create, skip, "", -1, CreateMode::ephemeral});
+    steps.push_back({zk::Step::Kind::remove, skip});
+  }
+  steps.push_back({zk::Step::Kind::create, stem(), membership_.data, -1, mode});
+  return session_.client().transact(steps);
+}
+
+// Nodes that stay have the names that the server would give next: it counts what was made, and the tree is a copy.
+// Returns how many numbers to leave out.
+size_t GroupMember::taken_numbers(Deadline until) {
+  const Answer list = session_.synced_children(membership_.group, until);
+  const std::set<std::string> names(list.names.begin(), list.names.end());
+  const int64_t next = (int64_t{list.stat.child_version} + list.stat.children) / 2;
+  const auto is_taken = [&](size_t skipped) {
+    return names.contains(fmt::format("{}-{:010}", membership_.name, next + static_cast<int64_t>(skipped)));
+  };
+  size_t skipped = 0;
+  while (is_taken(skipped)) {
+    if (++skipped <= kMostSkipped) continue;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("{}: nodes that stay have the next {} names, from {}{:010} on; delete them, or choose "
+                              "another name",
+                              tried_, kMostSkipped, stem(), next));
+  }
+  return skipped;
 }
 
 // The create's answer was lost, or there is one of that name. Only a list behind a barrier tells whether there is a
@@ -75,7 +120,9 @@ GroupMember::State GroupMember::look_at_name(Deadline until) {
   }
   if (!is_ephemeral(found.stat)) {
     throw Failure(ExitStatus::bad_data,
-                  fmt::format("{}: {} is not a member, but stays for ever; choose another name", tried_, stem()));
+                  fmt::format("{}: {} is not a member, but stays for ever; delete it (zklock value delete), or choose "
+                              "another name",
+                              tried_, stem()));
   }
   taken_by_ = found.stat;
   return State::taken;

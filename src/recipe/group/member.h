@@ -53,6 +53,8 @@ class GroupMember {
 
  private:
   std::string stem() const;
+  zk::Call send_entry(size_t skipped);
+  size_t taken_numbers(Deadline until);
   State find(Deadline until);
   State look_at_name(Deadline until);
 

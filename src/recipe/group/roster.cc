@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/group/roster.h"
 
+#include "recipe/group/group.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
 #include "zk/path.h"
@@ -72,8 +73,10 @@ void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until)
       members[unknown[i]] = {contents[i].data, stats[i].stat};
     } else {
       others.insert(unknown[i]);
+      if (is_left_member(unknown[i], stats[i].stat)) left_.insert(unknown[i]);
     }
   }
+  std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });
   members_ = std::move(members);
   others_ = std::move(others);
 }

@@ -55,6 +55,8 @@ class GroupRoster {
   bool exists() const { return node_.exists(); }
   // Those that are ephemeral, but not what stands in line for a lock.
   const Members& members() const { return members_; }
+  // The names of nodes that members have left: see is_left_member().
+  const std::set<std::string>& left() const { return left_; }
 
  private:
   void take_in(const std::vector<std::string>& names, Deadline until);
@@ -65,6 +67,7 @@ class GroupRoster {
   WatchedNode node_;
   Members members_;
   std::set<std::string> others_;  // nodes that are no members
+  std::set<std::string> left_;    // of them
   Deadline rested_ = kAtOnce;
 };
 

@@ -24,6 +24,9 @@ AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
     if (const auto outcome = lock->enter(policy)) return choose(*lock, *outcome);
   }
   if (!policy.in_line) {
+    for (const auto& lock : locks_) {
+      if (const auto outcome = lock->pass_leftovers(policy)) return choose(*lock, *outcome);
+    }
     look_around();
     return Outcome::busy;
   }

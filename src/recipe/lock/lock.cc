@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "host/trace.h"
 #include "recipe/use.h"
+#include "zk/path.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
   for (auto outcome = enter(policy);; outcome = look_again(policy)) {
     if (outcome) return *outcome;
     if (!may_wait(policy)) {
+      if (!is_blocked(policy.until)) continue;
       holder_ = find_holder(place_);
       return Outcome::busy;
     }
@@ -95,21 +97,29 @@ std::optional<Lock::Outcome> Lock::look_again(const WaitPolicy& policy) {
 
 std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& policy) {
   if (state != NodeState::there) return state == NodeState::expired ? Outcome::expired : Outcome::removed;
+  const std::vector<std::string>& names = own_.siblings().names;
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_, policy.until);
   own_.check_number();
-  place_ = find_place(line(), own_.name(), type_.with_kazoo);
-  trace_place();
-  switch (place_.turn) {
-    case Turn::mine: return Outcome::held;
-    case Turn::gone: return Outcome::removed;
-    case Turn::strangers:
-      throw Failure(
-          ExitStatus::bad_data,
-          fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
-                      tried_, printable(place_.predecessor), peer_to_use(parse_contender(place_.predecessor)->family)));
-    case Turn::waiting: return std::nullopt;
+  bool asked = check_no_foreign(session_, line_path_, names, ignored_, tried_, policy.until);
+  place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
+  if (place_.turn == Turn::strangers) {
+    asked = true;
+    ignore_leftovers(policy.until);
+    place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   }
-  return std::nullopt;
+  if (session_.expired()) return Outcome::expired;
+  trace_place();
+  if (place_.turn == Turn::strangers) throw strangers();
+  if (place_.turn == Turn::waiting) return std::nullopt;
+  if (place_.turn == Turn::gone) return Outcome::removed;
+  // What was asked may have taken its time.
+  return !asked || own_.is_proved() ? Outcome::held : look(own_.confirm(policy.until), policy);
+}
+
+Failure Lock::strangers() const {
+  return {ExitStatus::bad_data,
+          fmt::format("{}: programs of another kind, which would not wait for us, stand in line there ('{}'); {}",
+                      tried_, printable(place_.predecessor), peer_to_use(parse_contender(place_.predecessor)->family))};
 }
 
 // `pzxid`: the last change of the line that the list has.
@@ -123,10 +133,34 @@ void Lock::trace_place() const {
                        {"pzxid", own_.siblings().stat.child_changed}});
 }
 
-std::vector<Contender> Lock::line() const {
-  std::vector<Contender> line = line_of(own_.siblings().names);
+std::vector<Contender> Lock::line_in(const std::vector<std::string>& names) const {
+  std::vector<Contender> line = line_of(names);
   std::erase_if(line, [this](const Contender& c) { return ignored_.contains(c.name); });
   return line;
+}
+
+void Lock::ignore_leftovers(Deadline until) {
+  ignored_.merge(leftovers_in(session_, line_path_, line(), until));
+}
+
+// The first in line is the one that a message names.
+bool Lock::is_blocked(Deadline until) {
+  const std::vector<std::string> nodes{child(place_.predecessor), child(place_.holder)};
+  const std::vector<Answer> looks = zk::stat_all(session_, nodes, until);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto contender = parse_contender(zk::name_of(nodes[i]));
+    if (looks[i].code != Code::ok || !is_leftover(*contender, looks[i].stat)) continue;
+    ignore_leftovers(until);
+    return false;
+  }
+  return looks.front().code == Code::ok;
+}
+
+std::optional<Lock::Outcome> Lock::pass_leftovers(const WaitPolicy& policy) {
+  while (!is_blocked(policy.until)) {
+    if (const auto outcome = look_again(policy)) return outcome;
+  }
+  return std::nullopt;
 }
 
 // They may do so still after a look that nothing had woken us for.
@@ -158,9 +192,8 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   const bool watched = predecessor.code == Code::ok && watch_;
   host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
   if (!watched) return std::nullopt;
-  const auto contender = parse_contender(place_.predecessor);
-  if (predecessor.stat.ephemeral_owner == 0 && contender->family != Family::kazoo) {
-    ignored_.insert(place_.predecessor);
+  if (is_leftover(*parse_contender(place_.predecessor), predecessor.stat)) {
+    ignore_leftovers(policy.until);
     return std::nullopt;
   }
   watch_before_ = watch;
@@ -191,7 +224,7 @@ std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {
 const Holder& Lock::look_around() {
   const Answer listed = glance(session_, [this](zk::Client& client) { return client.children(line_path_); });
   if (listed.code != Code::ok) return holder_;
-  const Place now = find_place(line_of(listed.names), own_.name(), type_.with_kazoo);
+  const Place now = find_place(line_in(listed.names), own_.name(), type_.with_kazoo);
   return holder_ = find_holder(now.turn == Turn::waiting ? now : place_);
 }
 
@@ -203,7 +236,14 @@ Holder Lock::find_holder(const Place& place) {
   Holder holder;
   holder.path = path_;
   holder.before = place.before;
-  read_holder(session_, child(place.holder), holder);
+  std::string first = place.holder;
+  // The first in line may be a leftover, which was nobody's predecessor yet.
+  while (!read_holder(session_, child(first), holder)) {
+    ignored_.insert(first);
+    const std::vector<Contender> rest = line();
+    if (rest.empty() || rest.front().name == first) break;
+    first = rest.front().name;
+  }
   return holder;
 }
 
@@ -215,12 +255,15 @@ Answer glance(zk::Session& session, const zk::Session::Send& send) {
   return session.settle(call, deadline_in(kLastLook)) ? call->answer : nothing;
 }
 
-void read_holder(zk::Session& session, const std::string& node, Holder& holder) {
+bool read_holder(zk::Session& session, const std::string& node, Holder& holder) {
   const Answer read = glance(session, [&](zk::Client& client) { return client.read(node); });
-  if (read.code != Code::ok) return;
+  if (read.code != Code::ok) return true;
+  const auto contender = parse_contender(zk::name_of(node));
+  if (contender && is_leftover(*contender, read.stat)) return false;
   holder.known = true;
   holder.data = read.data;
   holder.since_ms = read.stat.created_ms;
+  return true;
 }
 
 std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,

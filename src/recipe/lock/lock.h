@@ -115,6 +115,9 @@ class Lock : public Lockable {
   // Sees to it that watches stand on the one before us and on our node. If they do not then: look again.
   std::optional<Outcome> watch(const WaitPolicy& policy);
   bool is_watched() const;
+  // For one that does not wait: looks again as long as only leftovers (recipe/use.h) stand before us. Nothing: a
+  // contender does.
+  std::optional<Outcome> pass_leftovers(const WaitPolicy& policy);
   std::vector<zk::Watch> watches() const { return {watch_before_, watch_}; }
   // How many stand before us, as last seen, and who holds it.
   size_t before() const { return place_.before; }
@@ -133,14 +136,19 @@ class Lock : public Lockable {
   virtual bool may_wait(const WaitPolicy& policy) { return policy.in_line; }
   // Who is in the way.
   virtual Holder find_holder(const Place& place);
-  // As last seen, without those that never let go.
-  std::vector<Contender> line() const;
+  // The line as last seen, without the leftovers that are known.
+  std::vector<Contender> line() const { return line_in(own_.siblings().names); }
+  // Finds those that are not known yet.
+  void ignore_leftovers(Deadline until);
   const ProtectedNode& own() const { return own_; }
   zk::Session& session() { return session_; }
 
  private:
   Outcome stand_in_line(const WaitPolicy& policy);
   std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
+  Failure strangers() const;
+  bool is_blocked(Deadline until);
+  std::vector<Contender> line_in(const std::vector<std::string>& names) const;
   void trace_place() const;
   std::optional<Outcome> sleep(const WaitPolicy& policy);
   zk::Answer watch_line(const zk::Watch& watch, Deadline until);
@@ -155,7 +163,7 @@ class Lock : public Lockable {
   WaitObserver& observer_;
   ProtectedNode own_;
   Place place_{};                  // as last seen
-  std::set<std::string> ignored_;  // contenders that are not ephemeral and never let go
+  std::set<std::string> ignored_;  // leftovers, and what has only the name of a foreign program's node
   zk::Watch watch_;                // on our node, while waiting
   zk::Watch watch_before_;         // on the one before it
   std::string watched_;            // which is that
@@ -165,8 +173,8 @@ class Lock : public Lockable {
 // What a request says that is answered within a second, for a message; else nothing, with Code::unknown.
 zk::Answer glance(zk::Session& session, const zk::Session::Send& send);
 
-// Completes `holder` with what stands on his node, if that is to be had at once.
-void read_holder(zk::Session& session, const std::string& node, Holder& holder);
+// Completes `holder` with what stands on its node, if that is to be had at once. False if the node is a leftover.
+bool read_holder(zk::Session& session, const std::string& node, Holder& holder);
 
 // Nothing when one of the watches has fired, or `awake` has come without that: look again. Else how the waiting ended:
 // busy, when the time is over; expired; disturbed. `look_around` is called to find out who is in the way, whenever

@@ -174,8 +174,8 @@ NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
 }
 
 void ProtectedNode::check_number() const {
-  const auto own = parse_contender(name());
-  if (own && !is_used_up(*own)) return;
+  const auto number = number_in(name());
+  if (number && !is_used_up(*number)) return;
   throw Failure(
       ExitStatus::internal,
       fmt::format("{}: the counter of {} is used up; delete that node when nobody uses it", tried_, parent()));

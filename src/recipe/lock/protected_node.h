@@ -86,6 +86,8 @@ class ProtectedNode {
   // A moment at which a quorum has known of it, for the lease to count from: just before the create was sent, or the
   // question whose answer showed that the node is there. A wait before that takes nothing off, see zk/session.h.
   Deadline proved() const { return proved_; }
+  // Whether that moment is recent enough to begin something with the node.
+  bool is_proved() const;
   // The children of its parent, ours among them, and that one's Stat, as last seen.
   const zk::Answer& siblings() const { return siblings_; }
 
@@ -93,7 +95,6 @@ class ProtectedNode {
   NodeState find(Deadline until);
   void make_parents(Deadline until);
   void note_sending();
-  bool is_proved() const;
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
 

@@ -43,7 +43,9 @@ Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObse
 // which both its nodes carry, and counts once.
 bool Slots::Gate::may_wait(const WaitPolicy& policy) {
   if (policy.in_line) return true;
-  const std::vector<std::string> taken = session().children(slots_.folder(), policy.until).names;
+  ignore_leftovers(policy.until);
+  const std::vector<std::string> taken =
+      slots_.without_leftovers(session().children(slots_.folder(), policy.until).names, policy.until);
   const auto has_slot = [&](const Contender& contender) {
     const std::string id = uuid_in(contender.name);
     return !id.empty() &&
@@ -75,7 +77,7 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
   try {
     check_site_by_name(session_, path_, tried_, policy.until);
     // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
-    check_use(session_, path_, session_.children(path_, policy.until), PathUse::slots, tried_, policy.until);
+    check_path(policy.until);
     Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
@@ -98,26 +100,14 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   }
   if (state == NodeState::there) {
     // Again: who makes his node before he looks around cannot be missed by another who does the same.
-    check_use(session_, path_, session_.children(path_, policy.until), PathUse::slots, tried_, policy.until);
+    check_path(policy.until);
     slot_.check_number();
-    check_count(line_of(slot_.siblings().names), policy.until);
+    check_count(policy.until);
   }
   zk::Watch watch;
-  while (state == NodeState::there) {
-    const auto before = count_before(line_of(slot_.siblings().names), slot_.name());
-    if (!before) return Outcome::removed;
-    if (*before < static_cast<size_t>(count_)) return Outcome::held;
-    if (!policy.in_line) {
-      holder_ = find_holder();
-      return Outcome::busy;
-    }
-    if (watch) {
-      observer_.on_predecessor("");
-      const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
-      const auto outcome = wait_for_change(session_, {watch}, policy, observer_, look_around,
-                                           deadline_in(zk::longest_sleep_of(session_.timeout())));
-      if (outcome) return *outcome;
-    }
+  for (look_at_each_ = time_to_look_at_each(policy); state == NodeState::there;) {
+    if (const auto outcome = look(policy)) return *outcome;
+    if (const auto outcome = watch ? sleep(watch, policy) : std::nullopt) return *outcome;
     const bool watched = watch && !watch->fired;
     if (!watched) watch = std::make_shared<zk::WatchState>();
     state = slot_.confirm(policy.until, watched ? nullptr : watch);
@@ -125,11 +115,66 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   return outcome_of(state);
 }
 
+// Nothing: others have all slots.
+std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
+  for (;;) {
+    const auto before = count_before(line(), slot_.name());
+    if (!before) return Outcome::removed;
+    if (*before < static_cast<size_t>(count_)) return Outcome::held;
+    if (BootClock::now() < look_at_each_) break;
+    look_at_each_ = kNever;
+    without_leftovers(slot_.siblings().names, policy.until);
+  }
+  if (policy.in_line) return std::nullopt;
+  holder_ = find_holder();
+  return Outcome::busy;
+}
+
+std::optional<Slots::Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& policy) {
+  observer_.on_predecessor("");
+  const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
+  const Deadline awake = std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), look_at_each_);
+  return wait_for_change(session_, {watch}, policy, observer_, look_around, awake);
+}
+
+void Slots::check_path(Deadline until) {
+  const zk::Answer list = session_.children(path_, until);
+  check_use(session_, path_, list, PathUse::slots, tried_, until);
+  check_no_foreign(session_, path_, list.names, harmless_, tried_, until);
+}
+
+// Usually a slot is given back before, and that costs nothing. Those before us do not become more.
+Deadline Slots::time_to_look_at_each(const WaitPolicy& policy) const {
+  if (!policy.in_line) return BootClock::now();
+  return deadline_in(std::min(zk::heartbeat_of(session_.timeout()), left_until(policy.until) / 2));
+}
+
+// Without the leftovers that are known.
+std::vector<Contender> Slots::line() const {
+  std::vector<Contender> slots = slots_of(slot_.siblings().names);
+  std::erase_if(slots, [this](const Contender& slot) { return leftovers_.contains(slot.name); });
+  return slots;
+}
+
+std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names, Deadline until) {
+  std::vector<std::string> fresh;
+  for (const std::string& name : names) {
+    if (!looked_at_.contains(name)) fresh.push_back(name);
+  }
+  leftovers_.merge(leftovers_in(session_, folder(), slots_of(fresh), until));
+  looked_at_.insert(fresh.begin(), fresh.end());
+  std::erase_if(names, [this](const std::string& name) { return leftovers_.contains(name); });
+  return names;
+}
+
 // The latest one that says how many there are stands for all before it: its owner has looked too.
-void Slots::check_count(const std::vector<Contender>& slots, Deadline until) {
+void Slots::check_count(Deadline until) {
+  const std::vector<Contender> slots = slots_of(slot_.siblings().names);
   for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
     if (slot->name == slot_.name()) continue;
-    const int64_t theirs = slots_in_(session_.read(folder() + "/" + slot->name, until).data);
+    const zk::Answer read = session_.read(folder() + "/" + slot->name, until);
+    if (is_leftover(*slot, read.stat)) continue;
+    const int64_t theirs = slots_in_(read.data);
     if (theirs == count_) return;
     if (theirs == 0) continue;
     throw Failure(ExitStatus::bad_data,
@@ -152,7 +197,8 @@ Holder Slots::find_holder() {
   holder.path = path_;
   holder.slots = count_;
   const zk::Answer slots = glance(session_, [this](zk::Client& client) { return client.children(folder()); });
-  const std::vector<Contender> line = line_of(slots.names);
+  std::vector<Contender> line = slots_of(slots.names);
+  std::erase_if(line, [this](const Contender& slot) { return leftovers_.contains(slot.name); });
   if (!line.empty()) read_holder(session_, folder() + "/" + line.front().name, holder);
   return holder;
 }

@@ -9,7 +9,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace zklock::recipe {
 
@@ -42,8 +45,14 @@ class Slots : public Lockable {
   };
 
   Outcome take_slot(const WaitPolicy& policy);
+  std::optional<Outcome> look(const WaitPolicy& policy);
+  std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
   Outcome open_gate(const WaitPolicy& policy);
-  void check_count(const std::vector<Contender>& slots, Deadline until);
+  void check_path(Deadline until);
+  void check_count(Deadline until);
+  Deadline time_to_look_at_each(const WaitPolicy& policy) const;
+  std::vector<Contender> line() const;
+  std::vector<std::string> without_leftovers(std::vector<std::string> names, Deadline until);
   Holder find_holder();
   void withdraw();
   std::string folder() const { return path_ + "/leases"; }
@@ -58,6 +67,10 @@ class Slots : public Lockable {
   Gate gate_;
   ProtectedNode slot_;
   Holder holder_;
+  Deadline look_at_each_ = kNever;   // slot, once; whether it is a leftover
+  std::set<std::string> harmless_;   // children of the path that have only the name of a foreign program's node
+  std::set<std::string> looked_at_;  // slots
+  std::set<std::string> leftovers_;  // those of them that are leftovers
 };
 
 }  // namespace zklock::recipe

@@ -22,26 +22,32 @@ using Paths = std::vector<std::string>;
 
 constexpr size_t kNodesAtOnce = 500;            // of a tree
 constexpr int32_t kLongestSuccess = 64 * 1024;  // what zklock writes is shorter
+constexpr int32_t kLongestNote = kLongestSuccess;
 
 // What the names below a path say: who stands there, and where to look next.
 struct Listing {
   std::string path;
   PathUse use = PathUse::lock;
-  Answer answer;        // the list of its children
-  Answer slots_answer;  // the list of what may be slots
-  Participants slots;   // in the order of their numbers
-  Participants line;    // of a lock, or of the gate to slots: first come first
-  Paths below;          // where other locks may be; nothing of a queue, nor /zookeeper
+  Answer answer;         // the list of its children
+  Answer slots_answer;   // the list of what may be slots
+  Participants slots;    // in the order of their numbers
+  Participants line;     // of a lock, or of the gate to slots: first come first
+  Participants foreign;  // what may be a foreign program's, by its name
+  Paths below;           // where other locks may be; nothing of a queue, nor /zookeeper
+  std::vector<Bystander> bystanders = {};
 };
 
 // Members' names look like contenders' of a lock.
 Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
-  Listing listing{path, use, answer, {}, {}, {}, {}};
+  Listing listing{path, use, answer, {}, {}, {}, {}, {}};
   if (use == PathUse::queue) return listing;
-  if (use != PathUse::group) listing.line = line_below(path, answer.names);
+  if (use != PathUse::group) listing.line = participants_of(path, line_of(answer.names));
   for (const std::string& name : answer.names) {
     const std::string child = zk::child_of(path, name);
     if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
+    if (use != PathUse::group && may_be_foreign(name)) {
+      listing.foreign.push_back({{name, Family::standard, LockMode::exclusive, 0}, child, {}, {}, false});
+    }
   }
   return listing;
 }
@@ -57,8 +63,8 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   const std::string slots_path = zk::child_of(listing.path, "leases");
   const std::string gate_path = zk::child_of(listing.path, "locks");
   listing.slots_answer = slots;
-  listing.slots = line_below(slots_path, slots.names);
-  Participants line = line_below(gate_path, gate.names);
+  listing.slots = participants_of(slots_path, slots_of(slots.names));
+  Participants line = participants_of(gate_path, line_of(gate.names));
   // A path that was used for slots may be a lock of one now.
   const bool unused = slots.code == Code::ok && slots.names.empty() && listing.line.empty();
   if (listing.slots.empty() && line.empty() && !unused) return;
@@ -111,6 +117,7 @@ std::vector<Participant*> all_in(std::vector<Listing>& listings) {
   for (Listing& listing : listings) {
     for (Participant& participant : listing.slots) all.push_back(&participant);
     for (Participant& participant : listing.line) all.push_back(&participant);
+    for (Participant& participant : listing.foreign) all.push_back(&participant);
   }
   return all;
 }
@@ -125,18 +132,49 @@ bool is_gone(const Participant& participant) {
   return participant.stat.created == 0;
 }
 
+// Takes those that stay out of `line`, which are called like contenders.
+void take_leftovers(Listing& listing, Participants& line) {
+  const auto is_left = [](const Participant& one) { return !is_gone(one) && is_leftover(one.contender, one.stat); };
+  for (const Participant& participant : line) {
+    if (!is_left(participant)) continue;
+    listing.below.push_back(participant.node);
+    listing.bystanders.push_back({Bystander::Kind::leftover, participant});
+  }
+  std::erase_if(line, is_left);
+}
+
+// What has only the name of a contender may have much data.
+void read_leftovers(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+  std::vector<Participant*> leftovers;
+  for (Listing& listing : listings) {
+    for (Bystander& one : listing.bystanders) {
+      const bool small = one.node.stat.data_length <= kLongestNote;
+      if (one.kind == Bystander::Kind::leftover && small) leftovers.push_back(&one.node);
+    }
+  }
+  const std::vector<Answer> contents = read_all(session, nodes_of(leftovers), until);
+  for (size_t i = 0; i < leftovers.size(); ++i) leftovers[i]->data = contents[i].data;
+}
+
+// Their data is not read.
+void take_foreign(Listing& listing) {
+  for (const Participant& participant : listing.foreign) {
+    if (is_ephemeral(participant.stat)) listing.bystanders.push_back({Bystander::Kind::foreign, participant});
+  }
+  listing.foreign.clear();
+}
+
 // The Stat first: of a node that only looks like a contender the data may be large.
 void read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> all = all_in(listings);
   const std::vector<Answer> stats = stat_all(session, nodes_of(all), until);
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
   for (Listing& listing : listings) {
-    for (const Participant& participant : listing.line) {
-      if (!is_gone(participant) && is_no_contender(participant)) listing.below.push_back(participant.node);
-    }
-    std::erase_if(listing.slots, is_no_contender);
-    std::erase_if(listing.line, is_no_contender);
+    take_leftovers(listing, listing.slots);
+    take_leftovers(listing, listing.line);
+    take_foreign(listing);
   }
+  read_leftovers(session, listings, until);
   all = all_in(listings);
   const std::vector<Answer> contents = read_all(session, nodes_of(all), until);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -163,7 +201,13 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
                                     : line_up(std::move(listing.line));
     const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
     const bool absent = listing.answer.code == Code::no_node;
-    surveys.push_back({listing.path, listing.use, std::move(participants), last_success_ms, absent});
+    surveys.push_back({listing.path,
+                       listing.use,
+                       std::move(participants),
+                       last_success_ms,
+                       absent,
+                       {},
+                       std::move(listing.bystanders)});
   }
   return surveys;
 }
@@ -204,7 +248,8 @@ std::vector<Survey> survey_free(zk::Session& session, const Paths& paths, Deadli
 }
 
 bool is_nothing(const Survey& survey) {
-  return survey.use == PathUse::lock && survey.participants.empty() && survey.success.empty();
+  return survey.use == PathUse::lock && survey.participants.empty() && survey.leftovers().empty() &&
+         survey.success.empty();
 }
 
 // From the back, so that few are ahead at a time.
@@ -233,6 +278,19 @@ Participants Survey::holders() const {
   return holders;
 }
 
+Participants Survey::leftovers() const {
+  Participants leftovers;
+  for (const Bystander& bystander : bystanders) {
+    if (bystander.kind == Bystander::Kind::leftover) leftovers.push_back(bystander.node);
+  }
+  return leftovers;
+}
+
+const Participant* Survey::foreign() const {
+  const auto first = std::ranges::find(bystanders, Bystander::Kind::foreign, &Bystander::kind);
+  return first == bystanders.end() ? nullptr : &first->node;
+}
+
 void check_is_lock(const Survey& survey, std::string_view tried) {
   if (survey.use == PathUse::lock || survey.use == PathUse::slots) return;
   throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried,
@@ -240,16 +298,12 @@ void check_is_lock(const Survey& survey, std::string_view tried) {
                                                   survey.use == PathUse::queue ? "queue" : "group"));
 }
 
-Participants line_below(const std::string& path, const Paths& names) {
-  Participants line;
-  for (const Contender& contender : line_of(names)) {
-    line.push_back({contender, zk::child_of(path, contender.name), {}, {}, false});
+Participants participants_of(const std::string& folder, const std::vector<Contender>& line) {
+  Participants participants;
+  for (const Contender& contender : line) {
+    participants.push_back({contender, zk::child_of(folder, contender.name), {}, {}, false});
   }
-  return line;
-}
-
-bool is_no_contender(const Participant& participant) {
-  return participant.stat.ephemeral_owner == 0 && participant.contender.family != Family::kazoo;
+  return participants;
 }
 
 Participants line_up(Participants line) {

@@ -26,6 +26,18 @@ struct Participant {
   int64_t came_ms() const { return gate_ms == 0 ? stat.created_ms : gate_ms; }
 };
 
+enum class BystanderKind {
+  leftover,  // called like a contender, but in no session: nobody waits for it
+  foreign,   // a node of a program that would not wait for zklock, which exits 65 here
+};
+
+// A child of a lock that neither holds it nor waits for it.
+struct Bystander {
+  using Kind = BystanderKind;
+  Kind kind;
+  Participant node;
+};
+
 struct Survey {
   std::string path;
   PathUse use = PathUse::lock;
@@ -34,17 +46,19 @@ struct Survey {
   bool absent = false;                    // the path
   std::string success{};                  // survey_trees: of a free lock, what stands on the node that tells of that
 
+  std::vector<Bystander> bystanders{};
+
   std::vector<Participant> holders() const;
+  std::vector<Participant> leftovers() const;
+  // The first node of a foreign program; nothing: none is there.
+  const Participant* foreign() const;
 };
 
 // Throws a Failure (65) that says what was `tried` if it is not.
 void check_is_lock(const Survey& survey, std::string_view tried);
 
-// The contenders among the children of `folder`, first come first, with nothing known of them but that. Pure.
-std::vector<Participant> line_below(const std::string& folder, const std::vector<std::string>& names);
-
-// Of one that was read: its name looks like a contender's, but nobody waits for it, and it never lets go; see Lock.
-bool is_no_contender(const Participant& participant);
+// Returns the contenders below `folder`, of which nothing else is known yet. Pure.
+std::vector<Participant> participants_of(const std::string& folder, const std::vector<Contender>& line);
 
 // The line for a lock, with those that hold it marked. Pure.
 std::vector<Participant> line_up(std::vector<Participant> line);

@@ -129,7 +129,9 @@ bool WatchedLock::check_use(Deadline until) {
 }
 
 WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedNode& node) const {
-  Line line{node.found().stat.created, line_below(folder, node.found().names), {}};
+  const std::vector<std::string>& names = node.found().names;
+  const std::vector<Contender> contenders = &node == &slots_ ? slots_of(names) : line_of(names);
+  Line line{node.found().stat.created, participants_of(folder, contenders), {}};
   for (Participant& participant : line.who) {
     const auto known = known_.find({line.folder, participant.node});
     if (known == known_.end()) {
@@ -163,7 +165,7 @@ bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
   for (Line* line : lines) {
     for (const Participant& participant : line->who) known_[{line->folder, participant.node}] = participant;
     std::erase_if(line->who, [](const Participant& participant) {
-      return participant.stat.created != 0 && is_no_contender(participant);
+      return participant.stat.created != 0 && is_leftover(participant.contender, participant.stat);
     });
   }
   return true;

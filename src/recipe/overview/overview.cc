@@ -145,7 +145,7 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
 }
 
 void Overview::take_in_line(const std::string& path, Node& node, const Names& names) {
-  node.line = line_of(names);
+  node.line = is_in_slots(path) ? slots_of(names) : line_of(names);
   std::erase_if(node.strangers, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
   std::erase_if(node.line, [&](const Contender& contender) { return node.strangers.contains(contender.name); });
   const std::string holder = node.line.empty() ? "" : zk::child_of(path, node.line.front().name);
@@ -182,6 +182,10 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
 
 void Overview::erase_below(const std::string& path) {
   keep_below(path, {});
+}
+
+bool Overview::is_in_slots(const std::string& path) const {
+  return path != root_ && zk::name_of(path) == kSlots;
 }
 
 // Of a semaphore. A folder that is merely called so has no line in it.

@@ -92,6 +92,7 @@ class Overview {
   void erase_below(const std::string& path);
   const Node* part_of(const std::string& path, const char* name) const;
   bool is_part(const std::string& path, const Node& node) const;
+  bool is_in_slots(const std::string& path) const;
   void read_contenders(Deadline until);
   std::set<std::string> wanted() const;
   const zk::Answer& known(const std::string& path) const;

@@ -39,10 +39,9 @@ void Overview::read_contenders(Deadline until) {
     // One that is gone: its parent's watch has fired.
     if (answers[i].code == Code::no_node) continue;
     contenders_[missing[i]] = answers[i];
-    const auto contender = parse_contender(zk::name_of(missing[i]));
-    // Nobody waits for it, and it never lets go; see Lock.
-    const bool stranger = contender && answers[i].code == Code::ok && answers[i].stat.ephemeral_owner == 0;
-    if (stranger && contender->family != Family::kazoo) note_stranger(missing[i]);
+    const std::string name = zk::name_of(missing[i]);
+    const auto contender = is_in_slots(zk::parent_of(missing[i])) ? parse_slot(name) : parse_contender(name);
+    if (contender && answers[i].code == Code::ok && is_leftover(*contender, answers[i].stat)) note_stranger(missing[i]);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "recipe/queue/ack.h"
 
 #include "host/trace.h"
+#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 #include "zk/session.h"
 
@@ -100,10 +101,22 @@ void Acks::take_oldest(Deadline until) {
              answer.code == Code::expired) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front(), until);
     find_out(oldest, until);
+  } else if (answer.code == Code::not_empty) {
+    throw blocked(oldest.items, until);
   } else {
     throw zk::failure_of("cannot give up the claim on " + oldest.items.front().path, answer);
   }
   sent_.pop_front();
+}
+
+// A node that is not ours was put below one of them since it was claimed.
+Failure Acks::blocked(const std::vector<Item>& items, Deadline until) {
+  std::string node = items.front().path;
+  for (const Item& item : items) {
+    const std::string foreign = foreign_below(session_, item.path, until);
+    if (!foreign.empty()) node = foreign;
+  }
+  return not_ours("cannot remove " + zk::parent_of(node), node);
 }
 
 // Nobody of its segment may have been given up on so far.

@@ -65,6 +65,7 @@ class Acks {
   zk::Call transact(const Sent& sent);
   void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
   void take_oldest(Deadline until);
+  Failure blocked(const std::vector<Item>& items, Deadline until);
   void make_dead_segment(const Item& item, Deadline until);
   void find_out(const Sent& sent, Deadline until);
   bool settle_one(Sent& sent, Deadline until);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/admin.h"
 
+#include "base/rounds.h"
 #include "base/text.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
@@ -25,36 +26,9 @@ constexpr size_t kFirstItems = 10;  // some go before they are looked at
 constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
 constexpr const char* kReading = "cannot read the queue";
-constexpr const char* kChanging = "cannot do all of it";
 
-void check_alive(const zk::Session& session, const char* tried = kReading) {
-  if (session.expired()) throw zk::expired(tried);
-}
-
-// None where there is nothing at `path`.
-Paths children_of(zk::Session& session, const std::string& path, const Answer& list, const char* tried = kReading) {
-  check_alive(session, tried);
-  if (list.code == Code::ok || list.code == Code::no_node) return list.names;
-  throw zk::failure_of(fmt::format("cannot list {}", path), list);
-}
-
-// Below the items or the dead of a queue, after a sync.
-std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until) {
-  return segments_of(children_of(session, folder, session.synced_children(folder, until)));
-}
-
-std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
-                                 Deadline until) {
-  const std::string path = segment_path(folder, segment);
-  return items_of(children_of(session, path, session.children(path, until)));
-}
-
-Paths item_paths(zk::Session& session, const std::string& folder, const Segment& segment, Deadline until) {
-  Paths paths;
-  for (const ItemName& item : list_items(session, folder, segment, until)) {
-    paths.push_back(item_path(folder, segment, item.name));
-  }
-  return paths;
+void check_alive(const zk::Session& session) {
+  if (session.expired()) throw zk::expired(kReading);
 }
 
 std::map<int, PriorityCounts> count_items(zk::Session& session, const std::string& folder, Deadline until) {
@@ -99,19 +73,16 @@ std::vector<Step> steps_to_move(const std::string& dead, const Answer& item, con
 
 // Else it could never be moved.
 void check_children(zk::Session& session, const std::string& dead, const std::string& tried, Deadline until) {
-  for (const std::string& name : session.children(dead, until).names) {
-    const std::string child = dead + "/" + name;
-    if (child == why_of(dead)) continue;
-    throw Failure(ExitStatus::bad_data,
-                  fmt::format("{}: {} is not zklock's; remove that first", tried, printable(child)));
-  }
+  const std::string foreign = foreign_below(session, dead, until);
+  if (!foreign.empty()) throw not_ours(tried, foreign);
   session.ready(until);
 }
 
 // To the end of the items of its priority. False if somebody else has moved or removed it.
 bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, const std::string& tried,
                Deadline until) {
-  for (bool doubtful = false;;) {
+  Rounds rounds(tried);
+  for (bool doubtful = false;; rounds.next()) {
     const Answer item = session.read(dead, until);
     // The answer that was lost was that it is done.
     if (item.code == Code::no_node) return doubtful;
@@ -119,42 +90,18 @@ bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, c
     session.ready(until);
     if (session.expired()) throw zk::expired(tried);
     if (item.code != Code::ok) throw zk::failure_of(tried, item);
-    if (item.stat.children > 0) check_children(session, dead, tried, until);
+    if (item.stat.children > 1) check_children(session, dead, tried, until);
     const Answer moved = session.await(session.client().transact(steps_to_move(dead, item, tail)), until);
     if (moved.code == Code::ok) {
       tail.count(1);
       return true;
     }
     if (!is_overtaken(moved.code)) throw zk::failure_of(tried, moved);
+    if (moved.code == Code::not_empty || moved.code == Code::no_node) check_children(session, dead, tried, until);
     doubtful |= moved.code == Code::unknown;
     // Behind a sync, so that what is read next is not older than what was done.
     tail.find(until);
   }
-}
-
-// None where there is no queue. What is not ours is not deleted, nor what it is in.
-std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
-  std::vector<Step> steps;
-  const auto take = [&](const std::string& path, bool ours) {
-    if (!ours) {
-      throw Failure(ExitStatus::bad_data, fmt::format("cannot delete {}: {} is not zklock's; remove that first",
-                                                      layout.queue, printable(path)));
-    }
-    steps.push_back({Step::Kind::remove, path});
-  };
-  const auto list = [&](const std::string& path) {
-    return children_of(session, path, session.synced_children(path, until), kChanging);
-  };
-  for (const std::string& name : list(layout.queue)) {
-    const std::string folder = layout.queue + "/" + name;
-    const bool has_segments = folder == layout.items() || folder == layout.dead();
-    if (has_segments) {
-      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
-    }
-    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
-  }
-  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
-  return steps;
 }
 
 }  // namespace
@@ -228,7 +175,7 @@ std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<cons
   Paths paths;
   std::vector<QueueItem> items;
   for (const ItemName& item : names) {
-    items.push_back({segment, item.name, {}, "", "", 0, ""});
+    items.push_back({segment, item.name, {}, "", "", 0, false, ""});
     paths.push_back(path_of(items.back()));
   }
   const std::vector<Answer> stats = stat_all(session_, paths, until);
@@ -265,33 +212,13 @@ void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
   for (size_t i = 0; i < owners.size(); ++i) {
     owners[i]->claim = answers[2 * i].data;
     owners[i]->claim_ms = answers[2 * i].stat.created_ms;
+    owners[i]->claim_left = answers[2 * i].code == Code::ok && !is_ephemeral(answers[2 * i].stat);
     owners[i]->why = answers[2 * i + 1].data;
   }
 }
 
-Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until) {
-  const std::string folder = dead ? layout.dead() : layout.items();
-  Purged purged;
-  for (const Segment& segment : list_segments(session, folder, until)) {
-    const Paths paths = item_paths(session, folder, segment, until);
-    Paths reasons;
-    if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
-    remove_all(session, reasons, until);
-    for (const Answer& answer : remove_all(session, paths, until)) {
-      if (answer.code == Code::ok) ++purged.removed;
-      if (answer.code == Code::not_empty) ++purged.in_work;
-      if (answer.code == Code::expired) throw zk::expired(kChanging);
-      if (answer.code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answer);
-    }
-    // Whoever finds a sealed segment without items removes it.
-    const Answer rest = session.exists(segment_path(folder, segment), until);
-    if (rest.code == Code::ok) remove_if_done(session, segment_path(folder, segment), rest.stat, until);
-  }
-  return purged;
-}
-
-int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, Deadline until) {
-  int64_t moved = 0;
+void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
+             Deadline until) {
   const bool all = ids.empty();
   const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
   for (const Segment& segment : list_segments(session, layout.dead(), until)) {
@@ -300,21 +227,6 @@ int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::s
       if (!all && ids.erase(zk::name_of(path)) == 0) continue;
       if (move_back(session, path, tail, tried, until)) ++moved;
     }
-  }
-  return moved;
-}
-
-bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
-  for (;;) {
-    const std::vector<Step> steps = steps_to_delete(session, layout, until);
-    if (steps.empty()) return true;
-    session.ready(until);
-    const Answer removed = session.await(session.client().transact(steps), until);
-    if (removed.code == Code::ok) return true;
-    if (removed.code == Code::not_empty) return false;
-    if (removed.code == Code::expired) throw zk::expired(kChanging);
-    // Done before the answer was lost, or by somebody else, or some of it is gone.
-    if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people look at in a queue and change of it as a whole: count, list, purge, requeue, delete. Items come and go
+// What people look at in a queue and put back into it: count, list, requeue. Items come and go
 // meanwhile; one that is gone when its turn comes is left out. A failure leaves what was done before it. All functions
 // throw what the session throws, a Failure (69) when it has expired, and one (77) for what is not allowed.
 #pragma once
@@ -40,10 +40,11 @@ struct QueueItem {
   Segment segment;
   std::string name;
   zk::Stat stat;
-  std::string data;      // its first bytes
-  std::string claim;     // the text on its claim, of one in work
-  int64_t claim_ms = 0;  // when that was made, the server's clock
-  std::string why;       // of a dead one
+  std::string data;         // its first bytes
+  std::string claim;        // the text on its claim, of one in work
+  int64_t claim_ms = 0;     // when that was made, the server's clock
+  bool claim_left = false;  // the claim is in no session: nobody works on the item
+  std::string why;          // of a dead one
 };
 
 // Walks through the items or the dead, segment by segment.
@@ -69,22 +70,11 @@ class QueueWalk {
   std::vector<Segment> ahead_;  // the next one last
 };
 
-struct Purged {
-  int64_t removed = 0;
-  int64_t in_work = 0;  // left, for there is a claim on them
-};
-
-// Removes the items that are there now and have no claim (one with a claim has a child, so nobody can delete it), or
-// the dead ones. What ends it may leave a dead one that does not say why.
-Purged purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Deadline until);
-
 // Puts dead items back at the end of their priority, as if they were pushed now: those of `ids`, their names, or all if
-// there are none. Each goes in a transaction of its own, so that none is lost or there twice. Returns how many; takes
-// out of `ids` those it has found.
-int64_t requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, Deadline until);
-
-// Removes a queue without items and dead ones, in one transaction. False if there is something in it, somebody pushes
-// to it, or waits for items. Throws a Failure (65) for a node in it that is not ours.
-bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until);
+// there are none. Each goes in a transaction of its own, so that none is lost or there twice. Adds how many to `moved`,
+// which also holds after a Failure; takes out of `ids` those it has found. Throws a Failure (65) for a node in the way
+// that is not ours.
+void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
+             Deadline until);
 
 }  // namespace zklock::recipe

@@ -2,6 +2,8 @@
 #include "recipe/queue/consumer.h"
 
 #include "host/trace.h"
+#include "recipe/queue/nodes.h"
+#include "zk/path.h"
 #include "zk/session.h"
 
 #include <algorithm>
@@ -20,6 +22,7 @@ constexpr size_t kLooksAgain = 500;
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
+constexpr size_t kMostExamined = 100'000;
 constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each batch that was had at once
 
 std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
@@ -42,7 +45,7 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
       return true;
     }
     // Only a pass behind a sync tells that there is nothing.
-    if (finder_.synced() || !batches_.empty()) return false;
+    if ((finder_.synced() || !batches_.empty()) && !free_left(until)) return false;
   }
 }
 
@@ -51,6 +54,32 @@ bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until
   if (free.empty() || session_.expired()) return false;
   send({free.front()}, with, true, until);
   return true;
+}
+
+// Looks once at the claim of each item that seemed to be in work, and removes it if it is in no session. An item whose
+// child is no claim is left where it is: it could not be removed. False if no item is free now that was not before.
+bool Consumer::free_left(Deadline until) {
+  const std::vector<std::string> items(suspects_.begin(), suspects_.end());
+  const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items), until);
+  if (session_.expired()) return false;
+  suspects_.clear();
+  bool any = false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat, until);
+    if (freed) in_work_.forget(items[i]);
+    if (!freed && examined_.size() < kMostExamined) examined_.insert(items[i]);
+    if (claims[i].code == Code::no_node) leave_out_stray(items[i], until);
+    any |= freed;
+  }
+  return any;
+}
+
+// The claim may just have gone.
+void Consumer::leave_out_stray(const std::string& item, Deadline until) {
+  const std::vector<std::string> names = session_.children(item, until).names;
+  if (names.empty() || std::ranges::find(names, zk::name_of(claim_of(item))) != names.end()) return;
+  finder_.leave_out(item);
+  in_work_.forget(item);
 }
 
 void Consumer::look_afresh(bool synced) {
@@ -101,6 +130,7 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
     const bool there = looks[i].code == Code::ok;
     const bool claimed = there && is_claimed(looks[i].stat);
     if (there && !claimed) free.push_back(paths[i]);
+    if (claimed && !examined_.contains(paths[i])) suspects_.insert(paths[i]);
     if (remembers_) claimed ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
@@ -207,9 +237,20 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
     if (answer.code == Code::unknown) answer = session_.read(claim.path, until);
     if (answer.code == Code::expired) return {};
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
+    if (answer.stat.children > 1) {
+      give_back(claim.path, answer.data, until);
+      continue;
+    }
     items.push_back(item_of(claim, std::move(answer), batch.sent));
   }
   return items;
+}
+
+// A node that is no claim is below the item, so nobody could remove it. It is left out from now on.
+void Consumer::give_back(const std::string& path, const std::string& data, Deadline until) {
+  session_.ready(until);
+  session_.await(session_.client().transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}}),
+                 until);
 }
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
@@ -271,6 +312,7 @@ void Consumer::forget_all() {
   finder_.forget_all();
   finder_.restart(false);
   in_work_.clear();
+  suspects_.clear();
 }
 
 }  // namespace zklock::recipe

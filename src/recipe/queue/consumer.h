@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,9 @@ class Consumer {
   };
 
   void look_afresh(bool synced);
+  bool free_left(Deadline until);
+  void give_back(const std::string& path, const std::string& data, Deadline until);
+  void leave_out_stray(const std::string& item, Deadline until);
   bool is_alone() const { return crowd_ == 0; }
   void note_others(bool looked);
   void give_way();
@@ -95,8 +99,10 @@ class Consumer {
   std::string note_;
   bool remembers_ = false;
   InWork in_work_;
-  size_t looks_left_ = 0;         // in this pass, at items that were in work when we looked last
-  std::deque<std::string> free_;  // seen to be free in this pass, in order
+  std::set<std::string> suspects_;            // items with a child that was not looked at yet
+  std::unordered_set<std::string> examined_;  // the others of those
+  size_t looks_left_ = 0;                     // in this pass, at items that were in work when we looked last
+  std::deque<std::string> free_;              // seen to be free in this pass, in order
   std::deque<ClaimBatch> batches_;
   // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items
   // and claim few at a time; else all would look at, and claim, the same ones. Who is alone always keeps the order.

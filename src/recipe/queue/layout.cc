@@ -68,6 +68,10 @@ std::string make_token() {
   return token.substr(token.size() - kTokenLetters);
 }
 
+bool is_token(std::string_view name) {
+  return name.size() == kTokenLetters && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string segment_path(const std::string& folder, const Segment& segment) {
   return folder + "/" + segment.name();
 }

@@ -62,6 +62,7 @@ std::vector<ItemName> items_of(const std::vector<std::string>& names);
 
 // A token nobody had before, of 12 letters.
 std::string make_token();
+bool is_token(std::string_view name);
 
 struct QueueLayout {
   std::string queue;  // its path

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/nodes.h"
 
+#include "base/rounds.h"
+#include "base/text.h"
 #include "recipe/use.h"
 
 #include <iterator>
@@ -16,7 +18,16 @@ using zk::Step;
 
 namespace {
 
-std::optional<Segment> last_of(const std::vector<std::string>& names, int priority) {
+using Names = std::vector<std::string>;
+
+// None where there is nothing at `path`.
+Names names_in(const zk::Session& session, const std::string& path, const Answer& list) {
+  if (session.expired()) throw zk::expired("cannot read the queue");
+  if (list.code == Code::ok || list.code == Code::no_node) return list.names;
+  throw zk::failure_of(fmt::format("cannot list {}", path), list);
+}
+
+std::optional<Segment> last_of(const Names& names, int priority) {
   std::optional<Segment> last;
   for (const Segment& segment : segments_of(names)) {
     if (segment.priority == priority) last = segment;
@@ -38,7 +49,7 @@ QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::s
 
 QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
   check_site_by_name(session, layout.queue, tried, until);
-  for (;;) {
+  for (Rounds rounds(tried);; rounds.next()) {
     const QueueState state = look_at_queue(session, layout, tried, until);
     if (state != QueueState::absent) return state;
     check_site(session, layout.queue, tried, until);
@@ -55,14 +66,62 @@ bool is_overtaken(Code code) {
          code == Code::unknown || code == Code::expired;
 }
 
+std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until) {
+  return segments_of(names_in(session, folder, session.synced_children(folder, until)));
+}
+
+std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
+                                 Deadline until) {
+  const std::string path = segment_path(folder, segment);
+  return items_of(names_in(session, path, session.children(path, until)));
+}
+
+Names item_paths(zk::Session& session, const std::string& folder, const Segment& segment, Deadline until) {
+  Names paths;
+  for (const ItemName& item : list_items(session, folder, segment, until)) {
+    paths.push_back(item_path(folder, segment, item.name));
+  }
+  return paths;
+}
+
+Failure not_ours(std::string_view tried, const std::string& node) {
+  return {ExitStatus::bad_data, fmt::format("{}: {} is not zklock's; remove that first", tried, printable(node))};
+}
+
+// Returns a node below an item, or a dead one, that is not zklock's, and because of which the item cannot be deleted;
+// empty: there is none.
+std::string foreign_below(zk::Session& session, const std::string& item, Deadline until) {
+  for (const std::string& child : {claim_of(item), why_of(item)}) {
+    const Names names = session.children(child, until).names;
+    if (!names.empty()) return child + "/" + names.front();
+  }
+  for (const std::string& name : session.children(item, until).names) {
+    const std::string child = item + "/" + name;
+    if (child != claim_of(item) && child != why_of(item)) return child;
+  }
+  return "";
+}
+
 void remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat, Deadline until) {
   if (!is_sealed(stat) || stat.children > 0) return;
   session.ready(until);
   session.await(session.client().transact({{Step::Kind::remove, segment, "", stat.version}}), until);
 }
 
+// A consumer may take the item since, under a new claim, whose version is 0. The write gives the old one another
+// version and tells whose it is, and the removal is of that version.
+bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until) {
+  if (is_ephemeral(claim)) return false;
+  session.ready(until);
+  const Answer marked = session.await(session.client().write(claim_of(item), "", claim.version), until);
+  if (marked.code != Code::ok || is_ephemeral(marked.stat)) return false;
+  session.ready(until);
+  const std::vector<Step> steps{{Step::Kind::remove, claim_of(item), "", marked.stat.version}};
+  return session.await(session.client().transact(steps), until).code == Code::ok;
+}
+
 bool QueueTail::find(Deadline until) {
-  for (;;) {
+  for (Rounds rounds(tried_);; rounds.next()) {
     const Answer list = session_.synced_children(folder_, until);
     if (list.code == Code::expired) return false;
     if (list.code == Code::no_node) {

@@ -31,9 +31,27 @@ QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::stri
 // what is there now.
 bool is_overtaken(zk::Code code);
 
+// Return what is below the items or the dead of a queue, the `folder`: the segments, after a sync; the items of one, in
+// order; their paths. They throw a Failure (69) if the session has expired, and one (77) for what may not be listed.
+std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until);
+std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
+                                 Deadline until);
+std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment,
+                                    Deadline until);
+
+// Returns a node below an item, or a dead one, that is not zklock's, and because of which the item cannot be deleted;
+// empty: there is none.
+std::string foreign_below(zk::Session& session, const std::string& item, Deadline until);
+// The Failure (65) for such a node.
+Failure not_ours(std::string_view tried, const std::string& node);
+
 // Of a segment, as it was seen: deletes it if it is sealed and empty. It gets no items any more, nor does its version
 // change; who else deletes it does no harm.
 void remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat, Deadline until);
+
+// Removes the claim of an item, as it was seen, if it is in no session: a backup was restored. False if it is not, or
+// if it has changed since.
+bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until);
 
 // The open segment of a priority: the last one below a queue's items or dead, where new items go.
 class QueueTail {
@@ -56,6 +74,8 @@ class QueueTail {
   void put_seal(int64_t items, std::vector<zk::Step>& steps) const;
   // That is on its way: what they fill has made way for the next segment.
   void count(int64_t items);
+  // Takes another token, because a node that stays has the name of the next item.
+  void renew_token() { token_ = make_token(); }
   // At least so many were ever made in it, those on their way among them.
   void note_made(int64_t made) { made_ = std::max(made_, made); }
 

@@ -37,7 +37,8 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
       layout_(layout),
       tried_(tried),
       tail_(session, layout.items(), priority, tried),
-      marker_(layout.marker(make_token())) {}
+      marker_(layout.marker(make_token())),
+      overtaken_(tried) {}
 
 void Pusher::open() {
   while (make_queue(session_, layout_, tried_, kNever) == QueueState::expired || !tail_.find(kNever)) {
@@ -104,7 +105,7 @@ void Pusher::take_in(const Batch& batch) {
   host::trace("pushed", {{"marker", marker_}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
   in_ += batch.items;
   marked_ = batch.marker + 1;
-  vain_ = 0;
+  note_progress();
   const auto last = parse_item(zk::name_of(batch.call->answer.path));
   if (!last || batch.segment != tail_.segment()) return;
   int64_t made = last->number + 1;
@@ -120,7 +121,9 @@ void Pusher::recover() {
     if (!batch.call) break;
     const Answer answer = session_.await(batch.call, kNever);
     if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
+    if (answer.code == Code::node_exists) tail_.renew_token();
   }
+  overtaken_.next();
   if (is_doubtful(in_flight_.front().call) && ++vain_ > kMostVain) {
     throw Failure(ExitStatus::unavailable,
                   fmt::format("{}: the connection was lost {} times over the same {} bytes; is the "
@@ -149,10 +152,15 @@ bool Pusher::read_marker() {
   return true;
 }
 
+void Pusher::note_progress() {
+  vain_ = 0;
+  overtaken_ = Rounds(tried_);
+}
+
 void Pusher::take_in_up_to(int done) {
   while (!in_flight_.empty() && in_flight_.front().call && in_flight_.front().marker < done) {
     in_ += in_flight_.front().items;
-    vain_ = 0;
+    note_progress();
     in_flight_.pop_front();
   }
   for (Batch& batch : in_flight_) batch.call.reset();

@@ -8,6 +8,7 @@
 // session lives.
 #pragma once
 
+#include "base/rounds.h"
 #include "recipe/queue/nodes.h"
 
 #include <deque>
@@ -65,6 +66,7 @@ class Pusher {
   void recover();
   bool read_marker();
   void take_in_up_to(int done);
+  void note_progress();
   void send_again();
   void renew();
 
@@ -79,7 +81,8 @@ class Pusher {
   Batch filling_;
   int64_t added_ = 0;
   int64_t in_ = 0;
-  int vain_ = 0;  // how often the connection was lost without a batch done in between
+  int vain_ = 0;      // how often the connection was lost without a batch done in between
+  Rounds overtaken_;  // likewise how often a transaction failed
   std::vector<ItemSpan> doubles_;
 };
 

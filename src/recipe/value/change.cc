@@ -68,9 +68,9 @@ class Change {
     return ground;
   }
 
-  // For whoever takes a lock at the node above it, whoever makes it stands in line: for ever, because it stays.
+  // To other programs it would stand in line for a lock at the node above it: for ever, because it stays.
   void check_name(const std::string& node) const {
-    if (!parse_contender(zk::name_of(node))) return;
+    if (!number_in(zk::name_of(node)) && !parse_contender(zk::name_of(node))) return;
     throw Failure(ExitStatus::bad_data,
                   fmt::format("{}: '{}' is the name of a contender for a lock; choose another path", tried_,
                               printable(zk::name_of(node))));

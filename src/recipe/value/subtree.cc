@@ -49,23 +49,27 @@ Lists list_all(zk::Session& session, const std::string& path, const std::string&
   return found;
 }
 
-Failure not_a_value(const std::string& tried, const std::string& path, std::string_view what) {
-  return {ExitStatus::bad_data, fmt::format("{}: {} is {}; nothing was removed", tried, printable(path), what)};
+Failure not_a_value(const std::string& tried, const std::string& path, std::string_view what, size_t removed) {
+  return {ExitStatus::bad_data,
+          fmt::format("{}: {} is {}{}", tried, printable(path), what, removed == 0 ? "; nothing was removed" : "")};
 }
 
-void check_all(zk::Session& session, const Lists& lists, const std::string& tried, Deadline until) {
+void check_all(zk::Session& session, const Lists& lists, const std::string& tried, size_t removed, Deadline until) {
   Paths paths;
   std::vector<Answer> answers;
   for (const auto& [path, list] : lists) {
-    if (is_ephemeral(list.stat)) throw not_a_value(tried, path, "ephemeral: it belongs to a session");
-    if (is_lock_name(zk::name_of(path))) throw not_a_value(tried, path, "a contender for a lock");
+    if (is_ephemeral(list.stat)) throw not_a_value(tried, path, "ephemeral: it belongs to a session", removed);
+    if (is_lock_name(zk::name_of(path))) throw not_a_value(tried, path, "a contender for a lock", removed);
     paths.push_back(path);
     answers.push_back(list);
   }
   const std::vector<PathUse> uses = uses_of(session, paths, answers, until);
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (uses[i] == PathUse::queue) throw not_a_value(tried, paths[i], "a queue (zklock queue delete removes it)");
-    if (uses[i] == PathUse::group) throw not_a_value(tried, paths[i], "a group (zklock group delete removes it)");
+    const bool queue = uses[i] == PathUse::queue;
+    if (!queue && uses[i] != PathUse::group) continue;
+    throw not_a_value(tried, paths[i],
+                      queue ? "a queue (zklock queue delete removes it)" : "a group (zklock group delete removes it)",
+                      removed);
   }
 }
 
@@ -87,12 +91,15 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
   return steps;
 }
 
-// The code of the first transaction that was not done; ok when all were.
-Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, Deadline until) {
+// Returns the answer to the first transaction that was not done, or to the last one.
+Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed, Deadline until) {
   Answer answer;
   while (!paths.empty() && answer.code == Code::ok) {
     session.ready(until);
-    answer = session.await(session.client().transact(next_steps(change, paths)), until);
+    const size_t before = paths.size();
+    const std::vector<Step> steps = next_steps(change, paths);
+    answer = session.await(session.client().transact(steps), until);
+    if (answer.code == Code::ok) removed += before - paths.size();
   }
   return answer;
 }
@@ -115,7 +122,8 @@ std::vector<std::string> list_subtree(zk::Session& session, const std::string& p
   return paths;
 }
 
-ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, size_t& removed,
+                            Deadline until) {
   bool begun = false;  // some of it may be removed
   for (int round = 0;; ++round) {
     if (!is_held(session, change, tried, until)) return {ChangeEnd::unheld};
@@ -128,11 +136,11 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     }
     if (round == kMostRounds) return {ChangeEnd::has_children, true, node.stat.version, left};
     if (!begun) check_site_by_name(session, change.path, tried, until);
-    check_all(session, lists, tried, until);
+    check_all(session, lists, tried, removed, until);
     Paths paths;
     for (const auto& [path, list] : lists) paths.push_back(path);
     begun = true;
-    const Answer answer = remove_all_of(session, change, std::move(paths), until);
+    const Answer answer = remove_all_of(session, change, std::move(paths), removed, until);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
     // What was lost must not be done behind the next look.

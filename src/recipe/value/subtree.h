@@ -17,8 +17,10 @@ std::vector<std::string> list_subtree(zk::Session& session, const std::string& p
                                       Deadline until);
 
 // Removes it from its leaves on, in as many transactions as it takes, each with the checks of `change`, a removal.
-// Throws a Failure (65) before anything is removed where zklock uses a part of it for something else. What ends it
-// leaves the rest: `has_children` when others have added so often that it was given up.
-ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
+// Adds to `removed` how many nodes are known to have gone; that also holds after a Failure. Throws a Failure (65) if
+// zklock uses a part of the tree for something else; if that is so from the beginning, nothing is removed. What ends it
+// leaves the rest: `has_children` if others have added so often that it was given up.
+ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, size_t& removed,
+                            Deadline until);
 
 }  // namespace zklock::recipe

@@ -89,7 +89,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "who does not let go in time is named, and how to go on: 75" {
-  stubborn s /l/x-lock- 10.0.0.1
+  stubborn s /l/x-1- 10.0.0.1
   expect_error 75 "cannot break /l: '10.0.0.1' has not let go in time; --force takes the lock away" \
     zklock break --yes -w 2s /l
   assert text_is "${node[s]}" __REVOKE__
@@ -99,9 +99,9 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "several who do not let go are all named" {
-  stubborn a /l/x__rlock__ first
-  stubborn b /l/y__rlock__ second
-  stubborn c /l/z__lock__ third
+  stubborn a /l/0f1c2d4e5f600f6b1b1e9d0c4b368a5e__rlock__ first
+  stubborn b /l/1f1c2d4e5f600f6b1b1e9d0c4b368a5e__rlock__ second
+  stubborn c /l/3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__ third
   expect_error 75 "cannot break /l: 'first', 'second' have not let go in time" zklock break --yes -w 2s /l
   assert text_is "${node[c]}" third
 }
@@ -114,7 +114,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "it waits for who lets go in time" {
-  stubborn s /l/x-lock- text
+  stubborn s /l/x-1- text
   background zklock break --yes -v /l 2>err
   local breaking=$!
   wait_for "zklock: asked 'text' to let go" err
@@ -125,7 +125,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
 }
 
 @test "--force takes it away from who has not let go, and says so; the next one gets in (scenario 52)" {
-  stubborn s /l/x-lock- 10.0.0.1
+  stubborn s /l/x-1- 10.0.0.1
   begin w /l
   wait_until "w stands in line" has_nodes /l 2
   expect_status 0 zklock break --yes --force -w 2s /l

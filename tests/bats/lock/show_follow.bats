@@ -11,7 +11,7 @@ teardown() { end_all; }
 # follow ARG…: in the background; its process id is $follower. It watches when this returns, which a lock of its own
 # tells.
 follow() {
-  background znode stand /ready/x-
+  background znode stand /ready/x-1-
   background zklock show --follow "$@" /ready >all 2>follow.err
   follower=$!
   wait_until "it watches" grep -q /ready all
@@ -141,7 +141,7 @@ has_it() { [[ $(changes | jq -r "select(.label == \"$1\" and .event == \"acquire
   znode create /l
   znode create /l/config-0000000001 text
   follow --json /l
-  background znode stand /l/x- "hello"
+  background znode stand /l/x-1- "hello"
   wait_until "it was told" changes
   assert_equal "$(changes | jq -r '[.event, .kind, .text] | join(" ")')" "acquired exclusive hello"
 }

@@ -132,9 +132,9 @@ shows_states() {
 }
 
 @test "contenders of other programs appear with their text, made harmless" {
-  stranger curator /l/_c_x-lock- 10.0.0.1
-  stranger kazoo /k/x__lock__ $'\x1b[2J\nspoof'
-  stranger asked /m/x-lock- __REVOKE__
+  stranger curator /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock- 10.0.0.1
+  stranger kazoo /k/3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__ $'\x1b[2J\nspoof'
+  stranger asked /m/x-1- __REVOKE__
   expect_status 0 zklock show /l /k /m
   assert_equal "$(column STATE)" "holding holding holding"
   assert_equal "$(column SESSION)" "$(owner_of "${node[curator]}") $(owner_of "${node[kazoo]}") $(owner_of "${node[asked]}")"
@@ -148,14 +148,15 @@ shows_states() {
 }
 
 @test "a node that is not ephemeral is no contender, except for Kazoo's" {
-  znode create /l/x-lock-0000000000 left
-  stranger a /l/x-lock- here
-  znode create /k/x__lock__0000000000 left
+  znode create /l/x-1-0000000000 left
+  stranger a /l/x-1- here
+  znode create /k/3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__0000000000 left
   expect_status 0 zklock show /l /k
-  assert_equal "$(column LOCK) $(column STATE)" "/l /k holding holding"
+  assert_equal "$(column LOCK) $(column STATE)" "/l /l /k holding leftover holding"
   assert_regex "${lines[1]}" 'here$'
   assert_regex "${lines[2]}" 'left$'
-  assert_equal "$(column SESSION)" "$(owner_of "${node[a]}") -"
+  assert_regex "${lines[3]}" 'left$'
+  assert_equal "$(column SESSION)" "$(owner_of "${node[a]}") - -"
 }
 
 @test "the last success is shown where --once-per keeps it" {

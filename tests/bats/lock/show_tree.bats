@@ -33,7 +33,7 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
 
 @test "what is no lock, or is free, is not listed; without any there is nothing to print" {
   znode create /config/a-b/c text
-  znode create /left/x-lock-0000000001 text
+  znode create /left/job-0000000001 text
   expect_status 0 zklock run /free/lock -- true
   lists "" /
   lists "" /none

@@ -37,6 +37,62 @@ teardown() { end_all; }
   refused InterProcessMutex "leave out --peer" "--peer curator-rw" "--peer curator-rw -s" "--peer kazoo" "--peer kazoo -s"
 }
 
+@test "LeaderSelector, which uses the mutex: -x" { exclude LeaderSelector; }
+
+# leads OPTION… LOCK: zklock finds the leader there, and says whose it is.
+leads() {
+  expect_error 65 "belongs to Curator's LeaderLatch, which would not wait for us" zklock run "$@" -- touch ran
+  assert [ ! -e ran ]
+}
+
+@test "LeaderLatch: its nodes do not count for zklock, and zklock's do not for it, so zklock is refused" {
+  refused LeaderLatch "Curator's LeaderLatch" -x -s "--peer curator-rw" "--peer kazoo" "--peer kazoo-extra"
+}
+
+@test "LeaderLatch: whoever comes behind the leader is refused, 50 times, and nothing of zklock's is left" {
+  take leader LeaderLatch /l
+  peer take second LeaderLatch /l
+  wait_until "two latches are there" has_nodes /l 2
+  local n
+  for n in {1..50}; do leads -n /l; done
+  leads -w 5s /l
+  leads --slots 2 /l
+  leads --any /l
+  assert has_nodes /l 2
+  leave leader
+  await held second
+  leads -n /l
+  leave second
+  expect_status 0 zklock run -n /l -- true
+}
+
+@test "LeaderLatch: who waits in line when it comes ends with 65" {
+  hold h /l
+  begin w /l
+  wait_until "it stands in line" has_nodes /l 2
+  take leader LeaderLatch /l
+  let_all_go h
+  expect_end 65 "${pid[w]}"
+  leave leader
+}
+
+@test "LeaderLatch: show names it, and does not list it as waiting; break has nothing to do" {
+  hold h /l
+  take leader LeaderLatch /l
+  expect_status 0 zklock show /l
+  assert_equal "$(column STATE)" "holding foreign"
+  assert_regex "${lines[2]}" "Curator's LeaderLatch"
+  let_all_go h
+  expect_status 0 zklock show --json /l
+  assert_equal "$(jq -r '[.state, .others[0].state, .others[0].program] | join(" ")' <<<"$output")" \
+    "foreign foreign Curator's LeaderLatch"
+  assert_equal "$(jq '.contenders | length' <<<"$output")" 0
+  expect_error 65 "belongs to Curator's LeaderLatch" zklock show -q /l
+  expect_error 65 "belongs to Curator's LeaderLatch" zklock break --yes --force /l
+  assert has_nodes /l 1
+  leave leader
+}
+
 @test "WriteLock: -x" { exclude WriteLock; }
 
 @test "WriteLock: -s" { exclude WriteLock -s; }

@@ -10,7 +10,10 @@ setup() { setup_zk; }
 teardown() { end_all; }
 
 # work_on PATH: a claim on an item, as a consumer of that name makes it.
-work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'; }
+work_on() {
+  background znode hold "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}' >worker
+  wait_until "somebody works on it" test -s worker
+}
 
 @test "list: position, id, priority, attempts, who works on it, and the first bytes" {
   zklock queue push /q one $'two\e[31m'
@@ -195,7 +198,7 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
 
 @test "delete: while somebody pushes or waits the queue stays: 75" {
   zklock queue push /q
-  background znode stand /q/waiting/x-lock- >stands
+  background znode stand /q/waiting/x-1- >stands
   wait_until "somebody waits" test -s stands
   expect_error 75 "somebody pushes to it or waits for items" zklock queue delete --yes /q
   assert_equal "$(znode ls /q | wc -l)" 4
@@ -206,6 +209,13 @@ work_on() { znode create "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}'
   dead /q 100-0000000000 t-0000000001 bad "why"
   znode create /q/dead/100-0000000000/t-0000000001/note ""
   expect_error 65 "/q/dead/100-0000000000/t-0000000001/note is not zklock's" timeout 10 "$ZKLOCK_BIN" queue requeue /q
+  znode rm /q/dead/100-0000000000/t-0000000001/note
+  znode create /q/dead/100-0000000000/t-0000000001/why/note ""
+  dead /q 007-0000000000 t-0000000001 urgent "why"
+  expect_error 65 "/q/dead/100-0000000000/t-0000000001/why/note is not zklock's; remove that first; 1 item is back in /q" \
+    timeout 10 "$ZKLOCK_BIN" queue requeue /q
+  zklock queue purge --yes /q
+  expect_error 65 "t-0000000001/why/note is not zklock's" timeout 10 "$ZKLOCK_BIN" queue purge --yes --dead /q
   znode rm /q/dead
   znode create /q/items/mine
   expect_error 65 "cannot delete /q: /q/items/mine is not zklock's" zklock queue delete --yes /q

@@ -55,7 +55,7 @@ has_left() { (($(grep -c out history) >= $1)); }
 
 @test "-n while others stand at the gate: 75 if they may take all that is free, else it waits for them" {
   hold a --slots 3 /l
-  background znode stand /l/locks/x-lock-
+  background znode stand /l/locks/x-1-
   local first=$!
   wait_until "one stands at the gate" slots_are 1 1
   begin b -n --slots 3 /l

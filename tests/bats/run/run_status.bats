@@ -58,7 +58,8 @@ end_of_run() {
 @test "a path that is a queue or slots: 65 and one line (scenario 39)" {
   znode create /queue "zklock queue 1"
   znode create /queue/items
-  znode create /slots/leases/vm-lease-0000000000
+  background znode stand /slots/leases/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lease- >slot
+  wait_until "somebody has a slot" test -s slot
   expect_error 65 "cannot take /queue: the path is in use as a queue" zklock run /queue -- touch ran
   expect_error 65 "cannot take /slots: the path is in use for slots" zklock run /slots -- touch ran
   expect_error 65 "/queue" zklock run -n -E 9 /queue -- touch ran

@@ -169,19 +169,19 @@ in_line() { has_nodes /l "$1"; }
 
 @test "a contender's name that never goes away is not waited for (scenario 23)" {
   znode create /l/_c_c4aa8eb5-0fc8-4cfc-8eb3-000000000000-lock-0000000000
-  znode create /l/x-0000000000 $'\x1b[31m'
+  znode create /l/x-1-0000000000 $'\x1b[31m'
   expect_status 0 zklock run -w 5s /l -- touch ran
   assert [ -e ran ]
 }
 
 @test "contenders of any make stand in line by number, and by nothing else (scenarios 22, 23)" {
   local name=0
-  background znode stand /l/zzz-lock- "something else"
+  background znode stand /l/x-9- "something else"
   wait_until "it stands in line" in_line 1
   local stranger=$!
   expect_error 75 "held by 'something else' for " zklock run -n /l -- true
   stand a /l
-  background znode stand /l/0-lock- "" # its name sorts before all
+  background znode stand /l/_c_00000000-0000-0000-0000-000000000000-lock- "" # its name sorts before all
   wait_until "it stands in line" in_line 3
   name=$!
   stand b /l
@@ -198,7 +198,7 @@ in_line() { has_nodes /l "$1"; }
   local data
   for data in $'\x1b]0;x\x07two\nlines' '{"host":"a\u001b[31m\nb","pid":1,"label":"\u0007"}' $'\xff\xfe' \
     '{"host":7}' '[]' '{"host":"a","pid":"x"}' "$(printf 'x%.0s' {1..5000})"; do
-    background znode stand /l/x-lock- "$data"
+    background znode stand /l/x-1- "$data"
     wait_until "it stands in line" in_line 1
     expect_error 75 "cannot take /l: held by " zklock run -n /l -- true
     refute_regex "$stderr" $'[\x01-\x1f\x7f]'

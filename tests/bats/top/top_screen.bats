@@ -13,7 +13,7 @@ teardown() { end_all; }
 some_of_all() {
   local number
   for number in {01..11}; do
-    background znode stand "/top/locks/l$number/_c_$number-lock-" "a holder" >"stands.$number"
+    background znode stand "/top/locks/l$number/x-$number-" "a holder" >"stands.$number"
   done
   for number in {01..11}; do wait_until "it stands" test -s "stands.$number"; done
   hold h --label "the label" /top/locks/z

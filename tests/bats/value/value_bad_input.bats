@@ -92,14 +92,14 @@ assert_missing() { expect_status 1 znode get "$1"; }
 @test "--fenced with a node that is not there: 76, and nothing is written or removed" {
   znode create /there old
   local node
-  for node in /l/_c_5-lock-0000000000 /no/such/_c_5-lock-0000000000 $'/l/_c_5-lease-0000000000\n/l/_c_6-lease-0000000000'; do
+  for node in /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 /no/such/_c_5f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 $'/l/_c_5f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lease-0000000000\n/l/_c_6f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lease-0000000000'; do
     ZKLOCK_NODE=$node expect_error 76 "cannot set /there" zklock value set --fenced /there new
     ZKLOCK_NODE=$node expect_error 76 "cannot set /new/deep" zklock value set --fenced /new/deep v
     ZKLOCK_NODE=$node expect_error 76 "cannot delete /there" zklock value delete --fenced /there
     ZKLOCK_NODE=$node expect_error 76 "cannot delete /there" zklock value delete --fenced -r --yes /there
   done
-  znode create /l/_c_5-lock-0000000000
-  ZKLOCK_NODE=/l/_c_5-lock-0000000000 ZKLOCK_OUTER="5 /gone/_c_4-lock-0000000000" expect_error 76 "cannot set /there" \
+  znode create /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000
+  ZKLOCK_NODE=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 ZKLOCK_OUTER="5 /gone/_c_4f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000" expect_error 76 "cannot set /there" \
     zklock value set --fenced /there new
   value_is /there old
   assert_missing /new
@@ -184,7 +184,7 @@ assert_missing() { expect_status 1 znode get "$1"; }
   for path in "$node" /q /q/items "$path" /q/new /g /g/me "$node/below" /g/me/below; do
     expect_error 65 "cannot set $path: " zklock value set "$path" v
   done
-  for path in /l/_c_1-lock-0000000007 /l/1__lock__0000000007; do
+  for path in /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000007 /l/3f1c2d4e5f600f6b1b1e9d0c4b368a5e__lock__0000000007; do
     expect_error 65 "cannot set $path: " zklock value set "$path" v
     assert_missing "$path"
   done
@@ -258,7 +258,7 @@ assert_missing() { expect_status 1 znode get "$1"; }
   expect_error 69 127.0.0.1:1 zklock value delete /a
   expect_error 69 127.0.0.1:1 zklock value get --default x /a
   assert_equal "$output" ""
-  ZKLOCK_NODE=/l/_c_5-lock-0000000000 expect_error 69 127.0.0.1:1 zklock value set --fenced /a v
+  ZKLOCK_NODE=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 expect_error 69 127.0.0.1:1 zklock value set --fenced /a v
 }
 
 @test "a node that we may not use: 77, for each of them, and it stays as it is" {

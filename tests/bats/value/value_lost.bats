@@ -204,7 +204,7 @@ with_lock() {
     new_node old
     if [[ $node ]]; then return; fi
     end_lock
-    background znode stand /l/_c_1-lock- >lock
+    background znode stand /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock- >lock
     pid[lock]=$!
     wait_until "the lock is held" test -s lock
     node=$(<lock)

@@ -116,7 +116,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
 @test "what zklock uses for something else is not written: 65" {
   hold h /l
   expect_error 65 "'$(znode ls /l)' is the name of a contender" zklock value set "$(its_node /l)" x
-  expect_error 65 "is the name of a contender" zklock value set /l/_c_1-lock-0000000001 x
+  expect_error 65 "is the name of a contender" zklock value set /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000001 x
   # any contender, whoever made it, and what would be above it
   expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001 x
   expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001/v x
@@ -168,8 +168,8 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
 
 @test "--fenced: written while the lock is held, and not without" {
   expect_error 64 "--fenced is for a command of zklock run" env -u ZKLOCK_NODE "$ZKLOCK_BIN" value set --fenced /v a
-  expect_error 64 "bad path" env ZKLOCK_NODE=l/_c_0-lock-0000000000 "$ZKLOCK_BIN" value set --fenced /v a
-  expect_error 76 "is lost" env ZKLOCK_NODE=/l/_c_0-lock-0000000000 "$ZKLOCK_BIN" value set --fenced /v/w a
+  expect_error 64 "bad path" env ZKLOCK_NODE=l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 "$ZKLOCK_BIN" value set --fenced /v a
+  expect_error 76 "is lost" env ZKLOCK_NODE=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 "$ZKLOCK_BIN" value set --fenced /v/w a
   assert_untouched
   expect_status 0 zklock run /l /m -- "$ZKLOCK_BIN" value set --fenced --print-version /v/w a
   assert_equal "$output" 0
@@ -190,9 +190,9 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   ZKLOCK_NODE=$nodes expect_error 76 "is lost" zklock value set --fenced --if-version 0 /v b
   ZKLOCK_NODE=$nodes expect_error 76 "is lost" zklock value set --fenced /new/v b
   ZKLOCK_NODE=$nodes expect_error 76 "is lost" zklock value delete --fenced /v
-  ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER="7 /m/_c_0-lock-0000000000" expect_error 76 "is lost" zklock value set --fenced /v b
+  ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER="7 /m/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000" expect_error 76 "is lost" zklock value set --fenced /v b
   # One on other servers is not theirs to check.
-  ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER=$'7 /m/_c_0-lock-0000000000\tother.test:1/x' expect_status 0 zklock value set --fenced /v a
+  ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER=$'7 /m/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000\tother.test:1/x' expect_status 0 zklock value set --fenced /v a
   ZKLOCK_NODE=$(its_node /l) ZKLOCK_SERVERS=other.test:1 expect_error 64 "is on other servers" \
     zklock -S "$ZKLOCK_SERVERS" value set --fenced /v c
   assert_equal "$(znode get /v)" a

@@ -103,7 +103,7 @@ some_tree() {
 @test "delete -r --fenced: 76 before anything is removed" {
   some_tree
   expect_status 0 zklock run /l -- "$ZKLOCK_BIN" value delete -r --yes --fenced /app/a
-  ZKLOCK_NODE=/l/_c_0-lock-0000000000 expect_error 76 "is lost" zklock value delete -r --yes --fenced /app
+  ZKLOCK_NODE=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000 expect_error 76 "is lost" zklock value delete -r --yes --fenced /app
   assert_equal "$(znode ls /app | xargs)" "a-c b"
 }
 
@@ -157,4 +157,18 @@ some_tree() {
     75) assert_regex "$stderr" "cannot delete /app: others keep adding to it; [0-9]+ nodes? below it (is|are) left" ;;
     *) fail "status $status: $stderr" ;;
   esac
+}
+
+@test "delete -r: what was removed before it is refused is said" {
+  need_no_identity
+  local n nodes=()
+  for n in {1000..1599}; do nodes+=("/s/z/$n" ""); done
+  znode create "${nodes[@]}"
+  ZKLOCK_AUTH=digest:me:secret zklock value set --acl creator-world-read /s/a/x v
+  ZKLOCK_AUTH=digest:me:secret zklock value set --acl creator-world-read /t/a/x v
+  expect_error 77 "cannot delete /s: " zklock value delete -r --yes /s
+  assert_regex "$stderr" '; 500 nodes were removed before$'
+  assert_equal "$(count_nodes /s/z)" 100
+  expect_error 77 "cannot delete /t: " zklock value delete -r --yes /t
+  refute_regex "$stderr" 'removed'
 }

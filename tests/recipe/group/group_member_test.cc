@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <poll.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -153,6 +154,29 @@ TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
     member.leave(20s);
     EXPECT_TRUE(ours().empty()) << "behind " << answers << " answers";
   }
+}
+
+// A backup was restored: the server counts what was made in the new tree, and gives numbers that are taken.
+TEST_F(GroupMemberTest, NamesThatAreTakenByNodesThatStayAreLeftOut) {
+  observer_.create("/g", "zklock group 1");
+  for (int number = 3; number < 6; ++number) observer_.create(fmt::format("/g/web-{:010}", number));
+  open();
+  GroupMember member(*session_, {"/g", "web", false, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  EXPECT_EQ(member.path(), "/g/web-0000000006");
+  EXPECT_EQ(ours(), std::vector<std::string>{member.path()});
+  EXPECT_EQ(observer_.children("/g").size(), 4u);
+  GroupMember next(*session_, {"/g", "web", false, "me"});
+  ASSERT_EQ(next.join(soon()), MemberState::in);
+  EXPECT_EQ(next.path(), "/g/web-0000000007");
+}
+
+TEST_F(GroupMemberTest, WhereTooManyNamesAreTakenItIsSaid) {
+  observer_.create("/g", "zklock group 1");
+  for (int number = 500; number < 1000; ++number) observer_.create(fmt::format("/g/web-{:010}", number));
+  open();
+  GroupMember member(*session_, {"/g", "web", false, "me"});
+  EXPECT_THROW(member.join(soon()), Failure);
 }
 
 }  // namespace group_member_test

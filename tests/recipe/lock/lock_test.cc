@@ -216,7 +216,7 @@ TEST_F(LockTest, ForeignChildrenAreIgnored) {
 }
 
 TEST_F(LockTest, AContenderThatIsNotEphemeralIsNotWaitedFor) {
-  observer_.create("/l/left-behind-lock-0000000000");
+  observer_.create("/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000");
   EXPECT_EQ(Party(server_ + chroot_).acquire(), Outcome::held);
 }
 
@@ -274,7 +274,10 @@ TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
 }
 
 TEST_F(LockTest, AStrangersFamilyIsRefusedAndNothingStays) {
-  observer_.create("/l/0123456789abcdef__WRIT__0000000000");
+  observer_.create("/l");
+  zk::Session& other = observer_.session();
+  const std::string stem = "/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__WRIT__";
+  other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
   Party party(server_ + chroot_);
   try {
     party.acquire();

@@ -86,7 +86,8 @@ TEST_F(SlotsTest, AWaiterIsWokenWhenSomebodyLetsGo) {
 TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
   Party a(here_, 3);
   a.acquire();
-  observer_.create("/s/locks/first-lock-0000000000");
+  zk::Session& other = observer_.session();
+  other.await(other.client().create("/s/locks/x-1-", "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
   Party b(here_, 2);
   EXPECT_EQ(b.acquire(0s), Outcome::busy);
   EXPECT_EQ(leases(), 1u);
@@ -119,7 +120,9 @@ TEST_F(SlotsTest, AContenderForALockOfOneThatComesMeanwhileIsNotMissed) {
   const Script script(party.loop, [&] {
     if (came || at_gate() == 0) return;
     came = true;
-    observer_.create("/s/_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000000");
+    zk::Session& other = observer_.session();
+    const std::string stem = "/s/_c_01234567-89ab-4def-8123-456789abcdef-lock-";
+    other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
   });
   EXPECT_THROW(party.acquire(), Failure);
   EXPECT_TRUE(came);

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 // In the order of their czxid.
 Participant participant(const std::string& name, int64_t session, int64_t created) {
-  Participant participant{*parse_contender(name + "-0000000000"), name, {}, {}, false};
+  Participant participant{*parse_contender("x-1-0000000000"), name, {}, {}, false};
   participant.stat.ephemeral_owner = session;
   participant.stat.created = created;
   return participant;
@@ -86,7 +86,7 @@ class SurveyTest : public testing::Test {
 // Scenario 51.
 TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
   others_.create("/l/other");
-  const auto nodes = make(std::vector<std::string>(300, "/l/x-lock-"), zk::CreateMode::ephemeral_sequential);
+  const auto nodes = make(std::vector<std::string>(300, "/l/x-1-"), zk::CreateMode::ephemeral_sequential);
   size_t removed = 0;
   const test::Script script(loop_, [&] {
     if (removed < 100) others_.remove(nodes[nodes.size() - ++removed]);
@@ -110,7 +110,7 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   others_.create("/t/other");
   make(folders, zk::CreateMode::persistent);
   make(locks, zk::CreateMode::persistent);
-  for (const std::string& lock : locks) make({lock + "/x-lock-"}, zk::CreateMode::ephemeral_sequential);
+  for (const std::string& lock : locks) make({lock + "/x-1-"}, zk::CreateMode::ephemeral_sequential);
   std::vector<std::string> found;
   for (const Survey& survey : survey_trees(session_, {"/"}, soon())) found.push_back(survey.path);
   EXPECT_EQ(found, locks);

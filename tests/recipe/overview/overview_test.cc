@@ -29,7 +29,8 @@ class OverviewTest : public testing::Test {
     return made;
   }
   std::string stand_in_line(const std::string& lock) {
-    return make({lock + "/_c_a-lock-"}, CreateMode::ephemeral_sequential, "me").front();
+    return make({lock + "/_c_aa234567-89ab-4def-8123-456789abcdef-lock-"}, CreateMode::ephemeral_sequential, "me")
+        .front();
   }
   void push(const std::string& queue, int items) {
     const QueueLayout layout{queue};
@@ -86,7 +87,8 @@ TEST_F(OverviewTest, SeesWhoHoldsAndHowManyWait) {
 
 TEST_F(OverviewTest, SharedHoldersAreCountedTogether) {
   others_.create("/l/other");
-  make({"/l/a__READ__", "/l/b__READ__", "/l/c__WRIT__", "/l/d__READ__"}, CreateMode::ephemeral_sequential);
+  const std::string stem = "/l/_c_aa234567-89ab-4def-8123-456789abcdef-";
+  make({stem + "__READ__", stem + "__READ__", stem + "__WRIT__", stem + "__READ__"}, CreateMode::ephemeral_sequential);
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
   EXPECT_EQ(overview.figures().locks.front().holders, 2u);
@@ -96,13 +98,17 @@ TEST_F(OverviewTest, SharedHoldersAreCountedTogether) {
 TEST_F(OverviewTest, WhoStandsFirstAtTheGateOfSlotsWaits) {
   others_.create("/s/leases/other");
   others_.create("/s/locks/other");
-  make({"/s/leases/_c_a-lease-", "/s/leases/_c_b-lease-"}, CreateMode::ephemeral_sequential);
+  make({"/s/leases/_c_aa234567-89ab-4def-8123-456789abcdef-lease-",
+        "/s/leases/_c_bb234567-89ab-4def-8123-456789abcdef-lease-"},
+       CreateMode::ephemeral_sequential);
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
   EXPECT_EQ(overview.figures().locks.front().path, "/s");
   EXPECT_TRUE(overview.figures().locks.front().slots);
   EXPECT_EQ(overview.figures().locks.front().holders, 2u);
-  make({"/s/locks/_c_c-lock-", "/s/leases/_c_c-lease-"}, CreateMode::ephemeral_sequential);
+  make({"/s/locks/_c_cc234567-89ab-4def-8123-456789abcdef-lock-",
+        "/s/leases/_c_cc234567-89ab-4def-8123-456789abcdef-lease-"},
+       CreateMode::ephemeral_sequential);
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.front().waiters == 1; }));
   EXPECT_EQ(overview.figures().locks.front().holders, 2u);
 }
@@ -118,13 +124,13 @@ TEST_F(OverviewTest, AFolderCalledLocksIsAFolder) {
 }
 
 TEST_F(OverviewTest, WhatIsOnlyCalledLikeAContenderIsAFolder) {
-  others_.create("/l/x-lock-0000000000/deeper/other");
+  others_.create("/l/x-1-0000000000/deeper/other");
   stand_in_line("/l");
-  stand_in_line("/l/x-lock-0000000000/deeper");
+  stand_in_line("/l/x-1-0000000000/deeper");
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 2; }));
   EXPECT_EQ(overview.figures().locks.front().waiters, 0u);
-  EXPECT_EQ(paths_of(overview.figures().locks), (Paths{"/l", "/l/x-lock-0000000000/deeper"}));
+  EXPECT_EQ(paths_of(overview.figures().locks), (Paths{"/l", "/l/x-1-0000000000/deeper"}));
 }
 
 TEST_F(OverviewTest, CountsQueuesAndMeasuresThem) {
@@ -200,7 +206,7 @@ TEST_F(OverviewTest, AsksABoundedNumberWhateverTheTree) {
   others_.create("/t/other");
   make(locks);
   Paths nodes;
-  for (const std::string& lock : locks) nodes.push_back(lock + "/_c_a-lock-");
+  for (const std::string& lock : locks) nodes.push_back(lock + "/_c_aa234567-89ab-4def-8123-456789abcdef-lock-");
   make(nodes, CreateMode::ephemeral_sequential);
   push("/z", 3);
   Overview overview(session_, "/");
@@ -226,7 +232,7 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   ASSERT_TRUE(shows(overview, [](const auto&) { return true; }));
   stand_in_line(locks.back());
   Paths nodes;
-  for (size_t i = 0; i < 400; ++i) nodes.push_back(locks[i] + "/_c_a-lock-");
+  for (size_t i = 0; i < 400; ++i) nodes.push_back(locks[i] + "/_c_aa234567-89ab-4def-8123-456789abcdef-lock-");
   const auto last_is_seen = [&] {
     const auto& seen = overview.figures().locks;
     return !seen.empty() && seen.back().path == locks.back();

@@ -116,5 +116,19 @@ TEST_F(AckTest, ClaimsOfASessionThatIsOverAreLeftAlone) {
   EXPECT_EQ(other.consumer.holds(paths_of(items), soon()), (std::vector<bool>{true, true}));
 }
 
+TEST_F(AckTest, ANodeThatSomebodyHasPutBelowAnItemIsNamed) {
+  Worker worker(server_ + chroot_);
+  const auto items = worker.take(3);
+  observer_.create(items[1].path + "/note");
+  try {
+    worker.remove(items);
+    worker.acks.finish(soon());
+    ADD_FAILURE() << "it was removed";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+    EXPECT_NE(failure.text().find(items[1].path + "/note is not zklock's"), std::string::npos) << failure.text();
+  }
+}
+
 }  // namespace ack_test
 }  // namespace zklock::recipe

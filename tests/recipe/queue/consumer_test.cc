@@ -376,5 +376,31 @@ TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
   }
 }
 
+// A backup was restored.
+TEST_F(ConsumerTest, ClaimsThatAreInNoSessionKeepNobodyFromTheItems) {
+  for (int i = 0; i < 10; ++i) observer_.create(claim_of(item(i)), "left");
+  Worker a(server_ + chroot_), b(server_ + chroot_);
+  std::set<std::string> taken;
+  for (const Deadline end = deadline_in(20s); taken.size() < 10 && BootClock::now() < end;) {
+    for (Worker* worker : {&a, &b}) {
+      for (const Item& one : worker->take(3)) EXPECT_TRUE(taken.insert(one.data).second) << one.data;
+    }
+  }
+  EXPECT_EQ(taken.size(), 10u);
+}
+
+TEST_F(ConsumerTest, AnItemWithANodeBelowItThatIsNoClaimIsLeftAlone) {
+  observer_.create(item(0) + "/note");
+  Worker worker(server_ + chroot_);
+  std::set<std::string> taken;
+  for (int round = 0; round < 20; ++round) {
+    for (const Item& one : worker.take(3)) taken.insert(one.data);
+  }
+  EXPECT_EQ(taken.size(), 9u);
+  EXPECT_FALSE(taken.contains("0"));
+  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_FALSE(worker.consumer.some_in_work());
+}
+
 }  // namespace consumer_test
 }  // namespace zklock::recipe

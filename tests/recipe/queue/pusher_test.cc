@@ -318,5 +318,22 @@ TEST_F(PusherTest, ConnectionsThatAreLostBehindABatchAreNotLostInVain) {
   EXPECT_EQ(queue(), numbers(25));
 }
 
+// Somebody made a node of the name that the server gives next; without another token it would fail for ever.
+TEST_F(PusherTest, AnItemWhoseNameIsTakenGetsAnother) {
+  Party party(here_);
+  party.push(1);
+  const std::string first = items_of(observer_.children("/q/items/100-0000000000")).front().name;
+  const std::string token = first.substr(0, first.size() - 10);
+  // Making it takes that number, so the next two are taken too.
+  for (int number = 2; number < 5; ++number) {
+    observer_.create(fmt::format("/q/items/100-0000000000/{}{:010}", token, number), "in the way");
+  }
+  party.push(3);
+  EXPECT_TRUE(party.pusher.is_done());
+  EXPECT_EQ(party.pusher.in(), 3);
+  const Texts texts = queue();
+  for (const char* text : {"1", "2", "3"}) EXPECT_EQ(std::ranges::count(texts, text), 1) << text;
+}
+
 }  // namespace pusher_test
 }  // namespace zklock::recipe

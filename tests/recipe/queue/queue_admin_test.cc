@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/queue/admin while answers are lost, and while others change the queue: at each moment of it once.
 #include "recipe/queue/admin.h"
+#include "recipe/queue/clearing.h"
 #include "support/proxied.h"
 
 #include <functional>
@@ -59,7 +60,9 @@ class QueueAdminTest : public test::Proxied {
   }
   int64_t requeue_all(zk::Session& session) {
     std::set<std::string> ids;
-    return requeue(session, layout_, ids, soon());
+    int64_t moved = 0;
+    requeue(session, layout_, ids, moved, soon());
+    return moved;
   }
 
   QueueLayout layout_;
@@ -155,8 +158,67 @@ TEST_F(QueueAdminTest, APurgeRemovesASegmentThatIsSealedAndEmptyThen) {
   make_queue("/q");
   transact({{Step::Kind::create, segment() + "/token-0000000000", "text"}});
   transact(steps_to_seal(layout_.items(), Segment{100, 0}));
-  EXPECT_EQ(purge_queue(observer_.session(), layout_, false, soon()).removed, 1);
+  Purged purged;
+  purge_queue(observer_.session(), layout_, false, purged, soon());
+  EXPECT_EQ(purged.removed, 1);
   EXPECT_EQ(observer_.children(layout_.items()), std::vector<std::string>{"100-0000000001"});
+}
+
+TEST_F(QueueAdminTest, ANodeBelowTheReasonEndsARequeueWithItsName) {
+  make_queue("/q");
+  bury(0);
+  observer_.create(why_of(dead(0)) + "/note");
+  try {
+    requeue_all(observer_.session());
+    ADD_FAILURE() << "it was moved";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::bad_data);
+    EXPECT_NE(failure.text().find(why_of(dead(0)) + "/note is not zklock's"), std::string::npos) << failure.text();
+  }
+}
+
+TEST_F(QueueAdminTest, PurgeRemovesItemsWhoseClaimIsInNoSession) {
+  make_queue("/q");
+  for (const char* name : {"/t-0000000000", "/t-0000000001", "/t-0000000002"}) observer_.create(segment() + name);
+  observer_.create(claim_of(segment() + "/t-0000000000"), "left");
+  observer_.create(segment() + "/t-0000000001/note");
+  Purged purged;
+  purge_queue(observer_.session(), layout_, false, purged, soon());
+  EXPECT_EQ(purged.removed, 2);
+  EXPECT_EQ(purged.in_work, 0);
+  EXPECT_EQ(purged.foreign, std::vector<std::string>{segment() + "/t-0000000001/note"});
+}
+
+TEST_F(QueueAdminTest, ANodeBelowAnItemOrItsReasonThatIsNotOursIsNamedByPurge) {
+  make_queue("/q");
+  bury(0);
+  bury(1);
+  observer_.create(why_of(dead(0)) + "/note");
+  Purged purged;
+  purge_queue(observer_.session(), layout_, true, purged, soon());
+  EXPECT_EQ(purged.removed, 1);
+  EXPECT_EQ(purged.foreign, std::vector<std::string>{why_of(dead(0)) + "/note"});
+}
+
+TEST_F(QueueAdminTest, DeleteRemovesPlacesAndMarkersThatAreInNoSession) {
+  make_queue("/q");
+  observer_.create(layout_.marker("0123456789ab"));
+  observer_.create(layout_.waiting() + "/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000003");
+  EXPECT_TRUE(delete_queue(observer_.session(), layout_, soon()));
+}
+
+TEST_F(QueueAdminTest, DeleteNamesWhatIsNotOurs) {
+  for (const std::string& node :
+       {std::string("pushing/mine"), std::string("waiting/mine"), "items/" + Segment{100, 0}.name() + "/mine"}) {
+    make_queue("/" + node.substr(0, node.find('/')));
+    observer_.create(layout_.queue + "/" + node);
+    try {
+      delete_queue(observer_.session(), layout_, soon());
+      ADD_FAILURE() << node;
+    } catch (const Failure& failure) {
+      EXPECT_NE(failure.text().find(node + " is not zklock's"), std::string::npos) << failure.text();
+    }
+  }
 }
 
 }  // namespace queue_admin_test

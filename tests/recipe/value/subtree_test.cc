@@ -42,6 +42,7 @@ class SubtreeTest : public testing::Test {
 
   std::string here_ = test::shared_servers() + test::new_chroot();
   test::Observer others_{here_};
+  size_t removed_ = 0;
   host::Loop loop_;
   zk::Session session_{loop_, test::options_for(here_, 30s)};
 };
@@ -51,7 +52,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceTheLockIsLost) {
   plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.remove("/held"); }));
   const ValueChange change{ChangeKind::remove, "/t", "", -1, {"/held"}};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", soon()).end, ChangeEnd::unheld);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_, soon()).end, ChangeEnd::unheld);
   EXPECT_GT(others_.children("/t").size(), 0u);
 }
 
@@ -59,7 +60,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
   plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.write("/t", "new"); }));
   const ValueChange change{ChangeKind::remove_version, "/t", "", 0};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", soon()).end, ChangeEnd::differs);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_, soon()).end, ChangeEnd::differs);
   EXPECT_GT(others_.children("/t").size(), 0u);
 }
 
@@ -69,7 +70,26 @@ TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   for (const char part : {'a', 'b', 'c', 'd'}) deep += "/" + std::string(1000, part);
   plant(deep, 280);
   const ValueChange change{ChangeKind::remove, "/deep"};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", soon()).end, ChangeEnd::done);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", removed_, soon()).end, ChangeEnd::done);
+}
+
+// Somebody adds what makes it a tree of zklock's: what is gone by then is counted.
+TEST_F(SubtreeTest, HowManyWereRemovedIsKnownWhenItIsRefusedOnTheWay) {
+  plant("/t", kNodes);
+  const Script script(loop_, in_the_middle([this] {
+                        zk::Session& other = others_.session();
+                        const zk::Call made = other.client().create("/t/mine", "", zk::CreateMode::ephemeral);
+                        other.await(made, soon());
+                      }));
+  const ValueChange change{ChangeKind::remove, "/t", "", -1, {}};
+  try {
+    remove_subtree(session_, change, "cannot delete /t", removed_, soon());
+    ADD_FAILURE() << "it was removed";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.text(), "cannot delete /t: /t/mine is ephemeral: it belongs to a session");
+  }
+  EXPECT_GT(removed_, 0u);
+  EXPECT_EQ(others_.children("/t").size(), kNodes + 1 - removed_);
 }
 
 }  // namespace subtree_test

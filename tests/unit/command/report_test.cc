@@ -22,7 +22,7 @@ constexpr const char* kNote =
 
 // Of the session 0x10000cb9c1b0002, made in 2026 by the server's clock.
 Participant holder(const std::string& data) {
-  Participant holder{*recipe::parse_contender("x-lock-0000000007"), "/l/x-lock-0000000007", data, {}, true};
+  Participant holder{*recipe::parse_contender("x-1-0000000007"), "/l/x-1-0000000007", data, {}, true};
   holder.stat.created = 1;
   holder.stat.created_ms = 1'795'206'600'000;
   holder.stat.ephemeral_owner = 0x10000cb9c1b0002;
@@ -78,7 +78,7 @@ TEST(Report, TakesANoteOfZklockApart) {
   EXPECT_EQ(parsed(held_by(kNote)), json::parse(R"({"path":"/l","state":"held","contenders":[
       {"position":1,"state":"holding","kind":"exclusive","since":"2026-11-20T08:30:00Z","host":"web1","pid":4121,
        "user":"job","command":"backup","label":"nightly run","session":"0x10000cb9c1b0002",
-       "node":"/l/x-lock-0000000007"}]})"));
+       "node":"/l/x-1-0000000007"}]})"));
 }
 
 TEST(Report, ShowsTheTextOfOtherProgramsAndWhenTheirNodesWereMade) {

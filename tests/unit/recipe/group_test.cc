@@ -43,8 +43,11 @@ TEST(Group, TheLengthOfItsMarkIsEnoughToSeeThatItMayBeOne) {
 }
 
 TEST(Group, WhatStandsInLineForALockIsNoMember) {
-  for (const char* name : {"_c_x-lock-0000000001", "_c_x-shared-lock-0000000001", "_c_x-lease-0000000001",
-                           "_c_x-__WRIT__0000000001", "x__lock__0000000001", "x__rlock__0000000001"}) {
+  const std::string uuid = "_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60";
+  const std::string hex = "3f1c2d4e5f600f6b1b1e9d0c4b368a5e";
+  for (const std::string& name :
+       {uuid + "-lock-0000000001", uuid + "-shared-lock-0000000001", uuid + "-lease-0000000001",
+        uuid + "-__WRIT__0000000001", hex + "__lock__0000000001", hex + "__rlock__0000000001"}) {
     EXPECT_TRUE(is_lock_name(name)) << name;
     EXPECT_TRUE(other_use({"web1", name})) << name;
   }

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 // "a+" holds, "b-" waits; of session `session`, in the order of their czxid.
 Participant one(const std::string& node, bool holding, int64_t created, int64_t session) {
-  Participant participant{*parse_contender("x-0000000000"), node, {}, {}, holding};
+  Participant participant{*parse_contender("x-1-0000000000"), node, {}, {}, holding};
   participant.stat.ephemeral_owner = session;
   participant.stat.created = created;
   return participant;

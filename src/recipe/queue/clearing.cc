@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/clearing.h"
+
+#include "base/rounds.h"
+#include "recipe/names.h"
+#include "recipe/queue/nodes.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+
+namespace {
+
+using Nodes = std::vector<std::string>;
+
+constexpr const char* kChanging = "cannot do all of it";
+
+// Of those that could not be removed: removes what was in no session, and counts the rest.
+void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged, Deadline until) {
+  Nodes claims;
+  std::ranges::transform(stuck, std::back_inserter(claims), claim_of);
+  const std::vector<Answer> looks = stat_all(session, claims, until);
+  for (size_t i = 0; i < stuck.size(); ++i) {
+    if (looks[i].code == Code::ok && is_ephemeral(looks[i].stat)) {
+      ++purged.in_work;
+      continue;
+    }
+    if (looks[i].code == Code::ok) remove_left_claim(session, stuck[i], looks[i].stat, until);
+    const Code removed = session.ask([&](zk::Client& client) { return client.remove(stuck[i]); }, until).code;
+    if (removed == Code::expired) throw zk::expired(kChanging);
+    if (removed != Code::not_empty) {
+      ++purged.removed;
+      continue;
+    }
+    const std::string foreign = foreign_below(session, stuck[i], until);
+    if (foreign.empty()) ++purged.in_work;
+    if (!foreign.empty()) purged.foreign.push_back(foreign);
+  }
+}
+
+// Adds to `left` the nodes below `folder` that are in no session. Throws if one of them is not ours.
+void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours)(std::string_view), Nodes& left,
+                 Deadline until) {
+  Nodes paths;
+  for (const std::string& name : session.children(folder, until).names) paths.push_back(folder + "/" + name);
+  const std::vector<Answer> stats = stat_all(session, paths, until);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (stats[i].code != Code::ok || is_ephemeral(stats[i].stat)) continue;
+    if (!is_ours(zk::name_of(paths[i]))) throw not_ours("cannot delete " + zk::parent_of(folder), paths[i]);
+    left.push_back(paths[i]);
+  }
+}
+
+// After a refusal: removes the places and markers of a queue that a backup has brought back, and which are in no
+// session. Throws for a node below a segment that is not ours. False if there was nothing of that.
+bool remove_leftovers(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  Nodes left;
+  remove_left(session, layout.pushing(), is_token, left, until);
+  const auto is_place = [](std::string_view name) { return parse_contender(name).has_value(); };
+  remove_left(session, layout.waiting(), is_place, left, until);
+  for (const std::string& folder : {layout.items(), layout.dead()}) {
+    for (const Segment& segment : list_segments(session, folder, until)) {
+      const std::string path = segment_path(folder, segment);
+      for (const std::string& name : session.children(path, until).names) {
+        if (!parse_item(name)) throw not_ours("cannot delete " + layout.queue, path + "/" + name);
+      }
+    }
+  }
+  const std::vector<Answer> answers = remove_all(session, left, until);
+  return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
+}
+
+// None where there is no queue. What is not ours is not deleted, nor what it is in.
+std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  std::vector<Step> steps;
+  const auto take = [&](const std::string& path, bool ours) {
+    if (!ours) throw not_ours("cannot delete " + layout.queue, path);
+    steps.push_back({Step::Kind::remove, path});
+  };
+  const auto list = [&](const std::string& path) {
+    const Answer children = session.synced_children(path, until);
+    if (session.expired()) throw zk::expired(kChanging);
+    if (children.code != Code::ok && children.code != Code::no_node) {
+      throw zk::failure_of("cannot list " + path, children);
+    }
+    return children.names;
+  };
+  for (const std::string& name : list(layout.queue)) {
+    const std::string folder = layout.queue + "/" + name;
+    const bool has_segments = folder == layout.items() || folder == layout.dead();
+    if (has_segments) {
+      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
+    }
+    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
+  }
+  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
+  return steps;
+}
+
+}  // namespace
+
+void purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Purged& purged, Deadline until) {
+  const std::string folder = dead ? layout.dead() : layout.items();
+  for (const Segment& segment : list_segments(session, folder, until)) {
+    const Nodes paths = item_paths(session, folder, segment, until);
+    Nodes reasons;
+    if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
+    remove_all(session, reasons, until);
+    Nodes stuck;
+    const std::vector<Answer> answers = remove_all(session, paths, until);
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (answers[i].code == Code::ok) ++purged.removed;
+      if (answers[i].code == Code::not_empty) stuck.push_back(paths[i]);
+      if (answers[i].code == Code::expired) throw zk::expired(kChanging);
+      if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
+    }
+    purge_stuck(session, stuck, purged, until);
+    // Whoever finds a sealed segment without items removes it.
+    const Answer rest = session.exists(segment_path(folder, segment), until);
+    if (rest.code == Code::ok) remove_if_done(session, segment_path(folder, segment), rest.stat, until);
+  }
+}
+
+bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  for (Rounds rounds("cannot delete " + layout.queue);; rounds.next()) {
+    const std::vector<Step> steps = steps_to_delete(session, layout, until);
+    if (steps.empty()) return true;
+    session.ready(until);
+    const Answer removed = session.await(session.client().transact(steps), until);
+    if (removed.code == Code::ok) return true;
+    if (removed.code == Code::not_empty && !remove_leftovers(session, layout, until)) return false;
+    if (removed.code == Code::expired) throw zk::expired(kChanging);
+    // Done before the answer was lost, or by somebody else, or some of it is gone.
+    if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
+  }
+}
+
+}  // namespace zklock::recipe

@@ -182,7 +182,9 @@ void check_use(zk::Session& session, const std::string& path, const Answer& list
   }
   if (wanted != PathUse::lock || !has(list.names, "leases")) return;
   const std::string slots = zk::child_of(path, "leases");
-  if (is_used(session, slots, slots_of(session.children(slots, until).names), until)) {
+  const Answer held = session.children(slots, until);
+  if (held.code == Code::no_auth) throw zk::failure_of(fmt::format("{}: cannot list {}", tried, slots), held);
+  if (is_used(session, slots, slots_of(held.names), until)) {
     throw in_use(tried, "for slots", wanted, "use --slots or another path");
   }
 }

@@ -53,8 +53,7 @@ leads() {
   take leader LeaderLatch /l
   peer take second LeaderLatch /l
   wait_until "two latches are there" has_nodes /l 2
-  local n
-  for n in {1..50}; do leads -n /l; done
+  for _ in {1..50}; do leads -n /l; done
   leads -w 5s /l
   leads --slots 2 /l
   leads --any /l

@@ -75,10 +75,9 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers) {
     throw usage_error("--fenced is for a command of zklock run, whose lock stands in ZKLOCK_NODE");
   }
   std::vector<std::string> nodes;
+  // Also where the lists have no server in common: they may name the same ones, and who fences means this lock.
   for (const std::string& node : innermost) {
-    const auto here = node_on(servers, servers_of_innermost(), node);
-    if (!here) throw usage_error("--fenced: the lock in ZKLOCK_NODE is on other servers, those of ZKLOCK_SERVERS");
-    nodes.push_back(*here);
+    nodes.push_back(node_on(servers, servers_of_innermost(), node).value_or(node));
   }
   for (const OuterLine& line : outer_lines()) {
     const auto here = is_of_lock(line.node) ? node_on(servers, line.servers, line.node) : std::nullopt;

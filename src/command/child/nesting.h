@@ -14,8 +14,7 @@
 namespace zklock::command {
 
 // The nodes by which the zklocks that run us hold their locks on `servers`: those of ZKLOCK_NODE and of ZKLOCK_OUTER.
-// Each is made once only, so it is gone when the lock is. Throws a Failure (64) where ZKLOCK_NODE has none, or others,
-// or is on other servers.
+// Each is made once only, so it is gone when the lock is. Throws a Failure (64) where ZKLOCK_NODE has none, or others.
 std::vector<std::string> held_nodes(const zk::ServerList& servers);
 
 class Nesting {

@@ -65,8 +65,10 @@ the_next_comes_in() {
   expect_status 0 zklock run --slots 2 /l -- true
   way=$(($(now_us) - way))
   for n in {1..24}; do
-    moment=$(($(now_us) + n * way / 20))
     background zklock run --slots 2 /l -- sh -c 'echo $$ >>commands; exec sleep 600'
+    # Not the shell that is about to become it.
+    until [[ $(<"/proc/$!/comm") == zklock ]]; do :; done
+    moment=$(($(now_us) + n * way / 20))
     until is_past "$moment"; do :; done
     kill -TERM $!
     expect_end 143 $!

@@ -24,7 +24,7 @@ void check_lock(const std::string& text, const zk::Stat& stat) {
 }
 
 void check_queue(const std::string& text, const zk::Stat& stat) {
-  const recipe::QueueItem item{{100, 7}, text, stat, text, text, stat.created_ms, text};
+  const recipe::QueueItem item{{100, 7}, text, stat, text, text, stat.created_ms, true, text};
   for (const bool dead : {false, true}) {
     for (const bool json : {false, true}) {
       command::QueueReport report(dead, json);

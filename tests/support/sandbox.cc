@@ -14,7 +14,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Duration kPatience = 20s;
+// As for the Bats files, which have more of it under sanitizers.
+Duration patience() {
+  const char* seconds = std::getenv("ZKLOCK_TEST_WAIT");
+  return seconds ? std::chrono::seconds(std::atoi(seconds)) : 20s;
+}
 
 std::string output_of(const std::string& command) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "re"), pclose);
@@ -72,25 +76,25 @@ zk::SessionOptions options_for(const std::string& servers, Duration session_time
   zk::SessionOptions options;
   options.servers = zk::ServerList::parse(servers, "the test");
   options.session_timeout = session_timeout;
-  options.connect_timeout = kPatience;
+  options.connect_timeout = patience();
   return options;
 }
 
 Observer::Observer(const std::string& servers) : session_(loop_, options_for(servers, 30s)) {
-  session_.open(deadline_in(kPatience));
+  session_.open(deadline_in(patience()));
 }
 
 std::vector<std::string> Observer::children(const std::string& path) {
-  return session_.synced_children(path, deadline_in(kPatience)).names;
+  return session_.synced_children(path, deadline_in(patience())).names;
 }
 
 zk::Answer Observer::read(const std::string& path) {
-  session_.synced_children(path, deadline_in(kPatience));
-  return session_.read(path, deadline_in(kPatience));
+  session_.synced_children(path, deadline_in(patience()));
+  return session_.read(path, deadline_in(patience()));
 }
 
 void Observer::create(const std::string& path, const std::string& data) {
-  const Deadline until = deadline_in(kPatience);
+  const Deadline until = deadline_in(patience());
   const std::string parent = path.substr(0, path.rfind('/'));
   if (!parent.empty()) session_.make_node(parent, zk::CreateMode::persistent, until);
   if (parent.empty()) session_.make_node(path + "x", zk::CreateMode::persistent, until);
@@ -98,15 +102,15 @@ void Observer::create(const std::string& path, const std::string& data) {
 }
 
 void Observer::write(const std::string& path, const std::string& data) {
-  session_.await(session_.client().write(path, data), deadline_in(kPatience));
+  session_.await(session_.client().write(path, data), deadline_in(patience()));
 }
 
 void Observer::remove(const std::string& path) {
-  session_.await(session_.client().remove(path), deadline_in(kPatience));
+  session_.await(session_.client().remove(path), deadline_in(patience()));
 }
 
 bool eventually(host::Loop& loop, const std::function<bool()>& fact) {
-  const Deadline until = deadline_in(kPatience);
+  const Deadline until = deadline_in(patience());
   while (!fact()) {
     if (left_until(until) == Duration::zero()) return false;
     loop.turn(std::min(until, deadline_in(20ms)));

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kSequenceLength = 11;  // of the number that the server appends, at most
 constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
 
-// What the library takes for the only server: whom it really connects to is told to its wire. Left to itself it would
+// What the library takes for the only server; its wire knows where it really connects to. Left to itself it would
 // try every second server of an even number (ZOOKEEPER-2466), and take a server that has only another port for the
 // same.
 constexpr const char* kAnyServer = "127.0.0.1:1";

@@ -18,9 +18,9 @@ using namespace std::chrono_literals;
 // for ever.
 constexpr Duration kFirstPatience = 500ms;
 constexpr Duration kFirstTlsPatience = 2500ms;
-// Servers may be far away: TCP takes a round trip, and so does the handshake behind it. So each round of servers in
-// vain doubles what either gets, up to this. A host that is down would cost as much.
-constexpr Duration kLongestAttempt = 2500ms;
+// Servers may be far away: TCP takes a round trip, and so does the handshake behind it. So before the first connection
+// each round of servers in vain doubles what either gets, up to this. A host that is down costs as much.
+constexpr Duration kLongestFirst = 2500ms;
 constexpr Duration kLongestFirstTls = 10s;
 constexpr size_t kMostDoublings = 8;
 constexpr Duration kLeastPause = 50ms;  // of ours beyond a beat; less is a busy machine
@@ -112,11 +112,12 @@ Deadline Link::cut_at() const {
     const Deadline since = client_.silent_since();
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
-  const bool first = client_.connections() == 0;
-  const bool first_tls = first && client_.uses_tls();
-  const Duration least = first_tls ? kFirstTlsPatience : first ? kFirstPatience : Duration::zero();
-  const Duration patience = std::max(attempt_of(client_.session_timeout()), least);
-  const Duration longest = first_tls ? kLongestFirstTls : kLongestAttempt;
+  const Duration attempt = attempt_of(client_.session_timeout());
+  // Not longer for a session that is there: a second session gives it two attempts at dead servers (confirmed_at).
+  if (client_.connections() > 0) return handshake_since() + attempt;
+  const bool tls = client_.uses_tls();
+  const Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
+  const Duration longest = tls ? kLongestFirstTls : kLongestFirst;
   return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a client connected: drives it in the loop, cuts what is silent, and goes on to a server that has not failed
 // yet. Parts of the session timeout T (zk/timing.h) decide: a request unanswered for T/6 cuts the connection, and an
-// attempt to connect gets T/6, twice as long with each round of servers in vain, 2.5 s at most. The pause after each
-// round grows with the time that they have been away.
+// attempt to connect gets T/6, 2.5 s at most; before the first connection twice as long with each round in vain. The
+// pause after each round grows with the time that they have been away.
 //
 // Whoever has a session is heard: when nothing was sent for T/8 it sends a cheap read. So does who waits in line or at
 // a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.

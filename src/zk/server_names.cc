@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 // Without a connection before the first lookup: a part of the session timeout, this at most. Mostly another server has
 // answered by then.
 constexpr int kFirstParts = 24;
-constexpr Duration kLongestFirst = 500ms;
+constexpr Duration kLongestWait = 500ms;
 // Between two lookups; and a part of the time without a connection, for the resolver is one for many.
 constexpr Duration kBetweenLookups = 2s;
 constexpr int kAwayParts = 10;
@@ -88,18 +88,14 @@ void ServerNames::unfollow() {
 }
 
 void ServerNames::arm(host::PollSet& set) {
-  if (!link_) return;
-  const Deadline since = link_->unconnected_since();
-  if (since == kNever) {
-    lookup_.reset();
-    next_ = kNever;
-    used_ = client_->server();
-    return;
-  }
-  if (next_ == kNever) next_ = since + std::min<Duration>(kLongestFirst, client_->session_timeout() / kFirstParts);
-  if (!lookup_ && !names().empty() && BootClock::now() >= next_) look_again(since);
   if (lookup_) return lookup_->arm(set);
-  if (!names().empty()) set.wake_at(next_);
+  if (link_ && link_->unconnected_since() != kNever && !names().empty()) set.wake_at(next());
+}
+
+// While there is no connection.
+Deadline ServerNames::next() const {
+  if (next_ != kNever) return next_;
+  return link_->unconnected_since() + std::min<Duration>(kLongestWait, client_->session_timeout() / kFirstParts);
 }
 
 void ServerNames::look_again(Deadline since) {
@@ -115,7 +111,20 @@ void ServerNames::record(const host::PollSet& set) {
 }
 
 void ServerNames::decide() {
-  if (!lookup_) return;
+  if (!link_) return;
+  const Deadline since = link_->unconnected_since();
+  if (since == kNever) {
+    lookup_.reset();
+    next_ = kNever;
+    used_ = client_->server();
+  } else if (lookup_) {
+    take_answer();
+  } else if (!names().empty() && BootClock::now() >= next()) {
+    look_again(since);
+  }
+}
+
+void ServerNames::take_answer() {
   try {
     lookup_->decide();
   } catch (const Failure&) {

@@ -41,7 +41,9 @@ class ServerNames : public host::Source {
 
  private:
   std::vector<std::string> names() const;
+  Deadline next() const;
   void look_again(Deadline since);
+  void take_answer();
   void take(const std::vector<host::Resolved>& results);
   std::vector<Server> listed() const;
   void fail() const;
@@ -55,7 +57,7 @@ class ServerNames : public host::Source {
   std::function<void()> moved_;
   std::string used_;                      // the address in use last
   std::unique_ptr<host::Lookup> lookup_;  // under way
-  Deadline next_ = kNever;                // one begins
+  Deadline next_ = kNever;                // when the next one begins; never: as next() says
 };
 
 }  // namespace zklock::zk

@@ -27,8 +27,8 @@ class Survivor {
 // From now on nothing but SIGKILL and SIGSTOP reaches the caller.
 void block_all_signals();
 
-// What ps and killall call it, so that who stops or kills all processes called zklock leaves those who clean up behind
-// them. Not what pkill -f and pidof look at.
+// What ps and killall call the caller from now on, so that a signal to all processes called zklock does not reach those
+// that clean up behind them. pkill -f and pidof look at something else.
 inline constexpr const char* kGuardName = "zk-guard";
 void outlive_by_name();
 

@@ -21,8 +21,7 @@ constexpr Refusal kRefusals[] = {
     // ZNOCHILDRENFOREPHEMERALS
     {-108, ExitStatus::bad_data,
      "the node above it is an ephemeral one, which can have nothing below it; choose another path"},
-    // ZEPHEMERALONLOCALSESSION
-    {-120, ExitStatus::refused,
+    {kOnLocalSession, ExitStatus::refused,
      "the server keeps sessions local (localSessionsEnabled), and a local one may have no ephemeral node; its operator "
      "can set localSessionsUpgradingEnabled=true"},
     {kTurnedAway, ExitStatus::refused,

@@ -68,6 +68,9 @@ std::string session_name(int64_t session);
 // answer.
 constexpr int kTurnedAway = -124;
 
+// ZEPHEMERALONLOCALSESSION. Session::await says it too, where a follower says that the session expired.
+constexpr int kOnLocalSession = -120;
+
 // The C client's name of a number, for messages: the file that knows the library has it (client.cc).
 std::string name_of_code(int number);
 

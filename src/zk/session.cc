@@ -159,7 +159,22 @@ Answer Session::await(const Call& call, Deadline until) {
     if (left_until(until) == Duration::zero()) fail_timed_out();
     turn(until);
   }
+  if (call->answer.code == Code::expired && connected()) ask_whether_local(call, until);
   return call->answer;
+}
+
+// A leader calls a session expired that a follower keeps to itself, but only where an ephemeral node is to be made
+// (LeaderSessionTracker.checkGlobalSession); in a transaction, the follower hands that on as it is.
+void Session::ask_whether_local(const Call& call, Deadline until) {
+  const Call barrier = client_->barrier();
+  while (!barrier->done) {
+    if (left_until(until) == Duration::zero()) fail_timed_out();
+    turn(until);
+  }
+  const Code passed = barrier->answer.code;
+  if (passed == Code::unknown || passed == Code::expired) return;
+  call->answer.code = Code::unexpected;
+  call->answer.number = kOnLocalSession;
 }
 
 bool Session::settle_connection(Deadline until) {

@@ -4,6 +4,7 @@
 # empty tree.
 
 load ../helpers
+load ../queue_nodes
 
 setup_file() {
   ensemble --tick 250 --set localSessionsEnabled=true --java-property zookeeper.enforceQuota=true
@@ -21,13 +22,21 @@ server() { echo "${ZKLOCK_SERVERS%%/*}"; }
 
 @test "a session that the server keeps local may have no ephemeral nodes: 77, with the setting's name" {
   local command
-  znode create /q/x
-  znode rm /q
   for command in "run /l --" "run --slots 2 /l --" "run --any /l /m --" "group join /g --"; do
     # shellcheck disable=SC2086 # words
     expect_error 77 "localSessionsUpgradingEnabled=true" zklock $command true
   done
-  expect_error 77 "localSessionsUpgradingEnabled=true" zklock queue push /q <<<item
+}
+
+# A follower hands on what its leader says of a transaction: that the session expired.
+@test "a local session, whichever server keeps it: 77 for what makes its ephemeral nodes in transactions" {
+  local number
+  queue_of one two
+  for number in 1 2 3; do
+    export ZKLOCK_SERVERS=$(zk_sandbox address $number)/${ZKLOCK_SERVERS#*/}
+    expect_error 77 "localSessionsUpgradingEnabled=true" zklock queue push /q <<<item
+    expect_error 77 "localSessionsUpgradingEnabled=true" zklock queue pull -N 2 /q
+  done
 }
 
 # limit COUNT: so many nodes may be below the chroot.

@@ -30,10 +30,11 @@ server() { echo "${ZKLOCK_SERVERS%%/*}"; }
 
 # A follower hands on what its leader says of a transaction: that the session expired.
 @test "a local session, whichever server keeps it: 77 for what makes its ephemeral nodes in transactions" {
-  local number
+  local number chroot=${ZKLOCK_SERVERS#*/} address
   queue_of one two
   for number in 1 2 3; do
-    export ZKLOCK_SERVERS=$(zk_sandbox address $number)/${ZKLOCK_SERVERS#*/}
+    address=$(zk_sandbox address "$number")
+    export ZKLOCK_SERVERS=$address/$chroot
     expect_error 77 "localSessionsUpgradingEnabled=true" zklock queue push /q <<<item
     expect_error 77 "localSessionsUpgradingEnabled=true" zklock queue pull -N 2 /q
   done

@@ -64,6 +64,17 @@ def included(path, folders=("src", "tests"), known=None):
     return known
 
 
+def to_check(paths, changed):
+    """Those of the PATHS, .cc files, that have changed, and for each header that has changed its own .cc file, or else the
+    first one that includes it."""
+    found = {path for path in paths if path in changed}
+    for header in (path for path in changed if path.endswith(".h")):
+        including = [path for path in sorted(paths) if header in included(path)]
+        own = header[:-2] + ".cc"
+        found.update([own] if own in including else including[:1])
+    return found
+
+
 def bats_file(name):
     paths = glob.glob(f"{ROOT}/tests/bats/*/{name}.bats")
     return os.path.relpath(paths[0], ROOT) if paths else ""

@@ -35,6 +35,13 @@ class StampsTest(unittest.TestCase):
     def test_a_file_depends_on_what_it_includes(self):
         self.assertEqual(set(stamps.included("src/zk/a.cc")), {"src/zk/a.cc", "src/zk/b.h", "src/base/c.h"})
 
+    def test_of_a_changed_header_one_file_is_checked_that_includes_it_its_own_if_that_does(self):
+        self.write("src/zk/b.cc", '#include "zk/b.h"\n')
+        paths = ["src/zk/a.cc", "src/zk/b.cc"]
+        self.assertEqual(stamps.to_check(paths, {"src/zk/b.h"}), {"src/zk/b.cc"})
+        self.assertEqual(stamps.to_check(paths, {"src/base/c.h"}), {"src/zk/a.cc"})
+        self.assertEqual(stamps.to_check(paths, {"src/zk/a.cc", "src/zk/other.h"}), {"src/zk/a.cc"})
+
     def test_what_tidy_has_passed_is_judged_anew_after_a_change_of_anything_that_counts(self):
         seen = {stamps.of_tidy("src/zk/a.cc", "14")}
         seen.add(stamps.of_tidy("src/zk/a.cc", "15"))

@@ -147,7 +147,9 @@ int wait(const Call& call, const GroupWaitOptions& options) {
     if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried, span.until);
     if (!roster.look(span.until)) return Awaited::expired;
     members = roster.members().size();
-    return (least ? members >= *least : members <= *most) ? Awaited::met : Awaited::unmet;
+    // Members that have come since the list are not counted, so few are few only if nothing has changed since.
+    const bool met = least ? members >= *least : members <= *most && roster.due() == kNever;
+    return met ? Awaited::met : Awaited::unmet;
   };
   const bool met = wait_until_met(group.session, span, look, [&] { return roster.due(); });
   group.session.close();

@@ -159,13 +159,29 @@ GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
   return written.code == Code::ok ? State::in : look(until);
 }
 
+// Asks behind a barrier, so a removal whose answer was lost is done or never will be. False too if there is no answer:
+// then the node goes with the session.
+bool GroupMember::still_ours(Deadline until) {
+  while (session_.settle_connection(until)) {
+    const zk::Call barrier = session_.client().barrier();
+    const zk::Call node = session_.client().exists(path_);
+    if (!session_.settle(barrier, until) || !session_.settle(node, until)) return false;
+    if (barrier->answer.code == Code::unknown || node->answer.code == Code::unknown) continue;
+    return node->answer.code == Code::ok && node->answer.stat.ephemeral_owner == session_.id();
+  }
+  return false;
+}
+
 void GroupMember::leave(Duration budget) {
   if (path_.empty() && !entering_) return;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
+  bool doubtful = false;  // the answer to a removal was lost: another client may have the name by now
   while (left_until(until) > Duration::zero() && session_.settle_connection(until)) {
     // Interrupted on the way in: the create's answer may still come.
     if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;
+    if (doubtful && !still_ours(until)) break;
+    doubtful = true;
     host::trace("leaving", {{"member", path_}});
     const zk::Call removing = session_.client().remove(path_);
     const bool left = session_.settle(removing, until) && removing->answer.code != Code::unknown;

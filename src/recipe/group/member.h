@@ -52,6 +52,8 @@ class GroupMember {
   const std::string& path() const { return path_; }  // of our node; empty when we are not in
 
  private:
+  // Whether the node is there and of our session.
+  bool still_ours(Deadline until);
   std::string stem() const;
   zk::Call send_entry(size_t skipped);
   size_t taken_numbers(Deadline until);

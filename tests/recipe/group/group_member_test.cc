@@ -138,6 +138,21 @@ TEST_F(GroupMemberTest, ARemovalThatWasLostIsMadeAgain) {
   EXPECT_TRUE(ours().empty());
 }
 
+// The answer to the removal is lost, and before the next connection another client has taken the name.
+TEST_F(GroupMemberTest, ARemovalThatMayBeDoneDoesNotRemoveAnothersNode) {
+  open();
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(soon()), MemberState::in);
+  GroupMember other(observer_.session(), {"/g", "web", true, "other"});
+  proxy_.lose_next_answer();
+  const Script script(loop_, [&, taken = false]() mutable {
+    if (!taken && proxy_.lost() > 0) taken = other.join(soon()) == MemberState::in;
+  });
+  member.leave(20s);
+  EXPECT_GT(proxy_.lost(), 0);
+  EXPECT_EQ(other.look(soon()), MemberState::in);
+}
+
 // By a signal, with the create's answer come and not looked at.
 TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
   GroupMember(observer_.session(), {"/g", "other", true, ""}).join(soon());

@@ -4,6 +4,7 @@
 #include "host/fd.h"
 #include "host/net/resolver.h"
 #include "zk/library_log.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -47,7 +48,7 @@ Code code_of(int number) {
     case ZOPERATIONTIMEOUT:
     case ZAUTHFAILED:
     case ZCLOSING:
-    case ZSESSIONMOVED:  // ours, seen through a connection that we have left
+    case ZSESSIONMOVED:  // is_moved()
     case ZTHROTTLEDOP:   // not executed, but reading is the same way on
       return Code::unknown;
   }
@@ -292,6 +293,8 @@ void Client::note_answer(int number) {
     ++answers_;
     return outstanding_.note_answer();
   }
+  if (number == ZSESSIONMOVED) moved_ = connections_;
+  if (code == Code::unknown && !is_lost(number)) again_at_ = deadline_in(least_pause_of(session_timeout()));
   const bool to_blame = !is_lost(number) || blamed_ != connections_;
   outstanding_.note_loss(to_blame, number == ZRUNTIMEINCONSISTENCY ? ConnectionEnd::nonsense : wire_.end());
   if (to_blame) blamed_ = connections_;

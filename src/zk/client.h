@@ -115,6 +115,12 @@ class Client {
   uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
   // The servers serve only who authenticates in a way that we cannot: they have answered a request so. For good.
   bool is_turned_away() const { return turned_away_; }
+  // The leader takes the session for another server's: it refuses every transaction that comes by this connection, and
+  // a new handshake heals it. Servers from 3.6 on close the connection then (ZOOKEEPER-2886).
+  bool is_moved() const { return connections_ != 0 && moved_ == connections_; }
+  // The server has refused a request for a reason that passes, such as being busy. The next one is not to be sent
+  // before this moment.
+  Deadline again_at() const { return again_at_; }
   // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
   void give_up() { given_up_ = true; }
 
@@ -156,6 +162,8 @@ class Client {
   uint64_t answers_ = 0;
   bool given_up_ = false;
   bool turned_away_ = false;
+  uint64_t moved_ = 0;  // the connection on which it is_moved()
+  Deadline again_at_{};
   uint64_t blamed_ = 0;  // the connection over whose loss a request has been blamed
   Outstanding outstanding_;
   Wire wire_;

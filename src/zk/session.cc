@@ -148,9 +148,10 @@ void Session::check_answers() {
 }
 
 void Session::ready(Deadline until) {
-  while (!connected() && !expired()) {
+  const auto must_pause = [this] { return connected() && BootClock::now() < client_->again_at(); };
+  while ((!connected() && !expired()) || must_pause()) {
     if (left_until(until) == Duration::zero()) fail_timed_out();
-    turn(until);
+    turn(must_pause() ? std::min(until, client_->again_at()) : until);
   }
 }
 

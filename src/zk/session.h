@@ -58,7 +58,8 @@ class Session {
 
   // For requests that go out together: ready(), send through client(), then await each.
   Client& client() { return *client_; }
-  // Returns once there is a connection, or the session is known to be expired.
+  // Returns once there is a connection on which something may be sent (Client::again_at), or the session is known to be
+  // expired.
   void ready(Deadline until);
   Answer await(const Call& call, Deadline until);
 

@@ -14,7 +14,9 @@
 #include "host/terminal.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <optional>
 #include <span>
 
 #include <CLI/CLI.hpp>
@@ -192,9 +194,10 @@ void describe_root(CLI::App& root) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
-  // Static, so that it is not taken apart at zklock's end.
-  static std::optional<CLI::App> parser;
-  CLI::App& root = parser.emplace("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
+  // Static, so that it is not taken apart at zklock's end. A simulation (tests/sim) calls this several times.
+  static std::deque<CLI::App> parsers;
+  CLI::App& root =
+      parsers.emplace_back("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
   // To make all options of all subcommands would take longer than the rest.

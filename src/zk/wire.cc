@@ -190,8 +190,6 @@ bool is_event(Reader& body) {
   return body.good() && type >= 1 && type <= kLastType && path.starts_with('/') && path.find('\0') == path.npos;
 }
 
-thread_local Wire* wire_in_use = nullptr;
-
 // The library has opened one for IPv4.
 bool become_socket(int fd, int family) {
   const host::Fd other(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -371,25 +369,25 @@ bool Wire::note_progress() {
   return true;
 }
 
-WireScope::WireScope(Wire& wire) : outer_(std::exchange(wire_in_use, &wire)) {}
+WireScope::WireScope(Wire& wire) : outer_(std::exchange(current, &wire)) {}
 
 WireScope::~WireScope() {
-  wire_in_use = outer_;
+  current = outer_;
 }
 
 }  // namespace zklock::zk
 
 int __wrap_connect(int fd, const sockaddr* to, socklen_t size) {
-  zklock::zk::Wire* wire = zklock::zk::wire_in_use;
+  zklock::zk::Wire* wire = zklock::zk::WireScope::current;
   return wire ? wire->connect(fd, to) : __real_connect(fd, to, size);
 }
 
 ssize_t __wrap_send(int fd, const void* data, size_t size, int flags) {
-  zklock::zk::Wire* wire = zklock::zk::wire_in_use;
+  zklock::zk::Wire* wire = zklock::zk::WireScope::current;
   return wire ? wire->send(fd, data, size, flags) : __real_send(fd, data, size, flags);
 }
 
 ssize_t __wrap_recv(int fd, void* to, size_t size, int flags) {
-  zklock::zk::Wire* wire = zklock::zk::wire_in_use;
+  zklock::zk::Wire* wire = zklock::zk::WireScope::current;
   return wire ? wire->receive(fd, to, size, flags) : __real_recv(fd, to, size, flags);
 }

@@ -114,6 +114,9 @@ class WireScope {
   WireScope(const WireScope&) = delete;
   ~WireScope();
 
+  // The wire of the innermost scope; null outside of all.
+  static inline thread_local Wire* current = nullptr;
+
  private:
   Wire* const outer_;
 };

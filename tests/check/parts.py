@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ UNDER_SANITIZERS = {
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions={ROOT}/tests/helpers/lsan.supp",
     "ZKLOCK_TEST_WAIT": "60",
 }
+WORKLOADS = ("lock", "queue", "group", "value")  # of tests/sim
 # They do not test zklock.
 NOT_OF_ZKLOCK = {"sandbox", "check_includes", "try"}
 
@@ -194,6 +196,31 @@ def check_histories():
         for model in ("line", "lease"))
 
 
+def sim(scope, *options):
+    """zklock in virtual time on simulated servers, with faults (tests/sim): 10 CPU seconds of each workload; for
+    `all`, of other seeds in each commit, and for longer"""
+    if not build("test", "sim"):
+        return False
+    usual = ["--seeds", "100000", "--cpu", "10"]
+    if scope.mode == ALL:
+        usual = ["--seeds", "100000", "--cpu", "300", "--first", str(int(changes.head()[:6], 16))]
+    if options:
+        return succeeds(["build/test/tests/sim", *options], stdin=subprocess.DEVNULL)
+    return all(at_a_time(JOBS, lambda name: succeeds(["build/test/tests/sim", name, *usual], stdin=subprocess.DEVNULL),
+                         WORKLOADS))
+
+
+def conformance(scope):
+    """the simulated servers of tests/sim answer as real ones do, one and three, and sessions expire as there"""
+    if not build("test", "conformance"):
+        return False
+    sequences = "2000" if scope.mode == ALL else "150"
+    sandbox = ["scripts/zk-sandbox", "--tick", "200", "--java-property", "znode.container.checkIntervalMs=86400000"]
+    return all(succeeds([*sandbox, "--servers", servers, "--", "build/test/tests/conformance", "--tick", "200", "--sequences",
+                         sequences, "--expiry", "3", "--seed", str(scope.number + 1)])
+               for servers in ("1", "3"))
+
+
 def of_bats(scope):
     """The Bats files to run, without those whose stamp says that they have passed; for a quick check, those of the
     subjects that have changed, those that have changed themselves, and the smoke tests."""
@@ -323,14 +350,31 @@ def failsafe(scope):
     return len(good) == len(picked)
 
 
+def same_under_sanitizers(seed):
+    """The simulation does the same there, to the last byte of its log."""
+    def hash_of(preset, workload):
+        words = [f"build/{preset}/tests/sim", workload, "--seed", str(seed), "--storms", "30"]
+        result = subprocess.run(words, cwd=ROOT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+        found = re.findall("^hash .*$", result.stdout, re.MULTILINE)
+        if result.returncode != 0 or not found:
+            print(result.stdout, flush=True)
+        return found if result.returncode == 0 else []
+    different = [name for name in WORKLOADS if len({*hash_of("test", name), *hash_of("clang", name)}) != 1]
+    note("failed", [f"sim {name} --seed {seed} under sanitizers" for name in different])
+    return not different
+
+
 def rest(scope):
-    """an eighth of what is left out otherwise: Bats files under sanitizers, and without TLS those that had it"""
+    """an eighth of what is left out otherwise: Bats files under sanitizers, and without TLS those that had it; and one
+    seed of each workload of tests/sim under sanitizers"""
     plain = changes.eighth_of(of_kind("test", "tls"), scope.number)
     asan = changes.eighth_of(of_kind("clang", "asan"), scope.number)
     print(f"rest, eighth {scope.number + 1} of 8: without TLS {' '.join(plain)}; under sanitizers {' '.join(asan)}",
           flush=True)
     return (run_tests("build/test", plain, WAITING, suffix=" without TLS") and build("clang")
-            and run_sanitized("clang", asan, suffix=" under sanitizers"))
+            and run_sanitized("clang", asan, suffix=" under sanitizers")
+            and build("test", "sim") and same_under_sanitizers(scope.number + 1))
 
 
 # --- only in `all` ----------------------------------------------------------------------------------------------------
@@ -371,15 +415,16 @@ def package(_):
 # long as it ever did on this machine, hangs.
 PARTS = {
     "format": (format_, 60), "shell": (shell, 120), "includes": (includes, 60), "words": (words, 60),
-    "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "bats": (bats, 1800),
+    "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "sim": (sim, 600),
+    "conformance": (conformance, 400), "bats": (bats, 1800),
     "faults": (faults, 500), "clang": (clang, 1200), "unit": (unit, 300), "recipe": (recipe, 600), "fuzz": (fuzz, 120),
     "tidy": (tidy, 900), "failsafe": (failsafe, 600), "rest": (rest, 900),
     "plain": (plain, 1800), "gcc": (gcc, 1200), "sanitize": (sanitize, 2400), "package": (package, 3600),
 }
 IN = {
     QUICK: ("format", "shell", "includes", "words", "build", "unit", "recipe", "models", "bats"),
-    USUAL: ("format", "shell", "includes", "words", "build", "scripts", "models", "clang", "unit", "recipe", "fuzz", "bats",
-            "faults", "tidy", "failsafe", "rest"),
-    ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "clang", "unit", "recipe", "fuzz", "bats",
-          "tidy", "failsafe", "plain", "gcc", "sanitize"),
+    USUAL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
+            "recipe", "fuzz", "bats", "faults", "tidy", "failsafe", "rest"),
+    ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
+          "recipe", "fuzz", "bats", "tidy", "failsafe", "plain", "gcc", "sanitize"),
 }

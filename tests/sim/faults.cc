@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr int kTicksOfFault = 6;  // the usual length of a fault is below
+
+Time length_of(Faults& faults, int times) {
+  return faults.random.span(times * kTicksOfFault * faults.tick());
+}
+
+void break_connection(Faults& faults) {
+  auto connections = faults.network().connections();
+  if (connections.empty()) return;
+  const auto& connection = faults.random.one_of(connections);
+  note("fault: the connection of host {} to server {} breaks", connection->client, connection->server);
+  connection->cut();
+}
+
+void cut_off_host(Faults& faults) {
+  const Process* const process = faults.any_process();
+  if (!process) return;
+  const Time until = faults.world().now + length_of(faults, 1);
+  const bool all = faults.random.chance(0.4);
+  const int64_t way = faults.random.below(4);
+  note("fault: host {} is cut off from {} servers, way {}, for {} ms", process->number, all ? "all" : "some", way,
+       (until - faults.world().now) / ms);
+  for (int server = 0; server < faults.servers(); ++server) {
+    if (all || faults.random.chance(0.5)) faults.cut_off(*process, server, way != 0, way != 1, until);
+  }
+}
+
+void stop_process(Faults& faults) {
+  Process* const process = faults.any_process();
+  if (!process) return;
+  const Time span = length_of(faults, 2);
+  note("fault: {} stands still for {} ms", process->name, span / ms);
+  process->stop(faults.world().now + span);
+}
+
+void kill_process(Faults& faults) {
+  Process* const process = faults.any_process();
+  if (process && process->name.find("guard") == std::string::npos && faults.random.chance(0.3)) process->kill();
+}
+
+void crash_server(Faults& faults) {
+  int down = 0;
+  for (int server = 0; server < faults.servers(); ++server) down += !faults.ensemble().is_up(server);
+  if (down >= (faults.servers() - 1) / 2 && faults.random.chance(0.9)) return;
+  const int server = faults.any_server();
+  faults.ensemble().crash(server, faults.random.chance(0.3));
+  Simulation* const simulation = &faults.simulation;
+  faults.world().in(faults.random.below(3 * kTicksOfFault * faults.tick()), [simulation, server] {
+    Faults later(*simulation);
+    if (later.stormy()) later.ensemble().restart(server);
+  });
+}
+
+void isolate(Faults& faults, int server) {
+  const Time span = length_of(faults, 4);
+  note("fault: server {} is alone for {} ms", server, span / ms);
+  for (int other = 0; other < faults.servers(); ++other) {
+    if (other != server) faults.part(server, other, faults.world().now + span);
+  }
+}
+
+void isolate_server(Faults& faults) {
+  isolate(faults, faults.any_server());
+}
+
+void isolate_leader(Faults& faults) {
+  if (faults.ensemble().leader() >= 0) isolate(faults, faults.ensemble().leader());
+}
+
+// Servers and hosts are on one side or the other.
+void split_network(Faults& faults) {
+  const Time until = faults.world().now + length_of(faults, 4);
+  std::vector<bool> far;
+  for (int server = 0; server < faults.servers(); ++server) far.push_back(faults.random.chance(0.5));
+  const auto is_far = [&](int server) { return far[static_cast<size_t>(server)]; };
+  for (int server = 0; server < faults.servers(); ++server) {
+    for (int other = 0; other < server; ++other) {
+      if (is_far(server) != is_far(other)) faults.part(server, other, until);
+    }
+  }
+  for (const Process* process : faults.processes()) {
+    const bool side = faults.random.chance(0.5);
+    for (int server = 0; server < faults.servers(); ++server) {
+      if (is_far(server) != side) faults.cut_off(*process, server, true, true, until);
+    }
+  }
+  note("fault: the network is in two parts for {} ms", (until - faults.world().now) / ms);
+}
+
+void slow_server(Faults& faults) {
+  const int server = faults.any_server();
+  const Time latency = faults.random.span(2 * second);
+  note("fault: server {} is slow, {} ms", server, latency / ms);
+  faults.ensemble().slow(server, latency, faults.world().now + length_of(faults, 2));
+}
+
+// Most often the leader. Its followers may notice before it goes on.
+void stop_server(Faults& faults) {
+  const int leader = faults.ensemble().leader();
+  const int server = leader >= 0 && faults.random.chance(0.7) ? leader : faults.any_server();
+  const Time span = length_of(faults, 3);
+  note("fault: server {} stands still for {} ms", server, span / ms);
+  faults.ensemble().pause(server, faults.world().now + span);
+  if (!faults.random.chance(0.6)) return;
+  Ensemble* const ensemble = &faults.ensemble();
+  for (int follower = 0; follower < faults.servers(); ++follower) {
+    if (follower == server) continue;
+    faults.world().in(faults.random.below(2 * faults.tick()), [ensemble, follower] { ensemble->notice(follower); });
+  }
+}
+
+void slow_network(Faults& faults) {
+  faults.set_latency(faults.random.chance(0.5) ? faults.usual_latency()
+                                               : faults.random.span(faults.tick() / 4) + 1 * ms);
+}
+
+void slow_lookups(Faults& faults) {
+  faults.network().longest_lookup = faults.random.chance(0.5) ? 50 * ms : 8 * second;
+}
+
+void move_server(Faults& faults) {
+  if (faults.may_move()) faults.ensemble().move(faults.any_server());
+}
+
+constexpr Faults::Kind kKinds[] = {
+    {"connection breaks", break_connection, 1},
+    {"host cut off", cut_off_host, 2},
+    {"process stands still", stop_process, 2},
+    {"process killed", kill_process, 1},
+    {"server crashes", crash_server, 1},
+    {"server alone", isolate_server, 1},
+    {"leader alone", isolate_leader, 1},
+    {"network in two parts", split_network, 3},
+    {"server slow", slow_server, 1},
+    {"server stands still", stop_server, 2},
+    {"network slow", slow_network, 1},
+    {"server moves", move_server, 1},
+    {"lookups slow", slow_lookups, 1},
+};
+
+}  // namespace
+
+std::span<const Faults::Kind> Faults::kinds() {
+  return kKinds;
+}
+
+void Faults::strike() {
+  int64_t left = 0;
+  for (const Kind& kind : kKinds) left += kind.weight;
+  left = random.below(left);
+  for (size_t index = 0; index < std::size(kKinds); ++index) {
+    left -= kKinds[index].weight;
+    if (left >= 0) continue;
+    if (simulation.kinds_ >> index & 1) kKinds[index].strike(*this);
+    return;
+  }
+}
+
+Process* Faults::any_process() {
+  auto list = processes();
+  return list.empty() ? nullptr : random.one_of(list);
+}
+
+void Faults::cut_off(const Process& process, int server, bool up, bool down, Time until) {
+  if (up) network().block(process.number, server, true, until);
+  if (down) network().block(process.number, server, false, until);
+}
+
+}  // namespace zklock::sim

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock group join, with and without a command, watch, wait and list, all on one group.
+//
+// No session has two members, and a join that has ended leaves none. A join ends as its command does, whatever becomes
+// of its member. In calm each living join is in the group, and the lines of a watch add up to the members. Each answer
+// was true at a moment between the start and the end of its zklock.
+#include "history.h"
+#include "workloads.h"
+
+#include <csignal>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr const char* kGroup = "/g";
+constexpr const char* kUnique[] = {"u0", "u1"};
+constexpr Time kWaitForName = 20 * second;
+constexpr int kFailed = 7;  // of a command that fails
+
+using Names = std::set<std::string>;
+
+struct GroupState {
+  bool exists = false;
+  Names members = {};
+  bool operator==(const GroupState&) const = default;
+};
+
+using IsGroupWanted = History<GroupState>::IsWanted;
+
+IsGroupWanted has_member(const std::string& name, bool wanted = true) {
+  return [=](const GroupState& state) { return state.members.contains(name) == wanted; };
+}
+
+class GroupWorkload : public Workload {
+ public:
+  explicit GroupWorkload(Simulation& simulation);
+  void begin() override;
+  bool is_done() const override { return stopping_ && living_.empty(); }
+  void on_begin(const Command& command) override;
+  void on_commit(const Txn& txn) override;
+  void each_second() override;
+
+ private:
+  using Check = std::function<void(const Process&)>;
+
+  struct Client {
+    Process* process = nullptr;
+    std::string stem = {};     // a join: of its nodes' names; "": it is none, or a unique one
+    Time until = kNever;       // it gets TERM then
+    Time ended_at = kNever;    // when it got TERM
+    bool has_command = false;  // its command has begun
+    bool watches = false;
+    size_t taken = 0;  // a watch: bytes of what it has printed
+    Names known = {};  // a watch: what its lines add up to
+  };
+
+  void next(int number, int round);
+  // `check` is not called after 69, TERM or a kill.
+  Client& start(int number, int round, std::vector<std::string> words, std::vector<int> allowed, const Check& check);
+  void on_end(Client& client, std::vector<int> allowed, const Check& check);
+  void start_join(int number, int round);
+  void start_unique(int number, int round);
+  void start_watch(int number, int round);
+  void start_wait(int number, int round);
+  void start_list(int number, int round);
+  void check_list(const Process& process) const;
+  void read_lines(Client& client);
+  void check_settled(const Client& client) const;
+  Names nodes_of(const Client& client) const;
+
+  int clients_;
+  int64_t longest_work_;
+  bool stopping_ = false;
+  std::map<int, Client> living_;  // by the client's number
+  History<GroupState> history_;
+};
+
+GroupWorkload::GroupWorkload(Simulation& simulation) : Workload(simulation), history_(simulation) {
+  constexpr int64_t kWorks[] = {500, 10000, 60000};
+  clients_ = static_cast<int>(simulation.random().between(3, 10));
+  longest_work_ = simulation.random().one_of(kWorks);
+}
+
+void GroupWorkload::begin() {
+  // Whatever becomes of a member, its command runs on.
+  commands->on_fence = [](const Command&, Time) {};
+  for (int number = 0; number < clients_; ++number) next(number, 0);
+  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
+  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+}
+
+void GroupWorkload::next(int number, int round) {
+  simulation_.start_later([this, number, round] {
+    if (stopping_) return;
+    switch (simulation_.random().below(8)) {
+      case 0: return start_wait(number, round);
+      case 1: return start_list(number, round);
+      case 2: return start_unique(number, round);
+      case 3: return start_watch(number, round);
+      default: return start_join(number, round);
+    }
+  });
+}
+
+GroupWorkload::Client& GroupWorkload::start(int number, int round, std::vector<std::string> words,
+                                            std::vector<int> allowed, const Check& check) {
+  words.insert(words.begin(), "group");
+  Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
+    on_end(living_.at(number), allowed, check);
+    living_.erase(number);
+    next(number, round + 1);
+  });
+  return living_[number] = Client{&process};
+}
+
+void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check& check) {
+  const Process& process = *client.process;
+  if (client.watches) read_lines(client);
+  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
+  simulation_.check_status(process, allowed);
+  if (process.state == Process::State::killed) return;
+  if (process.status == 76 || (client.has_command && process.status == 69)) {
+    world->violation(fmt::format("{} ends with {}, which nothing explains", process.name, process.status));
+  }
+  if (!client.stem.empty() && simulation_.calm_for(kReconnected) && !nodes_of(client).empty()) {
+    world->violation(fmt::format("{} has ended and left {}", process.name, *nodes_of(client).begin()));
+  }
+  if (process.status != 69 && process.status != 128 + SIGTERM) check(process);
+}
+
+// --- members
+
+void GroupWorkload::start_join(int number, int round) {
+  Random& random = simulation_.random();
+  const bool works = random.chance(0.5);
+  const int status = works && random.chance(0.3) ? kFailed : 0;
+  const std::string name = fmt::format("n{}x{}", number, round);
+  std::vector<std::string> words = {"join", "--name", name, kGroup};
+  if (works) {
+    words.insert(words.end(), {"--", "/bin/true", std::to_string(random.below(longest_work_)), "item"});
+    words.emplace_back(std::to_string(status));
+  }
+  Client& client = start(number, round, words, {status}, [=](const Process& process) {
+    if (!works || process.status != status) world->violation(process.name + " ends before its time");
+  });
+  client.stem = name + "-";
+  if (!works) client.until = world->now + random.span(100 * second);
+}
+
+void GroupWorkload::start_unique(int number, int round) {
+  Random& random = simulation_.random();
+  const std::string name = random.one_of(kUnique);
+  const bool waits = random.chance(0.5);
+  std::vector<std::string> words = {"join", "--unique", "--name", name, kGroup};
+  if (waits) words.insert(words.end(), {"-w", fmt::format("{}s", kWaitForName / second)});
+  const auto check = [=, this](const Process& process) {
+    if (process.status != 75) return world->violation(process.name + " ends before its time");
+    waits ? history_.check_wait(process, has_member(name, false), kWaitForName)
+          : history_.check_was(process, has_member(name));
+  };
+  start(number, round, words, {75}, check).until = world->now + random.span(60 * second);
+}
+
+void GroupWorkload::on_begin(const Command& command) {
+  for (auto& [number, client] : living_) client.has_command |= client.process == command.zklock;
+  // Its member may go and come again with another node.
+  world->in(0, [] {
+    for (const auto& alive : commands->alive) alive->nodes.clear();
+  });
+}
+
+void GroupWorkload::on_commit(const Txn& txn) {
+  const Node* const group = simulation_.tree().find(kGroup);
+  GroupState state = group ? GroupState{true, group->children} : GroupState{};
+  if (!(state == history_.now())) history_.add(std::move(state));
+  const auto nodes = simulation_.tree().ephemerals.find(txn.session);
+  if (nodes == simulation_.tree().ephemerals.end() || nodes->second.size() < 2) return;
+  world->violation(fmt::format("{} and {} are of one session", *nodes->second.begin(), *nodes->second.rbegin()));
+}
+
+Names GroupWorkload::nodes_of(const Client& client) const {
+  Names found;
+  for (const std::string& name : history_.now().members) {
+    if (name.starts_with(client.stem)) found.insert(name);
+  }
+  return found;
+}
+
+// --- zklocks that read them
+
+void GroupWorkload::start_wait(int number, int round) {
+  const std::string count = std::to_string(simulation_.random().between(0, clients_));
+  const bool least = simulation_.random().chance(0.5);
+  const Time bound = history_.draw_bound();
+  const IsGroupWanted is_wanted = [least, wanted = std::stoul(count)](const GroupState& state) {
+    return least ? state.members.size() >= wanted : state.members.size() <= wanted;
+  };
+  start(number, round,
+        {"wait", least ? "--at-least" : "--at-most", count, "-w", fmt::format("{}ms", bound / ms), kGroup}, {75},
+        [=, this](const Process& process) { history_.check_wait(process, is_wanted, bound); });
+}
+
+void GroupWorkload::start_list(int number, int round) {
+  start(number, round, {"list", kGroup}, {75}, [this](const Process& process) {
+    if (process.status == 0) return check_list(process);
+    history_.check_was(process, [](const GroupState& state) { return !state.exists; });
+  });
+}
+
+// It may leave out only those that were not there all the time.
+void GroupWorkload::check_list(const Process& process) const {
+  std::istringstream lines(process.printed);
+  Names listed;
+  for (std::string name; std::getline(lines, name); listed.insert(name)) history_.check_was(process, has_member(name));
+  for (const std::string& name : history_.now().members) {
+    if (!listed.contains(name)) history_.check_was(process, has_member(name, false));
+  }
+}
+
+void GroupWorkload::start_watch(int number, int round) {
+  Client& client = start(number, round, {"watch", kGroup}, {},
+                         [](const Process& process) { world->violation(process.name + " ends before its time"); });
+  client.watches = true;
+  client.until = world->now + simulation_.random().span(200 * second);
+}
+
+void GroupWorkload::read_lines(Client& client) {
+  const std::string& printed = client.process->printed;
+  for (size_t end = 0; (end = printed.find('\n', client.taken)) != std::string::npos; client.taken = end + 1) {
+    const bool joined = printed[client.taken] == '+';
+    const std::string name = printed.substr(client.taken + 1, end - client.taken - 1);
+    const bool fits = joined ? client.known.insert(name).second : client.known.erase(name) == 1;
+    if (!fits) world->violation(fmt::format("{} prints {} twice", client.process->name, name));
+    history_.check_was(*client.process, has_member(name, joined));
+  }
+}
+
+void GroupWorkload::each_second() {
+  for (auto& [number, client] : living_) {
+    if (client.watches) read_lines(client);
+    if (history_.is_settled(*client.process)) check_settled(client);
+    // One that has just begun does not take signals yet.
+    const bool is_new = world->now - client.process->started_at < kNoticed;
+    if (is_new || client.until == kNever || (!stopping_ && world->now < client.until)) continue;
+    client.process->send_signal(SIGTERM);
+    client.ended_at = std::min(client.ended_at, world->now);
+  }
+}
+
+void GroupWorkload::check_settled(const Client& client) const {
+  if (client.ended_at < world->now - kNoticed) world->violation(client.process->name + " does not end");
+  if (client.ended_at != kNever) return;
+  if (client.watches && client.known != history_.now().members) {
+    world->violation(client.process->name + " has printed other members than there are");
+  }
+  if (!client.stem.empty() && nodes_of(client).size() != 1) world->violation(client.process->name + " is no member");
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_group(Simulation& simulation) {
+  return std::make_unique<GroupWorkload>(simulation);
+}
+
+}  // namespace zklock::sim

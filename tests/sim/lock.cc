@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock run: exclusive, shared, slots, several locks, any of several, with and without a bound on the wait.
+//
+// Never two commands where the locks forbid it. Tokens of an exclusive lock grow. In calm, the first in line begins.
+// No contender sends transactions without a pause.
+#include "workloads.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr const char* kLocks[] = {"/locks/a", "/locks/b", "/locks/c"};
+constexpr const char* kSlots = "/locks/slots";
+constexpr int64_t kSlotCount = 2;
+constexpr uint64_t kMostTransactions = 8;  // a second, for each contender
+constexpr int kMostBusySeconds = 10;       // one after the other with more than that
+constexpr Time kPatience = 5 * second;     // in calm, until the first in line has begun
+
+// How a zklock uses locks.
+struct Plan {
+  std::vector<std::string> options;
+  std::vector<std::string> locks;
+  bool shared = false;
+  bool bounded = false;  // 75 is an answer
+};
+
+class LockWorkload : public Workload {
+ public:
+  explicit LockWorkload(Simulation& simulation);
+  void begin() override;
+  bool is_done() const override { return left_ == 0; }
+  void on_begin(const Command& command) override;
+  void each_second() override;
+
+ private:
+  struct Head {
+    std::string name;
+    Time since = 0;
+  };
+
+  Plan draw_plan();
+  void start(int contender, int round);
+  void on_end(const Process& process, int contender, int round);
+  void check_exclusion(const Command& command, const std::string& path) const;
+  void check_token(const Command& command, size_t index);
+  void check_head(const std::string& lock);
+  void check_rate();
+  const Plan& plan_of(const Process& process) const { return plans_.at(process.number); }
+
+  int contenders_;
+  int rounds_ = 4;  // each has so many at least
+  int64_t longest_work_;
+  bool plain_;  // one exclusive lock only: the most hand-overs
+  int left_ = 0;
+  uint64_t transactions_ = 0;  // up to the last second
+  int busy_seconds_ = 0;
+  std::map<int, Plan> plans_;  // by the number of the process
+  std::map<std::string, int64_t> last_tokens_;
+  std::map<std::string, Head> heads_;
+};
+
+LockWorkload::LockWorkload(Simulation& simulation) : Workload(simulation) {
+  constexpr int64_t kWorks[] = {20, 4000, 20000, 60000};  // ms
+  contenders_ = static_cast<int>(simulation.random().between(2, 8));
+  longest_work_ = simulation.random().one_of(kWorks);
+  plain_ = simulation.random().chance(0.4);
+}
+
+void LockWorkload::begin() {
+  left_ = contenders_;
+  for (int contender = 0; contender < contenders_; ++contender) start(contender, 0);
+}
+
+Plan LockWorkload::draw_plan() {
+  Random& random = simulation_.random();
+  if (plain_ || random.chance(0.3)) return {{}, {kLocks[0]}};
+  Plan plan;
+  switch (random.below(5)) {
+    case 0: plan = {{"--shared"}, {random.one_of(kLocks)}, true}; break;
+    case 1: plan = {{"--slots", std::to_string(kSlotCount)}, {kSlots}}; break;
+    case 2: plan = {{}, {kLocks[0], kLocks[1]}}; break;
+    case 3: plan = {{"--any"}, {std::begin(kLocks), std::end(kLocks)}}; break;
+    default: plan = {{}, {random.one_of(kLocks)}}; break;
+  }
+  if (random.chance(0.3)) {
+    plan.bounded = true;
+    plan.options.insert(plan.options.end(), {"-w", fmt::format("{}ms", random.between(1, 20000))});
+  }
+  return plan;
+}
+
+void LockWorkload::start(int contender, int round) {
+  simulation_.start_later([this, contender, round] {
+    const Plan plan = draw_plan();
+    std::vector<std::string> words = {"run"};
+    words.insert(words.end(), plan.options.begin(), plan.options.end());
+    words.insert(words.end(), plan.locks.begin(), plan.locks.end());
+    words.insert(words.end(), {"--", "/bin/true", std::to_string(simulation_.random().below(longest_work_))});
+    const Process& process =
+        simulation_.start_zklock(fmt::format("z{}.{}", contender, round), words,
+                                 [this, contender, round](Process& ended) { on_end(ended, contender, round); });
+    plans_[process.number] = plan;
+  });
+}
+
+void LockWorkload::on_end(const Process& process, int contender, int round) {
+  simulation_.check_status(process, plan_of(process).bounded ? std::vector<int>{75} : std::vector<int>{});
+  if (round + 1 < rounds_ || !simulation_.storms_over()) return start(contender, round + 1);
+  --left_;
+}
+
+void LockWorkload::on_begin(const Command& command) {
+  for (size_t index = 0; index < command.paths.size(); ++index) {
+    check_exclusion(command, command.paths[index]);
+    check_token(command, index);
+    if (!simulation_.tree().find(command.nodes[index])) {
+      world->violation(fmt::format("{} begins without its node {}", command.zklock->name, command.nodes[index]));
+    }
+  }
+}
+
+void LockWorkload::check_exclusion(const Command& command, const std::string& path) const {
+  int64_t with_it = 0;
+  for (const auto& other : commands->alive) {
+    if (std::find(other->paths.begin(), other->paths.end(), path) == other->paths.end()) continue;
+    ++with_it;
+    const bool share = plan_of(*command.zklock).shared && plan_of(*other->zklock).shared;
+    if (share || (path == kSlots && with_it < kSlotCount)) continue;
+    world->violation(
+        fmt::format("two commands at once under {}: {} and {}", path, other->zklock->name, command.zklock->name));
+  }
+}
+
+void LockWorkload::check_token(const Command& command, size_t index) {
+  if (plan_of(*command.zklock).shared || command.paths[index] == kSlots) return;
+  const int64_t token = std::atoll(command.tokens[index].c_str());
+  int64_t& last = last_tokens_[command.paths[index]];
+  if (token <= last) world->violation(fmt::format("{} has token {} after {}", command.zklock->name, token, last));
+  last = token;
+}
+
+void LockWorkload::each_second() {
+  for (const char* lock : kLocks) check_head(lock);
+  check_rate();
+}
+
+void LockWorkload::check_rate() {
+  const uint64_t before = std::exchange(transactions_, simulation_.ensemble().txns);
+  const uint64_t most = kMostTransactions * static_cast<uint64_t>(contenders_);
+  busy_seconds_ = transactions_ - before > most ? busy_seconds_ + 1 : 0;
+  if (busy_seconds_ > kMostBusySeconds)
+    world->violation(fmt::format("{} transactions in a second", transactions_ - before));
+}
+
+// The first in line does not stand there for long without a command, unless it waits for other locks or is alone to
+// decide.
+void LockWorkload::check_head(const std::string& lock) {
+  Head& head = heads_[lock];
+  const Node* const line = simulation_.tree().find(lock);
+  if (!plain_ || !simulation_.calm_for(20 * second) || !line || line->children.empty())
+    return static_cast<void>(head = {});
+  const auto number_of = [](const std::string& name) { return name.substr(name.size() - 10); };
+  const std::string first =
+      *std::min_element(line->children.begin(), line->children.end(),
+                        [&](const auto& a, const auto& b) { return number_of(a) < number_of(b); });
+  if (first != head.name) head = {first, world->now};
+  const Node& node = *simulation_.tree().find(lock + "/" + first);
+  const size_t at = node.data.find("\"pid\":");
+  if (at == std::string::npos) return;
+  const int pid = std::atoi(node.data.c_str() + at + 6);
+  const auto owner = std::find_if(world->processes().begin(), world->processes().end(),
+                                  [&](const auto& process) { return process->pid() == pid; });
+  const bool works = std::any_of(commands->alive.begin(), commands->alive.end(),
+                                 [&](const auto& command) { return command->nodes.front() == lock + "/" + first; });
+  if (works || owner == world->processes().end() || !(*owner)->lives()) head.since = world->now;
+  if (world->now - head.since <= kPatience) return;
+  world->violation(fmt::format("{} is the first in line and does not begin", (*owner)->name));
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_lock(Simulation& simulation) {
+  return std::make_unique<LockWorkload>(simulation);
+}
+
+}  // namespace zklock::sim

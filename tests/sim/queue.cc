@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// zklock queue push and zklock queue pull --follow with a command for each item.
+//
+// An item whose push has ended with 0 is in the queue once, is removed, and not before a command for it has completed.
+// No item is at work twice at a time, or at work after it was removed.
+#include "workloads.h"
+
+#include <cctype>
+#include <csignal>
+#include <map>
+#include <set>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr const char* kQueue = "/q";
+
+class QueueWorkload : public Workload {
+ public:
+  explicit QueueWorkload(Simulation& simulation);
+  void begin() override;
+  bool is_done() const override { return done_; }
+  void on_begin(const Command& command) override;
+  void on_completed(const Command& command) override { ++items_[command.item].completed; }
+  void on_commit(const Txn& txn) override;
+  void check_end() override;
+
+ private:
+  struct Item {
+    int created = 0;
+    int completed = 0;
+    bool pushed = false;  // its push has ended with 0
+    bool removed = false;
+  };
+
+  void start_consumer(int number, int round);
+  void on_consumer_end(const Process& process);
+  void start_pusher(int number);
+  void on_pushed(const Process& process, const std::vector<std::string>& items);
+  void on_removed(const std::string& text);
+  void stop_if_empty();
+
+  int consumers_;
+  int64_t longest_work_;
+  std::set<int> living_;                      // the consumers' numbers
+  std::map<std::string, Item> items_;         // by text
+  std::map<std::string, std::string> texts_;  // of items, by path
+  bool all_pushed_ = false;
+  bool stopping_ = false;
+  bool done_ = false;
+};
+
+QueueWorkload::QueueWorkload(Simulation& simulation) : Workload(simulation) {
+  constexpr int64_t kWorks[] = {20, 300, 1500};  // ms
+  consumers_ = static_cast<int>(simulation.random().between(1, 5));
+  longest_work_ = simulation.random().one_of(kWorks);
+}
+
+void QueueWorkload::begin() {
+  for (int number = 0; number < consumers_; ++number) start_consumer(number, 0);
+  world->in(1 * second, [this] { start_pusher(0); });
+}
+
+void QueueWorkload::start_consumer(int number, int round) {
+  if (stopping_) return;
+  Random& random = simulation_.random();
+  std::vector<std::string> words = {"queue", "pull", "--follow", "-I", "{}"};
+  if (random.chance(0.4)) words.insert(words.end(), {"-j", "3"});
+  words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}"});
+  living_.insert(number);
+  simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](Process& process) {
+    on_consumer_end(process);
+    living_.erase(number);
+    if (stopping_) return static_cast<void>(done_ = living_.empty());
+    simulation_.start_later([this, number, round] { start_consumer(number, round + 1); });
+  });
+}
+
+void QueueWorkload::on_consumer_end(const Process& process) {
+  simulation_.check_status(process, stopping_ ? std::vector<int>{128 + SIGTERM} : std::vector<int>{});
+  if (process.state == Process::State::ended && process.status == 0 && !stopping_) {
+    world->violation(process.name + " ends, though it follows");
+  }
+}
+
+void QueueWorkload::start_pusher(int number) {
+  Random& random = simulation_.random();
+  std::vector<std::string> items;
+  const int64_t count = random.chance(0.05) ? random.between(50, 300) : random.between(1, 12);
+  for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("i{}.{}", number, i));
+  const bool by_words = random.chance(0.5);
+  std::vector<std::string> words = {"queue", "push", kQueue};
+  if (by_words) words.insert(words.end(), items.begin(), items.end());
+  Process& process = simulation_.start_zklock(fmt::format("p{}", number), words, [this, items, number](Process& ended) {
+    on_pushed(ended, items);
+    if (!simulation_.storms_over() || number < 10) {
+      return simulation_.start_later([this, number] { start_pusher(number + 1); });
+    }
+    all_pushed_ = true;
+    stop_if_empty();
+  });
+  if (by_words) return;
+  for (const std::string& item : items) process.input += item + "\n";
+}
+
+void QueueWorkload::on_pushed(const Process& process, const std::vector<std::string>& items) {
+  simulation_.check_status(process);
+  const bool done = process.state == Process::State::ended && process.status == 0;
+  // If its session has expired, nobody can know whether what was not answered was carried out, and it says so.
+  const bool excused = process.said.find("may be in") != std::string::npos;
+  for (const std::string& text : items) {
+    Item& item = items_[text];
+    item.pushed = done;
+    if (excused) continue;
+    if (item.created > 1) world->violation(fmt::format("{} was pushed {} times", text, item.created));
+    if (done && item.created == 0) world->violation(text + " was pushed, and is not in the queue");
+  }
+}
+
+void QueueWorkload::on_commit(const Txn& txn) {
+  for (const Change& change : txn.changes) {
+    const bool is_item = change.data.size() > 1 && change.data[0] == 'i' && std::isdigit(change.data[1]) != 0;
+    if (change.kind == Change::Kind::create && is_item) {
+      texts_[change.path] = change.data;
+      ++items_[change.data].created;
+    }
+    const auto text = texts_.find(change.path);
+    if (change.kind == Change::Kind::remove && text != texts_.end()) on_removed(text->second);
+  }
+}
+
+void QueueWorkload::on_removed(const std::string& text) {
+  Item& item = items_[text];
+  item.removed = true;
+  if (item.completed == 0) world->violation(text + " was removed, and no command for it had completed");
+  world->in(0, [this] { stop_if_empty(); });
+}
+
+void QueueWorkload::stop_if_empty() {
+  if (!all_pushed_ || stopping_) return;
+  for (const auto& [text, item] : items_) {
+    if (item.pushed && !item.removed) return;
+  }
+  stopping_ = true;
+  world->in(5 * second, [this] {
+    for (const auto& process : world->processes()) {
+      if (process->lives()) process->send_signal(SIGTERM);
+    }
+    done_ = living_.empty();
+  });
+}
+
+void QueueWorkload::on_begin(const Command& command) {
+  const Item& item = items_[command.item];
+  if (item.removed && item.created == 1) world->violation(command.item + " is worked on after it was removed");
+  if (!simulation_.tree().find(command.nodes.front())) {
+    world->violation(fmt::format("{} begins without its claim", command.zklock->name));
+  }
+  for (const auto& other : commands->alive) {
+    if (other->nodes == command.nodes) world->violation(command.item + " is worked on twice at a time");
+  }
+}
+
+void QueueWorkload::check_end() {
+  for (const auto& [text, item] : items_) {
+    if (item.pushed && !item.removed) world->violation(text + " is still there");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_queue(Simulation& simulation) {
+  return std::make_unique<QueueWorkload>(simulation);
+}
+
+}  // namespace zklock::sim

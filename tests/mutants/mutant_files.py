@@ -27,7 +27,7 @@ import re
 import zlib
 from dataclasses import dataclass, replace
 
-KINDS = ("unit", "recipe", "bats", "model", "faults")
+KINDS = ("unit", "recipe", "bats", "model", "faults", "sim")
 NAME = re.compile(r"([\w-]+): (.*)")
 MARKED = re.compile(r"([^«»]*)«([^«»]*)»([^«»]*)")
 

@@ -24,7 +24,7 @@ class NamedTests:
         if kind == "bats":
             name, _, text = what.partition("/")
             return {path for path, title in self._bats_tests(name) if text.replace("\\", "") in title.replace("\\", "")}
-        path = f"tests/model/{what}_model.cc" if kind == "model" else "tests/faults/run"
+        path = {"model": f"tests/model/{what}_model.cc", "sim": f"tests/sim/{what}.cc"}.get(kind, "tests/faults/run")
         return {path} if os.path.exists(f"{self._root}/{path}") else set()
 
     @functools.cache

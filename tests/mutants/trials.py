@@ -6,6 +6,7 @@
     bats:NAME          a file of tests/bats, by its name without .bats; NAME/TEXT: the tests with TEXT in their names
     model:NAME         tests/model/NAME_model.cc
     faults:OPTION…     tests/faults/run
+    sim:NAME           a workload of tests/sim, up to its first violation or for 60 CPU seconds
 """
 
 import glob
@@ -58,6 +59,8 @@ class Trial:
             return ["bats", *(["-f", re.escape(text)] if text else []), *files]
         if kind == "model":
             return [f"{self._build}/tests/{what}_model", "--quick"]
+        if kind == "sim":
+            return [f"{self._build}/tests/sim", what, "--seeds", "100000", "--cpu", "60", "--stop"]
         if kind == "faults":
             return [f"{self._tree}/tests/faults/run", *what.split()]
         raise ValueError(f"unknown kind of test: '{test}'")

@@ -147,11 +147,14 @@ void Session::check_answers() {
   host::remark(fmt::format("zklock: {}; trying on\n", text));
 }
 
+bool Session::is_ready() const {
+  return expired() || (connected() && BootClock::now() >= client_->again_at());
+}
+
 void Session::ready(Deadline until) {
-  const auto must_pause = [this] { return connected() && BootClock::now() < client_->again_at(); };
-  while ((!connected() && !expired()) || must_pause()) {
+  while (!is_ready()) {
     if (left_until(until) == Duration::zero()) fail_timed_out();
-    turn(must_pause() ? std::min(until, client_->again_at()) : until);
+    turn(connected() ? std::min(until, client_->again_at()) : until);
   }
 }
 
@@ -179,7 +182,9 @@ void Session::ask_whether_local(const Call& call, Deadline until) {
 }
 
 bool Session::settle_connection(Deadline until) {
-  while (!given_up_ && !connected() && !expired() && left_until(until) > Duration::zero()) loop_.turn(until);
+  while (!given_up_ && !is_ready() && left_until(until) > Duration::zero()) {
+    loop_.turn(connected() ? std::min(until, client_->again_at()) : until);
+  }
   return !given_up_ && connected();
 }
 

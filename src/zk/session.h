@@ -121,6 +121,7 @@ class Session {
   [[noreturn]] void fail_insecure(const Link::TlsTrouble& trouble) const;
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
+  bool is_ready() const;
   void ask_whether_local(const Call& call, Deadline until);
   void make_chroot(const std::string& part, Deadline until);
   void note_connected();

@@ -214,12 +214,20 @@ def conformance(scope):
     """the simulated servers of tests/sim answer as real ones do, one and three; in `all`, sessions expire as there"""
     if not build("test", "conformance"):
         return False
-    # Their expiry is timed, which a busy machine upsets.
-    much = ["--sequences", "2000", "--expiry", "5"] if scope.mode == ALL else ["--sequences", "150"]
-    sandbox = ["scripts/zk-sandbox", "--tick", "200", "--java-property", "znode.container.checkIntervalMs=86400000"]
-    return all(succeeds([*sandbox, "--servers", servers, "--", "build/test/tests/conformance", "--tick", "200",
-                         *much, "--seed", str(scope.number + 1)])
-               for servers in ("1", "3"))
+    def holds(servers, *options, tick="2000"):
+        return succeeds(["scripts/zk-sandbox", "--servers", servers, "--tick", tick, "--java-property",
+                         "znode.container.checkIntervalMs=86400000", "--", "build/test/tests/conformance", "--tick", tick,
+                         "--seed", str(scope.number + 1), *options])
+    for servers in ("1", "3"):
+        sequences = "2000" if scope.mode == ALL else "150"
+        if not holds(servers, "--sequences", sequences):
+            # The real servers are late now and then.
+            if not holds(servers, "--sequences", sequences):
+                return False
+            note("flaky", [f"conformance on {servers} servers"])
+        if scope.mode == ALL and not holds(servers, "--sequences", "0", "--expiry", "5", tick="200"):
+            return False
+    return True
 
 
 def of_bats(scope):

@@ -68,7 +68,8 @@ void Link::record(const host::PollSet& set) {
   const short revents = set.seen(fd_);
   if (revents != 0 || has_unread_) client_.process(revents);
   note_state();
-  if (trying_ && (client_.is_moved() || BootClock::now() >= cut_at())) cut();
+  const bool moved = client_.state() == ClientState::connected && client_.is_moved();
+  if (trying_ && (moved || BootClock::now() >= cut_at())) cut();
 }
 
 // Where nothing else is sent. Also while answers are coming in: what matters is that we are heard.

@@ -18,7 +18,8 @@ enum Phase : uint8_t {
   waiting,     // GroupMember::wait_for_name
   looking,     // GroupMember::look
   in,
-  leaving,  // GroupMember::leave
+  leaving,     // GroupMember::leave
+  leave_lost,  // GroupMember::still_ours
   over,
 };
 
@@ -27,12 +28,17 @@ struct Member {
   uint8_t removed;  // its node, by somebody else
 };
 
+constexpr uint8_t kRobbed = 2;  // a value of State::wrong
+
 class Group {
  public:
-  enum class Mutant { none, no_look, stale, no_check, another, unseen };
-  static constexpr std::array kMutants = {"no look after a lost create", "sync instead of a quorum's word",
+  enum class Mutant { none, no_look, stale, no_check, another, unseen, by_name };
+  static constexpr std::array kMutants = {"no look after a lost create",
+                                          "sync instead of a quorum's word",
                                           "a node that is gone was removed by somebody",
-                                          "a name that is taken is another's", "a watch without a look"};
+                                          "a name that is taken is another's",
+                                          "a watch without a look",
+                                          "a removal whose answer was lost is sent again without a look"};
   struct State {
     Nodes<5> nodes;
     std::array<Member, 2> members;
@@ -55,6 +61,7 @@ class Group {
 
   const char* fault(const State& s) const {
     if (s.overflow) return "more nodes than the model has room for";
+    if (s.wrong == kRobbed) return "it removes the other's node";
     if (s.wrong) return "it says that it was removed, and its session was over";
     const bool twice = s.nodes.count_of(0) > 1 || s.nodes.count_of(1) > 1;
     return twice ? "it is a member twice" : nullptr;
@@ -77,6 +84,7 @@ class Group {
   bool is_deceived(const Member& member) const {
     return mutant_ == Mutant::no_check && (member.phase == in || member.phase == looking);
   }
+  static bool is_leaving(const Member& member) { return member.phase == leaving || member.phase == leave_lost; }
   static uint8_t bit(size_t who) { return static_cast<uint8_t>(1 << who); }
   static bool is_there(const State& s, size_t who) { return s.nodes.own(who) != kNoNode; }
 
@@ -118,7 +126,7 @@ class Group {
     }
     next = s;
     if (member.expired) {
-      next.members[who] = {static_cast<uint8_t>(member.phase == leaving ? over : joining), 0, 0};
+      next.members[who] = {static_cast<uint8_t>(is_leaving(member) ? over : joining), 0, 0};
       return out.move(next, who, "hears that its session is over");
     }
     if (member.phase == over) return;
@@ -156,6 +164,7 @@ class Group {
         if (!is_there(s, who)) go(s, who, looking, out, "is told by its watch that the node has changed");
         return;
       case leaving: return leave(s, who, out);
+      case leave_lost: return find_out(s, who, out);
       case over: return;
     }
   }
@@ -195,14 +204,29 @@ class Group {
     go(next, who, over, out, "says that it was removed");
   }
 
+  // The request has only the node's name. A name that is for one may be the other's by now; a number is never given
+  // again. Left out: an outsider removes the node and the other one takes the name in the moment before the request
+  // arrives. No request names the owner of what it deletes.
   static void leave(const State& s, size_t who, Steps<State>& out) {
     uint8_t ignored = 0;
     State done = s;
+    const bool robs = s.unique && !s.members[who].removed && !is_there(s, who) && s.nodes.count() > 0;
+    if (robs) done.wrong = kRobbed;
     done.nodes.remove(s.nodes.own(who), ignored);
     wake(done);
     go(done, who, over, out, "deletes its node");
-    lose(s, done, who, leaving, out);
-    State next = s;
+    lose(s, done, who, leave_lost, out);
+    run_out_of_time(s, who, out);
+  }
+
+  // Behind a barrier, so what it sent is done or never will be.
+  void find_out(const State& s, size_t who, Steps<State>& out) const {
+    const bool again = is_there(s, who) || mutant_ == Mutant::by_name;
+    go(s, who, again ? leaving : over, out, again ? "finds its node" : "finds no node of its own");
+    run_out_of_time(s, who, out);
+  }
+
+  static void run_out_of_time(State next, size_t who, Steps<State>& out) {
     next.nodes.leave_session(who);
     next.members[who].phase = over;
     out.chance(next, who, "has no time left and ends");

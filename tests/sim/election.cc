@@ -135,7 +135,7 @@ void Quorum::follow(Member& member, Member& leader) {
   later(member, options_.tick / 2, [this, &member] { half_tick(member); });
 }
 
-// A leader asks for a report in each half tick; whoever of both does not hear the other for sync_limit ticks gives up.
+// A leader asks for a report in each half tick; one that does not hear the other for sync_limit ticks gives up.
 void Quorum::half_tick(Member& member) {
   ++member.half_ticks;
   const bool leads = member.state == Member::State::leading;

@@ -35,7 +35,7 @@ class Ensemble : public Listener, public EnsembleCounters {
   void notice(int server) { quorum_.notice(server); }
   // All faults end, and servers that are down start.
   void heal() { quorum_.heal(); }
-  // It starts anew at another address; its old one is nobody's.
+  // Its process starts again at another address. No server listens at the old one.
   void move(int server);
 
   // Where the servers are now: "10.0.0.1:2181,10.0.0.2:2181".

@@ -107,7 +107,7 @@ void QueueWorkload::start_pusher(int number) {
 void QueueWorkload::on_pushed(const Process& process, const std::vector<std::string>& items) {
   simulation_.check_status(process);
   const bool done = process.state == Process::State::ended && process.status == 0;
-  // If its session has expired, nobody can know whether what was not answered was carried out, and it says so.
+  // If its session has expired, it cannot know whether what was not answered was carried out, and says so.
   const bool excused = process.said.find("may be in") != std::string::npos;
   for (const std::string& text : items) {
     Item& item = items_[text];

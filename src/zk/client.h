@@ -132,6 +132,7 @@ class Client {
 
   // See zk::Outstanding.
   Deadline last_sent() const { return outstanding_.last_sent(); }
+  Deadline last_answered_sent() const { return outstanding_.last_answered_sent(); }
   Deadline silent_since() const { return outstanding_.silent_since(wire_.progressed()); }
   std::optional<Stuck> stuck() const { return outstanding_.stuck(wire_.progressed()); }
   Deadline stuck_at() const { return outstanding_.stuck_at(wire_.progressed()); }

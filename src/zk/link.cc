@@ -79,13 +79,6 @@ void Link::be_heard() {
   if (BootClock::now() >= last + beat_of(client_.session_timeout())) client_.exists("/");
 }
 
-Deadline Link::proof_now() const {
-  const Deadline now = BootClock::now();
-  const Duration timeout = client_.session_timeout();
-  if (now >= begun_ + first_report_of(timeout)) return now;
-  return std::min(now, begun_ + timeout - fence_of(timeout));
-}
-
 // Whether we ourselves stood still for too long. Our server may then not have told its leader for long that we live,
 // and nothing but a new handshake tells it at once: neither a sync nor a transaction does.
 bool Link::was_silent() const {
@@ -139,13 +132,15 @@ void Link::note_state() {
   }
   // The leader has counted the handshake when it came by, which was after this.
   if (unconnected_since_ != kNever) {
-    heard_ = begun_ = handshake_since();
+    heard_ = handshake_since();
+    leader_.begin(heard_);
     if (connected_) connected_();
-    if (connected_) host::trace("heard", {{"since", begun_}});
+    if (connected_) host::trace("heard", {{"since", heard_}});
   }
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
   answers_ = client_.answers();
+  leader_.note_answer(client_.last_answered_sent(), BootClock::now(), client_.session_timeout());
   addresses_.note_answer();
   trouble_.reset();
 }

@@ -12,6 +12,7 @@
 #include "host/loop.h"
 #include "zk/addresses.h"
 #include "zk/client.h"
+#include "zk/last_heard.h"
 
 #include <functional>
 #include <optional>
@@ -33,8 +34,8 @@ class Link : public host::Source {
   // kNever while there is a session on a connection.
   Deadline unconnected_since() const { return unconnected_since_; }
 
-  // The moment that a proof sent now counts from: now, but for a while after a handshake (zk::first_report_of).
-  Deadline proof_now() const;
+  // See LastHeard.
+  Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
   // With whom TLS failed last, and how, or is not agreed on yet; nothing where it is, or a server has answered since.
   struct TlsTrouble {
@@ -74,7 +75,7 @@ class Link : public host::Source {
   uint64_t answers_ = 0;  // as far as they were counted here
   Deadline unconnected_since_ = BootClock::now();
   Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn
-  Deadline begun_{};  // when the attempt began that has led to the connection in use
+  LastHeard leader_;
 };
 
 // Another session, tried while ours cannot be taken up again. Servers that have lost their data refuse a client that

@@ -116,6 +116,7 @@ void Outstanding::note_sent(Request request, Deadline before) {
 
 void Outstanding::note_answer() {
   losses_.note_answer(requests_.front().request);
+  last_answered_sent_ = requests_.front().sent;
   drop_oldest();
 }
 

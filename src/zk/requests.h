@@ -119,6 +119,8 @@ class Outstanding {
   const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front().request; }
   // A moment before the last one was sent, through whichever connection.
   Deadline last_sent() const { return last_sent_; }
+  // The same for the last one that has its answer.
+  Deadline last_answered_sent() const { return last_answered_sent_; }
   // Since when the server owes us an answer and has sent nothing of one; kNever if nothing is outstanding.
   Deadline silent_since(Deadline progressed) const;
   // The oldest, if it has had no whole answer for the patience, however often it was sent, and nothing more of one is
@@ -143,6 +145,7 @@ class Outstanding {
   std::deque<SentRequest> requests_;
   Deadline last_answer_{};
   Deadline last_sent_{};
+  Deadline last_answered_sent_{};
   Losses losses_;
 };
 

@@ -61,11 +61,10 @@ constexpr Duration fence_of(Duration session_timeout) {
   return session_timeout * 2 / 3;
 }
 
-// From the beginning of a handshake, when the leader may have counted it, to the first report that names what we sent
-// behind it: the longest silence, half a tick, which is T/4 at most, and T/12 for what delays them. Until then no proof
-// counts as later than what the handshake is good for.
-constexpr Duration first_report_of(Duration session_timeout) {
-  return longest_silence_of(session_timeout) + session_timeout / 4 + session_timeout / 12;
+// From what our follower has heard to the report that names it: half a tick, which is T/4 at most, and T/24 for what
+// delays it.
+constexpr Duration longest_report_of(Duration session_timeout) {
+  return session_timeout / 4 + session_timeout / 24;
 }
 
 // From SIGTERM to SIGKILL for a command that is to end, where nothing else was asked for.

@@ -201,7 +201,7 @@ def sim(scope, *options):
     `all`, of other seeds in each commit, and for longer"""
     if not build("test", "sim"):
         return False
-    usual = ["--seeds", "25", "--cpu", "10"]
+    usual = ["--seeds", "50", "--cpu", "10"]
     if scope.mode == ALL:
         usual = ["--seeds", "100000", "--cpu", "300", "--first", str(int(changes.head()[:6], 16))]
     if options:

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h itself: all phases of
-// what zklock sends, of a follower's reports to its leader and of the leader's clock, and the cut at the worst moment.
-// Every request is taken for a proof here, though only the heartbeats among them are. And whether there is time to ask
-// a third server before the lease ends.
+// How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h and zk::LastHeard
+// themselves: all phases of what zklock sends, how long that is on its way, a follower's reports to its leader and the
+// leader's clock, and the cut at the worst moment. Every request is taken for a proof here, though only the heartbeats
+// among them are. And whether there is time to ask a third server before the lease ends.
+//
+// An answer comes at once when its request has arrived: the later zklock takes its follower for having heard of it, the
+// less it counts on that. A report reaches the leader at once, too. Where the leader's side stands still for a while,
+// the report and the proof's answer are held up in the same streams and pass each other: only another cut within that
+// moment would leave the leader with less than this says.
 //
 //   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
 //   server model_lease --mutant NAME | --mutants | --quick
 //                          with a mistake, which is to be found; all of them, 1 if one is not; a coarser grid
 //          model_lease --replay FILE... | --refuse FILE...     histories: lease_replay.h
 #include "lease_replay.h"
+#include "zk/last_heard.h"
 #include "zk/timing.h"
 
 #include <algorithm>
@@ -42,10 +48,10 @@ struct Protocol {
   Duration (*beat)(Duration) = zklock::zk::beat_of;
   Duration (*heartbeat)(Duration) = zklock::zk::heartbeat_of;
   Duration (*silence)(Duration) = zklock::zk::longest_silence_of;
-  Duration (*after_handshake)(Duration) = zklock::zk::longest_silence_of;  // from its start to the first request
   Duration (*fence)(Duration) = zklock::zk::fence_of;
   Duration (*before_grant)(Duration) = nullptr;  // between requests of a waiter, where that is something else
-  bool patient = true;                           // a proof soon after a handshake counts no more than that
+  bool patient = true;                           // a proof counts no more than what the leader has surely heard
+  bool counts_delays = true;  // what we know of our follower is only that a request is there when it is answered
   // How old the proof may be of what is granted by a list alone (ProtectedNode::look_again).
   Duration (*granted)(Duration) = zklock::zk::heartbeat_of;
   bool first_counts_from_grant = false;    // the first heartbeat, not from the proof
@@ -75,12 +81,9 @@ constexpr Duration eighth(Duration t) {
 constexpr Duration five_24ths(Duration t) {
   return zklock::zk::heartbeat_of(t) + t / 24;
 }
-constexpr Duration seven_24ths(Duration t) {
-  return zklock::zk::patience_of(t) + zklock::zk::beat_of(t);
-}
 
 Protocol real() {
-  return {"as it is"};
+  return Protocol{"as it is"};
 }
 
 std::vector<Protocol> mutants() {
@@ -91,11 +94,9 @@ std::vector<Protocol> mutants() {
   add("first-heartbeat-at-grant").before_grant = third;
   Protocol& seldom = add("heard-every-third");
   seldom.beat = seldom.silence = third;
-  // A handshake counts from its answer, which may be T/6 later than the leader has counted it.
-  add("no-read-after-handshake").after_handshake = seven_24ths;
-  add("pause-forgiven-after-handshake").after_handshake = half;
   add("pause-of-a-fifth").silence = fifth;
   add("proof-right-after-handshake").patient = false;
+  add("delays-forgotten").counts_delays = false;
   // What a busy machine needs, then, is on top of that.
   Protocol& unheard = add("heard-by-heartbeats-alone");
   unheard.beat = zklock::zk::heartbeat_of;
@@ -163,7 +164,7 @@ class Search {
   }
   // A waiter, at any moment after its connection was taken up again: its check, and the heartbeats behind that.
   Finding reconnected() {
-    from_handshake(5);
+    from_handshake(4);
     return finding_;
   }
   // A waiter on one connection for long; or an idle consumer, whose claim is that transaction.
@@ -173,13 +174,10 @@ class Search {
     for (const Units earlier : {usual, longest}) {
       for (Units before : {least_, usual, (usual + longest) / 2, longest}) {
         for (Units last = 1; last <= longest; last += step_) {
-          heard_.clear();
-          for (Units back = 6; back > 0; --back) heard_.push_back(-before - back * earlier);
-          heard_.push_back(-before);
-          heard_.push_back(0);
-          heard_.push_back(last);
-          prove(kNoHandshake);
-          heartbeats(kNoHandshake, 3);
+          requests_.clear();
+          for (Units back = 6; back > 0; --back) send(-before - back * earlier, 0);
+          send(-before, 0);
+          heard_from(kNoHandshake, 0, {0, last}, 2);
         }
       }
     }
@@ -187,13 +185,34 @@ class Search {
   }
 
  private:
+  struct Sent {
+    Units sent;
+    Units arrived;
+  };
+
   // At 0 the leader has counted it; its answer, and our first request, may come any time later.
   void from_handshake(int more) {
-    const Units latest = in_units(protocol_.after_handshake, ensemble_);
+    const Units latest = in_units(zklock::zk::longest_silence_of, ensemble_);
     for (Units first = 0; first <= latest; first += step_) {
-      heard_ = {first};
-      prove(0);
-      heartbeats(0, more);
+      requests_.clear();
+      heard_from(0, 0, {first}, more);
+    }
+  }
+
+  // The server answers one after the other, and each must be answered within the patience once it has its turn.
+  void send(Units at, Units delay) {
+    const Units turn = requests_.empty() ? at : std::max(at, requests_.back().arrived);
+    requests_.push_back({at, turn + delay});
+  }
+
+  // The requests at these moments, each at once or as late as is let through, and then as many heartbeats.
+  void heard_from(Units handshake, size_t next, const std::vector<Units>& moments, int more) {
+    if (next == moments.size()) return heartbeats(handshake, more);
+    for (const Units delay : {Units(0), in_units(zklock::zk::patience_of, ensemble_)}) {
+      send(moments[next], delay);
+      if (next + 1 == moments.size()) prove(handshake);
+      heard_from(handshake, next + 1, moments, more);
+      requests_.pop_back();
     }
   }
 
@@ -202,28 +221,38 @@ class Search {
     if (more == 0) return;
     const Units pause = protocol_.unseen ? in_units(protocol_.unseen, ensemble_) : 0;
     for (const Units gap : {least_, beat_, (beat_ + silence_) / 2, silence_ + pause}) {
-      heard_.push_back(heard_.back() + gap);
-      prove(handshake);
-      heartbeats(handshake, more - 1);
-      heard_.pop_back();
+      heard_from(handshake, 0, {requests_.back().sent + gap}, more - 1);
     }
   }
 
   void prove(Units handshake) {
+    heard_.clear();
+    for (const Sent& request : requests_) heard_.push_back(request.arrived);
+    const Units proof = counted(handshake);
     for (Units phase = 0; phase < ensemble_.report(); phase += step_) {
       const Units word = last_word(ensemble_, handshake, heard_, phase);
-      finding_.safe = std::min(finding_.safe, word + life_ - counted(handshake));
+      finding_.safe = std::min(finding_.safe, word + life_ - proof);
       ++finding_.cases;
     }
   }
 
-  // zk::Link::proof_now()
+  // zk::Link::proof_now(), when the last request was sent.
   Units counted(Units handshake) const {
-    const Units proof = heard_.back() + (protocol_.listed ? in_units(protocol_.listed, ensemble_) : 0);
-    if (handshake == kNoHandshake || !protocol_.patient) return proof;
-    if (proof >= handshake + in_units(zklock::zk::first_report_of, ensemble_)) return proof;
-    return std::min(proof, handshake + ensemble_.session - in_units(protocol_.fence, ensemble_));
+    const Units sent = requests_.back().sent;
+    const Units proof = sent + (protocol_.listed ? in_units(protocol_.listed, ensemble_) : 0);
+    if (!protocol_.patient) return proof;
+    zklock::zk::LastHeard leader;
+    if (handshake != kNoHandshake) leader.begin(moment(handshake));
+    for (const Sent& request : requests_) {
+      if (request.arrived > sent) break;
+      const Units arrived = protocol_.counts_delays ? request.arrived : request.sent;
+      leader.note_answer(moment(request.sent), moment(arrived), Duration(ensemble_.session));
+    }
+    return (leader.proof_at(moment(proof), Duration(ensemble_.session)) - moment(0)).count();
   }
+
+  // Never the clock's own zero.
+  static zklock::Deadline moment(Units at) { return zklock::Deadline(Duration(at - 2 * kNoHandshake)); }
 
   const Ensemble& ensemble_;
   const Protocol& protocol_;
@@ -232,7 +261,8 @@ class Search {
   Units beat_;
   Units silence_;
   Units least_;  // from a read of zk::Link's to the next heartbeat
-  std::vector<Units> heard_;
+  std::vector<Sent> requests_;
+  std::vector<Units> heard_;  // by our follower
   Finding finding_;
 };
 
@@ -276,6 +306,7 @@ bool check(const Protocol& protocol, Units step, bool print) {
     const Units again = Search(e, protocol, step).reconnected().safe;
     const bool fine = std::min({fresh, wait, again}) >= fence;
     safe &= fine;
+    if (!safe && !print) return false;
     if (!print) continue;
     std::printf("%8s %8.1f %8.1f %8.1f %8.1f %8.1f%s\n", e.name, parts(e, fresh), parts(e, wait), parts(e, again),
                 parts(e, wait), parts(e, fence), fine ? "" : "  UNSAFE");

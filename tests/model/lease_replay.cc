@@ -55,7 +55,7 @@ class Reader {
     if (asked_ == 0) return breach("a proof that nobody has asked for", event);
     if (sent > asked_) breach("a proof that counts from later than its question", event);
     if (fence > sent + zk::fence_of(timeout()).count()) breach("a fence later than 2T/3 from its proof", event);
-    const int64_t young = since_ + zk::first_report_of(timeout()).count();
+    const int64_t young = since_ + zk::longest_report_of(timeout()).count();
     if (sent < young && fence > since_ + timeout_) breach("a proof too soon after a handshake to count so much", event);
     answered_ = event.at;
     sent_ = std::max(sent_, sent);

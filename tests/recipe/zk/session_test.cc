@@ -359,10 +359,28 @@ TEST_F(SessionTest, ASlowHandshakeCountsFromItsBeginning) {
 TEST_F(SessionTest, AProofSoonAfterAHandshakeCountsNoMoreThanThat) {
   Session& session = open(options_for(server_, 10s));
   const Deadline connected = BootClock::now();
-  while (BootClock::now() < connected + session.timeout() * 5 / 12) loop_.turn(connected + session.timeout() * 5 / 12);
+  const Deadline unreported = connected + session.timeout() * 9 / 24;
+  while (BootClock::now() < unreported) loop_.turn(unreported);
   EXPECT_LE(session.proof_now(), connected + session.timeout() / 3);
   while (BootClock::now() < connected + session.timeout() * 3 / 5) loop_.turn(connected + session.timeout() * 3 / 5);
   EXPECT_GT(session.proof_now(), connected + session.timeout() / 2);
+}
+
+// Until then our follower may not have heard of us, and its report may have left us out.
+TEST_F(SessionTest, AfterASlowAnswerAProofCountsFromWhatTheLeaderHasSurelyHeard) {
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address(), 6s));
+  const Client& client = session.client();
+  const Deadline steady = BootClock::now() + session.timeout() * 3 / 4;
+  ASSERT_TRUE(eventually(loop_, [&] { return BootClock::now() > steady && client.silent_since() == kNever; }));
+  const Deadline before = client.last_answered_sent();
+  EXPECT_GE(session.proof_now(), BootClock::now() - 100ms);
+  proxy.set(FaultProxy::Mode::silent);
+  ASSERT_TRUE(eventually(loop_, [&] { return BootClock::now() > before + session.timeout() / 4; }));
+  proxy.set(FaultProxy::Mode::pass);
+  ASSERT_TRUE(eventually(loop_, [&] { return BootClock::now() > before + session.timeout() / 3 + 300ms; }));
+  EXPECT_EQ(client.connections(), 1U);
+  EXPECT_LE(session.proof_now(), before + session.timeout() / 3);
 }
 
 // B6: servers that have lost their data refuse a client that has seen more than they have, for ever.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zk/last_heard.h"
+
+#include "zk/timing.h"
+
+#include <algorithm>
+
+namespace zklock::zk {
+
+void LastHeard::begin(Deadline handshake) {
+  steady_from_ = kNever;
+  last_sent_ = {};
+  word_ = handshake;
+  recent_.clear();
+}
+
+void LastHeard::note_answer(Deadline sent, Deadline answered, Duration timeout) {
+  if (last_sent_ == Deadline{} || answered - last_sent_ > longest_silence_of(timeout)) {
+    steady_from_ = answered + longest_report_of(timeout);
+  }
+  last_sent_ = sent;
+  while (!recent_.empty() && recent_.front().answered + longest_report_of(timeout) <= answered) {
+    word_ = std::max(word_, recent_.front().sent);
+    recent_.pop_front();
+  }
+  // Leaving some out makes the word seem older than it is; so there are a few, however many answers come.
+  if (recent_.empty() || sent >= recent_.back().sent + timeout / 24) recent_.push_back({sent, answered});
+}
+
+Deadline LastHeard::proof_at(Deadline now, Duration timeout) const {
+  if (now >= steady_from_) return now;
+  Deadline word = word_;
+  for (const Answered& one : recent_) {
+    if (one.answered + longest_report_of(timeout) <= now) word = std::max(word, one.sent);
+  }
+  return std::min(now, word + timeout - fence_of(timeout));
+}
+
+}  // namespace zklock::zk

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the leader has heard of a session last, at least, as far as its client can tell: what the fence of a lock counts
+// on. The leader hears of it by a handshake, and by the reports of our follower, one in each half tick, of the sessions
+// that it has heard from. When a request has reached our follower is known only to lie between its sending and its
+// answer. ARCHITECTURE.md derives what follows from that ("Who is heard when"); tests/model/lease_model.cc runs this
+// class through all phases and delays.
+#pragma once
+
+#include "base/time.h"
+
+#include <deque>
+
+namespace zklock::zk {
+
+class LastHeard {
+ public:
+  // A handshake that the leader has counted at this moment or later; all connections before are forgotten.
+  void begin(Deadline handshake);
+  // A request was answered, the latest of those that are; `timeout` is T.
+  void note_answer(Deadline sent, Deadline answered, Duration timeout);
+  // The moment that a proof sent now counts from: now, as long as our follower has surely heard from us every T/6. Else
+  // no later than T/3 after the leader's last word of us, until a report names what came behind the gap.
+  Deadline proof_at(Deadline now, Duration timeout) const;
+
+ private:
+  struct Answered {
+    Deadline sent;
+    Deadline answered;
+  };
+
+  Deadline steady_from_{};       // a report has named us since the last gap
+  Deadline last_sent_{};         // of what was answered
+  Deadline word_{};              // the leader knows that we lived then
+  std::deque<Answered> recent_;  // may not be in a report yet; oldest first
+};
+
+}  // namespace zklock::zk

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// With a session timeout of 24 s: a longest silence is 4 s, a report is there after 7 s, a proof is good for 8 s behind
+// the leader's last word.
+#include "zk/last_heard.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::zk {
+namespace last_heard_test {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kTimeout = 24s;
+
+Deadline at(Duration moment) {
+  return Deadline(1000s + moment);
+}
+
+// What counts is how long after the handshake.
+Duration proof_at(const LastHeard& leader, Duration moment) {
+  return leader.proof_at(at(moment), kTimeout) - at(0s);
+}
+
+LastHeard after_handshake() {
+  LastHeard leader;
+  leader.begin(at(0s));
+  return leader;
+}
+
+void answer(LastHeard& leader, Duration sent, Duration answered) {
+  leader.note_answer(at(sent), at(answered), kTimeout);
+}
+
+// Requests that are answered at once, up to and with this moment.
+LastHeard heard_every_3_s_until(Duration last) {
+  LastHeard leader = after_handshake();
+  for (Duration sent = 3s; sent <= last; sent += 3s) answer(leader, sent, sent);
+  return leader;
+}
+
+TEST(LastHeard, AfterAHandshakeNothingCountsForLongerThanThat) {
+  const LastHeard leader = after_handshake();
+  EXPECT_EQ(proof_at(leader, 7s), 7s);
+  EXPECT_EQ(proof_at(leader, 30s), 8s);
+}
+
+TEST(LastHeard, AReportNamesWhatHasComeBehindTheHandshake) {
+  LastHeard leader = after_handshake();
+  answer(leader, 3s, 3s);
+  EXPECT_EQ(proof_at(leader, 9s), 8s);
+  EXPECT_EQ(proof_at(leader, 10s), 10s);
+}
+
+TEST(LastHeard, AProofCountsFullyWhileAllIsAnsweredSoon) {
+  EXPECT_EQ(proof_at(heard_every_3_s_until(30s), 32s), 32s);
+}
+
+TEST(LastHeard, AfterAnAnswerThatCameLateAProofCountsFromWhatIsSure) {
+  LastHeard leader = heard_every_3_s_until(30s);
+  answer(leader, 33s, 36s);
+  EXPECT_EQ(proof_at(leader, 36s), 27s + 8s);
+  EXPECT_EQ(proof_at(leader, 42s), 30s + 8s);
+  EXPECT_EQ(proof_at(leader, 43s), 43s);
+}
+
+TEST(LastHeard, WhereEveryAnswerIsLateTheProofsGoOnAllTheSame) {
+  LastHeard leader = heard_every_3_s_until(30s);
+  for (Duration sent = 33s; sent <= 60s; sent += 3s) answer(leader, sent, sent + 3s);
+  EXPECT_EQ(proof_at(leader, 63s), 51s + 8s);
+}
+
+TEST(LastHeard, AnotherHandshakeForgetsWhatWasBefore) {
+  LastHeard leader = heard_every_3_s_until(30s);
+  leader.begin(at(40s));
+  EXPECT_EQ(proof_at(leader, 60s), 48s);
+}
+
+}  // namespace last_heard_test
+}  // namespace zklock::zk

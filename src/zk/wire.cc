@@ -219,8 +219,8 @@ bool fits(std::string_view frame, const Request* oldest, bool with_auth) {
   if (!body.good()) return false;
   switch (number) {
     case kNotification: return is_event(body);
-    case kPing:
-    case kSetWatches: return true;
+    case kPing: return true;
+    case kSetWatches: return error == 0;  // the library does not look; without its watches nothing would wake us
     case kAuth: return with_auth;
   }
   if (!oldest || !is_servers(error)) return false;

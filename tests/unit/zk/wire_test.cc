@@ -82,6 +82,12 @@ TEST(Reply, PingNeedsNoRequestAndAuthCredentials) {
   EXPECT_TRUE(fits(answer(-115, "", -4), nullptr, true));
 }
 
+// The library takes watches for set whatever the answer. A server that throttles refuses them like any request.
+TEST(Reply, WatchesThatAreRefusedEndTheConnection) {
+  EXPECT_TRUE(fits(answer(0, "", -8), nullptr, false));
+  EXPECT_FALSE(fits(answer(-127, "", -8), nullptr, false));
+}
+
 TEST(Reply, NotificationHasTypeAndPath) {
   EXPECT_TRUE(fits(answer(0, number(4) + number(3) + text("/l"), -1), nullptr, false));
   EXPECT_FALSE(fits(answer(0, number(-1) + number(3) + text("/l"), -1), nullptr, false));

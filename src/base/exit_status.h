@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exit statuses that are zklock's own, one meaning each (sysexits where it has one). A command's own status
-// is passed through as it is; a status from this table always comes with one line on standard error, except for the
-// answer no of a program that was asked to print nothing.
+// The exit statuses of zklock itself, each with one meaning (the one of sysexits.h if it has one). zklock passes a
+// command's own status through unchanged. For each status from this table except `done`, zklock prints one line on
+// standard error. With -q, it prints none for `busy`, nor for `no` from `show` and `group list`.
 #pragma once
 
 namespace zklock {
@@ -10,14 +10,14 @@ enum class ExitStatus : int {
   done = 0,
   no = 1,                // the answer is no
   usage = 64,            // bad option, path or duration
-  bad_data = 65,         // an item too large, a path used for something else, a lock of another family
+  bad_data = 65,         // an item is too large, the path is used for something else, or the lock is of another family
   unavailable = 69,      // no server could be reached, or the session ended before there was a result
-  internal = 70,         // an error inside zklock, a counter used up
+  internal = 70,         // an error inside zklock, or a counter that is used up
   input_output = 74,     // standard input or output failed
-  busy = 75,             // not had in time (-E changes it)
+  busy = 75,             // not obtained in time (-E changes the status)
   lost = 76,             // the lock or claim was lost while the command ran; the command was stopped
-  refused = 77,          // authentication, ACL, whitelist
-  items_failed = 123,    // of many items of a queue some were not done (xargs has the same number)
+  refused = 77,          // refused by authentication, an ACL or the whitelist
+  items_failed = 123,    // some of the queue's items were not done (xargs has the same number)
   not_executable = 126,  // the command could not be executed
   not_found = 127,       // the command was not found
 };

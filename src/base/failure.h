@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type: this run of zklock is over. Thrown anywhere, caught in main.cc only (elsewhere a catch may
-// clean up and must rethrow; --restart goes on after a loss, group join lets its command run on, queue pull --follow
-// ends well by TERM, the probe of health reports what fails, and complete-path says nothing). What a caller can decide
-// on is a return value, not a Failure.
+// The only exception type: it ends this run of zklock. Any code may throw it, and main.cc reports it. A catch elsewhere
+// may clean up or add to the message, and must rethrow. A few places go on instead: `run --restart` after a loss,
+// `group join` while its command runs, and `queue pull --follow`, for which TERM is a good end. The probe of `health`
+// reports the failure, and `complete-path` prints nothing. A result that a caller can decide on is a return value, not
+// a Failure.
 #pragma once
 
 #include "base/exit_status.h"
@@ -15,10 +16,10 @@ namespace zklock {
 
 class Failure : public std::exception {
  public:
-  // `text` is one line without the leading "zklock: ": what was tried, on what, why it failed.
+  // `text` is one line without the leading "zklock: ". It says what was tried, on what, and why it failed.
   Failure(ExitStatus status, std::string text) : status_(status), text_(std::move(text)) {}
 
-  // Ended by a signal: zklock cleans up, prints nothing and dies of the same signal.
+  // Returns the Failure for an end by a signal: zklock cleans up, prints nothing and dies of the same signal.
   static Failure by_signal(int signal) {
     Failure failure(ExitStatus::internal, "");
     failure.signal_ = signal;

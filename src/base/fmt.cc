@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt's library in one file, for a program that carries it inside: Debian has it as a shared library only, and with
-// fmt's header-only form each file would compile it again. The templates are those that fmt/format.h declares extern.
+// The compiled part of the fmt library, in one file, for a static build. Debian has it as a shared library only, and
+// with fmt's header-only form each file would compile it again. The templates are those that fmt/format.h declares
+// extern.
 #include <fmt/format-inl.h>
 
 template FMT_API auto fmt::detail::thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound of a loop that looks again because another client was faster. Such a loop ends soon by itself, unless the
-// server gives the same answer each time: because a node that stays has the name that is wanted, for example.
+// Bounds a loop that tries again because another client was faster. Such a loop soon ends by itself, unless the server
+// gives the same answer each time. For example, a node that stays may have the wanted name.
 #pragma once
 
 #include "base/failure.h"
@@ -17,7 +17,7 @@ class Rounds {
   // `tried` is for the message: "cannot join /g".
   explicit Rounds(std::string_view tried) : tried_(tried) {}
 
-  // Counts one. Throws a Failure (69) when there have been too many.
+  // Counts one round. Throws a Failure (69) when there have been too many.
   void next() {
     if (++count_ < kMost) return;
     throw Failure(

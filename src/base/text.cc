@@ -30,7 +30,8 @@ Sequence sequence_of(unsigned char lead) {
   return {0, 0};
 }
 
-// The length of the valid character that `text` begins with, 0 if there is none, and the character.
+// Returns the length of the valid character that `text` begins with, and stores the character; returns 0 if there is
+// none.
 size_t take_character(std::string_view text, char32_t& character) {
   const auto [length, lowest] = sequence_of(static_cast<unsigned char>(text[0]));
   if (length == 0 || length > text.size()) return 0;
@@ -44,7 +45,7 @@ size_t take_character(std::string_view text, char32_t& character) {
   return character < lowest || surrogate || character > 0x10ffff ? 0 : length;
 }
 
-// Not by std::from_chars: what it needs for a double would have libm loaded at each start.
+// This does not use std::from_chars: for a double, that would load libm at each start.
 std::optional<double> finite_number(std::string_view text) {
   const std::string terminated(text);
   char* end = nullptr;
@@ -53,7 +54,7 @@ std::optional<double> finite_number(std::string_view text) {
   return all && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// Two letters that are swapped count as one edit, as any other slip of a finger does.
+// Two swapped letters count as one edit, like any other typing error.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
   std::iota(rows[0].begin(), rows[0].end(), 0);
@@ -69,7 +70,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
-// Takes no place on a screen, or changes the order of what stands around it: a text with it looks like another one.
+// Returns true if the character takes no space on a screen, or changes the order of the text around it. Such a
+// character makes one text look like another.
 bool is_unseen(char32_t character) {
   constexpr std::pair<char32_t, char32_t> kRanges[] = {
       {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},  {0x200b, 0x200f},
@@ -176,10 +178,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   const size_t dashes = std::min(word.find_first_not_of('-'), word.size());
   const size_t length = word.size() - dashes;
-  // Of two letters there is always one that has one of them.
+  // Nearly every word of one or two letters is similar to some candidate, so a guess would be worth nothing.
   if (length < 3 || length > kLongestGuessed || !is_letter(word[dashes])) return "";
   std::string best;
-  size_t best_distance = 1 + length / 3;  // a slip for every three letters
+  size_t best_distance = 1 + length / 3;  // one edit for every three letters
   for (const std::string& candidate : candidates) {
     const bool begun = candidate.starts_with(word);
     const size_t distance = begun ? 0 : edit_distance(word, candidate);

@@ -21,7 +21,7 @@ constexpr double kLongestSeconds = 100.0 * 365 * 86400;
 constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
     {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
 
-// The seconds of the unit that `text` begins with, which is cut off; the last unit may be left out.
+// Cuts the unit off the beginning of `text` and returns its seconds. The last unit may be missing.
 std::optional<double> take_unit(std::string_view& text) {
   if (text.empty()) return 1;
   for (const auto& [name, seconds] : kUnits) {
@@ -91,7 +91,7 @@ std::string format_duration(Duration span) {
 }
 
 std::string format_utc(int64_t milliseconds) {
-  // Not by gmtime, which reads /etc/localtime.
+  // This does not use gmtime, which reads /etc/localtime.
   constexpr int64_t kFirstSecond = -62'167'219'200;
   constexpr int64_t kLastSecond = 253'402'300'799;
   const std::chrono::seconds within(std::clamp(milliseconds / 1000, kFirstSecond, kLastSecond));

@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kPatience = 400ms;  // half a second with the start and the shell's own work
+constexpr Duration kPatience = 400ms;  // with the start and the shell's own work, half a second
 constexpr Duration kSession = 4s;
-constexpr std::string_view kFlags = "nsxqvrl0";  // letters that may stand before another one in a word
+constexpr std::string_view kFlags = "nsxqvrl0";  // flags that may stand before another letter in a word
 
-// The last value that `words` give the option: "-S X", "-vSX", "--servers X", "--servers=X".
+// Returns the last value that `words` give the option: "-S X", "-vSX", "--servers X", "--servers=X".
 Value value_in(const std::vector<std::string>& words, char letter, std::string_view name) {
   Value value;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -39,7 +39,7 @@ Value value_in(const std::vector<std::string>& words, char letter, std::string_v
   return value;
 }
 
-// To read it may take as long as somebody else likes, and takes what is in it.
+// Reading a pipe may block for ever, and consumes what is in it.
 bool is_pipe(const Value& given, const char* variable) {
   const char* value = std::getenv(variable);
   std::error_code error;
@@ -72,8 +72,9 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Of the children of `folder` those that a command about a lock, queue or group can name: not who stands in line, not
-// the insides of slots, of a queue or a group. A lock that --once-per was used with may have left only its mark.
+// Returns the children of `folder` that a command about a lock, queue or group can name. Contenders, and nodes inside
+// slots, a queue or a group, are left out. If --once-per was used, a lock may have left only its record of the last
+// success.
 std::vector<std::string> uses_among(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
   if (recipe::mark_of(mark) != recipe::PathMark::none) return {};
   if (folder != "/" && has(names, "leases") && has(names, "locks")) {
@@ -97,7 +98,7 @@ std::set<std::string> paths_below(const std::string& folder, const std::vector<s
   return paths;
 }
 
-// A value may be any node.
+// For a value every child counts, because any node may be one.
 std::set<std::string> ask(zk::Session& session, const std::string& folder, bool for_value, Deadline until) {
   session.open(until);
   const zk::Call list = session.client().children(folder);
@@ -121,13 +122,13 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, bool
     print(text);
     session.close();
   } catch (const Failure&) {
-    // To close a session on a silent server may take longer than somebody who types would wait.
+    // Closing a session on a silent server may take longer than a person who types would wait.
     std::_Exit(0);
   }
 }
 
-// Returns 0 within half a second, whatever happens, and says nothing of what goes wrong: there is no place for that
-// where a person types.
+// Returns 0 within half a second, whatever happens. It prints no message, because there is no place for one where a
+// person types.
 int complete_path(const Call& call) {
   const Deadline until = deadline_in(kPatience);
   const std::vector<std::string> prefixes = words_of(call.app);

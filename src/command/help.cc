@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock help: the commands by purpose, the help of one, and at a terminal its page of the manual.
+// zklock help: prints the commands by purpose, or the help of one; at a terminal it opens the manual page of that one.
 #include "command/cli/output.h"
 #include "command/subcommands.h"
 #include "host/terminal.h"
@@ -20,7 +20,7 @@ constexpr const char* kHelpFooter =
 
 constexpr const char* kMore = "More: zklock queue pull --help; zklock help queue pull (the manual); man zklock\n";
 
-// Pages that are about no command: zklock-recipes(7).
+// Manual pages that are about no command, like zklock-recipes(7).
 constexpr const char* kTopics[] = {"recipes", "compare", "protocol", "compatibility", "sandbox"};
 
 std::string topic_of(const std::vector<std::string>& words) {
@@ -34,7 +34,7 @@ const CLI::App& subcommand_of(const CLI::App& app, const std::string& name) {
   return *found.front();
 }
 
-// "zklock-queue", as its help's last line has it.
+// Returns "zklock-queue", which the last line of the help names.
 std::string page_of(const CLI::App& app) {
   constexpr std::string_view kHead = "Manual: ";
   const std::string footer = app.get_footer();
@@ -42,7 +42,7 @@ std::string page_of(const CLI::App& app) {
   return footer.substr(begin, footer.find('(', begin) - begin);
 }
 
-// Becomes man; returns where there is no such page here.
+// Replaces zklock by man; returns if there is no such page here.
 void open_page(const std::string& page, const host::Inherited& inherited) {
   if (host::succeeds(host::Program::find({"man", "-w", page}), inherited)) {
     host::become(host::Program::find({"man", page}), inherited);
@@ -64,7 +64,7 @@ int show_help(const Call& call) {
     try {
       open_page(page_of(*app), call.inherited);
     } catch (const Failure&) {
-      // Without man the text has to do.
+      // Without man, the help is printed instead.
     }
   }
   print(app == &root ? overview(root) + kMore : app->help());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all subcommands, and how the one that is named is started. Each adds its own options, in a function
-// that the header of its folder declares.
+// The table of all subcommands, and the start of the one that is named. Each subcommand adds its own options, in a
+// function that the header of its folder declares.
 #include "command/subcommands.h"
 
 #include "command/cli/output.h"
@@ -28,10 +28,10 @@ namespace {
 
 // --- the table
 
-// How a subcommand that does something is started.
+// How a subcommand is started; it has none if only those below it do something.
 struct Start {
   Execute execute;
-  GlobalOptions global;  // those behind the subcommand
+  GlobalOptions global;  // those after the subcommand
   std::optional<int> failure_status;
 };
 
@@ -41,9 +41,9 @@ struct Subcommand {
   const char* name;
   const char* help;
   AddOptions add;
-  const char* purpose = nullptr;  // under which the help shows it; "": it does not
+  const char* purpose = nullptr;  // its heading in the help; "": the help does not show it
   std::span<const Subcommand> below = {};
-  std::optional<int> failure_status = {};  // in place of every status of zklock's own
+  std::optional<int> failure_status = {};  // replaces every status of zklock's own
 };
 
 constexpr Subcommand kQueue[] = {
@@ -93,13 +93,13 @@ constexpr Subcommand kRoot[] = {
 
 constexpr Subcommand kHelp{"help", "List the commands, or show the manual of one", add_help, ""};
 
-// --- the options of the one that is named
+// --- the options of the subcommand that is named
 
 CLI::App& add(CLI::App& parent, const Subcommand& subcommand, Starts& starts) {
   CLI::App& app = *parent.add_subcommand(subcommand.name, subcommand.help);
-  app.allow_extras();  // words that are no options are left to it
+  app.allow_extras();  // the subcommand handles words that are no options
   if (subcommand.purpose) app.group(subcommand.purpose);
-  // One: else CLI11 would take an item called "push" for a subcommand.
+  // At most one, or CLI11 would take an item called "push" for a subcommand.
   if (!subcommand.below.empty()) app.require_subcommand(0, 1);
   Start& start = starts[&app];
   start.execute = subcommand.add(app, start.global);
@@ -108,8 +108,9 @@ CLI::App& add(CLI::App& parent, const Subcommand& subcommand, Starts& starts) {
   return app;
 }
 
-// To make all options of all subcommands would take longer than the rest of a start. So only the one that the first of
-// `words` names is added to `parent`; and where they name none all are, for the help and for a hint. Whether they did.
+// Adds to `parent` only the subcommand that the first of `words` names. Making all options of all subcommands would
+// take longer than the rest of a start. If it names none, adds all, for the help and for a hint. Returns whether it
+// names one.
 bool add_named(CLI::App& parent, std::span<const Subcommand> subcommands, std::span<const std::string> words,
                Starts& starts) {
   const auto is_named = [&](const Subcommand& one) { return !words.empty() && words.front() == one.name; };
@@ -129,14 +130,14 @@ constexpr const char* kExamples =
     "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
     "  zklock run -w 5m -c 'make && deploy' /locks/deploy\n";
 
-// For a zklock without a word.
+// Printed for a command line without words.
 constexpr const char* kBrief =
     "Usage: zklock COMMAND [OPTIONS] ...\n"
     "  zklock run /locks/nightly -- backup --all     # one at a time, on all hosts\n"
     "  zklock show -r /                              # who holds which lock\n"
     "zklock help lists the commands.\n";
 
-// -V, or "version" in the place of a command, on any level.
+// Returns whether the words are -V, or "version" in the place of a command, on any level.
 bool asks_for_version(std::span<const Subcommand> subcommands, std::span<const std::string> words) {
   if (words.empty()) return false;
   if (words.size() == 1) {
@@ -147,7 +148,7 @@ bool asks_for_version(std::span<const Subcommand> subcommands, std::span<const s
   return found != subcommands.end() && asks_for_version(found->below, words.subspan(1));
 }
 
-// "queue help pull" is "help queue pull".
+// Turns "queue help pull" into "help queue pull".
 Arguments with_help_first(Arguments arguments) {
   std::vector<std::string>& words = arguments.options;
   const bool parent = words.size() > 1 && (words[0] == "queue" || words[0] == "group" || words[0] == "value");
@@ -155,13 +156,14 @@ Arguments with_help_first(Arguments arguments) {
   return arguments;
 }
 
-// The innermost subcommand that was named, or the root.
+// Returns the innermost subcommand that was named, or the root.
 CLI::App& named(CLI::App& root) {
   const auto below = root.get_subcommands();
   return below.empty() ? root : named(*below.front());
 }
 
-// Of `app` and the subcommands named below it, down to the one that is started, which looks at its words itself.
+// Throws a Failure (64) for an unknown word or a missing command, from `app` down to the subcommand that is started,
+// which checks its words itself.
 void check_chosen(const CLI::App& app, const Starts& starts) {
   if (starts.contains(&app)) return;
   const auto rest = app.remaining();
@@ -194,13 +196,14 @@ void describe_root(CLI::App& root) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
-  // Static, so that it is not taken apart at zklock's end. A simulation (tests/sim) calls this several times.
+  // Static, because its destructor would take time, and main ends without it. A simulation (tests/sim) calls this
+  // several times.
   static std::deque<CLI::App> parsers;
   CLI::App& root =
       parsers.emplace_back("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
   describe_root(root);
   const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
-  // To make all options of all subcommands would take longer than the rest.
+  // This comes first, because making all options of all subcommands would take longer than the rest.
   if (asks_for_version(kRoot, arguments.options)) {
     print(version_text());
     return 0;
@@ -215,7 +218,7 @@ int run_command_line(int argc, char** argv, const host::Inherited& inherited, Ex
     add_global_options(root, global);
   }
   try {
-    // CLI11 takes them from the back.
+    // CLI11 takes the words from the back.
     root.parse(std::vector<std::string>(arguments.options.rbegin(), arguments.options.rend()));
   } catch (const CLI::CallForHelp&) {
     print(named(root).help());

@@ -18,14 +18,14 @@ namespace zklock::host {
 
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(5);  // with who reads at the other end
+constexpr Duration kPatience = std::chrono::seconds(5);  // with a reader at the other end
 
 Failure cannot_open(const std::string& name, int error) {
   const char* const reason = error == ENXIO ? "nobody reads it" : std::strerror(error);
   return {ExitStatus::usage, "cannot write to '" + printable(name) + "': " + reason};
 }
 
-// Nothing for other names.
+// Returns nothing for other names.
 std::optional<int> descriptor_of(const std::string& name) {
   constexpr std::string_view kFolder = "/dev/fd/";
   if (name == "-") return STDOUT_FILENO;
@@ -43,7 +43,7 @@ mode_t type_of(int fd) {
   return fstat(fd, &found) == 0 ? found.st_mode & S_IFMT : 0;
 }
 
-// Its last name is gone. Leaves errno as it is.
+// Returns whether the file has no name left. Leaves errno as it is.
 bool is_deleted(int fd) {
   struct stat found {};
   const int error = errno;
@@ -61,7 +61,7 @@ bool takes_something(int fd, Deadline until) {
 ssize_t write_some(int fd, std::string_view text) {
   const mode_t type = type_of(fd);
   if (type == S_IFSOCK) return send(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  // So much a pipe that takes something takes at once, also where O_NONBLOCK is not ours to set.
+  // A pipe that takes something takes this much at once, even if we may not set O_NONBLOCK on it.
   const size_t most = type == S_IFIFO || type == S_IFCHR ? PIPE_BUF : text.size();
   return ::write(fd, text.data(), std::min(text.size(), most));
 }
@@ -75,7 +75,7 @@ AppendedFile::AppendedFile(std::string name) : name_(std::move(name)) {
 
 void AppendedFile::open_named() {
   own_ = open_to_append(name_, 0);
-  // Not at once: where everybody may write, as in /tmp, nobody may make a file that is another one's already.
+  // In a folder like /tmp, the kernel refuses O_CREAT for a file of another user, so we try without it first.
   if (!own_ && errno == ENOENT) own_ = open_to_append(name_, O_CREAT);
   if (!own_) throw cannot_open(name_, errno);
 }
@@ -90,7 +90,7 @@ void AppendedFile::open_inherited(int number) {
   if (number > STDERR_FILENO) fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
-// By its name once more: meanwhile it may have been renamed, to make place for a new one.
+// Opens the file by its name again. It may have been renamed, to make place for a new one.
 Fd AppendedFile::reopened() const {
   if (inherited_ >= 0) return {};
   Fd now = open_to_append(name_, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file to which many programs append their lines at once, named at the start and written to at the end. "-" is
-// standard output, "/dev/fd/N" what the caller has opened as N.
+// A file to which many programs append their lines at the same time. It is named at the start and written to at the
+// end. "-" stands for standard output, and "/dev/fd/N" for the descriptor N that the caller has opened.
 #pragma once
 
 #include "host/fd.h"
@@ -12,14 +12,14 @@ namespace zklock::host {
 
 class AppendedFile {
  public:
-  // Opens it, or makes it. Commands that are started later do not get it, nor N but for standard output and error.
-  // Throws a Failure (64) that names it; a fifo that nobody reads is a failure too.
+  // Opens the file, or creates it. Commands that are started later do not inherit it, nor N unless that is a standard
+  // stream. Throws a Failure (64) that names the file if it cannot be written to, as a fifo that no process reads.
   explicit AppendedFile(std::string name);
 
-  // `line` in one write, where the file takes it in one: then lines of others stand before or behind it. What takes
-  // nothing, a pipe whose reader sleeps, is waited for for some seconds. Returns errno of what failed, 0 for nothing;
-  // a part of the line may have been written then. A file that cannot be opened again gets it all the same, unless
-  // nobody could read it there any more.
+  // Appends `line`, in one write if the file takes that, so that it stands whole between the lines of other programs.
+  // If the file takes nothing, as a pipe whose reader sleeps, waits for up to 5 seconds. Returns 0, or errno of what
+  // failed; then a part of the line may have been written. A file that cannot be opened again is still written to,
+  // unless it was deleted, so that no line in it could be read.
   int append(std::string_view line);
 
  private:
@@ -28,8 +28,8 @@ class AppendedFile {
   Fd reopened() const;
 
   std::string name_;
-  Fd own_;              // none where we may not open again what was inherited
-  int inherited_ = -1;  // its number; -1: it was opened by its name
+  Fd own_;              // the file as we opened it; none: `inherited_` is used
+  int inherited_ = -1;  // the caller's descriptor; -1: the file was opened by its name
 };
 
 }  // namespace zklock::host

@@ -9,9 +9,9 @@ namespace zklock::host {
 
 namespace {
 
-constexpr unsigned kMostDescriptors = 65536;  // where there is no limit
+constexpr unsigned kMostDescriptors = 65536;  // if there is no limit
 
-// One by one where the kernel has no call for it (5.9), or a filter of system calls denies that.
+// Closes them one by one if the kernel has no call for a range (before 5.9), or if a filter of system calls denies it.
 void close_from_to(unsigned first, unsigned last) {
   if (syscall(SYS_close_range, first, last, 0) == 0) return;
   const long most = sysconf(_SC_OPEN_MAX);

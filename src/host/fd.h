@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors: one that is closed when its owner goes, what a file or a folder says, and what is thrown where a system
-// call fails that does not fail in a sound process.
+// Descriptors: a class that closes its own when it is destroyed, and functions that read files and folders.
+// system_error() is for system calls that never fail in a sound process.
 #pragma once
 
 #include "base/failure.h"
@@ -40,14 +40,14 @@ class Fd {
   int number_ = -1;
 };
 
-// None, with errno, where that cannot be.
+// Opens a file. Returns none, with errno set, if that fails.
 inline Fd open_to_read(const std::string& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// All that there is to read in `file` from where it is, 16 MiB of it at most; "" where there is no file.
+// Returns what can be read from `file` from its present position on. Stops at 16 MiB. Returns "" if `file` is none.
 inline std::string content_of(const Fd& file) {
-  constexpr size_t kMost = 16 << 20;  // what stands in the place of /proc may have no end
+  constexpr size_t kMost = 16 << 20;  // a file that was mounted in place of /proc may have no end
   std::string content;
   char part[4096];
   for (ssize_t length = 0; content.size() < kMost && (length = ::read(file.get(), part, sizeof part)) > 0;) {
@@ -56,7 +56,7 @@ inline std::string content_of(const Fd& file) {
   return content;
 }
 
-// What an opened folder, which is closed, holds, "." and ".." among it; nothing where there is none.
+// Returns the names in an open folder, "." and ".." among them, and closes it. Returns nothing if `opened` is null.
 inline std::optional<std::vector<std::string>> names_in_opened(DIR* opened) {
   if (!opened) return std::nullopt;
   std::vector<std::string> names;
@@ -65,15 +65,15 @@ inline std::optional<std::vector<std::string>> names_in_opened(DIR* opened) {
   return names;
 }
 
-// The same of a folder by its name; nothing, with errno, where we may not look. Takes one descriptor.
+// Returns the same for a folder given by its name; nothing, with errno set, if we may not read it. Uses one descriptor.
 inline std::optional<std::vector<std::string>> names_in(const std::string& folder) {
   return names_in_opened(opendir(folder.c_str()));
 }
 
-// Of the caller's descriptors. Among those that are kept may be none (-1).
+// Closes all descriptors of the caller except `kept`, which may contain -1 (none).
 void close_all_but(std::vector<int> kept);
 
-// "what: the text of errno", exit status 70.
+// Returns a Failure (70) with the text "what: the text of errno".
 inline Failure system_error(const std::string& what) {
   const char* hint = errno == EMFILE ? ", see ulimit -n" : "";
   return {ExitStatus::internal, what + ": " + std::strerror(errno) + hint};

@@ -16,7 +16,7 @@ void Timer::set(Deadline moment) {
   moment_ = moment;
   itimerspec setting{};  // zero: disarmed
   if (moment != kNever) {
-    // Zero would disarm it, and a moment before the machine's start is as good as one just after.
+    // Zero would disarm the timer. A moment before the machine's start has the same effect as one just after it.
     const Duration since_boot = std::max(moment.time_since_epoch(), Duration(1));
     setting.it_value.tv_sec = std::chrono::floor<std::chrono::seconds>(since_boot).count();
     setting.it_value.tv_nsec = (since_boot % std::chrono::seconds(1)).count();

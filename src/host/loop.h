@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where zklock waits. A turn asks every source what it waits for, polls once, lets every source record
-// what has come, and only then lets them decide. Single-threaded; sources must outlive their time in the loop.
+// what has come, and only then lets them decide. The loop is single-threaded. A source must leave it before it is
+// destroyed.
 #pragma once
 
 #include "base/time.h"
@@ -11,13 +12,14 @@
 
 namespace zklock::host {
 
-// A moment to wake up at, as a descriptor to poll: on the clock that counts suspended time too, which the timeout of
-// poll() does not. After a suspend it is readable at once.
+// A moment to wake up at, as a descriptor to poll. Its clock counts suspended time too, which the timeout of poll()
+// does not. After a suspend, a timer that is due is readable at once.
 class Timer {
  public:
   Timer();
 
-  // Readable from `moment` on, until it is set again; never with kNever. One system call, none if nothing changes.
+  // Makes the descriptor readable from `moment` on, until the next set(); with kNever it never is. Makes one system
+  // call, or none if `moment` is unchanged.
   void set(Deadline moment);
   int fd() const { return fd_.get(); }
 
@@ -26,7 +28,7 @@ class Timer {
   Deadline moment_ = kNever;
 };
 
-// What one turn waits for and what it then found.
+// What one turn waits for, and what it has found.
 class PollSet {
  public:
   void watch(int fd, short events) { entries_.push_back({fd, events, 0}); }
@@ -42,11 +44,11 @@ class PollSet {
 class Source {
  public:
   virtual ~Source() = default;
-  // Says what it waits for.
+  // Adds what the source waits for to the set.
   virtual void arm(PollSet&) {}
-  // Reads and records what has come. Does not act, does not throw.
+  // Reads and records what has come. Does not act, and does not throw.
   virtual void record(const PollSet&) {}
-  // Acts on what was recorded, by any source. May throw a Failure, which ends the turn for whoever waits.
+  // Acts on what any source has recorded. May throw a Failure, which turn() passes on.
   virtual void decide() {}
 };
 
@@ -55,7 +57,7 @@ class Loop {
   void add(Source& source) { sources_.push_back(&source); }
   void remove(Source& source) { std::erase(sources_, &source); }
 
-  // Waits for the first event, at most until `until`.
+  // Waits for the first event, at most until `until`, and lets the sources record and decide.
   void turn(Deadline until);
 
  private:
@@ -63,7 +65,7 @@ class Loop {
   Timer timer_;
 };
 
-// A source's time in the loop as a scope.
+// Puts a source into the loop, and removes it at the end of the scope.
 class Attached {
  public:
   Attached(Loop& loop, Source& source) : loop_(loop), source_(source) { loop.add(source); }

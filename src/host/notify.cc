@@ -21,14 +21,14 @@ struct SocketName {
   socklen_t length = 0;
 };
 
-// "/path", or "@name" for one that is in no folder. Nothing for other kinds, and one that does not fit.
+// Reads "/path", or "@name" for an abstract socket. Returns nothing for other kinds, or if the name does not fit.
 std::optional<SocketName> socket_of(std::string_view text) {
   SocketName socket;
   if (text.empty() || text.size() >= sizeof socket.name.sun_path) return std::nullopt;
   if (text.front() != '/' && text.front() != '@') return std::nullopt;
   socket.name.sun_family = AF_UNIX;
   text.copy(socket.name.sun_path, text.size());
-  // Of an abstract name all that counts is part of it, so no NUL behind it.
+  // Every byte of an abstract name counts, so no NUL may follow it.
   const bool abstract = text.front() == '@';
   if (abstract) socket.name.sun_path[0] = '\0';
   socket.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size() + (abstract ? 0 : 1));
@@ -42,7 +42,7 @@ void notify_status(std::string_view text) {
   const auto manager = socket_of(variable ? variable : "");
   if (!manager) return;
   const Fd sending(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  // What was read from a node could add lines of its own to the message.
+  // Text from a node could otherwise add lines to the message.
   const std::string message = "STATUS=" + shorten(printable(text), kLongestStatus);
   static_cast<void>(sendto(sending.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                            reinterpret_cast<const sockaddr*>(&manager->name), manager->length));

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Functions rather than macros, which have names like "clear".
+// We use functions, because the macros have names like "clear".
 #define NCURSES_NOMACROS 1
 #include <ncurses.h>
 
@@ -17,7 +17,7 @@ namespace zklock::host {
 
 namespace {
 
-constexpr int kEscapeDelay = 25;  // ms within which the rest of an arrow key comes; by hand nobody types as fast
+constexpr int kEscapeDelay = 25;  // ms within which the rest of an arrow key comes; no person types that fast
 
 bool takes_something() {
   pollfd ready{STDOUT_FILENO, POLLOUT, 0};
@@ -68,12 +68,12 @@ std::optional<KeyPress> key_of(int code) {
 
 std::unique_ptr<Screen> Screen::open() {
   if (isatty(STDIN_FILENO) == 0 || !is_screen_output()) return nullptr;
-  // What is shown is UTF-8 whatever the caller's locale is called; glibc has this one inside.
+  // What is shown is UTF-8, whatever the caller's locale is. glibc contains this locale.
   std::setlocale(LC_CTYPE, "C.UTF-8");
   SCREEN* screen = newterm(nullptr, stdout, stdin);
   if (screen == nullptr) return nullptr;
   std::unique_ptr<Screen> opened(new Screen(display_of(STDOUT_FILENO).colours == Colours::on && has_colors()));
-  if (tigetstr("cup") == nullptr) return nullptr;  // it cannot put a line in its place
+  if (tigetstr("cup") == nullptr) return nullptr;  // it cannot move the cursor
   set_escdelay(kEscapeDelay);
   cbreak();
   noecho();
@@ -111,7 +111,7 @@ void Screen::show(const std::vector<ScreenLine>& lines) {
     if (line.bold) look |= A_BOLD;
     if (line.chosen) look |= A_REVERSE;
     wattr_set(stdscr, look, colours_ ? number_of(line.colour) : short{0}, nullptr);
-    // What the line before had too much of is here.
+    // The end of the line before stands here if that was too long.
     wmove(stdscr, row, 0);
     wclrtoeol(stdscr);
     waddstr(stdscr, line.text.c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A terminal's whole screen, by ncurses: lines that are shown, keys that are pressed. The terminal is as it was when
-// the Screen goes, whatever makes it go, unless zklock is killed by SIGKILL.
+// Shows lines on a terminal's whole screen and reads its keys, by ncurses. However the Screen ends, the terminal is
+// restored, unless zklock is killed by SIGKILL.
 #pragma once
 
 #include "host/terminal.h"
@@ -15,21 +15,22 @@ enum class Key { character, up, down, page_up, page_down, home, end, tab, enter,
 
 struct KeyPress {
   Key key;
-  char character = 0;  // a printable one of ASCII
+  char character = 0;  // printable ASCII, of Key::character
 };
 
 struct ScreenLine {
   std::string text;  // printable, UTF-8; what is too wide for the screen is cut
   Colour colour = Colour::none;
   bool bold = false;
-  bool chosen = false;  // where the cursor is
+  bool chosen = false;  // the cursor is on this line
 };
 
-// One at a time. Its signals are the caller's: SIGWINCH calls for resize(), SIGTSTP for stop(), which ncurses would do
-// itself.
+// There may be only one at a time. The caller handles the signals that ncurses would handle itself: it calls resize()
+// at SIGWINCH and stop() at SIGTSTP.
 class Screen {
  public:
-  // Nothing where standard input and output are no terminal, or none that ncurses knows how to write all over.
+  // Returns null if standard input or output is no terminal, or one on which ncurses cannot move the cursor. While a
+  // Screen is open, remarks are dropped.
   static std::unique_ptr<Screen> open();
   Screen(const Screen&) = delete;
   ~Screen();
@@ -37,14 +38,16 @@ class Screen {
   size_t rows() const;
   size_t columns() const;
 
-  // In place of what was shown. Dropped when the terminal takes nothing now, as after Ctrl-S: then is_behind().
+  // Replaces what was shown. If the terminal takes nothing now, as after Ctrl-S, the lines are dropped and is_behind()
+  // is true.
   void show(const std::vector<ScreenLine>& lines);
   bool is_behind() const { return behind_; }
 
-  // What has been typed, once standard input is readable. Does not wait, but for the rest of what an arrow sends.
+  // Returns what has been typed. To be called when standard input is readable. Waits only for the rest of what an arrow
+  // key sends.
   std::vector<KeyPress> keys();
 
-  // The window has another size.
+  // Adapts to the size of the window, which has changed.
   void resize();
   // Gives the terminal back, stops this process, and returns when it is continued.
   void stop();

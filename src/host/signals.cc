@@ -13,7 +13,7 @@ namespace zklock::host {
 
 namespace {
 
-// What zklock changes for itself, and whether it ignores it then.
+// The signals whose action zklock changes for itself, and whether it ignores them then.
 constexpr std::pair<int, bool> kDispositions[] = {{SIGCHLD, false}, {SIGPIPE, true}, {SIGXFSZ, true}};
 
 sighandler_t handler(bool ignored) {
@@ -35,12 +35,12 @@ sigset_t only(int signal) {
 
 bool reached_group(const signalfd_siginfo& info) {
   if (info.ssi_code == SI_USER) return info.ssi_pid == static_cast<uint32_t>(getpid());
-  // A terminal that goes away tells the session's leader alone, which zklock is under ssh -t or xterm -e.
+  // If a terminal goes away, only the session's leader gets SIGHUP. zklock is the leader under ssh -t or xterm -e.
   const bool leader_alone = info.ssi_signo == SIGHUP && getsid(0) == getpid();
   return info.ssi_code == SI_KERNEL && !leader_alone;
 }
 
-// By default it ends a program: not what stops, continues or tells of a window.
+// Returns whether the signal ends a program by default. The others stop it, continue it, or report a change.
 bool ends_by_default(int signal) {
   constexpr int kOthers[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
   return std::find(std::begin(kOthers), std::end(kOthers), signal) == std::end(kOthers);
@@ -52,8 +52,8 @@ Inherited Inherited::take_over() {
   Inherited found;
   for (int fd = 0; fd < 3; ++fd) {
     found.closed[fd] = fcntl(fd, F_GETFD) < 0;
-    // Opened in order, so each gets the lowest free number: its own. The wrong way round, so that reading from the one
-    // and writing to the other fails, as it would where nothing is.
+    // Each descriptor gets the lowest free number, which is its own. They are opened the wrong way round, so that
+    // reading from standard input and writing to the others fails, as with a closed descriptor.
     const int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (found.closed[fd] && open("/dev/null", way) != fd) std::abort();
   }
@@ -81,7 +81,7 @@ Signals::Signals() {
 
 void Signals::block(std::initializer_list<int> signals) {
   for (const int signal : signals) {
-    // A blocked signal is queued even if it is ignored, so an ignored one must stay open.
+    // A blocked signal is queued even if it is ignored, so an ignored one must not be blocked.
     if (!is_ignored(signal)) sigaddset(&taken_, signal);
   }
   sigprocmask(SIG_BLOCK, &taken_, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals as data: they are blocked, read from a signalfd in the loop, and kept until somebody takes them. Signals
-// that were ignored at the start stay ignored and never appear here. And what zklock was started with in that respect.
+// Signals as data: they are blocked, read from a signalfd in the loop, and kept until they are taken. Signals that were
+// ignored at the start stay ignored and never appear here.
 #pragma once
 
 #include "host/fd.h"
@@ -13,41 +13,42 @@
 
 namespace zklock::host {
 
-// What zklock was started with and the command must get: the signal mask, what happened to SIGCHLD, SIGPIPE and
-// SIGXFSZ, and which of the standard descriptors were closed.
+// What zklock was started with and must pass on to the command. This is the signal mask, how SIGCHLD, SIGPIPE and
+// SIGXFSZ were handled, and which of the standard descriptors were closed.
 struct Inherited {
   sigset_t mask;
   sigset_t ignored;     // of those three
   bool closed[3] = {};  // by descriptor number
 
-  // The first thing in main: records all that and sets it as zklock needs it: standard descriptors open (on
-  // /dev/null where they were closed, so that no socket of ours gets the number 2; to read or to write there fails with
-  // EBADF), SIGCHLD default (ignored, it would lose exit statuses), SIGPIPE and SIGXFSZ ignored (a write then fails
-  // with EPIPE or EFBIG).
+  // Records all that, and then sets it as zklock needs it. To be called first in main.
+  // Standard descriptors that were closed are opened on /dev/null, so that no socket of ours gets the number 2. Reading
+  // or writing them fails with EBADF. SIGCHLD gets its default action, because exit statuses would be lost if it were
+  // ignored. SIGPIPE and SIGXFSZ are ignored, so a write fails with EPIPE or EFBIG.
   static Inherited take_over();
 
-  // In a new child, between fork and exec: puts everything back.
+  // Puts everything back. To be called just before an exec, usually in a new child after the fork.
   void restore() const;
 };
 
 struct Arrival {
   int signal;
-  bool reached_group;        // from the terminal, or our own continue_group(): the command has it already
-  bool of_terminal = false;  // the kernel's: by a key, or because the terminal has gone away
+  bool reached_group;        // by the terminal or our own continue_group(): the command has it already
+  bool of_terminal = false;  // sent by the kernel: for a key, or because the terminal has gone away
 };
 
 class Signals : public Source {
  public:
-  // From now on the signals that would end zklock are recorded. Ctrl-Z still stops it.
+  // Records, from now on, the signals that would end zklock. Ctrl-Z still stops it. Throws a Failure (70) if there can
+  // be no signalfd.
   Signals();
   Signals(const Signals&) = delete;
-  // Ctrl-Z stops zklock again. The signals that end it stay blocked: what has come to its end is not ended once more.
+  // Lets Ctrl-Z stop zklock again. The signals that would end it stay blocked, because what they would end is over.
   ~Signals() { sigprocmask(SIG_SETMASK, &before_job_control_, nullptr); }
 
-  // Also those that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.
+  // Also records the signals that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.
   void take_job_control() { block({SIGTSTP, SIGCONT, SIGTTOU, SIGWINCH}); }
 
-  // The oldest signal that nobody has taken yet.
+  // Returns the oldest signal that was not taken yet, and removes it; nothing if there is none.
   std::optional<Arrival> take();
 
   void arm(PollSet& set) override { set.watch(fd_.get(), POLLIN); }
@@ -62,13 +63,14 @@ class Signals : public Source {
   std::deque<Arrival> arrived_;
 };
 
-// Which signals end what zklock waits for. All others change nothing.
+// Which signals end a wait. All others change nothing.
 enum class EndedBy {
-  usual,   // those that end a program by default; a window that was resized does not
+  usual,   // those that end a program by default; SIGWINCH, for example, does not
   people,  // is_ending()
 };
 
-// While it is in the loop, a signal ends whatever zklock waits for: thrown once, so that cleaning up can wait too.
+// While it is in the loop, a signal ends what zklock waits for. Failure::by_signal() is thrown only once, so that
+// cleaning up can wait too.
 class EndOnSignal : public Source {
  public:
   explicit EndOnSignal(Signals& signals, EndedBy ended_by = EndedBy::usual) : signals_(signals), ended_by_(ended_by) {}
@@ -80,8 +82,8 @@ class EndOnSignal : public Source {
   bool ended_ = false;
 };
 
-// While it is in the loop, the first signal is kept for whoever asks, so that what has begun can be finished; the
-// second one ends it.
+// While it is in the loop, it keeps the first signal for the caller, so that what has begun can be finished. The second
+// one ends the wait by Failure::by_signal(). Only signals that end a program by default count.
 class EndOnSecondSignal : public Source {
  public:
   explicit EndOnSecondSignal(Signals& signals) : signals_(signals) {}
@@ -93,28 +95,28 @@ class EndOnSecondSignal : public Source {
   int signal_ = 0;
 };
 
-// SIGCHLD as a descriptor to poll: some child has ended, was stopped or continued. Blocks the signal.
+// SIGCHLD as a descriptor to poll: a child has ended, was stopped, or was continued. The constructor blocks the signal.
 class ChildSignal {
  public:
   ChildSignal();
 
   int fd() const { return fd_.get(); }
-  // Takes what has come. Look at the children afterwards, not before.
+  // Reads what has come. Check the children after this call, not before.
   void drain() const;
 
  private:
   Fd fd_;
 };
 
-// SIGCONT for our process group, the command and its pipeline among it.
+// Sends SIGCONT to our process group, to which the command and its pipeline belong.
 inline void continue_group() {
   ::kill(0, SIGCONT);
 }
 
-// Dies of `signal` with its default action and without a core, as if zklock had never caught it.
+// Ends zklock by `signal` with its default action and without a core, as if zklock had never caught it.
 [[noreturn]] void die_of(int signal);
 
-// HUP, INT, QUIT, TERM or PIPE: the signals by which people and shells end a program.
+// Returns whether `signal` is HUP, INT, QUIT, TERM or PIPE, by which people and shells end a program.
 constexpr bool is_ending(int signal) {
   return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGPIPE;
 }

@@ -31,7 +31,7 @@ void StandardInput::record(const PollSet& set) {
   const ssize_t length = ::read(fd_, bytes_.data() + before, kPiece);
   bytes_.resize(before + (length > 0 ? static_cast<size_t>(length) : 0));
   count_ += static_cast<int64_t>(bytes_.size() - before);
-  // Whoever shares it may have been faster, or have set O_NONBLOCK.
+  // A process that shares the descriptor may have read before us, or have set O_NONBLOCK.
   if (length < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (length < 0) error_ = errno;
   ended_ = length <= 0;
@@ -61,7 +61,7 @@ size_t StandardOutput::write(std::string_view text) {
 }
 
 void StandardOutput::arm(PollSet& set) {
-  // Without events poll() still tells of a reader who is gone, and would do so again and again.
+  // Even without events, poll() reports that the reader is gone, and would do so again and again.
   if (!told_) set.watch(fd_, wanted_ ? POLLOUT : 0);
 }
 

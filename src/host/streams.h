@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard input and standard output of who must never be blocked by the other end. O_NONBLOCK is not set on them,
-// because others who have them open would get it too.
+// Standard input and standard output for code that the other end must never block. O_NONBLOCK is not set on them,
+// because other processes that have them open would get it too.
 #pragma once
 
 #include "host/fd.h"
@@ -14,24 +14,24 @@
 
 namespace zklock::host {
 
-// A descriptor that was inherited, read in the loop, and only after POLLIN. Whoever turns the loop, what was read stays
-// until it is taken.
+// Reads an inherited descriptor in the loop, and only after POLLIN. What was read stays until it is taken, even if
+// other code turns the loop.
 class StandardInput : public Source {
  public:
   explicit StandardInput(int fd);
 
-  // Whether the next turns read. At first they do not.
+  // Sets whether the next turns read. At first they do not, and after the end they never do.
   void want(bool wanted) { wanted_ = wanted && !ended_; }
   bool is_wanted() const { return wanted_; }
 
-  // What was read since the last time. While a piece is not taken, no more is read.
+  // Returns what was read since the last call. After 64 KiB that were not taken, no more is read.
   std::string take() { return std::exchange(bytes_, {}); }
-  bool is_dry() const { return dry_; }      // there was no more when it was last asked for
-  bool is_ended() const { return ended_; }  // and there will be no more
-  int error() const { return error_; }      // errno of a read that failed, which ends it; 0: none
+  bool is_dry() const { return dry_; }      // the last turn that could read found nothing
+  bool is_ended() const { return ended_; }  // nothing more will come
+  int error() const { return error_; }      // errno of the failed read that ended it; 0: none
 
   int64_t count() const { return count_; }               // bytes read
-  std::optional<int64_t> size() const { return size_; }  // of what there was to read in a regular file
+  std::optional<int64_t> size() const { return size_; }  // bytes left in a regular file at the start; else nothing
 
   void arm(PollSet& set) override;
   void record(const PollSet& set) override;
@@ -39,7 +39,7 @@ class StandardInput : public Source {
  private:
   static constexpr size_t kPiece = 64 * 1024;
 
-  // What nobody has taken yet, because whoever turns the loop waits for something else, is kept, and bounded.
+  // This bounds what is kept while other code turns the loop and takes nothing.
   bool reads() const { return wanted_ && bytes_.size() < kPiece; }
 
   int fd_;
@@ -52,15 +52,16 @@ class StandardInput : public Source {
   std::string bytes_;
 };
 
-// Written to only when it takes something, and no more than it takes at once. In the loop it notices a reader who goes.
+// Writes to standard output only when it takes something, and no more than it takes at once. In the loop, it ends the
+// wait by SIGPIPE if the reader goes away.
 class StandardOutput : public Source {
  public:
   StandardOutput();
 
-  // How much of `text` was taken: 0 if it takes nothing now. Throws a Failure: by SIGPIPE when nobody reads any more,
-  // 74 for other errors.
+  // Writes the beginning of `text` and returns how many bytes were taken: 0 if none are taken now. Throws a Failure: by
+  // SIGPIPE if the reader is gone, 74 for other errors.
   size_t write(std::string_view text);
-  // From now on a turn of the loop ends when it takes something again.
+  // With true, a turn of the loop ends when standard output takes something again.
   void want(bool wanted) { wanted_ = wanted; }
 
   void arm(PollSet& set) override;
@@ -68,16 +69,16 @@ class StandardOutput : public Source {
   void decide() override;
 
  private:
-  Fd own_;  // of a terminal; all else takes PIPE_BUF bytes after POLLOUT without blocking
+  Fd own_;  // for a terminal; all else takes PIPE_BUF bytes after POLLOUT without blocking
   int fd_;
-  bool is_socket_ = false;  // which can be asked not to block, for one call
+  bool is_socket_ = false;  // a socket can be asked not to block for one call
   bool wanted_ = false;
   bool broken_ = false;
-  bool told_ = false;  // that it is broken: once, so that cleaning up can wait
+  bool told_ = false;  // the Failure was thrown: only once, so that cleaning up can wait
 };
 
-// What `fd` writes to, opened once more for writing, so that O_NONBLOCK, which it has, is ours alone; none where we may
-// not.
+// Opens what `fd` writes to once more for writing, with an O_NONBLOCK that affects nothing but this descriptor. Returns
+// none, with errno set, if we may not.
 Fd open_for_us_alone(int fd);
 
 }  // namespace zklock::host

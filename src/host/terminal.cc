@@ -28,7 +28,7 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-// A terminal on which a line can be written over. Without TERM most can.
+// Returns whether `fd` is a terminal on which a line can be written over. If TERM is not set, most can.
 bool is_screen(int fd) {
   return isatty(fd) && variable("TERM") != "dumb";
 }
@@ -41,7 +41,8 @@ void write_all(std::string_view text) {
   }
 }
 
-// After POLLOUT a terminal may have room for one byte only, and others may fill a pipe before we do.
+// Opens standard error again, non-blocking, if it is a terminal or a pipe. After POLLOUT, a terminal may have room for
+// one byte only, and other processes may fill a pipe before we do.
 Fd own_error_output() {
   struct stat found {};
   if (!isatty(STDERR_FILENO) && (fstat(STDERR_FILENO, &found) != 0 || !S_ISFIFO(found.st_mode))) return {};
@@ -53,7 +54,7 @@ bool takes_something(int fd) {
   return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
 }
 
-// To somebody else's terminal, which we may not open: a byte is what it has room for.
+// Writes to another user's terminal, which we may not open. It may have room for only one byte at a time.
 void write_bytewise(std::string_view text) {
   for (; !text.empty() && takes_something(STDERR_FILENO); text.remove_prefix(1)) {
     if (write(STDERR_FILENO, text.data(), 1) != 1) return;
@@ -119,7 +120,7 @@ std::string ask(std::string_view question) {
   }
 }
 
-// Cut, so that it can be wiped again.
+// The text is cut to one row, because only that can be wiped again.
 void StatusLine::show(std::string_view text) {
   const size_t width = display_of(STDERR_FILENO).columns.value_or(0);
   remark(kWipe + shorten(text, (width > 1 ? width : kUsualWidth) - 2));

@@ -73,7 +73,7 @@ void set_traced_session(int64_t id) {
   the_trace().session = id;
 }
 
-// In one write: lines of others stand before or behind it.
+// Makes one write, so that the line stands whole between the lines of other processes.
 void write_trace(const char* event, std::initializer_list<TraceField> fields) {
   const Trace& trace = the_trace();
   std::string line =

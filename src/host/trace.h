@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What zklock does, as events, for who holds it against the models afterwards (tests/model/): a line of JSON each,
-// appended to the file that ZKLOCK_TRACE names. CONTRIBUTING.md lists them. Where nobody asks, a look at a flag.
+// Writes what zklock does as events, a line of JSON each, to the file that ZKLOCK_TRACE names. The tests check them
+// against the models afterwards (tests/model/). CONTRIBUTING.md lists the events. Without ZKLOCK_TRACE, a call only
+// reads a flag.
 #pragma once
 
 #include "base/time.h"
@@ -30,12 +31,13 @@ struct TraceField {
   Value value;
 };
 
-// From ZKLOCK_TRACE, before there are other processes of ours. Throws a Failure (64) for a file that cannot be opened.
+// Opens the file that ZKLOCK_TRACE names, if it is set. To be called before zklock has child processes. Throws a
+// Failure (64) if the file cannot be opened.
 void open_trace();
 bool is_traced();
-// In whose name all that follows happens.
+// Sets the session that all later events name.
 void set_traced_session(int64_t id);
-// What cannot be written is missing, and nothing else: tracing is never in the way.
+// Appends an event. If that fails, the event is left out without an error: tracing never disturbs zklock.
 void write_trace(const char* event, std::initializer_list<TraceField> fields);
 
 inline void trace(const char* event, std::initializer_list<TraceField> fields = {}) {

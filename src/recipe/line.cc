@@ -9,7 +9,7 @@ namespace zklock::recipe {
 
 namespace {
 
-// Nodes made by hand may have the same number: everybody must see the same order.
+// Nodes made by hand may have the same number. Every contender must see the same order, so the name decides then.
 std::vector<Contender> in_order(const std::vector<std::string>& names,
                                 std::optional<Contender> (*parse)(std::string_view)) {
   std::vector<Contender> line;

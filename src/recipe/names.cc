@@ -22,14 +22,14 @@ bool is_hex_id(std::string_view text) {
   return text.size() == kHexId && is_hex(text);
 }
 
-// Curator and zklock write hyphens into it, go-zookeeper does not.
+// Curator and zklock write hyphens into the id, go-zookeeper does not.
 bool is_protection(std::string_view id) {
   std::string hex(id);
   if (std::erase(hex, '-') > 0 && id.size() != kHexId + 4) return false;
   return is_hex_id(hex);
 }
 
-// The Java recipe writes it in decimal, and it may be negative; the C recipe writes 16 hexadecimal digits.
+// The Java recipe writes the session id in decimal, and it may be negative. The C recipe writes 16 hexadecimal digits.
 bool is_session(std::string_view id) {
   if (id.size() == 16 && is_hex(id)) return true;
   if (id.starts_with('-')) id.remove_prefix(1);
@@ -44,10 +44,10 @@ bool is_nothing(std::string_view id) {
   return id.empty();
 }
 
-// A name, up to its number.
+// The form of a name, up to its number.
 struct Form {
   std::string_view beginning;
-  bool (*is_id)(std::string_view);  // what is between the two
+  bool (*is_id)(std::string_view);  // for what is between the two
   std::string_view ending;
 };
 
@@ -66,8 +66,8 @@ struct ContenderForm {
 };
 
 // Curator reads only what follows the last "lock-", "__WRIT__" or "__READ__", and Kazoo only what is before the number.
-// WriteLock and the C recipe read the number behind the last "-", go-zookeeper that behind "lock-" or "__", and
-// zk-ruby's exclusive locker waits for every child with a lower number.
+// WriteLock and the C recipe read the number after the last "-". go-zookeeper reads that after "lock-" or "__". The
+// exclusive locker of zk-ruby waits for every child with a lower number.
 constexpr std::array<ContenderForm, 8> kContenders{{
     {{"_c_", is_protection, "-lock-"}, Family::standard, LockMode::exclusive},
     {{"_c_", is_protection, "-shared-lock-"}, Family::standard, LockMode::shared},
@@ -96,7 +96,7 @@ constexpr std::array<Maker, 7> kMakers{{
     {{"ballot", is_nothing, ""}, "zk-ruby's Election"},
 }};
 
-// Their names have no number.
+// The names of these nodes have no number.
 constexpr std::array<Maker, 2> kMakersWithoutNumber{{
     {{"", is_hex_id, ""}, "Kazoo's Semaphore"},
     {{"", is_hex_id, "__party__"}, "Kazoo's Party"},
@@ -107,7 +107,7 @@ struct Peer {
   std::string_view to_use;
 };
 
-// By the family. From its names alone, a Kazoo that was given the patterns cannot be told from one that was not.
+// The index is the family. The names do not show whether Kazoo was given the extra patterns.
 constexpr std::array<Peer, 3> kPeers{
     {{"standard", "leave out --peer"},
      {"curator-rw", "use --peer curator-rw"},
@@ -117,13 +117,13 @@ size_t digits_of(std::string_view name) {
   return name.size() - (name.find_last_not_of("0123456789") + 1);
 }
 
-// "%010d" of a negative number is a minus sign and at least nine digits, ten of them from -1000000000 on.
+// For a negative number, "%010d" gives a minus sign and at least nine digits, and ten digits from -1000000000 on.
 bool is_negative(std::string_view stem, size_t digits, int64_t number) {
   const bool sign = stem.ends_with("--") || stem.ends_with("__-");
   return sign && number > 0 && (digits == kSequenceDigits - 1 || number >= 1'000'000'000);
 }
 
-// Cuts the sequence number off `name`.
+// Cuts the sequence number off `name` and returns it.
 std::optional<int64_t> take_number(std::string_view& name) {
   const size_t digits = digits_of(name);
   const std::string_view stem = name.substr(0, name.size() - digits);
@@ -138,7 +138,7 @@ std::optional<int64_t> take_number(std::string_view& name) {
   return number;
 }
 
-// Whether there may be a number of the server's at its end, whatever stands before that.
+// True if the name may end in a number that the server gave, whatever stands before it.
 bool may_have_number(std::string_view name) {
   const size_t digits = digits_of(name);
   const bool sign = digits < name.size() && name[name.size() - digits - 1] == '-';

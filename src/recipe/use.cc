@@ -20,7 +20,7 @@ using zk::Answer;
 using zk::Code;
 using Paths = std::vector<std::string>;
 
-// They begin so whatever the version.
+// Marks of all versions begin like this.
 constexpr std::string_view kAnyQueue = "zklock queue ";
 constexpr std::string_view kAnyGroup = "zklock group ";
 
@@ -30,7 +30,7 @@ bool has(const Paths& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Others may have a child called "items", too. One that may not be read may be a queue.
+// Other programs may have a child called "items", too. A node that may not be read may be a queue.
 bool may_have_mark(const Answer& list) {
   return has(list.names, "items") || may_be_group(list.stat);
 }
@@ -51,14 +51,14 @@ std::string_view words_of(PathUse use) {
   return "";
 }
 
-// The sentence for each misuse.
+// Returns the message for each misuse.
 Failure in_use(std::string_view tried, std::string_view how, PathUse wanted,
                std::string_view advice = "choose another") {
   return {ExitStatus::bad_data,
           fmt::format("{}: the path is in use {}, not {}; {}", tried, how, words_of(wanted), advice)};
 }
 
-// The root first: of a chroot, that may be a queue too.
+// The list begins with the root, because that of a chroot may be a queue too.
 Paths above(const std::string& path) {
   Paths paths;
   for (std::string parent = zk::parent_of(path); !parent.empty(); parent = zk::parent_of(parent)) {
@@ -69,7 +69,7 @@ Paths above(const std::string& path) {
   return paths;
 }
 
-// Whether somebody who holds or waits is in the line; leftovers do neither.
+// Leftovers neither hold nor wait.
 bool is_used(zk::Session& session, const std::string& path, const std::vector<Contender>& line, Deadline until) {
   return !line.empty() && leftovers_in(session, path, line, until).size() < line.size();
 }
@@ -102,7 +102,7 @@ bool is_group(PathMark mark) {
   return mark != PathMark::none && !is_queue(mark);
 }
 
-// To some servers a container has an owner: this one.
+// Some servers give containers this owner.
 bool is_ephemeral(const zk::Stat& stat) {
   return stat.ephemeral_owner != 0 && stat.ephemeral_owner != std::numeric_limits<int64_t>::min();
 }
@@ -172,7 +172,7 @@ std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std
   return uses;
 }
 
-// A path for slots keeps the node for them when nobody has one.
+// A path for slots keeps the folder `leases` when no slot is taken, so the slots are listed too.
 void check_use(zk::Session& session, const std::string& path, const Answer& list, PathUse wanted,
                std::string_view tried, Deadline until) {
   const PathUse use = may_have_mark(list) ? use_of(list, session.read(path, until)) : PathUse::lock;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a path is used for, told by the data on its node and by the names below it, and where something new may be made.
-// Beneath the recipes: it is all that one of them knows of the others' nodes.
+// Determines what a path is used for, from the data on its node and the names below it, and where something new may be
+// made. The recipes build on this: it is all that one of them knows of the others' nodes.
 //
-// Whatever throws here throws a Failure (65) that says what was `tried` ("cannot take /l"), and what the session
-// throws.
+// If a function here throws, it throws a Failure (65) that says what was `tried` ("cannot take /l"), or what the
+// session throws.
 #pragma once
 
 #include "recipe/names.h"
@@ -18,20 +18,20 @@
 namespace zklock::recipe {
 
 enum class PathUse {
-  lock,   // or nothing
+  lock,   // or not in use
   slots,  // Curator's InterProcessSemaphoreV2
   queue,
   group,
 };
 
-// What zklock writes on the node of a queue, and of a group. Other programs' groups have what they like.
+// zklock writes these texts on the node of a queue, and of a group. Other programs' groups may have any data.
 inline constexpr std::string_view kQueueFormat = "zklock queue 1";
 inline constexpr std::string_view kKeptGroup = "zklock group 1";
-// A container: the server removes it some time after its last member has left.
+// The node is a container: the server removes it some time after its last member has left.
 inline constexpr std::string_view kPassingGroup = "zklock group 1, until its last member leaves";
 
 enum class PathMark {
-  none,  // nothing of zklock's
+  none,  // no mark of zklock's
   queue,
   newer_queue,  // in a form that this version does not know
   kept_group,
@@ -41,57 +41,63 @@ enum class PathMark {
 
 PathMark mark_of(std::string_view data);
 
-// Of zklock's, in whatever form.
+// True for a mark of zklock's, of any version.
 bool is_queue(PathMark mark);
 bool is_group(PathMark mark);
 
-// Whether a node with this Stat is somebody's as long as his session lives.
+// True if a node with this Stat is ephemeral, so that it lives as long as the session that owns it.
 bool is_ephemeral(const zk::Stat& stat);
 
-// True for a contender that never lets go, because its node is in no session: a backup may have been restored. Nobody
-// waits for it. Kazoo's locks may be persistent on purpose, so they count.
+// True for a contender's node that is in no session, so that it never goes by itself: a backup may have been restored.
+// No contender waits for it. Kazoo's locks may be persistent on purpose, so they are never leftovers.
 bool is_leftover(const Contender& contender, const zk::Stat& stat);
 
-// Returns the names of those in the `line` below `path`. Throws what the session throws; once that has expired, the
-// result means nothing.
+// Returns the names of the leftovers in the `line` below `path`. Throws what the session throws. If the session has
+// expired, the result means nothing.
 std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line,
                                    Deadline until);
 
-// Throws a Failure (65) if one of the children of `path`, `names`, belongs to a session of a program that would not
-// wait for zklock: says what was `tried`, and whose it is if that can be told. Reads the Stats of those that may, but
-// for the `harmless`, to which it adds what stays. True if it has asked the server.
+// Throws a Failure (65) if one of the children of `path`, `names`, is ephemeral and of a program that would not wait
+// for zklock. The message says what was `tried`, and which program it is if the name shows that. Reads the Stat of each
+// child that may be foreign, except for the `harmless`, to which it adds those that are persistent. Returns true if it
+// has asked the server.
 bool check_no_foreign(zk::Session& session, const std::string& path, const std::vector<std::string>& names,
                       std::set<std::string>& harmless, std::string_view tried, Deadline until);
-// The sentence for that.
+// Returns the message of that Failure.
 std::string foreign_text(std::string_view tried, const std::string& node);
 
-// Whether the data may be the mark of a group, from its length alone.
+// True if data of this length may be the mark of a group.
 bool may_be_group(const zk::Stat& stat);
 
-// What the children of a path without a mark show that it is used for, in words; nothing if it can be a group.
+// Returns in words what a path without a mark is used for, judging by its children's names; nothing if it can be a
+// group.
 std::optional<std::string> other_use(const std::vector<std::string>& names);
 
-// Queues, groups and the rest, from the lists of the paths' children: reads the data of those that may be either.
+// Returns for each path, given the lists of their children, whether it is a queue, a group or something else (`lock`).
+// Reads the data of those that may be a queue or a group.
 std::vector<PathUse> uses_of(zk::Session& session, const std::vector<std::string>& paths,
                              const std::vector<zk::Answer>& lists, Deadline until);
 
-// Throws where a path with that list of children is no lock, or not for slots, as `wanted`. It reads what the list
-// leaves open.
+// Throws if a path with that list of children is in use, but not as `wanted`: `lock` or `slots`. Reads what the list
+// leaves open. Throws a Failure (77) if the slots may not be listed.
 void check_use(zk::Session& session, const std::string& path, const zk::Answer& list, PathUse wanted,
                std::string_view tried, Deadline until);
 
-// Throws where what stands on a path's node says that it is no queue, or no group, as `wanted`.
+// Throws if the mark on a path's node shows that it is not a queue, or not a group, as `wanted`. A path without a mark
+// may be a group.
 void check_mark(PathMark mark, PathUse wanted, std::string_view tried);
-// The same from the names below one without a mark, that may be a group of another program.
+// Throws if the names below a path without a mark show that it is not a group of another program.
 void check_names_of_group(const std::vector<std::string>& names, std::string_view tried);
 
-// Before anything is made at `path`, or below it, where nothing is yet: what lies below a queue is the queue's own, and
-// a node that is called like a contender would be taken for one. (Nothing need be said of what lies below a contender
-// or a member: those are ephemeral, and the server refuses it.) Reads all nodes above it, at once. What may not be read
-// does not count. Returns also when the session has expired.
+// Throws if zklock must not make anything at `path`, or below it: because `path` contains a name of a contender, or
+// lies below a queue. A node with a contender's name would be taken for one, and what lies below a queue is the queue's
+// own. (Contenders and members need no check: they are ephemeral, so the server refuses children below them.) Call it
+// if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read. If
+// the session has expired, it returns although there may be a queue.
 void check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
 
-// The same where something may be already: asks nobody unless `path` has a name in it that nodes of queues have.
+// Does the same if there may be a node at `path` already. Asks the server only if `path` contains a name that a queue's
+// nodes have.
 void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
 
 }  // namespace zklock::recipe

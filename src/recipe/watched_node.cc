@@ -11,7 +11,7 @@ bool WatchedNode::look(Deadline until) {
     watch_ = std::make_shared<zk::WatchState>();
     Answer answer = ask(until);
     if (answer.code == Code::no_node && aspect_ != Aspect::stat) {
-      // What has failed has left no watch.
+      // The failed request has set no watch.
       answer = session_.exists(path_, until, watch_);
       if (answer.code == Code::ok) continue;
     }
@@ -22,8 +22,8 @@ bool WatchedNode::look(Deadline until) {
   }
 }
 
-// A session never sees an older state than it has seen before, whichever server it moves to; a new one may: hence its
-// sync.
+// A session never sees an older state than it has seen before, whichever server it moves to. A new session may, so its
+// first request follows a sync.
 Answer WatchedNode::ask(Deadline until) {
   const auto look = [this](zk::Client& client) {
     switch (aspect_) {

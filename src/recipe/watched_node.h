@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that is looked at and watched in one, so that no change is missed, whether it is there or not.
+// Reads a node and watches it in the same request, so that no change is missed, whether the node exists or not.
 #pragma once
 
 #include "zk/session.h"
@@ -10,14 +10,14 @@
 
 namespace zklock::recipe {
 
-// What a look asks for, and what a change of makes it stale. That the node comes or goes always does.
+// What look() reads, and so which changes make it stale. Creating or deleting the node always does.
 enum class Aspect {
-  stat,      // of its data; needs no permission
-  data,      // and its Stat
-  children,  // their names
+  stat,      // a change of the data; needs no permission
+  data,      // the data and its Stat
+  children,  // the names of the children
 };
 
-// When a look is due: at once, or kNever.
+// When the next look() is due: at once, or kNever.
 inline constexpr Deadline kAtOnce = Deadline();
 
 class WatchedNode {
@@ -26,17 +26,18 @@ class WatchedNode {
   WatchedNode(zk::Session& session, std::string path, Aspect aspect, std::string tried)
       : session_(session), path_(std::move(path)), aspect_(aspect), tried_(std::move(tried)) {}
 
-  // From when it returns on, no change is missed. False when the session has expired: what follows is then as before;
-  // open another one and look again. What was seen is never taken back, in the next session neither. Throws what the
-  // session throws, and a Failure (77) for what may not be read.
+  // Reads the node and sets the watch. No change after its return is missed, and it never shows an older state than an
+  // earlier look(), not even in a new session. Returns false if the session has expired: found() is then as before.
+  // Open another session and look again. Throws what the session throws, and a Failure (77) if the node may not be
+  // read.
   bool look(Deadline until);
-  // After look(): there may be a change, or the session is over.
+  // After look(): true if there may be a change, or the session is over.
   bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
   Deadline due() const { return is_stale() ? kAtOnce : kNever; }
 
-  // Likewise, of what was seen last.
+  // After look(): what was seen last.
   bool exists() const { return found_.code == zk::Code::ok; }
-  // With what was asked for.
+  // Contains what the Aspect asks for.
   const zk::Answer& found() const { return found_; }
 
  private:

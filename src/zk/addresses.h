@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of an ensemble's servers, and which of them is tried next: the first behind the one tried last that has
-// not failed since a server answered. Once all have failed, a round is over, and all may be tried again. Pure.
+// The addresses of an ensemble's servers, and which of them to try next: the next in the list that has not failed since
+// a server answered. When all have failed, a round is over and all may be tried again. This code is pure.
 #pragma once
 
 #include "zk/ensemble.h"
@@ -13,27 +13,29 @@ namespace zklock::zk {
 
 class Addresses {
  public:
-  // Numeric, at least one; they are tried in this order. One address may be there under several names.
+  // `servers` have numeric addresses. There is at least one, and they are tried in this order. An address may occur
+  // under several names.
   explicit Addresses(const std::vector<Server>& servers) { replace(servers); }
 
-  // These from now on. What is known of those that stay is kept, and those that are new are tried first.
+  // Replaces the servers. Servers that stay keep their state; new ones count as not failed, so they come before those
+  // that have failed. The current one stays current if it is still there and has not failed.
   void replace(const std::vector<Server>& servers);
   bool contains(const std::string& address) const;
 
-  // The one to be tried next.
+  // Returns the server to try next.
   const Server& current() const { return all_[current_].server; }
-  // The names and addresses that its certificate may be for.
+  // Returns the names and addresses that its certificate may be for.
   const std::vector<std::string>& names() const { return all_[current_].names; }
 
-  // This one has failed, or the connection to it was lost; lastingly, where no waiting heals that. Another one is the
-  // current one then. It need not be among them any more.
+  // Notes that the attempt or the connection to `address` failed; `lasting`: waiting does not help. If it was the
+  // current one, another one is current then. `address` may be one that replace() has removed.
   void note_failure(const std::string& address, bool lasting);
-  // Some server has answered: whatever failed may be tried again.
+  // Notes that some server has answered: all servers may be tried again.
   void note_answer();
 
-  // How often all have failed since a server answered.
+  // Returns how often all have failed since a server last answered.
   size_t rounds() const { return rounds_; }
-  // No waiting heals it, with none of them.
+  // Returns true if the last attempt to each of them failed in a lasting way.
   bool all_refuse() const;
 
  private:
@@ -42,7 +44,7 @@ class Addresses {
     std::string text;
     std::vector<std::string> names;
     bool failed = false;
-    bool refuses = false;  // lastingly, the last time that it was tried
+    bool refuses = false;  // the last attempt failed in a lasting way
   };
 
   Entry* find(const std::string& address);

@@ -7,9 +7,9 @@ namespace zklock::zk {
 
 namespace {
 
-// What servers answer to what they do not do for anybody, by their settings or by a rule of the tree.
+// Refusals by a server that hold for all clients, by its settings or by a rule of the tree.
 struct Refusal {
-  int number;  // the C client's, or Java's where it has none
+  int number;  // the C client's, or Java's if the C client has none
   ExitStatus status;
   const char* reason;
 };

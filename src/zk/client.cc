@@ -22,12 +22,12 @@ namespace zklock::zk {
 
 namespace {
 
-constexpr size_t kSequenceLength = 11;  // of the number that the server appends, at most
-constexpr int kMostAnswersAtOnce = 64;  // before the loop looks at the clock and at signals again
+constexpr size_t kSequenceLength = 11;  // the longest number that the server appends
+constexpr int kMostAnswersAtOnce = 64;  // then the loop checks the clock and signals again
 
-// What the library takes for the only server; its wire knows where it really connects to. Left to itself it would
-// try every second server of an even number (ZOOKEEPER-2466), and take a server that has only another port for the
-// same.
+// The library takes this for the only server; the wire knows the real one. With a list of its own, the library would
+// try only every second server of an even number (ZOOKEEPER-2466). It would also take servers that differ only in the
+// port for the same.
 constexpr const char* kAnyServer = "127.0.0.1:1";
 
 Code code_of(int number) {
@@ -49,13 +49,13 @@ Code code_of(int number) {
     case ZAUTHFAILED:
     case ZCLOSING:
     case ZSESSIONMOVED:  // is_moved()
-    case ZTHROTTLEDOP:   // not executed, but reading is the same way on
+    case ZTHROTTLEDOP:   // not executed, but callers find that out by reading, as for the others
       return Code::unknown;
   }
   return Code::unexpected;
 }
 
-// The library's word for all requests of a connection that it has lost; a server does not get to say these.
+// The library reports these for all requests of a lost connection. Wire lets no server report them.
 bool is_lost(int number) {
   return number == ZCONNECTIONLOSS || number == ZOPERATIONTIMEOUT;
 }
@@ -77,7 +77,8 @@ bool is_sequential(const Step& step) {
          (step.mode == CreateMode::persistent_sequential || step.mode == CreateMode::ephemeral_sequential);
 }
 
-// `made` takes the path of the node that a create has made; it may be empty. `written` takes the Stat behind a write.
+// `made` receives the path of the node that a create has made; it may be empty. `written` receives the Stat after a
+// write.
 void fill(zoo_op_t& operation, const Step& step, const char* path, const ACL_vector* acl, std::string& made,
           ::Stat& written) {
   const int size = static_cast<int>(step.data.size());
@@ -98,12 +99,12 @@ Stat stat_of(const ::Stat& stat) {
           stat.cversion, stat.numChildren, stat.dataLength, stat.pzxid,   stat.mzxid};
 }
 
-// What the library hands back with the answer to a request.
+// The library hands this back with the answer to a request.
 struct Completion {
   Client* client;
   Call call;
   NumberedWatch watch;
-  // The library writes to them until the answer is there.
+  // The library writes to these until the answer is there.
   std::vector<zoo_op_result_t> results = {};
   std::string made = {};
   ::Stat written = {};
@@ -115,7 +116,7 @@ std::string name_of_code(int number) {
   return fmt::format("{} ({})", zerror(number), number);
 }
 
-// What the library calls. They run inside interest(), process() and the library's close.
+// The library's callbacks. They run inside interest(), process() and the library's close.
 struct Completions {
   static std::unique_ptr<Completion> finish(int number, const void* data, const ::Stat* stat = nullptr) {
     std::unique_ptr<Completion> completion(static_cast<Completion*>(const_cast<void*>(data)));
@@ -133,14 +134,15 @@ struct Completions {
     if (path && std::string_view(path).starts_with(chroot)) completion.call->answer.path = path + chroot.size();
   }
 
-  // What the server does not know was not done; but behind it others were, so it is not sent again from here.
+  // A request that the server does not know was not carried out, but those sent after it were. So it counts as lost,
+  // and is not sent again from here.
   template <Feature feature>
   static void on_created(int number, const char* path, const ::Stat* stat, const void* data) {
     note_support(feature, support_of(number));
     take_path(*finish(number == ZUNIMPLEMENTED ? ZCONNECTIONLOSS : number, data, stat), path);
   }
 
-  // The Stat is still missing. It is asked for as the same request.
+  // The server has not sent the Stat, so this asks for it as part of the same request.
   static void on_created_plainly(int number, const char* path, const void* data) {
     Completion& completion = *static_cast<Completion*>(const_cast<void*>(data));
     if (number != ZOK || !path) return static_cast<void>(finish(number == ZOK ? ZRUNTIMEINCONSISTENCY : number, data));
@@ -153,7 +155,8 @@ struct Completions {
     client.outstanding_.note_sent({Op::exists, path, 0}, before);
   }
 
-  // A node that is gone already was made all the same: whoever cares looks for it.
+  // If the node is already gone, it was created all the same. So the answer is `unknown`, and the caller searches for
+  // the node.
   static void on_made_stat(int number, const ::Stat* stat, const void* data) {
     finish(number == ZNONODE ? ZCONNECTIONLOSS : number, data, stat);
   }
@@ -178,7 +181,7 @@ struct Completions {
 
   static void on_stat(int number, const ::Stat* stat, const void* data) {
     const auto completion = finish(number, data, stat);
-    // That there is no node can be watched, too.
+    // exists() sets a watch even if there is no node.
     if (number != ZOK && number != ZNONODE) completion->client->watches_.drop(completion->watch);
   }
 
@@ -209,7 +212,7 @@ Client::Client(const ClientOptions& options)
       wire_([this](std::string_view frame) { return is_good(frame); }, securer()) {
   show_library_log(options_.log);
   zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
-  // Nothing to shuffle, for which it would read random numbers.
+  // With one server there is nothing to shuffle, for which the library would read random numbers.
   zoo_deterministic_conn_order(1);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
   clientid_t resumed{options_.resumed.id, {}};
@@ -217,7 +220,7 @@ Client::Client(const ClientOptions& options)
   handle_ = zookeeper_init2(kAnyServer, Completions::on_session, static_cast<int>(timeout),
                             resumed.client_id == 0 ? nullptr : &resumed, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
-  // Else the library asks the resolver again at every turn, and stops pinging while that fails.
+  // Otherwise the library asks the resolver again at every turn, and stops pinging while that fails.
   zoo_set_servers_resolution_delay(handle_, -1);
   const std::string& secret = options_.credentials.secret;
   if (secret.empty()) return;
@@ -237,7 +240,7 @@ void Client::aim(const Server& server, const std::vector<std::string>& names) {
 
 Client::~Client() {
   cork(false);
-  // Who has owed an answer for so long would have us wait for that to the close, too.
+  // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
   if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(fd_);
   const WireScope scope(wire_);
@@ -248,8 +251,8 @@ const char* Client::version() {
   return ZOO_VERSION;
 }
 
-// The library writes each request to the socket at once, its length alone. Corked, those that are asked for in a row
-// go together, which spares us and the server packets and wake-ups.
+// The library writes each request to the socket at once, and its length separately. While the socket is corked,
+// requests that are made in a row are sent together, which saves packets and wake-ups here and on the server.
 void Client::cork(bool corked) {
   if (corked == corked_ || fd_ < 0) return;
   const int value = corked;
@@ -285,7 +288,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   return call;
 }
 
-// Of a connection's loss all learn one after the other, but only the first had its turn.
+// If a connection is lost, the library reports that for each of its requests, but it was only the first one's turn.
 void Client::note_answer(int number) {
   const Code code = code_of(number);
   turned_away_ |= number == kTurnedAway;
@@ -375,7 +378,7 @@ Call Client::check(const std::vector<std::string>& paths) {
 
 Call Client::transact(const std::vector<Step>& steps) {
   Request request{Op::check, steps.empty() ? "" : full(steps.front().path)};
-  size_t last = steps.size();  // of the sequential creates
+  size_t last = steps.size();  // the index of the last sequential create; steps.size(): none
   for (const Step& step : steps) {
     if (is_sequential(step)) last = request.steps.size();
     if (step.kind != Op::check) request.op = Op::transaction;
@@ -404,10 +407,11 @@ Client::Interest Client::interest() {
   int fd = -1;
   int wanted = 0;
   timeval within{};
-  // What it puts out is garbage if it fails: a closed descriptor, or nothing at all.
+  // If it fails, what it returns is garbage: a closed descriptor, or nothing at all.
   fd_ = -1;
   if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
-  // It wants a pause behind the only server that it knows of. When to try again is decided by zk::Link.
+  // The first call may only ask for a pause after the only server that the library knows. zk::Link decides when to try
+  // again.
   if (fd < 0 && zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   if (fd < 0) return {};
   fd_ = fd;
@@ -417,7 +421,7 @@ Client::Interest Client::interest() {
   return {fd, wire_.events(static_cast<short>(events)), wire_.has_unread() ? Duration::zero() : pause};
 }
 
-// The first of a connection is the handshake.
+// The first frame of a connection is the handshake.
 bool Client::is_good(std::string_view frame) const {
   const bool good = state() == ClientState::connected ? fits(frame, outstanding_.oldest(), bool(options_.credentials))
                                                       : is_handshake(frame, session_id() != 0);
@@ -431,7 +435,7 @@ void Client::process(short revents) {
   const bool broken = revents & (POLLHUP | POLLERR);
   const bool readable = revents & POLLIN || broken || wire_.has_unread();
   int events = (readable ? ZOOKEEPER_READ : 0) | (revents & POLLOUT || broken ? ZOOKEEPER_WRITE : 0);
-  // One call takes one answer.
+  // Each call takes one answer.
   for (int n = 0; n < kMostAnswersAtOnce && zookeeper_process(handle_, events) == ZOK; ++n) {
     if (state() != ClientState::connected) return;
     events = ZOOKEEPER_READ;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One handle of the ZooKeeper C client, single-threaded, with its traps closed; the only place that knows the
-// library. Passive: it does nothing until it is told whom to connect to and is driven (aim() it, arm it with
-// interest(), feed it with process()), its callbacks only record. It never retries and never waits. Paths are below the
-// chroot and already checked.
+// One handle of the ZooKeeper C client, single-threaded, which avoids the client's pitfalls. Only this code knows the
+// library. A Client is passive: its callbacks only record, and it never retries or waits. Its user says where to
+// connect (aim()), polls for what interest() returns, and calls process(). Paths are below the chroot and have been
+// checked.
 #pragma once
 
 #include "base/time.h"
@@ -24,7 +24,7 @@ struct _zhandle;
 
 namespace zklock::zk {
 
-// A session that is there already; see zk/session_page.h.
+// A session that exists already; see zk/session_page.h.
 struct SessionKey {
   int64_t id = 0;  // 0: none
   std::array<char, 16> password{};
@@ -32,74 +32,75 @@ struct SessionKey {
 
 struct ClientOptions {
   std::string chroot;        // "" or "/a/b"
-  Duration session_timeout;  // asked for; see session_timeout() for what was granted
+  Duration session_timeout;  // requested; session_timeout() returns what was granted
   Credentials credentials;
-  Acl acl = Acl::open;  // of every node made
-  bool log = false;     // the library's warnings on standard error
-  // What is sent again within it after a lost connection goes on being in vain; see stuck().
+  Acl acl = Acl::open;  // of every node that it creates
+  bool log = false;     // print the library's warnings on standard error
+  // A request without an answer for this long is stuck, even if it is sent again after a lost connection; see stuck().
   Duration patience = std::chrono::seconds(15);
-  SessionKey resumed = {};                         // to be taken up instead of a new one
-  std::shared_ptr<const host::Tls> tls = nullptr;  // nothing is sent without it then
+  SessionKey resumed = {};                         // the session to resume instead of a new one
+  std::shared_ptr<const host::Tls> tls = nullptr;  // if set, nothing is sent without TLS
 };
 
 enum class ClientState {
-  unconnected,  // no socket
-  connecting,   // a socket, no session on it yet
+  unconnected,  // there is no socket
+  connecting,   // there is a socket, but no session on it yet
   connected,
-  expired,      // for good
-  auth_failed,  // for good
+  expired,      // final
+  auth_failed,  // final
 };
 
 class Client {
  public:
   explicit Client(const ClientOptions& options);
   Client(const Client&) = delete;
-  // Closes the session where it is connected (the server then drops its ephemerals), else leaves it to expire. Drain
-  // first: with more than two answers outstanding the library's close may be lost. May block: 1.5 s on a silent server.
+  // Closes the session if it is connected, so the servers delete its ephemerals; otherwise leaves it to expire. Wait
+  // for the answers first: with more than two outstanding, the library's close may be lost. It may block, for 1.5 s if
+  // the server is silent.
   ~Client();
 
-  // The library's, as in "3.8.0".
+  // Returns the library's version, such as "3.8.0".
   static const char* version();
 
-  // Requests; answers come in the order of sending. Ask for them only while connected: else they are answered at once
-  // with `unknown` or `expired`. One too large for the server throws a Failure (65) instead of costing the connection.
-  // A server without containers gets a persistent node in place of one; see zk::Feature.
+  // Requests. Answers come in the order of sending. Send only while connected; otherwise the answer is `unknown` or
+  // `expired` at once. A request that is too large for the server throws a Failure (65) and does not cost the
+  // connection. If a server has no containers, a persistent node is created instead; see zk::Feature.
   Call create(const std::string& path, const std::string& data, CreateMode mode);
-  // `full_path` is the chroot itself or stands above it.
+  // `full_path` is the chroot itself or a node above it.
   Call create_on_the_way_to_chroot(const std::string& full_path) { return make(full_path, "", CreateMode::persistent); }
   Call remove(const std::string& path);
-  // With a watch: it fires once, when the node's data changes or the node goes.
+  // A watch fires once, when the node's data changes or the node is deleted.
   Call read(const std::string& path, const Watch& watch = nullptr);
-  // Its Stat alone, which needs no permission. The watch stands even if there is no node.
+  // Returns only the Stat, which needs no permission. The watch is set even if there is no node.
   Call exists(const std::string& path, const Watch& watch = nullptr);
-  // With a watch: it fires once, when a child comes or goes, or the node itself goes.
+  // A watch fires once, when a child is added or removed, or the node itself is deleted.
   Call children(const std::string& path, const Watch& watch = nullptr);
   Call write(const std::string& path, const std::string& data, int version = -1);
-  // For what is only shown. It is answered even by a leader that has lost its quorum (ZOOKEEPER-1675), so it never
-  // decides what has become of a write: barrier() does.
+  // Sends a sync, for reads whose result is only shown. Even a leader that has lost its quorum answers it
+  // (ZOOKEEPER-1675), so it never shows what became of a write: barrier() does.
   Call sync(const std::string& path);
-  // A quorum's word that all these nodes are there, and on our session, changing nothing and waking nobody: `ok`, or
-  // `no_node` if one is missing.
+  // Asks a quorum whether all these nodes exist and our session lives: `ok`, or `no_node` if one is missing. It changes
+  // nothing and wakes no client.
   Call check(const std::vector<std::string>& paths);
-  // A transaction that changes nothing. What is asked behind it, on the same connection, lacks nothing that was
-  // committed before, and no write that this session sent through another connection can be done any more. That holds
-  // for any answer but `unknown` and `expired`: one that fails is a transaction too. It checks the root, which is
-  // always there; a chroot may be missing or unreadable, and that is an answer as good as any.
+  // Sends a transaction that changes nothing. A request that is sent after it on the same connection misses nothing
+  // that was committed before it. A write that this session sent through an earlier connection can no longer be carried
+  // out. Both hold for any answer except `unknown` and `expired`, because a failed check is a transaction too. The root
+  // that it checks always exists; a chroot may be missing or unreadable, but that answer serves as well.
   Call barrier() { return check({"/"}); }
-  // All of it or nothing; the answer's code is that of the first step that fails. Paths must be good ones: the library
-  // aborts on what the server says to a bad one.
+  // Carries out all steps or none; the answer's code is that of the first step that fails. All paths must be valid,
+  // because the library aborts on the server's answer to an invalid one.
   Call transact(const std::vector<Step>& steps);
 
-  // To whom the next attempt to connect goes, a numeric address, and what its certificate may be for. While there is no
-  // socket.
+  // Sets the server of the next attempt to connect (a numeric address), and the names that its certificate may be for.
+  // Call it only while there is no socket.
   void aim(const Server& server, const std::vector<std::string>& names);
 
   struct Interest {
-    int fd = -1;  // -1: the attempt has failed at once
+    int fd = -1;  // -1: the attempt to connect failed at once
     short events = 0;
-    Duration within{};  // zero: there is something that poll does not know of
+    Duration within{};  // zero: there is something to read that poll does not report
   };
-  // Connects where there is no socket.
+  // Starts to connect if there is no socket. Returns what to poll for.
   Interest interest();
   void process(short revents);
 
@@ -109,22 +110,24 @@ class Client {
   ClientState state() const;
   int64_t session_id() const;
   std::array<char, 16> password() const;                 // of the session
-  Duration session_timeout() const;                      // as negotiated; before the first connection as asked for
-  const std::string& server() const { return server_; }  // the one in use or tried last, as host:port
-  uint64_t connections() const { return connections_; }  // how often a session was established or taken up again
-  uint64_t answers() const { return answers_; }          // how many a server has given; a lost connection is none
-  // The servers serve only who authenticates in a way that we cannot: they have answered a request so. For good.
+  Duration session_timeout() const;                      // as negotiated; as requested until the first connection
+  const std::string& server() const { return server_; }  // in use or tried last, as host:port
+  uint64_t connections() const { return connections_; }  // how often a session was established or resumed
+  uint64_t answers() const { return answers_; }  // how many answers servers have given; a lost connection is none
+  // Returns true for good once a server has answered a request with kTurnedAway: it serves only clients that
+  // authenticate in a way that we cannot.
   bool is_turned_away() const { return turned_away_; }
-  // The leader takes the session for another server's: it refuses every transaction that comes by this connection, and
-  // a new handshake heals it. Servers from 3.6 on close the connection then (ZOOKEEPER-2886).
+  // Returns true while the leader believes that the session is at another server. It refuses every transaction on this
+  // connection until a new handshake. Servers from 3.6 on close the connection themselves (ZOOKEEPER-2886).
   bool is_moved() const { return connections_ != 0 && moved_ == connections_; }
-  // The server has refused a request for a reason that passes, such as being busy. The next one is not to be sent
-  // before this moment.
+  // Returns the moment before which no request should be sent: the server refused the last one for a reason that
+  // passes, such as being busy.
   Deadline again_at() const { return again_at_; }
-  // The session is over, whatever the servers may say: from now on the state is `expired`. Only while not connected.
+  // Treats the session as over, whatever the servers may say: from now on the state is `expired`. Call it only while
+  // not connected.
   void give_up() { given_up_ = true; }
 
-  // What was wrong with the TLS of the last attempt, if it was that; of one that goes on, that it is silent.
+  // Returns why TLS failed in the last attempt, if it did; during a TLS handshake, that the server is silent.
   std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
   // See Wire.
   Deadline begun_at() const { return wire_.begun_at(); }
@@ -155,9 +158,9 @@ class Client {
 
   ClientOptions options_;
   std::string server_;
-  std::vector<std::string> names_;  // of that
+  std::vector<std::string> names_;  // of the server in use
   _zhandle* handle_ = nullptr;
-  int fd_ = -1;  // as of the last interest()
+  int fd_ = -1;  // as returned by the last interest()
   bool corked_ = false;
   uint64_t connections_ = 0;
   uint64_t answers_ = 0;
@@ -165,7 +168,7 @@ class Client {
   bool turned_away_ = false;
   uint64_t moved_ = 0;  // the connection on which it is_moved()
   Deadline again_at_{};
-  uint64_t blamed_ = 0;  // the connection over whose loss a request has been blamed
+  uint64_t blamed_ = 0;  // the connection for whose loss a request was blamed
   Outstanding outstanding_;
   Wire wire_;
   Watches watches_;

@@ -18,10 +18,10 @@ namespace zklock::zk {
 namespace {
 
 constexpr std::optional<int64_t> kDefaultPort = 2181;
-constexpr std::optional<int64_t> kDefaultTlsPort = 2281;  // ZooKeeper has none; its documents use this one
+constexpr std::optional<int64_t> kDefaultTlsPort = 2281;  // ZooKeeper has no default; its documentation uses this one
 constexpr std::string_view kTlsScheme = "tls://";
 
-// In a host's name or address.
+// Returns true for a byte that is not allowed in a host's name or address.
 bool is_strange(unsigned char byte) {
   return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']' || byte == '*' || byte == '/';
 }
@@ -78,7 +78,7 @@ class Parser {
   }
 
   std::string chroot(std::string_view text) const {
-    // "host/" is what people write for "no chroot", and means it elsewhere too.
+    // People write "host/" to mean "no chroot", and other tools take it so.
     if (text == "/") return "";
     if (text.find(',') != std::string_view::npos) fail(text, "the chroot stands once, behind the last server");
     if (const auto reason = path_error(text)) fail(text, *reason);
@@ -96,7 +96,7 @@ ServerList ServerList::parse(std::string_view text, const std::string& origin, b
   return Parser(text, origin, tls).parse();
 }
 
-// One that begins with a dot would stand for all below it in the check of a certificate.
+// In the check of a certificate, a name that begins with a dot would stand for all names below it.
 bool is_host_name(std::string_view text) {
   return !text.empty() && text[0] != '.' && std::none_of(text.begin(), text.end(), is_strange);
 }
@@ -117,7 +117,7 @@ std::string ServerList::text() const {
 
 std::optional<std::string> ServerList::path_here(const ServerList& other, const std::string& path) const {
   const auto is_ours = [this](const Server& server) { return std::ranges::count(servers, server) > 0; };
-  // An ensemble may have a port for TLS beside the one without.
+  // An ensemble may have one port with TLS and one without.
   if (tls == other.tls && std::ranges::none_of(other.servers, is_ours)) return std::nullopt;
   const std::string full = other.chroot + path;
   if (!chroot.empty() && !full.starts_with(chroot + "/")) return std::nullopt;
@@ -139,7 +139,7 @@ namespace {
 
 constexpr size_t kLongestLine = 64 * 1024;
 
-// Without its end. Throws a Failure (64), for a line that has none, too.
+// Returns the first line without its end. Throws a Failure (64), also if the line is too long.
 std::string first_line_of(const std::string& file) {
   const auto unusable = [&](const char* reason) {
     return Failure(ExitStatus::usage, fmt::format("cannot read credentials from '{}': {}; name a file with the line "
@@ -165,7 +165,7 @@ std::string first_line_of(const std::string& file) {
 
 Credentials Credentials::read_file(const std::string& file) {
   std::string line = first_line_of(file);
-  if (line.ends_with('\r')) line.pop_back();  // written on Windows
+  if (line.ends_with('\r')) line.pop_back();  // the file was written on Windows
   return parse(line, fmt::format("'{}'", printable(file)));
 }
 

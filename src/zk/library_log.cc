@@ -16,9 +16,10 @@ using namespace std::chrono_literals;
 
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 30s;
-constexpr size_t kMostLines = 100;  // that are remembered; an outage has a few for each server
+constexpr size_t kMostLines = 100;  // lines that are remembered; an outage causes a few for each server
 
-// What stays the same: not date and process in front, nor the order in which the servers were tried.
+// Returns the part that repeated lines have in common, without date and process, and without the order in which the
+// servers were tried.
 std::string_view kind_of(std::string_view line) {
   const size_t begin = line.find("ZOO_");
   if (begin != line.npos) line.remove_prefix(begin);
@@ -51,10 +52,11 @@ void take_library_log(const char* line) {
   std::string_view text(line);
   // Some lines end in a newline, some do not.
   while (text.ends_with('\n')) text.remove_suffix(1);
-  // Of the pause that it would like to have, behind the only server that it knows of (zk/client.cc).
+  // The library wants a pause after the only server that it knows (zk/client.cc).
   if (text.find("exhaustively trying all servers") != text.npos) return;
   if (shown_on_stderr) show(text);
-  // What was said after the handshake began is about what listens there, and the number beside it misleads.
+  // A line that is logged after the handshake began shows that a program accepted the connection; its error number
+  // misleads.
   const bool connected = text.find("handshake") != text.npos || text.find("receiving a server response") != text.npos;
   if (connected) told_trouble = cutting_now ? kSilent : kTaken;
   if (connected) return;
@@ -88,7 +90,7 @@ std::optional<int64_t> LogThinner::show(std::string_view line, Deadline now) {
     ++said.left_out;
     return std::nullopt;
   }
-  // Another outage begins anew.
+  // A later outage starts with the first pause again.
   const bool again = said.pause > 0s && now < said.next + kLongestPause;
   said.pause = again ? std::min(2 * said.pause, kLongestPause) : kFirstPause;
   said.next = now + said.pause;

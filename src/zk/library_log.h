@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C library logs. Its callback has no context, so this is one for the whole process. The lines are for
-// --verbose, the same one not all the time; but they alone say why a connection failed.
+// The log of the C library. Its callback has no context, so there is one log for the whole process. The lines are shown
+// with --verbose, repeated ones less often. Only they say why a connection failed.
 #pragma once
 
 #include "base/time.h"
@@ -14,29 +14,32 @@
 
 namespace zklock::zk {
 
-// Whether lines go to standard error.
+// Sets whether lines go to standard error.
 void show_library_log(bool shown);
 
-// The callback.
+// The library's log callback.
 void take_library_log(const char* line);
 
-// What took the last connection is no such server: "it speaks TLS, …". Or "", it is one.
+// Notes what the last connection led to, if that is recognizable and no ZooKeeper server: "it speaks TLS, …"; otherwise
+// "".
 void note_stranger(std::string_view what);
 
-// While it is we who end a connection: then nothing is known of who took it, which may only be far away.
+// Notes whether zklock itself is ending a connection. If it is, the library's lines do not show what accepted the
+// connection: that may just be far away.
 void note_cut(bool cutting);
 
-// Whether that is all that is known: the last connection was taken, and led to nothing.
+// Returns true if the last connection was accepted but led to nothing, and no more is known.
 bool is_taken_by_stranger();
 
-// Why the last connection failed ("Connection refused"), as far as the library said; "" if it has not.
+// Returns why the last connection failed ("Connection refused"), as far as is known; otherwise "".
 const std::string& last_trouble();
 
-// While no server answers, the library logs the same few lines with each attempt, fifteen a second. This tells which of
-// them to show: the same one again after a second, then after two, four and so on up to half a minute. Pure.
+// Decides which lines to show. While no server answers, the library logs the same few lines with each attempt, fifteen
+// a second. A repeated line is shown again after one second, then after two, four and so on, up to half a minute. This
+// class is pure.
 class LogThinner {
  public:
-  // How many like it were left out since the last one that was shown; nothing: leave this one out too.
+  // Returns how many such lines were left out since the last one shown; no value if this one is to be left out too.
   std::optional<int64_t> show(std::string_view line, Deadline now);
 
  private:

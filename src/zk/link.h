@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a client connected: drives it in the loop, cuts what is silent, and goes on to a server that has not failed
-// yet. Parts of the session timeout T (zk/timing.h) decide: a request unanswered for T/6 cuts the connection, and an
-// attempt to connect gets T/6, 2.5 s at most; before the first connection twice as long with each round in vain. The
-// pause after each round grows with the time that they have been away.
+// Keeps a client connected: drives it in the loop, cuts silent connections, and goes on to a server that has not failed
+// yet. The limits are parts of the session timeout T (zk/timing.h). A request that is unanswered for T/6 cuts the
+// connection. An attempt to connect takes T/6 at most, and never more than 2.5 s. Before the first connection it may
+// take longer: the limit doubles with each round of failed servers (link.cc). The pause after each round grows with the
+// time without a connection.
 //
-// Whoever has a session is heard: when nothing was sent for T/8 it sends a cheap read. So does who waits in line or at
-// a queue; what is granted to him then counts from the moment before the transaction that showed it, like a new lock.
-// After a longer silence of our own, because we were paused, the connection is given up before any answer is believed.
+// A connected session is always heard by its server: if nothing was sent for T/8, the link sends a cheap read. This
+// includes contenders in a line and idle consumers. So what they are granted counts from the moment before the
+// transaction that showed it, as a new lock does. If zklock itself was silent for longer, because it was paused, the
+// link gives up the connection before it believes any answer.
 #pragma once
 
 #include "host/loop.h"
@@ -23,27 +25,28 @@ namespace zklock::zk {
 
 class Link : public host::Source {
  public:
-  // `servers` with numeric addresses, tried in this order. `connected` is called whenever the session is established or
-  // taken up again, while recording; it acts on nothing.
+  // `servers` have numeric addresses, which are tried in this order. `connected` is called, while recording, whenever
+  // the session is established or resumed; it must only record.
   Link(Client& client, const std::vector<Server>& servers, std::function<void()> connected = nullptr)
       : client_(client), connected_(std::move(connected)), addresses_(servers) {}
 
-  // From now on these. A connection stays; an attempt to reach one that is not among them ends.
+  // Replaces the servers. A connection stays; an attempt to reach a server that is no longer in the list ends.
   void use(const std::vector<Server>& servers);
 
-  // kNever while there is a session on a connection.
+  // Returns since when there has been no session on a connection; kNever while there is one.
   Deadline unconnected_since() const { return unconnected_since_; }
 
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
-  // With whom TLS failed last, and how, or is not agreed on yet; nothing where it is, or a server has answered since.
+  // The server with which TLS failed last, or is still in its handshake, and how. There is no value if TLS works or a
+  // server has answered since.
   struct TlsTrouble {
     std::string server;  // address and port
     host::TlsFailure failure;
   };
   std::optional<TlsTrouble> tls_trouble() const;
-  // Whether it fails with all servers, and no waiting heals it.
+  // Returns true if TLS fails with every server in a way that waiting does not cure.
   bool all_refuse() const { return addresses_.all_refuse(); }
 
   void arm(host::PollSet& set) override;
@@ -66,21 +69,22 @@ class Link : public host::Source {
   Addresses addresses_;
   bool expiry_traced_ = false;
   int fd_ = -1;            // valid until the next call into the client
-  Deadline not_before_{};  // the next round; no attempt before this moment
+  Deadline not_before_{};  // the next round of attempts; none is made before
   bool has_unread_ = false;
-  bool trying_ = false;  // there is a socket, in use or being connected
-  std::string server_;   // whom it belongs to
+  bool trying_ = false;  // there is a socket, connected or connecting
+  std::string server_;   // the server of that socket
   Deadline tried_since_{};
   std::optional<TlsTrouble> trouble_;
-  uint64_t answers_ = 0;  // as far as they were counted here
+  uint64_t answers_ = 0;  // the client's count of answers, as of the last turn
   Deadline unconnected_since_ = BootClock::now();
-  Deadline heard_{};  // while connected: a moment since which our server has heard of us, as of the last turn
+  Deadline heard_{};  // while connected: our server has heard of us at this moment or later, as of the last turn
   LastHeard leader_;
 };
 
-// Another session, tried while ours cannot be taken up again. Servers that have lost their data refuse a client that
-// has seen more than they have, for ever and without a word (as they close the connection when they do not serve yet);
-// a new session they take. Where that stands for a while and ours does not, ours is over.
+// A second session, which is tried while ours cannot be resumed. Servers that have lost their data refuse for ever a
+// client that has seen more than they have. They give no reason: they close the connection, like a server that does not
+// serve yet. But they accept a new session. If the second session stays connected for a while and ours does not, ours
+// is over.
 class SecondSession {
  public:
   SecondSession(host::Loop& loop, const ClientOptions& options, const std::vector<Server>& servers)
@@ -88,9 +92,10 @@ class SecondSession {
 
   void use(const std::vector<Server>& servers) { link_.use(servers); }
 
-  // The servers take new sessions.
+  // Returns true while the servers accept new sessions.
   bool connected() const { return client_.state() == ClientState::connected; }
-  // By then ours would have been taken up too, had they wanted it. kNever while it is not connected either.
+  // Returns when the servers would have resumed our session, too, if they still wanted it; kNever while this second
+  // session is not connected.
   Deadline confirmed_at();
 
  private:

@@ -12,12 +12,12 @@ namespace zklock::zk {
 
 namespace {
 
-// The command gets it in its environment, where the kernel takes 128 KiB for a string.
+// The command gets the path in its environment, where the kernel limits a string to 128 KiB.
 constexpr size_t kLongestPath = 16384;
 
 bool is_refused_by_server(char32_t character) {
   const bool private_use = character >= 0xe000 && character <= 0xf8ff;
-  // Beyond U+FFFF too: to Java these are surrogates.
+  // This includes all characters beyond U+FFFF: to Java they are surrogates.
   return private_use || character >= 0xfff0;
 }
 

@@ -14,7 +14,8 @@ namespace zklock::zk {
 
 namespace {
 
-// The server's jute.maxbuffer is 1 MiB less one byte for the whole request; more, and it drops the connection.
+// The server's jute.maxbuffer is 1 MiB less one byte for the whole request. If a request is larger, the server drops
+// the connection.
 constexpr size_t kLargestRequest = 1048575;
 constexpr size_t kRequestOverhead = 512;  // headers, ACL, flags
 
@@ -138,7 +139,7 @@ Deadline Outstanding::silent_since(Deadline progressed) const {
   return std::max(turn_since(), progressed);
 }
 
-// What is arriving is let arrive, if it was asked for in time.
+// An answer that is arriving may take longer, if its request's turn came in time.
 Deadline Outstanding::stuck_at(Deadline progressed) const {
   if (requests_.empty()) return kNever;
   const Deadline turn = turn_since();
@@ -195,7 +196,7 @@ Experience& experience_of(Feature feature) {
 
 }  // namespace
 
-// A Stat that is asked for by itself costs only that, a node that stays for ever is worse.
+// To ask for a Stat separately costs little, but a node that stays for ever is worse. So containers get a second try.
 bool is_supported(Feature feature) {
   const Experience& experience = experience_of(feature);
   return !experience.refused && experience.losses < (feature == Feature::container ? 2 : 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client knows of its own requests: which are outstanding, and whose turn it is; over which of them connections
-// are lost again and again; who waits for which watch; which of the newer ones the servers lack. It sends nothing and
-// knows nothing of the library. Owned by zk::Client.
+// What a client knows of its own requests: which are unanswered and whose turn it is, for which connections are lost
+// again and again, and which newer ones the servers lack. It also knows the watches that callers wait for. This code
+// sends nothing and does not use the library. zk::Client owns it.
 #pragma once
 
 #include "base/time.h"
@@ -20,7 +20,7 @@ namespace zklock::zk {
 
 enum class Op { create, create_with_stat, remove, exists, read, write, children, sync, check, transaction };
 
-// As the protocol numbers them.
+// The numbers are those of the protocol.
 enum class CreateMode {
   persistent = 0,
   ephemeral = 1,
@@ -29,8 +29,8 @@ enum class CreateMode {
   container = 4,
 };
 
-// A step of a transaction. `version` -1: whatever it is. Containers are made outside of transactions only: the library
-// aborts on the server's answer.
+// A step of a transaction. `version` -1 matches any version. A transaction cannot create containers, because the
+// library aborts on the server's answer.
 struct Step {
   using Kind = Op;
   Kind kind;  // check, create, write or remove
@@ -40,51 +40,54 @@ struct Step {
   CreateMode mode = CreateMode::persistent;  // create
 };
 
-// A request that was sent: what its answer is held against, and what is said of it where none comes.
+// A request that was sent. Its answer is checked against it, and messages describe it if no answer comes.
 struct Request {
   Op op;
-  std::string path;              // full; of a transaction's first step
-  size_t bytes = 0;              // of paths and data
+  std::string path;              // full; of a transaction: that of its first step
+  size_t bytes = 0;              // of the data; of a transaction: of the paths too, with kStepOverhead for each step
   std::vector<Step> steps = {};  // check, transaction: full paths, without the data
 };
 
-// Which request it is, also when it is sent again with another unique name: "create a node below /l".
+// Returns a description that stays the same if the request is sent again with another unique name: "create a node below
+// /l".
 std::string title_of(const Request& request);
 
-// Of a step of a transaction besides its path and data, at most: headers, an ACL, a version.
+// The most bytes that a step of a transaction needs besides its path and data: headers, an ACL, a version.
 constexpr size_t kStepOverhead = 96;
 
-// Bytes that a transaction of one step may bring to `path`.
+// Returns how many bytes of data a transaction with one step may write to `path`, which is below the chroot.
 size_t largest_data(const std::string& chroot, const std::string& path);
 
-// Throws a Failure (65) for one that the server would answer by dropping the connection: so many `bytes` to `path`.
+// Throws a Failure (65) if a request of `bytes` to `path` is so large that the server would drop the connection.
 void check_request_size(const std::string& path, size_t bytes);
 
 enum class ConnectionEnd { none, closed, cut, nonsense };
 
-// A request that is to be given up.
+// A request that should be given up.
 struct Stuck {
   Request request;
   Duration waited{};
-  int losses = 0;                            // of the connection, over it
-  ConnectionEnd last = ConnectionEnd::none;  // how it was lost
+  int losses = 0;                            // how often the connection was lost while it was this request's turn
+  ConnectionEnd last = ConnectionEnd::none;  // how the connection was lost
 };
 
 // "ZooKeeper at … takes the session, but has not answered the request to list /l (12 bytes) in 15s: …"
 std::string describe(const Stuck& stuck, const std::string& servers);
 
-// Over which requests connections were lost. When one is, the request whose turn it was is to blame: those behind it
-// had none. Only its own answer clears it. Pure.
+// Records for which requests connections were lost. The request whose turn it was is to blame, because the server had
+// not yet reached those after it. Such a record ends when that request is answered, or is not sent again for
+// `patience`.
 class Losses {
  public:
-  // What is sent again within `patience` after a loss goes on being in vain.
+  // If a request is sent again within `patience` after a loss, the losses count together.
   explicit Losses(Duration patience) : patience_(patience) {}
 
-  // It was this one's turn since `turn` when the connection was lost.
+  // Notes a lost connection. Since `turn`, it had been this request's turn.
   void note_loss(const Request& request, Deadline turn, ConnectionEnd end);
   void note_answer(const Request& request);
 
-  // Since when nothing whole has come for this one, whose turn it is since `turn`.
+  // Returns since when there has been no complete answer to this request, whose turn it has been since `turn`. stuck()
+  // describes that, even if no connection was lost.
   Deadline since(const Request& request, Deadline turn) const;
   Stuck stuck(const Request& request, Deadline turn) const;
 
@@ -99,37 +102,38 @@ class Losses {
   const LossesOfOne* losses_of(const Request& request, Deadline turn) const;
 
   Duration patience_;
-  std::map<std::string, LossesOfOne> losses_;  // by the request's title
+  std::map<std::string, LossesOfOne> losses_;  // by title_of() the request
 };
 
-// The requests of a session without an answer. Answers come in the order of sending, so the oldest has its turn.
-// `progressed` is when a part of an answer came that is still on its way.
+// The unanswered requests of a session. Answers come in the order of sending, so it is the oldest one's turn.
+// `progressed` is when a part of an answer that is still arriving last came (see Wire).
 class Outstanding {
  public:
   explicit Outstanding(Duration patience) : patience_(patience), losses_(patience) {}
 
-  // `before`: a moment before it was sent.
+  // `before` is a moment before it was sent.
   void note_sent(Request request, Deadline before);
-  // The oldest has its answer.
+  // Notes the answer to the oldest request.
   void note_answer();
-  // The oldest has none any more. Of a connection's loss all learn one after the other, but the first is `to_blame`.
+  // Notes that the oldest request will get no answer. If a connection is lost, this is called for each request in turn,
+  // but only the first one is `to_blame`.
   void note_loss(bool to_blame, ConnectionEnd end);
 
-  // Null if there is none.
+  // Returns null if there is no request.
   const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front().request; }
-  // A moment before the last one was sent, through whichever connection.
+  // Returns a moment before the last request was sent, on whichever connection.
   Deadline last_sent() const { return last_sent_; }
-  // The same for the last one that has its answer.
+  // Returns the same for the last request that has been answered.
   Deadline last_answered_sent() const { return last_answered_sent_; }
-  // Since when the server owes us an answer and has sent nothing of one; kNever if nothing is outstanding.
+  // Returns since when the server has owed us an answer and sent no more of it; kNever if nothing is outstanding.
   Deadline silent_since(Deadline progressed) const;
-  // The oldest, if it has had no whole answer for the patience, however often it was sent, and nothing more of one is
-  // on its way; and when that will be so, if nothing comes; kNever if nothing is outstanding.
+  // stuck() returns the oldest request if it has had no complete answer for the patience, however often it was sent,
+  // and none is arriving. stuck_at() returns when that will be so if nothing comes; kNever if nothing is outstanding.
   std::optional<Stuck> stuck(Deadline progressed) const;
   Deadline stuck_at(Deadline progressed) const;
 
   const Losses& losses() const { return losses_; }
-  // Of an earlier session.
+  // Takes over the losses of an earlier session.
   void take_over(const Losses& losses) { losses_ = losses; }
 
  private:
@@ -149,21 +153,22 @@ class Outstanding {
   Losses losses_;
 };
 
-// A watch that somebody waits for, and the number under which the library knows it; 0: none.
+// A watch for which a caller waits, and the number by which the library knows it; 0: none.
 struct NumberedWatch {
   Watch watch = nullptr;
   uintptr_t number = 0;
 };
 
-// The watches that the library knows by a number: one of a kind on one node, however often it is asked for. Else a
-// node that never changes would gather more and more of them, here, in the library and on the server.
+// The watches that the library knows by a number. There is one number for each kind of watch on each node, however
+// often the watch is set. Otherwise watches on a node that never changes would pile up here, in the library and on the
+// server.
 class Watches {
  public:
-  // `op`: the request that sets it. Nothing for no watch.
+  // Returns `watch` with its number, or an empty value if `watch` is null. `op` is the request that sets it.
   NumberedWatch keep(Op op, const std::string& path, const Watch& watch);
-  // It was not set.
+  // Forgets a watch that was not set.
   void drop(const NumberedWatch& watch);
-  // The server has told: all that wait for it have fired, once.
+  // Notes the server's event: all watches with this number have fired, and are forgotten.
   void fire(uintptr_t number);
 
  private:
@@ -178,19 +183,19 @@ class Watches {
   uintptr_t next_ = 1;
 };
 
-// Newer requests that a server may lack. It says so, or closes the connection on it, which also happens for other
-// reasons. Learnt for the whole process, since a new session comes to the same servers.
+// Newer requests that a server may lack. Such a server says so, or closes the connection, but connections end for other
+// reasons too. What was learnt holds for the whole process, because a new session uses the same servers.
 enum class Feature {
-  create_with_stat,  // create2, opcode 15: a create that tells the node's Stat
+  create_with_stat,  // create2, opcode 15: a create that returns the node's Stat
   container,         // opcode 19
 };
-enum class Support { given, refused, doubtful };  // doubtful: the connection was lost over it
+enum class Support { given, refused, doubtful };  // doubtful: the connection was lost after it
 
-// Whether it is worth asking for.
+// Returns whether to use the feature.
 bool is_supported(Feature feature);
-// What became of one that was asked for.
+// Notes what became of a request that used it.
 void note_support(Feature feature, Support support);
-// As at the start, for tests.
+// Forgets all that was learnt, for tests.
 void forget_support();
 
 }  // namespace zklock::zk

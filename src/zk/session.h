@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
-// signals and the command meanwhile. Everything here may throw a Failure: 69 when no server answers for longer than
-// the connect timeout, 75 when the caller's deadline passes, 77 when authentication is refused or one is wanted that we
-// do not have, and what other sources of the loop throw. 69 it is, too, when a request, however often it is sent, has
-// no whole answer in the connect timeout, unless one is arriving. An expired session is not a failure but an answer:
-// Code::expired. So is one that the servers refuse to take up again while they take new ones, because they have lost
-// their data.
+// signals and the command meanwhile. All calls may throw a Failure, and what other sources of the loop throw. Its
+// status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request, however often it
+// is resent, gets no complete answer in that time and none is arriving. It is 75 if the caller's deadline passes (69 if
+// no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
 //
-// While it is connected and the loop turns, the session is heard by its server (zk/link.h), also where a recipe only
-// waits. So what is granted may be counted from the moment before the transaction that showed it was sent, as
-// proof_now() gives it.
+// An expired session is not a Failure but an answer: Code::expired. So is a session that the servers refuse to resume
+// although they accept new ones, because they have lost their data.
+//
+// While it is connected and the loop turns, the server hears from the session (zk/link.h), even if a recipe only waits.
+// So a grant counts from the moment before the transaction that showed it was sent, as proof_now() returns it.
 #pragma once
 
 #include "host/loop.h"
@@ -29,12 +29,12 @@ namespace zklock::zk {
 
 struct SessionOptions {
   ServerList servers;
-  Duration session_timeout{};  // asked for
-  Duration connect_timeout{};  // how long no server may answer: at the start, and whenever the connection is lost
+  Duration session_timeout{};  // requested
+  Duration connect_timeout{};  // how long no server may answer, at the start and whenever the connection is lost
   Credentials credentials;
   Acl acl = Acl::open;
   bool verbose = false;
-  std::shared_ptr<const host::Tls> tls = nullptr;  // none: in the clear
+  std::shared_ptr<const host::Tls> tls = nullptr;  // null: no TLS
 };
 
 class Session {
@@ -43,72 +43,78 @@ class Session {
   Session(const Session&) = delete;
   ~Session() { drop(); }
 
-  // Resolves the servers' names and connects. Again after the session has expired: a new session. While there is no
-  // connection the names are resolved again and again, and the session is taken up wherever its servers are now.
+  // Resolves the servers' names and connects. After the session has expired, it opens a new session. While there is no
+  // connection, the names are resolved again and again, and the session is resumed wherever its servers are then.
   void open(Deadline until);
-  // Takes in what is outstanding, for a second at most, and ends the session: its ephemerals are gone.
+  // Waits for outstanding answers, at most for a second, and ends the session, so its ephemerals are gone. Without a
+  // connection, the session is left to expire.
   void close();
 
-  // For a guard, before it is forked, and before open(): what ends the session once zklock is dead and nothing of the
-  // guard's command is left. One for each guard.
+  // Returns what a guard calls to end the session once zklock is dead and nothing is left of the guard's command. Call
+  // it once for each guard, before that guard is forked and before open(). Throws a Failure (70) if there is no memory.
   std::function<void()> closer();
 
-  // What a caller's deadline ends: "cannot take /l". For the message.
+  // Sets what the caller tries, for messages: "cannot take /l".
   void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
 
-  // For requests that go out together: ready(), send through client(), then await each.
+  // For requests that are sent together: call ready(), send them through client(), then await each answer.
   Client& client() { return *client_; }
-  // Returns once there is a connection on which something may be sent (Client::again_at), or the session is known to be
-  // expired.
+  // Returns once something may be sent on a connection (Client::again_at), or the session is known to be expired.
   void ready(Deadline until);
+  // Returns the answer to `call`.
   Answer await(const Call& call, Deadline until);
 
-  // The same without an end of their own, for cleaning up: false when `until` has passed.
+  // These two are for cleaning up and throw only what other sources of the loop throw. settle_connection() waits like
+  // ready() and returns whether the session is connected. settle() waits for the answer to `call` and returns whether
+  // it is there. Neither waits after `until`, or once a request has been given up.
   bool settle_connection(Deadline until);
   bool settle(const Call& call, Deadline until);
 
   using Send = std::function<Call(Client&)>;
-  // Sends, again if the connection was lost before the answer, which is never Code::unknown then: for what may be done
-  // twice.
+  // Sends a request, and sends it again if the connection was lost before the answer. So the answer is never
+  // Code::unknown. Use it only for requests that may be carried out twice.
   Answer ask(const Send& send, Deadline until);
-  // Two that go out together, both of them again if either had no answer; so the second is answered behind the first.
+  // Sends two requests together, and both again if either got no answer. So the second one is answered after the first,
+  // on the same connection.
   std::pair<Answer, Answer> ask_both(const Send& first, const Send& second, Deadline until);
-  // Reads, likewise.
+  // These send a read with ask().
   Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
   Answer exists(const std::string& path, Deadline until, const Watch& watch = nullptr);
   Answer children(const std::string& path, Deadline until, const Watch& watch = nullptr);
-  // After a sync: nothing committed before is missing from it, whichever server we are on, unless that follows a leader
-  // that has lost its quorum and does not know it yet. For what is only shown, or is proved by what we do next.
+  // These send a read after a sync. They miss nothing that was committed before the call, whichever server we are on.
+  // But that server may follow a leader that has lost its quorum and does not know it yet. Use them only for data that
+  // is shown, or that our next step proves.
   Answer synced_read(const std::string& path, Deadline until);
   Answer synced_children(const std::string& path, Deadline until, const Watch& watch = nullptr);
-  // Behind a barrier (Client::barrier): nothing committed before is missing from it. It alone tells what has become of
-  // a write that was not answered.
+  // Lists the children after a barrier (Client::barrier), so nothing committed before the call is missing. Only this
+  // shows what became of a write that was not answered.
   Answer settled_children(const std::string& path, Deadline until);
 
-  // Makes a node without data, and the nodes above it as persistent ones. Returns when it is there, whoever made it, or
-  // when the session is expired. A container where the server has none becomes persistent.
+  // Creates a node without data, and missing nodes above it as persistent ones. Returns when the node exists, whichever
+  // client created it, or when the session is expired. If the server has no containers, it creates a persistent node
+  // instead. Throws the Failure of failure_of() if the node cannot be created.
   void make_node(const std::string& path, CreateMode mode, Deadline until);
-  // Those above it alone.
+  // Creates only the nodes above it.
   void make_parents(const std::string& path, Deadline until);
 
-  // While it is, no lack of servers or answers is a failure: somebody else decides how long that may last. It is said
-  // once what is not answered. Names that cannot be resolved any more have the addresses that they had.
+  // While set, a lack of servers or answers is no failure: the caller decides how long that may last. A request that is
+  // not answered is reported once on standard error. Names that can no longer be resolved keep their addresses.
   void set_enduring(bool enduring) { enduring_ = enduring; }
 
-  // One turn of the loop, until `until` at most.
+  // Runs one turn of the loop, until `until` at most.
   void turn(Deadline until);
 
-  // All these only between open() and close().
+  // The rest, except timeout() and options(), may be called only between open() and close().
   bool connected() const { return client_->state() == ClientState::connected; }
   bool expired() const { return client_->state() == ClientState::expired; }
-  // kNever while connected.
+  // Returns since when there has been no connection; kNever while connected.
   Deadline unconnected_since() const { return link_->unconnected_since(); }
-  // What a transaction that is sent now will prove: a moment since which the session lives for T at least, less what
-  // zk::fence_of leaves. While connected.
+  // Returns the moment that a transaction sent now will prove. The session lives for at least zk::fence_of(T) from that
+  // moment on. Call it only while connected.
   Deadline proof_now() const { return link_->proof_now(); }
   std::string server() const { return client_->server(); }
   int64_t id() const { return client_->session_id(); }
-  // As negotiated; before the first connection as asked for.
+  // Returns T as negotiated, or as requested until the first connection.
   Duration timeout() const { return client_ ? client_->session_timeout() : options_.session_timeout; }
   const SessionOptions& options() const { return options_; }
 
@@ -132,27 +138,28 @@ class Session {
   ServerNames names_;
   std::unique_ptr<Client> client_;
   std::unique_ptr<Link> link_;
-  std::unique_ptr<SecondSession> second_;  // while ours has not been connected for long
+  std::unique_ptr<SecondSession> second_;  // only while ours has not been connected for long
   SessionPage page_;
   std::string purpose_ = "cannot go on";
   Deadline opened_{};
-  bool answered_ = false;  // some server, once
+  bool answered_ = false;  // some server has answered once
   bool enduring_ = false;
-  bool given_up_ = false;  // a request; nobody waits for more answers
+  bool given_up_ = false;  // a request was given up; further answers are not awaited
   bool stuck_said_ = false;
 };
 
-// The same question about many nodes: sent together, so that it costs no round trip each, but with a limited number
-// unanswered, so that the answers do not pile up. Answers in the order of the paths. What is lost with the connection
-// is sent again; an answer is never Code::unknown. They throw what the session throws.
+// These send the same request for many nodes, together, so it costs no round trip for each. A limited number is
+// unanswered at a time, so the answers do not pile up. The answers are in the order of the paths. Requests that are
+// lost with the connection are sent again, so no answer is Code::unknown. All throw what the session throws.
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-// Behind a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we are on.
+// The same after a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we
+// are on.
 std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-// With a watch on each; in the order of the map.
+// Sets a watch on each node. The answers are in the order of the map.
 std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until);
-// A delete that was done before its answer was lost shows as Code::no_node.
+// If a delete was carried out but its answer was lost, the answer is Code::no_node.
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 
 }  // namespace zklock::zk

@@ -18,14 +18,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kToReach = 3s;       // a server that takes the session up; the library's close may take 1.5 s more
-constexpr size_t kMostServers = 1024;   // more than any list; what is not written takes no memory
-constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN, and a zone (IFNAMSIZ)
+constexpr Duration kToReach = 3s;       // to resume the session; the library's close may take 1.5 s more
+constexpr size_t kMostServers = 1024;   // more than in any list; entries that are never written take no memory
+constexpr size_t kLongestAddress = 64;  // INET6_ADDRSTRLEN and a zone (IFNAMSIZ)
 constexpr size_t kLongestName = 256;    // RFC 1035: 255
 
 }  // namespace
 
-// zklock may be killed at any moment: without an id the rest says nothing.
+// zklock may be killed at any moment. As long as `id` is 0, the rest does not count.
 struct SessionPage::Content {
   struct Address {
     char host[kLongestAddress];
@@ -33,12 +33,12 @@ struct SessionPage::Content {
     uint16_t port;
   };
 
-  std::atomic<int> guards{0};  // that have not come to their end
+  std::atomic<int> guards{0};  // guards that have not ended yet
   std::atomic<int64_t> id{0};
   std::array<char, 16> password{};
-  std::array<Address, kMostServers> servers;  // memory that nobody has written to
+  std::array<Address, kMostServers> servers;  // not initialized, so that unused entries take no memory
   size_t server_count = 0;
-  std::atomic<size_t> in_use{0};  // which of them
+  std::atomic<size_t> in_use{0};  // index of the server in use
 
   Server server(size_t i) const { return {servers[i].host, servers[i].port, servers[i].name}; }
   void put(const std::vector<Server>& list);
@@ -91,13 +91,13 @@ void SessionPage::clear() {
   if (content_) content_->id = 0;
 }
 
-// In a guard. Taken up with a short timeout, the session ends soon even if the close should be lost.
+// Runs in a guard. The session is resumed with a short timeout, so it ends soon even if the close is lost.
 void SessionPage::Content::close_session(const ClientOptions& options) {
   host::drop_remarks(true);  // standard error is closed, and its number may be the socket's
   ClientOptions resuming = options;
   resuming.resumed = {id, password};
   resuming.session_timeout = kToReach;
-  // The one in use first: it is known to answer.
+  // The server in use comes first, because it is known to answer.
   std::vector<Server> list;
   for (size_t i = 0; i < server_count; ++i) list.push_back(server((in_use + i) % server_count));
   try {
@@ -110,7 +110,7 @@ void SessionPage::Content::close_session(const ClientOptions& options) {
       return client.state() == ClientState::unconnected || client.state() == ClientState::connecting;
     };
     while (is_connecting() && left_until(until) > Duration::zero()) loop.turn(until);
-  } catch (const Failure&) {  // nobody to tell
+  } catch (const Failure&) {  // there is no way to report it
   }
 }
 

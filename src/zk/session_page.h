@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends the session of a zklock that was killed, so that the next contender need not wait until it expires: its id,
-// its password and the servers' addresses and names, in memory that zklock shares with its guards and with nobody else.
-// zklock writes it at each connection. Once zklock is dead, the last guard of whose command nothing is left takes the
-// session up and closes it. Where no server answers, or a guard was killed too, the session expires by itself.
+// Memory by which the session of a killed zklock is ended, so that the next contender need not wait until it expires.
+// It contains the session's ID and password and the servers' addresses and names. zklock shares it only with its
+// guards, and writes it at each connection. Once zklock is dead, the last guard to find nothing left of its command
+// resumes the session and closes it. If no server answers, or a guard was killed too, the session expires by itself.
 #pragma once
 
 #include "zk/client.h"
@@ -15,13 +15,15 @@ namespace zklock::zk {
 
 class SessionPage {
  public:
-  // What a guard does at its end; see above. It does its work in a few seconds, says nothing and throws nothing. For
-  // one guard each, and before that is forked: closing waits for as many as were asked for.
+  // Returns what a guard calls at its end (see above): it takes a few seconds, prints nothing and throws nothing. Call
+  // closer() once for each guard, before that guard is forked, because the session is closed only when as many guards
+  // have ended. Throws a Failure (70) if there is no memory.
   std::function<void()> closer(const ClientOptions& options);
 
-  // At each connection of `client`, and whenever its servers have moved; nothing where there are no guards.
+  // Writes the page; call it at each connection of `client`, and whenever its servers have moved. It does nothing if
+  // there are no guards.
   void note(const Client& client, const std::vector<Server>& servers);
-  // There is no session any more.
+  // Notes that there is no session any more.
   void clear();
 
  private:
@@ -29,8 +31,8 @@ class SessionPage {
   struct Unmap {
     void operator()(Content* content) const;
   };
-  std::unique_ptr<Content, Unmap> content_;  // once there is a guard
-  std::vector<Server> noted_;                // as they are in it
+  std::unique_ptr<Content, Unmap> content_;  // null until there is a guard
+  std::vector<Server> noted_;                // the servers in the page
 };
 
 }  // namespace zklock::zk

@@ -14,7 +14,7 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-// The linker's names.
+// The names that the linker's --wrap uses.
 extern "C" int __real_connect(int fd, const sockaddr* to, socklen_t size);
 extern "C" int __wrap_connect(int fd, const sockaddr* to, socklen_t size);
 extern "C" ssize_t __real_send(int fd, const void* data, size_t size, int flags);
@@ -30,9 +30,9 @@ using namespace std::string_view_literals;
 
 constexpr size_t kLength = 4;
 constexpr size_t kPiece = 256 * 1024;
-constexpr size_t kProgress = 1024;  // less is no sign of life: a byte now and then would be one for ever
+constexpr size_t kProgress = 1024;  // fewer bytes are no sign of life: a byte now and then could go on for ever
 
-// Its length; then -2, which is a ping, a zxid and an error of 0.
+// The length, then -2 for a ping, a zxid and the error 0.
 constexpr std::string_view kPingAnswer = "\0\0\0\x10\xff\xff\xff\xfe\0\0\0\0\0\0\0\0\0\0\0\0"sv;
 
 constexpr size_t kStatSize = 68;
@@ -40,13 +40,13 @@ constexpr size_t kPasswordSize = 16;
 constexpr size_t kSequenceSize = 10;
 constexpr int32_t kLongestTimeout = 1'000'000'000;  // in ms; the library doubles it
 
-// Numbers that stand for a request: those of the protocol's answers to nothing that was asked.
+// The protocol uses these numbers, instead of a request's, for frames that answer none of our requests.
 constexpr int32_t kNotification = -1;
 constexpr int32_t kPing = -2;
 constexpr int32_t kAuth = -4;
 constexpr int32_t kSetWatches = -8;
 
-// Reads what is there. Behind a mistake all is zero and empty.
+// Reads values from `bytes`. After an error, every value is zero or empty.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -68,7 +68,7 @@ class Reader {
     return static_cast<int32_t>(value);
   }
 
-  // Behind its length. Data, unlike text, may be missing.
+  // Reads the length and then the text. Data, unlike text, may be missing (length -1).
   std::string_view text() {
     const int32_t size = number();
     good_ = good_ && size >= 0;
@@ -86,22 +86,22 @@ class Reader {
 };
 
 size_t length_in(std::string_view frame) {
-  return static_cast<uint32_t>(Reader(frame).number());  // a negative one is too large
+  return static_cast<uint32_t>(Reader(frame).number());  // a negative length becomes too large
 }
 
-// Those of the library itself mean that it has had no answer.
+// Returns whether a server may send this error. The excluded ones mean to the library that it got no answer.
 bool is_servers(int32_t error) {
   constexpr std::array kOwn{-4, -7, -9, -116, -117};
   return error <= 0 && std::find(kOwn.begin(), kOwn.end(), error) == kOwn.end();
 }
 
-// The library takes no path with another name in it, in a transaction it even aborts.
+// The library rejects a path with any other name in it; in a transaction it even aborts.
 bool is_name(std::string_view name) {
   const auto is_bad = [](unsigned char c) { return c == '/' || c < ' '; };
   return !name.empty() && name != "." && name != ".." && std::none_of(name.begin(), name.end(), is_bad);
 }
 
-// A create makes the node that it was asked for, or that with a number.
+// Returns whether a create made the node that it was asked for, or one with a number appended.
 bool is_made(std::string_view made, std::string_view asked) {
   if (!made.starts_with(asked)) return false;
   made.remove_prefix(asked.size());
@@ -136,7 +136,7 @@ struct StepHeader {
   bool done;
 };
 
-// One result for each step; none was done if one has failed, and then one is to say why.
+// Reads one result for each step. If a step has failed, none was carried out, and one result must give the reason.
 bool are_results(Reader& body, const std::vector<Step>& steps) {
   constexpr int32_t kFailed = -1;
   constexpr int32_t kNotReached = -2;
@@ -190,7 +190,7 @@ bool is_event(Reader& body) {
   return body.good() && type >= 1 && type <= kLastType && path.starts_with('/') && path.find('\0') == path.npos;
 }
 
-// The library has opened one for IPv4.
+// Replaces the library's socket, which is one for IPv4.
 bool become_socket(int fd, int family) {
   const host::Fd other(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int at_once = 1;
@@ -206,7 +206,7 @@ bool is_handshake(std::string_view frame, bool has_session) {
   const int32_t timeout = body.number();
   body.take(sizeof(int64_t));  // the session
   const std::string_view password = body.text();
-  // Servers before 3.5 do not tell whether they only read.
+  // Servers before 3.5 do not send whether they are read-only.
   if (!body.good() || body.left() > 1 || password.size() != kPasswordSize) return false;
   return timeout <= kLongestTimeout && (timeout > 0 || (timeout == 0 && has_session));
 }
@@ -253,14 +253,14 @@ int Wire::connect(int fd, const sockaddr* to) {
     errno = EADDRNOTAVAIL;
     return -1;
   }
-  // The library's own memory, so that its log names whom it connects to.
+  // This is the library's own memory, so its log names the server to which it really connects.
   std::memcpy(const_cast<sockaddr*>(to), &*target_, sizeof *target_);
   if (target_->ss_family == AF_INET6 && !become_socket(fd, AF_INET6)) return -1;
   if (secure_) stream_ = secure_(fd);
   return __real_connect(fd, to, target_->ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
 }
 
-// What should have been encrypted goes nowhere when there is nothing more to encrypt it.
+// Without a stream, data that should have been encrypted is dropped.
 ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
   if (!secure_) {
     if (begun_at_ == Deadline{}) begun_at_ = BootClock::now();
@@ -315,7 +315,7 @@ ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
   return static_cast<ssize_t>(given);
 }
 
-// Never more than one frame: whoever polls must see that there are more.
+// Takes at most one frame, so that poll reports the ones after it.
 Wire::Fill Wire::fill(int fd, int flags) {
   for (;;) {
     const size_t length = frame_.size() < kLength ? 0 : length_in(frame_);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the socket and the C library, which connects, sends and receives through it (the linker's --wrap). The
-// library believes lengths and counts, hands out what it could not decode, and aborts on an answer to nothing: so it is
-// given whole frames only, and only those that fit. What does not fit ends the connection. An answer that is still on
-// its way would be silence to it, so it is given the answer to a ping from time to time. And it knows no TLS. Nor does
-// it choose among servers as is wanted here: it connects to whom the wire is aimed at.
+// The layer between the socket and the C library, which connects, sends and receives through it (the linker's --wrap).
+// The library believes lengths and counts, hands out what it could not decode, and aborts on an answer to no request.
+// So it gets only whole frames that fit; anything else ends the connection. It would take a long answer that is still
+// arriving for silence, so it gets the answer to a ping from time to time. It has no TLS, and does not choose among
+// servers as zklock wants: it connects to the server at which the wire is aimed.
 #pragma once
 
 #include "base/time.h"
@@ -21,62 +21,63 @@
 
 namespace zklock::zk {
 
-// More no answer may have.
+// The most bytes that an answer may have.
 constexpr size_t kLargestReply = 64 * 1024 * 1024;
-// So much is received in one turn of the loop, however fast more comes. The rest stays in the socket.
+// The most bytes that are received in one turn of the loop, however fast more come. The rest stays in the socket.
 constexpr size_t kMostInTurn = 4 * 1024 * 1024;
 
-// The first thing that a server says, without its length. `has_session`: a new one may not be refused. Pure.
+// Returns whether `frame`, without its length, is a server's answer to the handshake. `has_session`: we resume a
+// session, which the server may refuse. This function is pure.
 bool is_handshake(std::string_view frame, bool has_session);
 
-// Anything after that: an answer to `oldest`, the request whose turn it is, if any, or what needs none. `with_auth`:
-// credentials were sent. Pure.
+// Returns whether a later frame is an answer to `oldest`, the request whose turn it is (or null), or one that answers
+// no request. `with_auth`: credentials were sent. This function is pure.
 bool fits(std::string_view frame, const Request* oldest, bool with_auth);
 
-// Who sent these first four bytes instead of a length, where it is plain: "it speaks TLS: …".
-// Or "".
+// Returns what sent these four bytes instead of a length ("it speaks TLS: …"), or "" if that is not clear.
 std::string_view stranger(std::string_view length);
 
 class Wire {
  public:
-  // Whether a frame, without its length, may be handed on; the first of a connection is the handshake.
+  // Returns whether a frame, without its length, may be handed on. The first frame of a connection is the handshake.
   using Check = std::function<bool(std::string_view frame)>;
 
-  // The TLS over a new connection.
+  // Creates the TLS over a new connection.
   using Secure = std::function<std::unique_ptr<host::TlsStream>(int fd)>;
 
-  // `secure`: null without TLS.
+  // `secure` is null without TLS.
   explicit Wire(Check check, Secure secure = nullptr, size_t most_in_turn = kMostInTurn)
       : check_(std::move(check)), secure_(std::move(secure)), most_in_turn_(most_in_turn) {}
   Wire(const Wire&) = delete;
 
-  // Whom the next connect() reaches, whatever it names; nothing: nobody can be reached.
+  // Sets the address that the next connect() reaches, whatever address it is called with. Without a value, connect()
+  // fails.
   void aim(const std::optional<sockaddr_storage>& target) { target_ = target; }
 
-  // As connect(2), send(2) and recv(2). `to`, a sockaddr_storage, takes the address that is connected to.
+  // Like connect(2), send(2) and recv(2). `to` is a sockaddr_storage, into which connect() writes the real address.
   int connect(int fd, const sockaddr* to);
   ssize_t send(int fd, const void* data, size_t size, int flags);
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
-  // To be called when the socket is ready: a new turn. Whether the library may be called; not while TLS is being
-  // agreed on.
+  // Begins a new turn; call it when the socket is ready. It returns whether the library may be called: not during the
+  // TLS handshake.
   bool advance();
-  // What to poll the socket for, where the library wants `wanted`.
+  // Returns what to poll the socket for if the library wants `wanted`.
   short events(short wanted) const { return stream_ ? stream_->events(wanted) : wanted; }
-  // There may be something to receive of which poll does not know.
+  // Returns true if there may be something to receive that poll does not report.
   bool has_unread() const { return stream_ && stream_->has_unread(); }
-  // Keeps what is sent, as TCP_CORK does.
+  // While `held`, keeps what is to be sent by TLS, as TCP_CORK does.
   void hold(bool held);
-  // It is we who end this connection.
+  // Notes that zklock itself ends this connection.
   void note_cut();
 
-  // How the last connection that ended did.
+  // Returns how the last connection ended; `none` if it has not.
   ConnectionEnd end() const { return end_; }
-  // What was wrong with its TLS, if it was that; a server that is in the handshake still is silent.
+  // Returns why TLS failed on it, if it did; during the handshake, that the server is silent.
   std::optional<host::TlsFailure> tls_failure() const;
-  // A moment before the library's first word left on this connection; no moment, if it has not.
+  // Returns a moment before the library first sent something on this connection; Deadline{} if it has not.
   Deadline begun_at() const { return begun_at_; }
-  // When at least a KiB of an answer that is on its way had come; never, if none is.
+  // Returns when another KiB of an answer that is still arriving last came; Deadline{} if there is none.
   Deadline progressed() const { return progressed_; }
 
  private:
@@ -86,7 +87,7 @@ class Wire {
   Fill take(int fd, size_t want, int flags);
   ssize_t receive_plain(int fd, void* to, size_t size, int flags);
   void restart();
-  // Whether another KiB has come.
+  // Returns whether another KiB has come.
   bool note_progress();
 
   Check check_;
@@ -94,12 +95,12 @@ class Wire {
   std::optional<sockaddr_storage> target_;
   const size_t most_in_turn_;
   size_t received_in_turn_ = 0;
-  std::unique_ptr<host::TlsStream> stream_;  // of the connection in use
+  std::unique_ptr<host::TlsStream> stream_;  // of the present connection
   std::optional<host::TlsFailure> tls_failure_;
   Deadline begun_at_{};
-  std::string frame_;  // what has come of it, with its length
-  std::string out_;    // what the library has still to take
-  size_t taken_ = 0;   // of that
+  std::string frame_;  // the part of the frame that has arrived, with its length
+  std::string out_;    // what the library is still to receive
+  size_t taken_ = 0;   // bytes of `out_` that it has received
   bool cut_ = false;
   bool nonsense_ = false;
   ConnectionEnd end_ = ConnectionEnd::none;
@@ -107,14 +108,14 @@ class Wire {
   Deadline progressed_{};
 };
 
-// While it lives, whoever connects, sends and receives in this thread does so through `wire`.
+// While this object exists, connect(), send() and recv() in this thread go through `wire`.
 class WireScope {
  public:
   explicit WireScope(Wire& wire);
   WireScope(const WireScope&) = delete;
   ~WireScope();
 
-  // The wire of the innermost scope; null outside of all.
+  // The wire of the innermost scope; null outside of all scopes.
   static inline thread_local Wire* current = nullptr;
 
  private:

@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 using host::CommandPhase;
 using recipe::LeaseState;
 
-constexpr Duration kDying = 150ms;   // what the kernel may take to end what was killed in time
-constexpr Duration kToStop = 100ms;  // after Ctrl-Z
+constexpr Duration kDying = 150ms;   // how long the kernel may take to end what was killed in time
+constexpr Duration kToStop = 100ms;  // how long the command may take to stop after Ctrl-Z
 
 }  // namespace
 
@@ -68,12 +68,12 @@ void AttendedCommand::decide() {
   if (stage_ != CommandStage::idle && !over_ && look()) throw Failure(ExitStatus::done, "");
 }
 
-// True once it is over.
+// Returns true once the command is over.
 bool AttendedCommand::look() {
   pass_on_signals();
   over_ = stage_ == CommandStage::holding ? holding_is_over() : running_is_over();
   if (over_) trace_end();
-  // What may be left runs on without the lock.
+  // Processes that may be left run on without the lock.
   if (over_) guard_.let_go();
   return over_;
 }
@@ -91,7 +91,7 @@ bool AttendedCommand::running_is_over() {
   continue_stopped();
   trouble_.report();
   if (stage_ == CommandStage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
-  // What has ended by itself before anything was lost keeps its own status.
+  // A command that ended by itself before a loss keeps its own status.
   if (stage_ == CommandStage::running && has_ended()) return hold_on();
   look_for_loss();
   if (terms_.lease && console_.verbose()) {
@@ -118,8 +118,8 @@ void AttendedCommand::continue_stopped() {
   if (!stopped && left_until(nudge_at_) > Duration::zero()) return;
   nudge_at_ = kNever;
   host::continue_group();
-  // It may be a shell that is in vfork: it waits for its child, which has stopped before it could execute anything, and
-  // without us would do so for ever. Or it does not stop, or later.
+  // The command may be a shell in vfork. Its child was stopped before it could execute anything, and without this
+  // signal the shell would wait for it for ever. Or the command does not stop at all, or later.
   if (!stopped) return;
   terminal_stop_ = false;
   say("continued: a command that is stopped would lose " + terms_.loss);
@@ -133,7 +133,7 @@ bool AttendedCommand::has_ended() {
   return !terms_.wait_all && (!nest_ || !nest_->close_and_look());
 }
 
-// Only a proof that is younger than the command's end tells that the lock was not lost before.
+// Only a proof that is younger than the command's end shows that the lock was not lost before that.
 bool AttendedCommand::hold_on() {
   ended_ = BootClock::now();
   if (!terms_.lease) return true;

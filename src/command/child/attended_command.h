@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command that zklock runs, from its start to its exit status: the signals that come to zklock are passed on to it,
-// Ctrl-Z does not stop it, and if a signal had ended it, what it left behind is ended too. Under a lease all of it is
-// ended when the lock is lost or can no longer be proved; zklock's own status is then 76. After its end the lock is
-// held on for a zklock that it left behind under the same lock, and for a while if so wanted.
+// Attends to the command that zklock runs, from its start to its exit status. Signals to zklock are passed on to the
+// command, and Ctrl-Z does not stop it. If a signal asks zklock to end, the command's remaining processes are ended
+// too. Under a lease, all of it is ended when the lock is lost or can no longer be proved; zklock's own status is then
+// 76. After the command's end, the lock is still held until CommandTerms::hold_until, and for a zklock that it left
+// running under the same lock.
 #pragma once
 
 #include "command/child/console.h"
@@ -16,13 +17,13 @@
 
 namespace zklock::command {
 
-// What a guard could not do to its command, for people: each trouble is said once.
+// Reports, for people, what a guard could not do to its command. Each trouble is reported once.
 class GuardTrouble {
  public:
-  // `command`: what the guard's is called, "the command".
+  // `command`: how messages call the guard's command, "the command".
   GuardTrouble(host::Guard& guard, std::string command) : guard_(guard), command_(std::move(command)) {}
 
-  // To be called at every turn of the loop. Writes to standard error.
+  // Writes to standard error. Call it at every turn of the loop.
   void report();
 
  private:
@@ -31,65 +32,67 @@ class GuardTrouble {
   pid_t named_stubborn_ = 0;
 };
 
-// The end of a message about a loss: "SUBJECT was stopped", or by how much that came too late. Once nothing is left.
+// Returns the end of a message about a loss: "SUBJECT was stopped", or how long it went on past the fence. Call it once
+// nothing of the command is left.
 std::string end_of(const std::string& subject, Duration overrun);
 
-// Of what waitpid said: the exit status, or 128 + the signal. Throws a Failure for a signal by which people and shells
-// end programs: zklock then dies of it too.
+// Returns the exit status for what waitpid reported: the command's own, or 128 + its signal. Throws a Failure for a
+// signal by which people and shells end programs, so that zklock dies of it too.
 int status_of_command(int wait_status);
 
-// How the command is ended, and what the lock is held for.
+// How the command is ended, and how long the lock is held.
 struct CommandTerms {
-  std::string loss;                  // what a command that is stopped would lose, "its lock"
-  Duration grace{};                  // between SIGTERM and SIGKILL
-  recipe::Lease* lease = nullptr;    // nothing: only signals end the command, and the rest of this does not count
+  std::string loss;                  // what a stopped command would lose: "its lock"
+  Duration grace{};                  // from SIGTERM to SIGKILL
+  recipe::Lease* lease = nullptr;    // null: only signals end the command, and the fields below do not apply
   std::vector<int64_t> tokens = {};  // of the locks that are held
-  std::vector<int64_t> nested = {};  // of those among them that are an outer zklock's
-  bool wait_all = false;             // hold the lock for what the command leaves behind too
-  Deadline hold_until = {};  // also when the command has ended before, unless a signal had ended it or ends this
+  std::vector<int64_t> nested = {};  // those of `tokens` whose locks outer zklocks hold
+  bool wait_all = false;             // hold the lock also for processes that the command leaves running
+  Deadline hold_until = {};          // hold the lock until then, unless an ending signal comes
 };
 
 class AttendedCommand : public host::Source {
  public:
-  // Signals, guard and lease are in the loop; the signals are the command's from its start on.
+  // `signals`, `guard` and the lease must be in the loop already. From start() on, the signals go to the command.
   AttendedCommand(host::Signals& signals, host::Guard& guard, Console& console, CommandTerms terms)
       : signals_(signals), guard_(guard), console_(console), terms_(std::move(terms)) {}
 
-  // `variables` are added to its environment. Throws what Guard::start() throws; then there is no command. Whoever
-  // calls this has it in the loop, so that it works whatever zklock waits for meanwhile.
+  // Starts the command with `variables` added to its environment. This object must be in the loop, so that it works
+  // whatever zklock waits for meanwhile. Throws what Guard::start() throws; then there is no command.
   void start(const std::vector<std::string>& variables);
-  // Instead: the same, and turns the loop until it is over. It is not in the loop itself. Without a lock any more
-  // nothing is started.
+  // Starts the command and turns the loop until is_over(). It replaces start(); this object must not be in the loop.
+  // Starts nothing if the lock is lost already. Throws what start() and the other sources of the loop throw.
   void attend(host::Loop& loop, const std::vector<std::string>& variables);
 
-  // The command has ended, and the lock need not be held for it any more. What it left behind runs on; but if it was
-  // lost or had been told to end, nothing of it is left. All that follows is for then.
+  // Returns whether the command has ended and the lock need not be held any longer. Its remaining processes run on, but
+  // none is left if the lock was lost or the command was told to end. The functions below are only for then.
   bool is_over() const { return over_; }
-  // The lock or the guard was lost before the command had ended by itself.
+  // Returns whether the lock or the guard was lost before the command had ended by itself.
   bool lost() const { return unproved_ || !reason_.empty(); }
-  // That was because no quorum could be reached.
+  // Returns whether that was because no quorum confirmed the lock in time.
   bool unproved() const { return unproved_; }
-  // What then ends zklock, 76; `what` was lost, unless the lease knows better.
+  // Returns the Failure (76) that then ends zklock. It names `what` as lost, unless the lease knows better.
   Failure loss(const std::string& what) const;
-  // zklock's exit status. Throws a Failure where it was lost, could not be executed, or a signal has ended it.
+  // Returns zklock's exit status. Throws a Failure if the lock was lost, the command could not be executed, or an
+  // ending signal killed it. `what` as for loss().
   int status(const std::string& what) const;
-  // When it was seen that the command has ended by itself.
+  // Returns when zklock saw that the command had ended by itself; kNever if it had not.
   Deadline ended() const { return ended_; }
-  // Somebody wanted the command, or the holding, to end.
+  // Returns whether a signal has asked the command, or the holding of the lock, to end.
   bool ending_wanted() const { return ending_wanted_; }
 
   void arm(host::PollSet& set) override {
     if (!over_) set.wake_at(next());
   }
   void record(const host::PollSet&) override {}
-  // Once it is over, throws a Failure without a text, once, to end whatever zklock waits for.
+  // Once the command is over, throws a Failure without a text, once, to end whatever zklock waits for.
   void decide() override;
 
  private:
   enum class CommandStage {
     idle,
     running,
-    holding,    // the command has ended, the lock is held on
+    holding,    // the command has ended, the lock is still held
     finishing,  // the command is being ended
   };
 
@@ -113,16 +116,16 @@ class AttendedCommand : public host::Source {
   Console& console_;
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
-  host::NestingMarks* nest_ = nullptr;  // while attend() is under way
+  host::NestingMarks* nest_ = nullptr;  // null unless attend() is under way
   CommandStage stage_ = CommandStage::idle;
   bool over_ = false;
-  std::string reason_;     // of the loss
-  bool unproved_ = false;  // that was it
+  std::string reason_;     // why it was lost, unless unproved_ says so
+  bool unproved_ = false;  // lost because no quorum confirmed the lock
   Deadline ended_ = kNever;
   bool held_on_said_ = false;
   bool ending_wanted_ = false;
-  bool terminal_stop_ = false;  // Ctrl-Z was pressed and not answered yet
-  Deadline nudge_at_ = kNever;  // then the command should have stopped by now
+  bool terminal_stop_ = false;  // Ctrl-Z was pressed and is not answered yet
+  Deadline nudge_at_ = kNever;  // by then the command should have stopped; kNever: nothing to check
 };
 
 }  // namespace zklock::command

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said on standard error along the way, a line each. Dropped where that does not take it at once, so that
-// nothing is held up; the last word is main's.
+// Prints remarks on standard error while zklock works, one line each. One is dropped if standard error does not take it
+// at once, so that nothing is held up. main writes the final message.
 #pragma once
 
 #include "host/terminal.h"
@@ -12,23 +12,23 @@
 
 namespace zklock::command {
 
-// "zklock: TEXT".
+// Writes "zklock: TEXT".
 inline void say(std::string_view text) {
   host::remark(fmt::format("zklock: {}\n", text));
 }
 
 class Console {
  public:
-  // It is asked whether --verbose was given, and for its connection.
+  // `session` knows whether --verbose was given and whether it is connected. It must outlive this.
   explicit Console(const zk::Session& session) : session_(session) {}
 
   bool verbose() const { return session_.options().verbose; }
-  // With --verbose.
+  // Writes `text` if --verbose was given.
   void detail(std::string_view text) const {
     if (verbose()) say(text);
   }
-  // With --verbose, once when the connection goes and once when it comes, with `more` behind it. To be called at every
-  // turn of the loop while the session is open.
+  // With --verbose, reports once when the connection is lost and once when it is back, with `more` appended. Call it at
+  // every turn of the loop while the session is open.
   void report_connection(std::string_view more = "") {
     if (session_.connected() == connected_) return;
     connected_ = session_.connected();
@@ -37,7 +37,7 @@ class Console {
 
  private:
   const zk::Session& session_;
-  bool connected_ = true;  // as last said
+  bool connected_ = true;  // as last reported
 };
 
 }  // namespace zklock::command

@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const char* variable) {
   return {lines.begin(), lines.end()};
 }
 
-// The lock at whose line, or among whose slots, `node` stands.
+// Returns the lock in whose line, or among whose slots, `node` is; "" if there is none.
 std::string lock_of(const std::string& node, int64_t slots) {
   const std::string parent = zk::parent_of(node);
   if (slots == 0) return parent;
@@ -36,7 +36,7 @@ const char* servers_of_innermost() {
   return servers ? servers : "";
 }
 
-// A line of ZKLOCK_OUTER: "TOKEN NODE", and behind a tab the servers, where they are others than ZKLOCK_SERVERS.
+// A line of ZKLOCK_OUTER: "TOKEN NODE", and after a tab the servers if they differ from ZKLOCK_SERVERS.
 struct OuterLine {
   std::string token;
   std::string node;
@@ -55,7 +55,8 @@ std::vector<OuterLine> outer_lines() {
   return all;
 }
 
-// Nothing where they are others; as it is where there is no telling.
+// Returns the path by which `servers` see `node`, which is on those of `list`; nothing if `list` names other servers.
+// If `list` is empty, returns `node` as it is.
 std::optional<std::string> node_on(const zk::ServerList& servers, const std::string& list, const std::string& node) {
   if (list.empty()) return node;
   return servers.path_here(zk::ServerList::parse(list, "ZKLOCK_SERVERS", servers.tls), node);
@@ -69,13 +70,14 @@ bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
 
 std::vector<std::string> held_nodes(const zk::ServerList& servers) {
   const std::vector<std::string> innermost = lines_of("ZKLOCK_NODE");
-  // Others, those of claims and members, may be made again by somebody else: they prove nothing.
+  // Other clients may create nodes of claims and members with the same name again, so these prove nothing.
   const auto is_of_lock = [](const std::string& node) { return recipe::is_lock_name(zk::name_of(node)); };
   if (innermost.empty() || !std::ranges::all_of(innermost, is_of_lock)) {
     throw usage_error("--fenced is for a command of zklock run, whose lock stands in ZKLOCK_NODE");
   }
   std::vector<std::string> nodes;
-  // Also where the lists have no server in common: they may name the same ones, and who fences means this lock.
+  // A node counts even if the lists have no server in common: they may mean the same servers, and --fenced means this
+  // lock.
   for (const std::string& node : innermost) {
     nodes.push_back(node_on(servers, servers_of_innermost(), node).value_or(node));
   }
@@ -127,7 +129,7 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
       continue;
     }
     if (!host::is_open_for_nesting(pid, outer.token)) continue;
-    // The usual way finds out what is wrong with another family or another number of slots.
+    // With another family or number of slots we take the lock in the usual way, which reports what is wrong.
     if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
     if (slots == 0 && type.mode == recipe::LockMode::exclusive && contender->mode == recipe::LockMode::shared) {
       throw usage_error(

@@ -84,7 +84,8 @@ void WatchJob::write(std::string_view text) {
   }
 }
 
-// What changes while it runs is looked at when it has ended. Its status if that shall end the watch, else 0.
+// Runs the command; changes that happen meanwhile are read after its end. Returns the command's status if that ends the
+// watch, else 0.
 int WatchJob::run_command(WatchSubject& subject) {
   loop_.remove(end_on_signal_);
   host::Launch launch = subject.tell_command();
@@ -98,7 +99,7 @@ int WatchJob::run_command(WatchSubject& subject) {
   return judge_end();
 }
 
-// What it leaves behind runs on.
+// Processes that the command leaves running are not ended.
 void WatchJob::attend_command() {
   while (guard_->killed() || guard_->phase() < host::CommandPhase::ended) {
     if (guard_->killed() && guard_->gone()) {
@@ -111,7 +112,7 @@ void WatchJob::attend_command() {
   guard_->let_go();
 }
 
-// The command's, and then ours. With the second one that shall end us we do not wait any longer.
+// Signals go to the command first. An ending signal then ends us after the command; a second one ends us at once.
 void WatchJob::pass_on_signals() {
   while (const auto arrival = signals_.take()) {
     guard_->forward(arrival->signal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watches for ever: each state of its subject is told, on standard output or to a command that is run for it. A
-// reader or a command that is slow gets what there is when it is ready; it never holds up the session. Reconnects and
-// expired sessions do not end it, nor does a lack of servers once it has begun.
+// Watches that do not end: each state of the subject is printed on standard output, or a command is run for it. A slow
+// reader or command gets the latest state when it is ready, and never holds up the session. Reconnects and expired
+// sessions do not end a watch, nor does a lack of servers once it has begun.
 #pragma once
 
 #include "command/child/console.h"
@@ -17,41 +17,43 @@
 
 namespace zklock::command {
 
-// In the session of a WatchJob.
+// The subject of a WatchJob, in the session of that job.
 class WatchSubject {
  public:
   virtual ~WatchSubject() = default;
 
-  // From when it returns on, no change is missed. False when the session has expired: once more in the next one. Throws
-  // what the session throws, and a Failure for what cannot be watched.
+  // Reads the subject and sets watches; from its return on, no change is missed. Returns false if the session has
+  // expired: call it again in the next one. Throws what the session throws, and a Failure if the subject cannot be
+  // watched.
   virtual bool look() = 0;
-  // After look(): when the next one is due, as there may be a change, or the session is over; else kNever.
+  // Returns when the next look() is due because there may be a change or the session is over; else kNever. Call it
+  // after look().
   virtual Deadline due() const = 0;
-  // What was seen last is not what was told last; nothing was told at first.
+  // Returns whether the state seen last differs from the one reported last. At first none was reported.
   virtual bool has_news() const = 0;
 
-  // Both tell it. For standard output:
+  // Returns the state seen last, for standard output. From then on it counts as reported.
   virtual std::string tell() = 0;
-  // For a command: variables, and its standard input.
+  // Does the same for a command: returns its variables and its standard input.
   virtual host::Launch tell_command() = 0;
 };
 
 class WatchJob {
  public:
-  // Forks the guard, if `call` has a command: before there is a ZooKeeper handle. From then on signals are blocked.
-  // `path` is what messages name. Throws a Failure (64), for `halt` without a command too, and for a command that is
-  // not to be found (126, 127).
+  // Forks the guard if `call` has a command, so there must be no ZooKeeper handle yet. From then on signals are
+  // blocked. Messages name `path`. Throws a Failure: 64, also for `halt` without a command; 126 or 127 for a command
+  // that is not found.
   WatchJob(const Call& call, const std::string& path, bool halt);
-  // For standard output only: what stands behind "--" is the caller's.
+  // Prints on standard output only: the caller handles the words after "--".
   WatchJob(const Call& call, const std::string& path) : WatchJob(call, path, std::nullopt, false) {}
 
-  // Not open before run().
+  // The session is not open before run().
   zk::Session& session() { return session_; }
   bool has_command() const { return program_.has_value(); }
 
-  // The status of a command that has failed, with `halt`: nothing else ends it well. Throws a Failure: by SIGPIPE when
-  // nobody reads any more, by a signal, 69 when no server answers at the start, 74, 76 when the guard was killed, 77,
-  // 126, and what the subject throws.
+  // Watches without end; with `halt`, returns the status of a command that has failed. Otherwise only a Failure ends
+  // it: by SIGPIPE if the reader has gone, by another signal, 69 if no server answers at the start, 74, 76 if the guard
+  // was killed, 77, 126, and what the subject throws.
   int run(WatchSubject& subject);
 
  private:
@@ -68,7 +70,7 @@ class WatchJob {
   std::string path_;
   bool halt_;
   std::optional<host::Program> program_;
-  zk::SessionOptions asked_;  // read before signals are blocked: the credentials may be in a pipe
+  zk::SessionOptions asked_;  // read before signals are blocked, because credentials may be in a pipe
   host::Loop loop_;
   host::Signals signals_;
   host::EndOnSignal end_on_signal_{signals_};
@@ -78,8 +80,8 @@ class WatchJob {
   Console console_{session_};
   std::optional<host::StandardOutput> outlet_;
   std::unique_ptr<host::Guard> guard_;
-  std::optional<host::Attached> attached_;  // the one of these two that there is
-  int end_signal_ = 0;                      // that shall end us, once the command has ended
+  std::optional<host::Attached> attached_;  // whichever of these two there is
+  int end_signal_ = 0;                      // ends zklock once the command has ended; 0: none
 };
 
 }  // namespace zklock::command

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNames[] = {"text", "json", "nagios", "prometheus"};  // in the order of Format
 
-// "text, json or prometheus"
+// Returns "text, json or prometheus".
 std::string list_of(std::span<const Format> formats) {
   std::string list;
   for (size_t i = 0; i < formats.size(); ++i) {

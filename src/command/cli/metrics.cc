@@ -7,7 +7,7 @@
 
 namespace zklock::command {
 
-// Line ends are among what is shown escaped.
+// Line ends need no care here, because printable() escapes them.
 std::string label_of(std::string_view name, std::string_view text) {
   std::string value;
   for (const char c : printable(text)) {

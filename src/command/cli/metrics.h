@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prometheus' text format, which its node exporter reads from files too: families of samples. Names and units are by
-// its rules: base units, _total for counters alone, and moments instead of ages, so that a file that nobody renews any
-// more tells no lies. https://prometheus.io/docs/instrumenting/exposition_formats/ and /docs/practices/naming/.
+// its rules: base units, _total for counters alone, and timestamps instead of ages, so that a file that is no longer
+// renewed stays true. https://prometheus.io/docs/instrumenting/exposition_formats/ and /docs/practices/naming/.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,30 @@
 
 namespace zklock::command {
 
-// name="text", for any text: what is no text is shown escaped.
+// Returns name="text" for any `text`; what cannot be printed is escaped.
 std::string label_of(std::string_view name, std::string_view text);
 
-// Seconds since 1970, of a moment in ms; nothing for 0, which is none.
+// Returns a moment in ms as seconds, both since 1970; nothing for 0, which means unknown.
 std::optional<double> timestamp_of(int64_t moment_ms);
 
-// One name, and what of each thing is its value; a thing without a value has no sample.
+// A name, and how to get its value from an object. An object without a value has no sample.
 template <typename Of>
 struct MetricFamily {
   const char* name;
   const char* type;
   const char* help;
   std::optional<double> (*value)(const Of& of);
-  std::string (*labels)(const Of& of) = nullptr;  // with commas between
+  std::string (*labels)(const Of& of) = nullptr;  // separated by commas; null: none
 };
 
-// A line. `labels` may be empty.
+// Returns the line of a sample. `labels` may be empty.
 std::string sample_of(const char* name, const std::string& labels, double value);
 
-// With its head; nothing without samples.
+// Returns `samples` with the head of their family; "" without samples.
 std::string family_of(const char* name, const char* type, const char* help, const std::string& samples);
 
-// A family may be in a file only once: all of its things go in one call.
+// Returns a family with a sample for each of `all` that has a value. A family may be in a file only once, so all
+// objects go into one call.
 template <typename Of>
 std::string exposed(const MetricFamily<Of>& family, std::span<const Of> all) {
   std::string samples;

@@ -21,7 +21,7 @@ struct Setting {
   std::string origin;  // for messages
 };
 
-// The option, else the variable, else the default.
+// Returns the option, else the variable, else the default.
 Setting setting(const Value& option, const char* option_name, const char* variable, const char* fallback) {
   if (option) return {*option, option_name};
   const char* value = std::getenv(variable);
@@ -31,7 +31,7 @@ Setting setting(const Value& option, const char* option_name, const char* variab
 
 Duration timeout(const Setting& setting) {
   const Duration span = duration_of(setting.value, setting.origin);
-  // Less leaves the C client no time for its handshake; the server counts in int32 milliseconds.
+  // A shorter one leaves the C client no time for its handshake. The server counts in int32 milliseconds.
   if (span >= 100ms && span <= kLongestSessionTimeout) return span;
   throw usage_error(
       fmt::format("bad duration '{}' for {}: write one from 100ms to 24h", setting.value, setting.origin));
@@ -52,7 +52,7 @@ zk::Credentials credentials(const GlobalOptions& options) {
   return read;
 }
 
-// `known`: the servers know who we are.
+// `known`: the servers know our identity.
 zk::Acl acl(const Value& value, bool known) {
   const std::string name = value.value_or("open");
   if (name == "open") return zk::Acl::open;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand tells the parser of itself, and the options that every one has. Those may stand before or behind
-// the subcommand on the command line; each has an environment variable instead of a configuration file.
+// How a subcommand describes itself to the parser, and the global options, which may stand before or after it on the
+// command line. There is no configuration file; options for servers, timeouts, credentials and TLS have variables too.
 #pragma once
 
 #include "base/failure.h"
@@ -36,79 +36,83 @@ struct GlobalOptions {
   bool quiet = false;
   bool no_color = false;
 
-  // Those that stand in `nearer` replace these.
+  // Options that are given in `nearer` replace these.
   void merge(const GlobalOptions& nearer);
 };
 
-// --- to the parser, through these because a file that includes CLI11 takes seconds to compile
+// --- to the parser, through functions because a file that includes CLI11 takes seconds to compile
 
 std::string name_of(const CLI::App& app);
 
-// An option without a value.
+// Adds an option without a value.
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
 
-// An option with one value; given again, the last one wins.
+// Adds an option with one value. If it is given again, the last one counts.
 CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder);
 
-// Another help text for a global option, which is then explained in the subcommand's --help too.
+// Gives a global option another help text, which the subcommand's --help then shows too.
 void describe(CLI::App& app, const char* option, const char* help);
 
-// The usage lines of its --help, which gets the look that all have: it fits a screen, and the global options, which the
-// root's explains, are only named, in a line that begins with "zklock -h:".
+// Sets the usage lines of a subcommand's --help, and the layout of every --help. It fits a screen. The global options,
+// which the root's help explains, are only named, in a line that begins with "zklock -h:".
 void set_usage(CLI::App& app, const std::string& usage);
 
-// The examples, which come first in its --help, an empty line, and what comes last: exit statuses and its page.
+// Sets what a subcommand's --help has besides the options: `footer` is the examples, which come first, an empty line,
+// and what comes last, exit statuses and the manual page.
 void set_footer(CLI::App& app, const std::string& footer);
 
-// All subcommands by purpose, which is the CLI11 group that they are in, a line each. Those in the group "" are not
+// Returns all subcommands, a line each, by purpose, which is their CLI11 group. Subcommands in the group "" are not
 // shown.
 std::string overview(const CLI::App& root);
 
-// What -V prints: zklock's version alone on the first line, then the C client's, then how this program was built.
-// Nothing in it depends on who built the program, where or when: builds stay reproducible.
+// Returns what -V prints: zklock's version alone on the first line, then the libraries', then how this program was
+// built. It does not depend on the builder, the place or the time, so builds stay reproducible.
 std::string version_text();
 
-// Where whoever finds a mistake reports it, and what with, for behind "report it ".
+// Returns the place to report a bug, and what output to send; it follows the words "report it ".
 std::string where_to_report();
 
 // --- global options
 
-// The CLI11 groups that they are in.
+// The CLI11 groups of the global options.
 inline constexpr const char* kGlobalOptions = "Global options";
 inline constexpr const char* kRootOptions = "Global options that the root's help alone names";
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
-// Those of them that mean something without a session.
+// Adds only those that mean something without a session.
 void add_server_options(CLI::App& app, GlobalOptions& options);
 
-// --tls and what belongs to it; both of the above have them.
+// Adds --tls and what belongs to it; both functions above call it.
 void add_tls_options(CLI::App& app, GlobalOptions& options);
 
-// Whether options or variables do: any of them does, but for ZKLOCK_TLS=0, which takes no account of the other
-// variables. Throws a Failure (64) that names the culprit.
+// Returns whether TLS is asked for. Any of its options or variables does that, but with ZKLOCK_TLS=0 the variables do
+// not count. Throws a Failure (64) that names the bad one.
 bool asks_for_tls(const GlobalOptions& options);
 
-// Null where `servers` are spoken to in the clear. Reads the files; throws a Failure (64) that names the culprit.
+// Returns the TLS settings for `servers`, whose files it reads; null if they are used without TLS. Throws a Failure
+// (64) that names the bad option or file.
 std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers);
 
-// For a command: what tells a zklock that it runs of this connection.
+// Returns variables for a command, so that a zklock in it uses this connection.
 std::vector<std::string> connection_variables(const zk::SessionOptions& session);
 
-// From the option, the variable or the default. Throws a Failure (64) that names the culprit.
+// Returns the servers from the option, the variable or the default. Throws a Failure (64) that names the bad one.
 zk::ServerList server_list(const GlobalOptions& options);
 
 inline constexpr Duration kLongestSessionTimeout = std::chrono::hours(24);
 
-// Checked and complete, with variables and defaults. Throws a Failure (64) that names the culprit.
+// Returns the options for a session, checked and complete, with variables and defaults. Reads files. Throws a Failure
+// (64) that names the bad option, variable or file.
 zk::SessionOptions session_options(const GlobalOptions& options);
 
 // --- values
 
-// `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
+// Returns `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
 Duration duration_of(const std::string& text, const std::string& origin);
 
-// `text` as a whole number from `least` to `most`. Throws a Failure (64) that names the `option` and the bounds.
+// Returns `text` as a whole number from `least` to `most`. Throws a Failure (64) that names the `option` and the
+// bounds.
 int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most = INT64_MAX);
 
 Failure usage_error(const std::string& text);

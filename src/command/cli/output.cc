@@ -18,7 +18,7 @@ namespace zklock::command {
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
-  // Whoever read it wants no more: zklock ends as quietly as other tools do.
+  // The reader has gone, so zklock ends as quietly as other tools do.
   if (errno == EPIPE) throw Failure::by_signal(SIGPIPE);
   throw Failure(ExitStatus::input_output, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was asked for: text and JSON on standard output, and the question before something that cannot be undone.
+// The output that was asked for, text and JSON on standard output, and the question before an action that cannot be
+// undone.
 #pragma once
 
 #include "host/loop.h"
@@ -12,18 +13,18 @@
 
 namespace zklock::command {
 
-// All of it, waiting as long as that takes: only without a session, whose heartbeat would stop meanwhile. Throws a
-// Failure (74) if it could not be written.
+// Writes all of `text`, waiting as long as that takes. It may be called only without a session, whose heartbeat would
+// stop meanwhile. Throws a Failure: 74 if `text` cannot be written, by SIGPIPE if the reader has gone.
 void print(std::string_view text);
 
-// The same in the loop, whose other sources go on meanwhile.
+// Does the same in the loop, whose other sources go on meanwhile.
 void print(host::Loop& loop, std::string_view text);
 
-// On one line, with its end, in ASCII, so that nothing that was read can steer a terminal.
+// Returns `json` on one line, with a line end, in ASCII, so that nothing that was read can control a terminal.
 std::string json_line(const nlohmann::ordered_json& json);
 
-// Members that are left out where there is nothing to say. Templates, so that only who makes JSON includes its library,
-// which takes seconds to compile.
+// Both add a member, unless there is no value. They are templates so that only files that make JSON include its
+// library, which takes seconds to compile.
 template <typename Json, typename Member>
 void put(Json& json, const char* name, const std::optional<Member>& value) {
   if (value) json[name] = *value;
@@ -34,11 +35,11 @@ void put(Json& json, const char* name, const std::string& text) {
   if (!text.empty()) json[name] = text;
 }
 
-// Throws a Failure (64) where there is no terminal to ask at.
+// Throws a Failure (64) if there is no terminal to ask at.
 void check_can_ask();
 
-// Asks `question`, with "[y/N]" behind it; throws a Failure (1) for a no, which leaves `path` as it is. Takes as long
-// as the person does, and the loop stands still: not with a session.
+// Asks `question`, with "[y/N]" after it, and returns if the answer is yes. It takes as long as the person does, and
+// the loop stands still, so there must be no session. Throws a Failure (1) for a no, which leaves `path` as it is.
 void confirm(const std::string& question, const std::string& path);
 
 }  // namespace zklock::command

@@ -16,12 +16,12 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// --- what people type who know other tools, and what it is called here
+// --- words that people know from other tools, and what zklock has instead
 
 struct Habit {
   const char* typed;
   const char* answer;
-  const char* needed = nullptr;  // the option or subcommand that there must be for the answer to be one
+  const char* needed = nullptr;  // the option or subcommand without which the answer does not apply
 };
 
 constexpr const char* kRun = "write zklock run LOCK -- COMMAND";
@@ -29,14 +29,14 @@ constexpr const char* kUnlock = "a lock is given back when its command ends; zkl
 constexpr const char* kElect = "write zklock run --restart LOCK -- COMMAND: one runs it, the others stand by";
 constexpr const char* kShow = "zklock show LOCK shows who holds a lock, zklock show -r / all that are held";
 
-// In the place of a command of zklock itself.
+// Typed in the place of a command of zklock itself.
 constexpr Habit kCommands[] = {
     {"lock", kRun},    {"exec", kRun},     {"acquire", kRun},   {"flock", kRun},
     {"elect", kElect}, {"leader", kElect}, {"unlock", kUnlock}, {"release", kUnlock},
     {"ls", kShow},     {"list", kShow},    {"status", kShow},
 };
 
-// Behind a command that has others below it, like queue: the name of the one that is meant.
+// Typed after a command that has others below it, like queue: the name of the one that is meant.
 constexpr Habit kBelow[] = {
     {"ls", "list", "list"},         {"show", "list", "list"}, {"rm", "delete", "delete"},
     {"remove", "delete", "delete"}, {"pop", "pull", "pull"},  {"add", "push", "push"},
@@ -63,7 +63,7 @@ bool has(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Empty where there is no answer to `word` for a command that has these options, or subcommands.
+// Returns the answer to `word` for a command that has these options or subcommands; empty: there is none.
 std::string answer_to(std::span<const Habit> habits, std::string_view word, const Names& names) {
   for (const Habit& habit : habits) {
     if (word == habit.typed && (!habit.needed || has(names, habit.needed))) return habit.answer;
@@ -71,7 +71,7 @@ std::string answer_to(std::span<const Habit> habits, std::string_view word, cons
   return "";
 }
 
-// --- complaints
+// --- error messages
 
 Names option_names(const CLI::App& app) {
   Names names;
@@ -96,7 +96,7 @@ std::string hint(const CLI::App& app, const std::string& word, const Names& cand
   return near.empty() ? fmt::format("see {} --help", full_name(app)) : fmt::format("did you mean '{}'?", near);
 }
 
-// "write zklock queue push" for a "push" that stands in the place of "queue"; empty where `word` is no such one.
+// Returns "write zklock queue push" for a "push" in the place of "queue"; empty if no command has a subcommand `word`.
 std::string one_level_deeper(const CLI::App& root, const std::string& word) {
   std::string found;
   for (const CLI::App* app : root.get_subcommands(nullptr)) {
@@ -138,7 +138,7 @@ Arguments Arguments::cut(int argc, char** argv) {
     if (!cut.separated && word == "--") {
       cut.separated = true;
     } else if (!cut.separated && word.starts_with("--") && word.find('=') == word.size() - 1) {
-      // For the value of --label= CLI11 would take the next word.
+      // CLI11 would take the next word for the value of an empty --label=.
       cut.options.emplace_back(word.substr(0, word.size() - 1));
       cut.options.emplace_back();
     } else {
@@ -212,7 +212,7 @@ std::optional<host::Program> program_of(const Call& call) {
 }
 
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error) {
-  // Its messages may have several lines; the first says it, behind the option's name where a value is missing.
+  // CLI11's messages may have several lines. The first one says it; if a value is missing, after the option's name.
   std::string text = error.what();
   text = text.substr(0, text.find('\n'));
   // "tls was given a disallowed flag override"

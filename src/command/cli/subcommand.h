@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is to the command line: a function that adds its options, and what is called when they are read.
-// And the words it is called with, where CLI11's complaints about them become one line that names the culprit.
+// A subcommand consists of a function that adds its options and one that runs it. This header also has the words that
+// it is called with, and makes one line of CLI11's errors about them, which names the bad one.
 #pragma once
 
 #include "base/failure.h"
@@ -21,13 +21,13 @@ class ParseError;
 
 namespace zklock::command {
 
-// How main tells the end, as far as the command line was understood.
+// How main reports the end, as far as the command line was understood.
 struct ExitPolicy {
-  bool quiet = false;                      // no line where the status is 75
-  int busy_status = 75;                    // what is given instead of 75
-  std::optional<int> failure_status = {};  // what is given instead of every status of zklock's own
+  bool quiet = false;                      // no message if the status is 75
+  int busy_status = 75;                    // replaces the status 75
+  std::optional<int> failure_status = {};  // replaces every status of zklock's own
 
-  // What a shell sees of a zklock that ends so.
+  // Returns the status that a shell sees if zklock ends by `failure`.
   int status_of(const Failure& failure) const {
     if (failure.signal() != 0) return 128 + failure.signal();
     const bool busy = failure.status() == ExitStatus::busy;
@@ -35,10 +35,10 @@ struct ExitPolicy {
   }
 };
 
-// argv, cut at its first "--" before CLI11 sees it: what stands behind is the command, byte for byte.
+// argv, cut at its first "--" before CLI11 sees it. The words after that are the command, byte for byte.
 struct Arguments {
   std::vector<std::string> options;  // before the first "--", without the program's name
-  std::vector<std::string> command;  // behind it
+  std::vector<std::string> command;  // after it
   bool separated = false;            // there was a "--"
 
   static Arguments cut(int argc, char** argv);
@@ -48,48 +48,52 @@ struct Arguments {
 struct Call {
   const CLI::App& app;          // the subcommand, for its name and its operands
   const Arguments& arguments;   // as they were typed
-  const GlobalOptions& global;  // from before and behind the subcommand
+  const GlobalOptions& global;  // from before and after the subcommand
   const host::Inherited& inherited;
   ExitPolicy& policy;
 };
 
-// Returns the exit status; throws a Failure where that is zklock's own or a signal. Owns the values of its options.
+// Runs a subcommand and returns the exit status. Owns the values of its options. Throws a Failure to end zklock with a
+// message and a status of its own, or by a signal.
 using Execute = std::function<int(const Call& call)>;
 
-// Adds the options, usage and footer of a subcommand to `app`, those global options that it has into `global`, which
-// outlives the call. Returns nothing where only the subcommands below it do something.
+// Adds the options, usage and footer of a subcommand to `app`. The values of its global options go into `global`, which
+// must outlive the parsing. Returns null if only the subcommands below it do something.
 using AddOptions = Execute (*)(CLI::App& app, GlobalOptions& global);
 
-// For an option or argument of `app` that nobody knows, with the nearest one that there is.
+// Returns the Failure (64) for an option or argument that `app` does not know; it names the nearest known one.
 Failure unknown_word(const CLI::App& app, const std::string& word);
 
-// For a word that may be the beginning of a command.
+// Returns the Failure (64) for a surplus word, which may be the beginning of a command.
 Failure unexpected_word(const std::string& word, const Arguments& arguments);
 
-// The words before the "--" that `app` has no option for, those that look like one among them.
+// Returns the words before the "--" that are no options of `app`. Unknown options are among them.
 std::vector<std::string> words_of(const CLI::App& app);
 
-// The words that `app` was given besides its options, before and behind the "--"; "-" is one. Throws a Failure (64) for
-// an option that nobody knows.
+// Returns the operands of `app`, before and after the "--"; "-" is one. Throws a Failure (64) for an unknown option.
 std::vector<std::string> operands_of(const CLI::App& app, const Arguments& arguments);
 
-// The one path that a subcommand is about, for messages.
+// The one path that a subcommand is about: how messages name it, and the check for it.
 struct PathOperand {
   const char* kind;     // "group"
   const char* example;  // "/groups/web"
   void (*check)(std::string_view path) = zk::check_path;
 };
 
-// All throw a Failure (64): for no path, a bad one, a second one.
+// Returns the first of `words`. Throws a Failure (64) if there is none or it is bad.
 std::string first_path(const std::vector<std::string>& words, const Call& call, const PathOperand& operand);
+// Returns the Failure (64) for a second path.
 Failure second_path(const std::string& word, const PathOperand& operand);
+// Returns the only path. Throws a Failure (64) for no path, a bad one or a second one.
 std::string path_of(const Call& call, const PathOperand& operand);
 
-// The same where what stands behind "--" is a command; and that, if there is one. Throws a Failure (126, 127) for one
-// that is not to be found.
+// Returns the only path before a "--" with a command. Throws a Failure (64) for no path, a bad one, a second one, or a
+// "--" without a command.
 std::string path_before_command(const Call& call, const PathOperand& operand);
+// Returns the command after the "--"; nothing without a "--". Throws a Failure (126, 127) if it is not found.
 std::optional<host::Program> program_of(const Call& call);
 
+// Returns the Failure (64) for what CLI11 complains about, in one line.
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace zklock::command

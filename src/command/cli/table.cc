@@ -14,11 +14,11 @@ using Heads = std::vector<std::string_view>;
 
 constexpr std::string_view kGap = "  ";
 
-// To which cells may be shortened. The first column says what a line is about.
+// The widths to which cells may be shortened. The first column keeps more, because it says what a line is about.
 constexpr size_t kLeastFirst = 20;
 constexpr size_t kLeast = 12;
 
-// In characters; those that are wider on a screen are not known here.
+// Returns the width in characters. Characters that are wider on a screen are not known here.
 size_t width_of(const std::string& cell) {
   const auto characters = decode_utf8(cell);
   return characters ? characters->size() : cell.size();
@@ -32,7 +32,7 @@ bool is_among(const Heads& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Down to `least`, from the widest one on, until they have `columns` together.
+// Shrinks the widest columns first, none below `least`, until all together fit into `columns`.
 void shrink(std::vector<size_t>& widths, const std::vector<size_t>& least, size_t columns) {
   for (size_t sum = sum_of(widths); sum > columns; --sum) {
     size_t widest = widths.size();
@@ -76,7 +76,7 @@ void Table::fit(size_t columns, const Yielding& yielding) {
   }
 }
 
-// From the most important one on, those for which there is room.
+// Returns the heads for which there is room, chosen from the most important one on.
 std::vector<std::string> Table::heads_for(size_t columns, const Yielding& yielding) const {
   const std::vector<size_t> least = least_widths(yielding);
   Heads by_importance(yielding.left_out.rbegin(), yielding.left_out.rend());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of cells in aligned columns, for people and for awk: one line each, two spaces between columns, no empty cell.
+// Lines of cells in aligned columns, for people and for awk. A row is one line, with two spaces between columns and no
+// empty cell.
 #pragma once
 
 #include "command/cli/options.h"
@@ -17,25 +18,26 @@ class Table {
  public:
   explicit Table(std::vector<std::string> heads) : lines_{std::move(heads)} {}
 
-  // As many cells as there are heads: text as it was read, shown escaped.
+  // Adds a row, which must have as many cells as there are heads. Cells are text as it was read; they are shown
+  // escaped.
   void add(const std::vector<std::string>& cells);
 
-  // The cells below `head` get the colour of what they say; their width is that without.
+  // Gives each cell below `head` the colour that fits its text. The colour does not count for the width.
   void paint(std::string_view head, host::Colour (*colour_of)(const std::string& cell));
 
-  // What gives way where there is no room, by heads.
+  // The columns that give way if there is no room, by their heads.
   struct Yielding {
-    std::vector<std::string_view> left_out;   // the least important first; before them those that say nothing
-    std::vector<std::string_view> shortened;  // cells, with "…"; never to less than can be made sense of
+    std::vector<std::string_view> left_out;   // the least important first, after columns without any value
+    std::vector<std::string_view> shortened;  // their cells end in "…", but stay long enough to make sense
   };
-  // After the last add: lines of at most `columns` characters, as far as `yielding` has it.
+  // Makes the lines at most `columns` characters long, as far as `yielding` allows. Call it after the last add().
   void fit(size_t columns, const Yielding& yielding);
 
-  // For a table in pieces, whose later ones have the columns of the first.
+  // For a table that is printed in pieces: keep() gives a later one the columns of the first, by its heads().
   const std::vector<std::string>& heads() const { return lines_.front(); }
   void keep(const std::vector<std::string>& heads);
 
-  // Ends with a line end.
+  // Returns the lines; the last one has a line end too.
   std::string text() const;
 
  private:
@@ -51,10 +53,10 @@ class Table {
   host::Colour (*colour_of_)(const std::string& cell) = nullptr;
 };
 
-// -l, --long: all columns, whole.
+// Adds -l, --long, which shows all columns uncut.
 void add_long_option(CLI::App& app, bool& long_form);
 
-// What a table on standard output is for.
+// Returns the display for a table on standard output; with `long_form`, its width does not count.
 inline host::Display table_display(bool long_form) {
   host::Display display = host::display_of(STDOUT_FILENO);
   if (long_form) display.columns.reset();

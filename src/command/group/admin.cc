@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group list, wait, create and delete: one look at a group, or one change of it, in a session of its own.
+// zklock group list, wait, create and delete: each reads or changes one group, in a session of its own.
 #include "base/text.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
@@ -57,7 +57,7 @@ constexpr const char* kDeleteFooter =
     "69 no server, 75 there are members or there is no such group, 77 refused.\n"
     "Manual: zklock-group(1)";
 
-// One group, and the session in which it is looked at.
+// One group, and the session in which it is read or changed.
 struct OneGroup {
   // `what`: what is tried, "cannot list".
   OneGroup(const Call& call, const std::string& group, const char* what)
@@ -75,7 +75,7 @@ Failure no_such_group(const OneGroup& group) {
   return {ExitStatus::busy, group.tried + ": there is no such group"};
 }
 
-// Nothing if it was not given. Throws a Failure (64) that names the `option`.
+// Returns the number; nothing if the option was not given. Throws a Failure (64) that names `option` for a bad number.
 std::optional<size_t> member_count(const Value& value, const char* option) {
   if (!value) return std::nullopt;
   return static_cast<size_t>(number_of(*value, option, 0));
@@ -97,13 +97,14 @@ GroupForm form_of(bool long_form, Format format) {
   return long_form ? GroupForm::table : GroupForm::names;
 }
 
-// A backup was restored.
+// Reports nodes that members have left and that are in no session, as after a backup was restored.
 void say_left(const std::string& path, const std::set<std::string>& names) {
   host::remark(fmt::format("zklock: nodes in {} that are no members, because they are in no session: {}\n", path,
                            shorten(printable(fmt::format("{}", fmt::join(names, ", "))), kLongestList)));
 }
 
-// To who counts the members, a group that does not exist has none: a passing one goes with its last member.
+// Prometheus gets 0 for a group that does not exist: a group that `group create` did not make goes with its last
+// member.
 int list(const Call& call, const GroupListOptions& options) {
   const std::string path = path_of(call, kGroupPath);
   const bool quiet = call.global.quiet;
@@ -147,7 +148,7 @@ int wait(const Call& call, const GroupWaitOptions& options) {
     if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried, span.until);
     if (!roster.look(span.until)) return Awaited::expired;
     members = roster.members().size();
-    // Members that have come since the list are not counted, so few are few only if nothing has changed since.
+    // Members that joined after the list was read are not in it, so --at-most is met only if nothing has changed since.
     const bool met = least ? members >= *least : members <= *most && roster.due() == kNever;
     return met ? Awaited::met : Awaited::unmet;
   };

@@ -28,7 +28,7 @@ constexpr const char* kGroupFooter =
 
 constexpr size_t kLongestData = 80;
 
-// In a terminal that is narrow.
+// What gives way on a narrow terminal.
 const Table::Yielding kYielding{{"SESSION", "SINCE", "DATA"}, {"MEMBER", "DATA"}};
 
 void put(Json& json, const std::string& group, const std::string& name, const Member& member) {

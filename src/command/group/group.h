@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group: its subcommands, and what they share: the group that is named on the command line, and how members are
-// shown. Safe to print, whatever was read.
+// zklock group: its subcommands, and what they share: the group that is named on the command line, and the text for
+// members. The text is safe to print, whatever was read.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -25,13 +25,14 @@ enum class GroupForm {
   names,  // one a line
   table,
   json,        // an object a line
-  prometheus,  // how many
+  prometheus,  // the number of members
 };
 
+// Returns the members of `group` as text. A table fits `columns`, if given.
 std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form,
                     std::optional<size_t> columns = {});
 
-// A line. `members` are those after the change; the one who has joined is among them.
+// Returns a line for `change`. `members` are those after the change; a member that has joined is among them.
 std::string text_of(const std::string& group, const recipe::MemberChange& change, const recipe::Members& members,
                     GroupForm form);
 

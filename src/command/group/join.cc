@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group join: a member of a group, as long as its command runs, or until a signal without one. Sessions may come
-// and go meanwhile: it joins again, and the command is not touched.
+// zklock group join: is a member of a group as long as its command runs, or without one until a signal. If the session
+// expires meanwhile, it joins again, and the command is not touched.
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/attended_command.h"
@@ -40,7 +40,7 @@ constexpr const char* kJoinFooter =
     "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n"
     "Manual: zklock-group(1)";
 
-constexpr size_t kMostData = 983040;  // of what the server takes in a request; the rest is for the path
+constexpr size_t kMostData = 983040;  // the rest of what the server takes in a request is for the path
 
 std::string too_much() {
   return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", kMostData);
@@ -54,13 +54,13 @@ struct JoinOptions {
   bool unique = false;
 };
 
-// What is read again must not be waited for, as a pipe may be.
+// A file that is read again must not block, as a pipe may.
 bool is_regular(const std::string& file) {
   std::error_code error;
   return std::filesystem::is_regular_file(file, error);
 }
 
-// Nothing if that went well. Else why it did not, and `data` is as before.
+// Reads `file` into `data` and returns nothing. If that fails, returns the reason, and `data` stays as it was.
 std::optional<std::string> read_data(const std::string& file, std::string& data) {
   errno = 0;
   std::ifstream stream(file == "-" ? "/dev/stdin" : file, std::ios::binary);
@@ -75,7 +75,8 @@ std::optional<std::string> read_data(const std::string& file, std::string& data)
   return std::nullopt;
 }
 
-// Throws a Failure: 64 if both are given, or if the file cannot be read; 65 if it is too much.
+// Returns the data for the member. Throws a Failure: 64 if both options are given or the file cannot be read, 65 if it
+// is too large.
 std::string data_of(const JoinOptions& options) {
   if (options.data && options.data_file) throw usage_error("give either --data or --data-file, not both");
   std::string data = options.data.value_or("");
@@ -85,12 +86,12 @@ std::string data_of(const JoinOptions& options) {
   throw Failure(*trouble == too_much() ? ExitStatus::bad_data : ExitStatus::usage, *trouble);
 }
 
-// What is to be done, once the command line is understood.
+// The job, as the command line describes it.
 struct JoinPlan {
   recipe::Membership membership;
   Value data_file;
   Deadline until = kNever;  // for joining the first time, connecting included
-  bool waits = false;       // for the name, if somebody has it
+  bool waits = false;       // for the name, if it is taken
   std::optional<host::Program> program = {};
 };
 
@@ -107,14 +108,15 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
   if (options.timeout) {
     const Duration span = duration_of(*options.timeout, "--timeout");
     plan.waits = span > Duration::zero();
-    // -w 0 leaves the time to connect and to look.
+    // -w 0 does not limit the time to connect and to look once.
     if (plan.waits) plan.until = deadline_in(span);
   }
   plan.program = program_of(call);
   return plan;
 }
 
-// While there is no command: HUP is for the data, if that can change; any other signal ends what zklock waits for.
+// Takes the signals while there is no command. HUP has the data read again if they come from a file that can change;
+// any other signal ends what zklock waits for.
 class Stay : public host::Source {
  public:
   Stay(host::Signals& signals, const JoinPlan& plan)
@@ -128,7 +130,7 @@ class Stay : public host::Source {
     while (!ended_) {
       const auto arrival = signals_.take();
       if (!arrival) return;
-      // The terminal's own says that it is gone. It may have told us alone.
+      // A HUP from the terminal itself means that the terminal is gone, even if only we received it.
       const bool reload = arrival->signal == SIGHUP && reloads_ && !arrival->of_terminal;
       reload_ |= reload;
       ended_ = !reload;
@@ -145,7 +147,7 @@ class Stay : public host::Source {
 
 class JoinJob {
  public:
-  // Forks the guard, or without a command the survivor: before there is a ZooKeeper handle.
+  // Forks the guard, or without a command the survivor, so there must be no ZooKeeper handle yet.
   JoinJob(const Call& call, const JoinOptions& options)
       : plan_(plan_of(call, options)),
         asked_(session_options(call.global)),
@@ -162,8 +164,8 @@ class JoinJob {
     }
   }
 
-  // The command's status. Throws a Failure for all else: 65, 69, 70, 75 if the name is taken, 76 if somebody has
-  // removed the member and there is no command, 77, a signal.
+  // Returns the command's status. Otherwise throws a Failure: 65, 69, 70, 75 if the name is taken, 76 if the member was
+  // removed and there is no command, 77, a signal.
   int run() {
     session_.set_purpose(tried_);
     try {
@@ -204,7 +206,7 @@ class JoinJob {
     }
   }
 
-  // From here on signals are the command's.
+  // Starts the command. From here on signals go to it.
   void start_command() {
     loop_.remove(stay_);
     signals_.take_job_control();
@@ -218,7 +220,7 @@ class JoinJob {
     command_->start(variables);
   }
 
-  // Ends by what is thrown.
+  // Does not return: it ends by what is thrown.
   void keep() {
     try {
       for (;;) look_after();
@@ -281,7 +283,7 @@ class JoinJob {
   }
 
   JoinPlan plan_;
-  zk::SessionOptions asked_;  // read before signals are blocked: the credentials may be in a pipe
+  zk::SessionOptions asked_;  // read before signals are blocked, because credentials may be in a pipe
   const std::string& group_;
   std::string tried_;
   host::Loop loop_;

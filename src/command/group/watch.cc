@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group watch: tells who comes to a group and who goes, for ever: in lines on standard output, or to a command
-// that is run for each change with the whole list.
+// zklock group watch: reports each member that joins or leaves a group, without end. It prints lines on standard
+// output, or runs a command with the whole list for each change.
 #include "command/child/watching.h"
 #include "command/cli/format.h"
 #include "command/group/group.h"
@@ -32,7 +32,8 @@ struct GroupWatchOptions {
 
 class WatchedGroup : public WatchSubject {
  public:
-  // With a `command` the whole list shall say what is so now; a line is about one that is new.
+  // With JSON for a `command`, each look reads all data again, because the whole list must be current. A line on
+  // standard output is only about a new member.
   WatchedGroup(zk::Session& session, const std::string& path, bool json, bool command)
       : session_(session),
         path_(path),
@@ -75,8 +76,8 @@ class WatchedGroup : public WatchSubject {
   GroupForm form_;
   bool forgets_;
   GroupRoster roster_;
-  bool checked_ = false;                 // that it is a group
-  std::optional<recipe::Members> told_;  // what was told last
+  bool checked_ = false;                 // whether it is a group
+  std::optional<recipe::Members> told_;  // the members last reported
 };
 
 int watch(const Call& call, const GroupWatchOptions& options) {

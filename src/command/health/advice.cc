@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the servers are set up, as far as conf and mntr tell: what makes locks less safe, and what could be better.
-// Whether old snapshots are removed (autopurge) no word tells. Pure.
+// How the servers are set up, as far as conf and mntr tell: what makes locks less safe, and what could be better. No
+// word tells whether old snapshots are removed (autopurge). Pure.
 #include "base/text.h"
 #include "command/health/health.h"
 
@@ -13,11 +13,11 @@ namespace zklock::command {
 
 namespace {
 
-// A limit is near when no more than one part in so many is left. An outage moves the clients of one server to the
-// others.
+// A limit is near if at most one part in so many is left. An outage moves the clients of one server to the others.
 constexpr int64_t kPartLeft = 5;
 
-// Of the setting with that name, on the first two servers that have not the same. Empty: it is the same, or not known.
+// Returns how the setting `name` differs between the first server and the first other one that disagrees. Empty: it is
+// the same, or unknown.
 std::string difference_in(const std::vector<ServerHealth>& servers, const char* name) {
   const ServerHealth* first = nullptr;
   for (const ServerHealth& server : servers) {
@@ -31,7 +31,7 @@ std::string difference_in(const std::vector<ServerHealth>& servers, const char* 
   return "";
 }
 
-// 0: there is none, or it is not known.
+// Returns 0 if there is none, or if it is unknown.
 int64_t client_limit_of(const ServerHealth& server) {
   return server.conf.number("maxClientCnxns").value_or(0);
 }
@@ -56,7 +56,7 @@ void advise_on_connections(const ServerHealth& server, std::vector<std::string>&
 
 }  // namespace
 
-// Each connection counts for one address, so there are as many altogether at least.
+// No address can have more connections than the server has altogether.
 bool may_be_near_limit(const ServerHealth& server) {
   return is_near(server.status.connections.value_or(0), client_limit_of(server));
 }

@@ -47,7 +47,7 @@ struct HealthOptions {
   Value interval;
 };
 
-// The same, understood.
+// The options, once they are understood.
 struct CheckupOptions {
   zk::ServersAsked servers;
   Duration time{};  // for one look
@@ -83,7 +83,8 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   checkup.session.servers = list;
   checkup.session.servers.chroot = chroot;
   checkup.session.tls = checkup.servers.tls;
-  // A silent server must not take all the time that there is: each attempt gets a sixth of a short session timeout.
+  // A silent server must not take all the time that there is. With a short session timeout, each attempt gets a sixth
+  // of that.
   checkup.session.session_timeout = std::min(checkup.session.session_timeout, std::max<Duration>(checkup.time, 1s));
   return checkup;
 }
@@ -101,8 +102,7 @@ std::optional<Duration> interval_of(const HealthOptions& options, Format format,
   return span;
 }
 
-// --- the probe: the proof that an ensemble does what it is there for. A lock is taken and given back, and both are
-// measured.
+// --- the probe proves that an ensemble does its work: it takes a lock and gives it back, and measures both
 
 class Unwatched : public recipe::WaitObserver {
  public:
@@ -135,8 +135,8 @@ void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
   session.close();
 }
 
-// Waits in line for the lock at `path` if somebody has it. What fails, is in the probe's trouble; throws only what
-// other sources of the loop throw by a signal. Leaves no node behind as long as a server can be reached.
+// Takes the lock at `path`, for which it waits in line, and gives it back. Probe::trouble says what failed. Throws only
+// what other sources of the loop throw by a signal. No node is left as long as a server can be reached.
 Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std::string& path, Deadline until) {
   Probe probe;
   probe.path = path;
@@ -144,7 +144,7 @@ Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std:
   try {
     take_and_release(session, until, probe);
   } catch (const Failure& failure) {
-    // That it fails is what the probe was to find out.
+    // A failure of another kind is an answer: it is what the probe was to find out.
     if (failure.signal() != 0) throw;
     probe.trouble = failure.text();
   }
@@ -153,7 +153,8 @@ Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std:
 
 // --- looks
 
-// The busiest client of each server where that one may be near its limit: such a reply has a line for each connection.
+// Finds the busiest client of each server on which one may be near its limit. Other servers are not asked, because the
+// reply has a line for each connection.
 void ask_for_clients(host::Loop& loop, const zk::ServersAsked& asked, std::vector<ServerHealth>& servers,
                      Deadline until) {
   zk::ServersAsked near{{}, asked.tls};
@@ -177,7 +178,7 @@ Checkup check_up(host::Loop& loop, const CheckupOptions& options, const Checkup&
   Checkup checkup;
   checkup.at = BootClock::now();
   const Deadline until = deadline_in(options.time);
-  // srvr first: it is allowed everywhere, and what a server cannot tell by the others costs nothing but them.
+  // srvr comes first, because it is allowed everywhere: a server that cannot answer the other words has answered it.
   zk::WordQuery query(loop, options.servers, {"srvr", "mntr", "conf"}, until);
   if (options.probe) checkup.probe = probe_lock(loop, options.session, *options.probe, until);
   for (const auto& [server, replies] : query.finish()) {
@@ -196,7 +197,7 @@ constexpr const char* kEndOfLine = "\033[K";
 constexpr const char* kRestOfScreen = "\033[J";
 constexpr const char* kWholeScreen = "\033[2J";
 
-// In place of what stood there, without a moment in which the screen is empty.
+// Returns `text` with the codes that write it over the screen line by line, so that the screen is never empty.
 std::string repainted(const std::string& text, bool first) {
   std::string screen = first ? kWholeScreen : "";
   screen += kHome;
@@ -232,14 +233,14 @@ std::string report_of(const Checkup& checkup, Format format, bool long_form, con
   return text_of(checkup, table_display(long_form));
 }
 
-// Prints a look, or one after the other.
+// Prints one look, or with --interval one after the other.
 int health(const Call& call, const HealthOptions& given) {
   const CheckupOptions options = checkup_options(call, given);
   const Format format = format_of(given.format, kFormats);
   check_long(given.long_form, format);
   const auto interval = interval_of(given, format, call.global.quiet);
   host::Loop loop;
-  // A probe that is ended by a signal gives its lock back first; else a signal ends us as it ends others.
+  // With a probe, a signal ends us only after the lock is given back. Otherwise it ends us as it ends others.
   std::optional<host::Signals> signals;
   std::optional<host::EndOnSignal> end_on_signal;
   if (options.probe) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two formats of health.h that monitoring systems read: that of monitoring plugins (Nagios) and that of Prometheus.
+// The two formats of health.h for monitoring systems: that of monitoring plugins (Nagios) and that of Prometheus.
 #include "command/cli/metrics.h"
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ double seconds(Duration span) {
 
 // --- monitoring plugins
 
-// Without an exponent, which the grammar does not have.
+// Returns a number without an exponent, which the grammar does not have.
 std::string decimal(double value) {
   std::string text = fmt::format("{:.6f}", value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -28,7 +28,7 @@ std::string decimal(double value) {
   return text;
 }
 
-// 'label'=value[unit];[warning];[critical];[least];[most]
+// Returns 'label'=value[unit];[warning];[critical];[least];[most].
 std::string performance(const std::string& label, const std::string& value, const std::string& warning = "",
                         const std::string& critical = "", const std::string& most = "") {
   std::string quoted = label;

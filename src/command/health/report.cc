@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two formats of health.h that are no monitoring system's: the table for people, and JSON.
+// The two formats of health.h that are not for monitoring systems: the table for people, and JSON.
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/health/health.h"
@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
-// In a terminal that is narrow.
+// What gives way on a narrow terminal.
 const Table::Yielding kYielding{{"ZXID", "NODES", "VERSION", "MAX-MS", "CONNECTIONS", "SENT/S", "OUTSTANDING",
                                  "RECEIVED/S", "AVG-MS", "MODE", "STATE"},
                                 {"SERVER"}};
@@ -27,7 +27,7 @@ std::string cell_of(const std::optional<Value>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-// "3.8.0" of "3.8.0-abc, built on ...": the rest stands in the JSON.
+// Returns "3.8.0" for "3.8.0-abc, built on ..."; the JSON has the rest too.
 std::string short_version(const std::string& version) {
   return version.substr(0, version.find_first_of("-,"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one server has said of itself, and what of it cannot be understood. Pure.
+// Reads what one server says of itself, and finds what of it cannot be understood. Pure.
 #include "base/text.h"
 #include "command/health/health.h"
 #include "command/health/words.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kShownValue = 40;
 
-// Those that count for the verdict.
+// The values that count for the verdict.
 constexpr const char* kCounts[] = {"zk_learners",         "zk_followers",   "zk_synced_observers",
                                    "zk_synced_followers", "zk_quorum_size", "zk_synced_non_voting_followers"};
 constexpr const char* kSettings[] = {"minSessionTimeout", "maxSessionTimeout", "tickTime"};

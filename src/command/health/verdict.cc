@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the ensemble well? From what each of its servers said of itself. Pure.
+// Is the ensemble well? The verdict comes from what each of its servers says of itself. Pure.
 #include "base/text.h"
 #include "command/health/health.h"
 
@@ -14,7 +14,7 @@ namespace {
 using zk::WordResult;
 using Millis = std::chrono::duration<double, std::milli>;
 
-// Nobody knows how it stands is worse than a warning and not as bad as to know that it stands badly.
+// "Unknown" ranks above "warning" and below "critical".
 Level worse(Level a, Level b) {
   const auto rank = [](Level level) { return level == Level::critical ? 4 : static_cast<int>(level); };
   return rank(a) >= rank(b) ? a : b;
@@ -76,7 +76,7 @@ class Judge {
     return std::count_if(servers_.begin(), servers_.end(), [&](const auto& s) { return s.role() == role; });
   }
   int64_t asked() const { return static_cast<int64_t>(servers_.size()); }
-  // Of those asked, those that may vote.
+  // Returns how many of the servers asked may vote.
   int64_t asked_voters() const { return asked() - count(Role::observer) - count(Role::standalone); }
   int64_t majority() const { return verdict_.voters.value_or(asked_voters()) / 2 + 1; }
   bool weighs_voters() const {
@@ -86,13 +86,14 @@ class Judge {
   void find(Level level, std::string text) { verdict_.findings.push_back({level, std::move(text)}); }
 
   const std::vector<ServerHealth>& servers_;
-  const bool proved_;  // the probe has asked a quorum
+  const bool proved_;  // the probe proves a quorum
   const ServerHealth* leader_ = nullptr;
   const ServerHealth* unseen_leader_ = nullptr;  // may lead, though it serves no clients
   HealthVerdict verdict_;
 };
 
-// Of two, the one of the later epoch: the other has not noticed yet that nobody follows it any more.
+// If two servers say that they lead, the one with the later epoch counts: the other has not noticed yet that it has no
+// followers any more.
 void Judge::find_leader() {
   const auto epoch = [](const ServerHealth& server) { return zk::parse_zxid(server.status.zxid).value_or(0); };
   for (const ServerHealth& server : servers_) {
@@ -108,8 +109,8 @@ void Judge::find_leader() {
   }
 }
 
-// With leaderServes=no the leader says that it does not serve. If others follow and none of them leads, one that says
-// so may lead; if all others serve, it does.
+// With leaderServes=no the leader says that it does not serve. If others follow and none of them leads, a server that
+// says so may lead. If all others serve, it does lead.
 void Judge::find_unseen_leader() {
   if (leader_ || count(Role::follower) == 0) return;
   for (const ServerHealth& server : servers_) {
@@ -144,8 +145,8 @@ void Judge::judge_ensemble() {
   }
 }
 
-// By the leader's own counts: zk_learners since 3.6, before that zk_followers, observers among them in both. Returns
-// what to say of those in sync.
+// Counts the followers by the leader's own figures: zk_learners since 3.6, before that zk_followers. Both include
+// observers. Returns what to say of the followers in sync.
 std::string Judge::count_followers() {
   verdict_.following = count(Role::follower);
   if (!leader_) return "";
@@ -168,8 +169,8 @@ std::string Judge::count_followers() {
   return fmt::format(", {} in sync", *synced);
 }
 
-// Those that serve are counted, unless the probe was granted, which only a quorum does. The leader is the one that may
-// be part of a quorum and not serve.
+// Counts the voters that serve, unless the probe was granted, which only a quorum does. Only the leader may be part of
+// a quorum and not serve.
 void Judge::doubt_quorum() {
   const int64_t voters = verdict_.voters.value_or(asked_voters());
   const int64_t voting = count(Role::leader) + count(Role::follower) + (unseen_leader_ ? 1 : 0);
@@ -187,9 +188,9 @@ void Judge::doubt_quorum() {
   find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
 }
 
-// Who refuses connections or says that it does not serve is no part of a quorum, though leader and followers take up to
-// syncLimit ticks to notice. Who is silent to us may be one. How many voters there are, and whether they have weights,
-// tells conf.
+// Returns whether we know every server that may be part of a quorum. A server that refuses connections, or says that it
+// does not serve, is not, though leader and followers take up to syncLimit ticks to notice. A silent one may be. How
+// many voters there are, and whether they have weights, is in conf.
 bool Judge::knows_all() const {
   const bool silent = std::any_of(servers_.begin(), servers_.end(), [](const auto& s) {
     return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
@@ -239,14 +240,14 @@ void Judge::judge_nobody() {
   judge_up(std::count_if(servers_.begin(), servers_.end(), is_up));
 }
 
-// None of them serves.
+// Call it only if none of them serves.
 void Judge::judge_up(int64_t up) {
   verdict_.quorum = false;
   verdict_.level = Level::critical;
   if (up == 0) {
     verdict_.summary = fmt::format("no quorum: none of {} answers", asked());
   } else if (asked() == 1) {
-    // It may have no others, or they may have a quorum without it.
+    // The ensemble may have no other servers, or they may have a quorum without this one.
     verdict_.quorum.reset();
     verdict_.summary =
         "not serving: the server is up, but it is starting, electing a leader or does not reach the others";
@@ -278,10 +279,10 @@ void Judge::judge_missing() {
 void Judge::judge_voters() {
   if (!verdict_.voters) return;
   const int64_t voters = *verdict_.voters;
-  // One that is missing may be no voter.
+  // A missing server may be no voter.
   const int64_t missing = static_cast<int64_t>(verdict_.missing.size());
   if (asked_voters() < voters || asked_voters() - missing > voters) {
-    // Who asks one server wants to know of that one.
+    // With one server asked, the question is only about that one.
     find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,
                                                                 asked_voters(), asked_voters() == 1 ? "was" : "were"));
   }
@@ -290,7 +291,7 @@ void Judge::judge_voters() {
   }
 }
 
-// What counts for the verdict and cannot be understood is not taken for what is not there.
+// A value that counts for the verdict and cannot be understood must not be taken for an absent one.
 void Judge::judge_unread() {
   for (const ServerHealth& server : servers_) {
     if (!server.serves()) continue;

@@ -16,8 +16,8 @@ namespace {
 using std::string_view;
 using Json = nlohmann::ordered_json;
 
-// An object of very many members in their order; the JSON library would look through all of them for each. Of two of
-// the same name the last one counts.
+// An object with very many members, in their order. The JSON library would search all of them for each new one. If a
+// name comes twice, the last value counts.
 class JsonMembers {
  public:
   Json& at(string_view name) {
@@ -32,7 +32,7 @@ class JsonMembers {
   std::unordered_map<std::string, size_t> places_;
 };
 
-// "queued=0,recved=1,sent=0"
+// Reads "queued=0,recved=1,sent=0".
 JsonMembers counters_of(string_view text) {
   JsonMembers members;
   for (const string_view part : split(text, ',')) {
@@ -42,7 +42,8 @@ JsonMembers counters_of(string_view text) {
   return members;
 }
 
-// " /10.0.0.7:40544[1](queued=0,recved=1,sent=0)" a line; the brackets hold what the client's socket waits for.
+// Reads lines like " /10.0.0.7:40544[1](queued=0,recved=1,sent=0)". The brackets hold what the client's socket waits
+// for.
 Json clients_of(string_view text) {
   Json clients = Json::array();
   for (string_view line : split(text, '\n')) {
@@ -91,13 +92,13 @@ Json fields_json(string_view text, char separator, Values values = Values::numbe
 
 Json conf_json(string_view text) {
   Json json = fields_json(text, '=');
-  // Of the membership, in hexadecimal digits without a sign of it.
+  // This is the version of the membership: hexadecimal digits without a prefix, so it is kept as text.
   const zk::Fields fields = zk::Fields::parse(text, '=');
   if (const std::string* version = fields.find("version")) json["version"] = *version;
   return json;
 }
 
-// "3 connections watching 5 paths" and "Total watches:7"
+// Reads "3 connections watching 5 paths" and "Total watches:7".
 Json watch_summary_of(string_view text) {
   const auto lines = split(text, '\n');
   const auto words = split(lines[0], ' ');
@@ -108,7 +109,8 @@ Json watch_summary_of(string_view text) {
   return json;
 }
 
-// A line, and below it, behind tabs, what belongs to it: sessions with their paths, or paths with their sessions.
+// Reads head lines, and below each the lines that belong to it, after a tab: sessions with their paths, or paths with
+// their sessions.
 Json lists_of(string_view text) {
   JsonMembers members;
   string_view head;
@@ -148,7 +150,7 @@ Json value_of(string_view text) {
   int64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (error == std::errc() && end == text.data() + text.size()) return whole;
-  // A word like "inf" or "1e5" in a text is seldom a number; Java writes both 0.75 and 1.2E7 with a point.
+  // A word like "inf" or "1e5" in a text is seldom a number. Java writes every number like 0.75 or 1.2E7 with a point.
   const auto real = text.find('.') == string_view::npos ? std::nullopt : parse_real(text);
   return real ? Json(*real) : Json(std::string(text));
 }

@@ -53,7 +53,7 @@ struct WordOptions {
   FormatOptions format;
 };
 
-// Out of the operands, where the subcommand's name does not say it.
+// Returns the word: the name of the subcommand, or for 4lw the first operand, which is taken out.
 std::string take_word(const std::string& name, std::vector<std::string>& operands) {
   if (name != "4lw") return name;
   if (operands.empty()) throw usage_error("no word named: write zklock 4lw conf");
@@ -149,7 +149,7 @@ std::string join(const Replies& replies, std::string (*shown)(string_view)) {
   return joined;
 }
 
-// What the first bytes tell of who it is.
+// Returns what the first bytes tell about the program that answered.
 std::string quote(const std::string& text) {
   constexpr size_t kLongest = 60;
   if (text.starts_with('\x15')) return "TLS: give --tls, or write tls:// before it";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock ruok, stat, srvr, mntr and 4lw: a four-letter word, asked of servers; what is shown of their replies, and what
-// is said where there is none.
+// zklock ruok, stat, srvr, mntr and 4lw: ask servers a four-letter word. This header also has the text for their
+// replies, and for servers that give none.
 #pragma once
 
 #include "base/exit_status.h"
@@ -17,14 +17,14 @@
 
 namespace zklock::command {
 
-// The subcommand whose name is the word; behind 4lw stands which one.
+// Adds the options of the subcommand that asks the word of its own name; 4lw takes the word as an operand.
 Execute add_word(CLI::App& app, GlobalOptions& global);
 
-// Which servers are asked, each for itself: those that `words` name, as HOST[:PORT] or a list of them; without any,
-// those of --servers. None twice; without a chroot. Throws a Failure (64) that names the culprit.
+// Returns the servers to ask, each by itself: those in `words` (each is HOST[:PORT] or a list), or without words those
+// of --servers. There are no duplicates and no chroot. Throws a Failure (64) that names the bad word or option.
 zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global);
 
-// And for how long: what -w says, else 5 s. Throws a Failure (64).
+// Returns how long to wait for replies: what -w says, else 5 s. Throws a Failure (64).
 Duration asking_time(const Value& timeout);
 
 // --- replies. Pure.
@@ -34,35 +34,35 @@ struct ServerReply {
   zk::WordReply reply;
 };
 
-// One server: its reply as it stands. Several: the proper replies, each headed by its server's address, with an empty
-// line between.
+// Returns the reply of a single server as it is. For several servers, returns the proper replies, each after its
+// server's address, with an empty line between them.
 std::string text_of(const std::vector<ServerReply>& replies);
 
-// The same for a terminal: control characters escaped, and the last line ended.
+// Returns the same for a terminal: control characters are escaped, and the last line is ended.
 std::string text_for_terminal(const std::vector<ServerReply>& replies);
 
-// An object on a line of its own for each server.
+// Returns a JSON object on a line of its own for each server.
 std::string json_of(const std::vector<ServerReply>& replies);
 
-// "connection refused": why there is no proper reply, without advice. In one line, safe to print.
+// Returns why there is no proper reply, "connection refused", without advice: one line, safe to print.
 std::string trouble_of(const zk::WordReply& reply);
 
-// The same with the server, and what to do.
+// Returns the same with the server, and what to do.
 std::string advice_on(const ServerReply& reply);
 
-// done, unavailable or refused.
+// Returns done, unavailable or refused. It is refused only if every server that failed has refused.
 ExitStatus status_of(const std::vector<ServerReply>& replies);
 
-// --- replies as JSON: with names and numbers where the word has structure. Pure.
+// --- replies as JSON, with names and numbers if the word has structure. Pure.
 
-// A number where `text` is one, else the text.
+// Returns a number if `text` is one, else the text.
 nlohmann::ordered_json value_of(std::string_view text);
 
-// Of a proper reply: an object, an array, a number or a string; null for a word without structure. What does not fit
-// the word's structure is left out.
+// Returns a proper reply as an object, an array, a number or a string; null for a word without structure. Lines that do
+// not fit the structure are left out.
 nlohmann::ordered_json structure_of(std::string_view word, std::string_view text);
 
-// Into `json` these members of a server's status, as far as the server has said them.
+// Adds these members of a server's status to `json`, as far as the server has said them.
 void put_status(nlohmann::ordered_json& json, const zk::ServerStatus& status,
                 std::initializer_list<const char*> members);
 

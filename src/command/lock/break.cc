@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock break: who holds the lock, is that meant, do they let go. Whoever comes later is left alone.
+// zklock break: finds the holders of a lock, asks whether they are meant, and has them let go. Later holders are left
+// alone.
 #include "base/text.h"
 #include "command/child/console.h"
 #include "command/child/note.h"
@@ -33,7 +34,7 @@ constexpr const char* kBreakFooter =
     "Manual: zklock-show(1)";
 
 struct BreakOptions {
-  Value timeout;  // for all of it, connecting included, but not for a person's answer; 0: does not wait
+  Value timeout;  // for all of it, connecting included, but not a person's answer; 0: does not wait
   bool force = false;
   bool yes = false;
   bool dry_run = false;
@@ -59,9 +60,9 @@ class BreakJob {
     if (!options.yes && !options.dry_run) check_can_ask();
   }
 
-  // Returns 0 when those who held the lock at the beginning hold it no more. Throws a Failure for all else: 1 for a
-  // person's no, 65 for a queue, 75 where there is no such lock or somebody has not let go in time, 77, and what the
-  // session throws.
+  // Returns 0 once the holders found at the start no longer hold the lock, or with --dry-run once they are shown.
+  // Otherwise throws a Failure: 1 for a person's no, 65 for a queue or a foreign node, 75 if there is no such lock or a
+  // holder has not let go in time, 77, and what the session throws.
   int run() {
     const bool waits = timeout_ > Duration::zero();
     if (waits) until_ = deadline_in(timeout_);
@@ -104,7 +105,7 @@ class BreakJob {
     return all;
   }
 
-  // No process is behind them that could let go.
+  // No process is left that could let go of them.
   void remove_leftovers() {
     Nodes nodes;
     for (const Participant& leftover : leftovers_) nodes.push_back(leftover.node);
@@ -133,8 +134,8 @@ class BreakJob {
     return nodes;
   }
 
-  // Nobody's session lasts as long as a person may think. Names of nodes are not used twice, so those that were shown
-  // are those that will be hit.
+  // Closes the session first, because no session lasts as long as a person may think. Names of nodes are not used
+  // twice, so only the nodes that were shown will be affected.
   void confirm() {
     const Duration left = left_until(until_);
     session_.close();

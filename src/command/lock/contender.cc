@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLongestText = 80;
 
-// Of one that was gone before it could be read nothing is known.
+// Returns "" for a node that was gone before it could be read.
 std::string since_of(const Participant& participant, const std::optional<Note>& note) {
   if (note && !note->since.empty()) return note->since;
   return participant.stat.created == 0 ? "" : format_utc(participant.stat.created_ms);

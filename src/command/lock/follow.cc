@@ -25,7 +25,7 @@ using recipe::LockChange;
 using recipe::LockEvent;
 using recipe::WatchedLock;
 
-// Whoever holds it when the following begins has not got it then.
+// A contender that already held the lock when we started is shown as "holding", not "acquired".
 const char* name_of(LockEvent event, bool first) {
   switch (event) {
     case LockEvent::released: return "released";
@@ -36,7 +36,7 @@ const char* name_of(LockEvent event, bool first) {
   return "";
 }
 
-// Of one that is gone the lock may have another use now.
+// The node's own path says whether it is of a lock or of slots, because the lock's may have another use by now.
 Words words_in(const LockChange& change, const std::string& path) {
   const bool of_lock = zk::parent_of(change.who.node) == path;
   return words_of(change.who, of_lock ? recipe::PathUse::lock : recipe::PathUse::slots);
@@ -73,7 +73,7 @@ class FollowedLocks : public WatchSubject {
     Followed(zk::Session& session, const std::string& path) : watched(session, path, "cannot follow " + path) {}
 
     WatchedLock watched;
-    std::vector<recipe::Standing> standings = {};  // as they were told last
+    std::vector<recipe::Standing> standings = {};  // as last reported
     bool told = false;
   };
 
@@ -87,7 +87,7 @@ class FollowedLocks : public WatchSubject {
     return true;
   }
 
-  // Columns that do not move: what comes later is not known yet.
+  // The first columns have fixed widths, because later lines are not known yet.
   std::string line_of(const LockChange& change, const Followed& lock) const {
     const Words words = words_in(change, lock.watched.path());
     std::string line = fmt::format("{}  {:<8}  {:<{}}  {:>3}", now_in_utc(), name_of(change.event, !lock.told),
@@ -117,7 +117,7 @@ class FollowedLocks : public WatchSubject {
   bool json_;
   size_t width_ = 0;
   std::deque<Followed> locks_;
-  std::string news_;  // not told yet
+  std::string news_;  // lines that are not printed yet
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock show --follow: a line for each change of who holds the locks and who waits for them, for ever.
+// zklock show --follow: prints a line for each change of the holders of locks and of the waiting contenders, without
+// end.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -9,9 +10,9 @@
 
 namespace zklock::command {
 
-// Prints who is there, and then each change. A reader that is slow gets what there is when it is ready; it never holds
-// up the session. Does not end well: throws a Failure, by SIGPIPE when nobody reads any more, by a signal, 65 for what
-// is no lock, 69 when no server answers at the start, 74, 77.
+// Prints the contenders that are there, and then each change. A slow reader gets the latest state when it is ready, and
+// never holds up the session. Only a Failure ends it: by SIGPIPE if the reader has gone, by another signal, 65 if a
+// path is no lock, 69 if no server answers at the start, 74, 77.
 int follow_locks(const Call& call, const std::vector<std::string>& paths, bool json);
 
 }  // namespace zklock::command

@@ -28,12 +28,12 @@ using recipe::Held;
 using recipe::LockSet;
 using recipe::Outcome;
 
-constexpr size_t kLongestName = 80;        // "/leases/_c_<uuid>-lease-NNNNNNNNNN", and more than that
-constexpr Duration kUsuallyGranted = 40s;  // servers' maxSessionTimeout, unless they are told
+constexpr size_t kLongestName = 80;        // more than "/leases/_c_<uuid>-lease-NNNNNNNNNN" has
+constexpr Duration kUsuallyGranted = 40s;  // the servers' maxSessionTimeout by default
 
 class Job {
  public:
-  // Forks the guard: before there is a ZooKeeper handle. `course` is told how far it comes.
+  // Forks the guard, so there must be no ZooKeeper handle yet. `course` records how far the job comes.
   Job(host::Program program, const host::Inherited& inherited, zk::SessionOptions session, JobOptions options,
       Course& course)
       : options_(std::move(options)),
@@ -76,7 +76,7 @@ class Job {
     return options_.any ? make_any(data, observer) : make_all(data, observer);
   }
 
-  // One that an outer zklock holds is ours already, whatever else is free.
+  // A lock that an outer zklock holds is ours already, so it is taken whatever else is free.
   LockSet::Locks make_any(const std::string& data, recipe::WaitObserver& observer) {
     LockSet::Locks locks;
     recipe::AnyLock::Locks lines;
@@ -115,7 +115,7 @@ class Job {
     return locks;
   }
 
-  // Whoever waits for it may wait for ever.
+  // Waiting for such a zklock may never end, because it may wait for us.
   void warn_of_unseen() const {
     if (nesting_.unseen().empty() || !options_.wait.in_line) return;
     say(
@@ -132,12 +132,12 @@ class Job {
     }
     options_.note.token = held.front().token;
     recipe::LastSuccess last(session_, held, to_json(options_.note));
-    // From the grant on nothing waits without it.
+    // From the grant on, every wait has this lease in the loop.
     recipe::Lease lease(session_, held, grace());
     std::optional<host::Attached> holding(std::in_place, loop_, lease);
     if (options_.once_per) check_last_success(last, lease.fence(), locks);
     host::notify_status("active since " + format_utc(std::time(nullptr) * 1000));
-    // From here on signals are the command's.
+    // From here on signals go to the command.
     loop_.remove(end_on_signal_);
     signals_.take_job_control();
     AttendedCommand command(signals_, guard_, console_, terms(lease, held));
@@ -185,7 +185,7 @@ class Job {
     return variables;
   }
 
-  // As long as what may be held, before anything is.
+  // Returns values as long as any that may be held, for a check of their size before anything is held.
   std::vector<Held> longest_held() const {
     std::vector<Held> all;
     for (const std::string& path : options_.paths) {
@@ -195,7 +195,7 @@ class Job {
     return {*std::ranges::max_element(all, {}, [](const Held& one) { return one.path.size(); })};
   }
 
-  // By the fence the lock may be somebody else's.
+  // The answer must come before the fence, because after it another client may hold the lock.
   void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {
     const auto age = last.age(std::min(options_.wait.until, fence));
     if (session_.expired()) throw zk::expired("cannot take " + names_);
@@ -220,7 +220,7 @@ class Job {
       const bool finished = finish_unless_ended(
           [&] { recorded = last.record(session_.timeout()); },
           "while the command's success was recorded, so it may run again before --once-per is over");
-      // Whether it was recorded shows when the session, and with it the lock, is over.
+      // Whether the success was recorded is certain only once the session, and with it the lock, is over.
       if (!finished) return locks.forget();
     }
     if (recorded) return locks.forget();
@@ -230,8 +230,9 @@ class Job {
                               names_, format_duration(*options_.once_per)));
   }
 
-  // For what takes long at the end. The first try is not disturbed by what came with the command's end. False where
-  // somebody did not want to wait for it: then the lock is left to the session's end. The status stays the command's.
+  // Calls `finish` for what takes long at the end, after a first try that no signal disturbs. Signals that have come
+  // until now are dropped. Returns false if a person's signal then ends the wait; the lock is left to the session's
+  // end. The status stays the command's.
   bool finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
     drop_signals();
     host::EndOnSignal by_people(signals_, host::EndedBy::people);
@@ -253,14 +254,15 @@ class Job {
   }
 
   void give_back(LockSet& locks, bool unproved) {
-    // Where no quorum was to be reached in time, our node is left to the session's end rather than waited for.
+    // If no quorum was reached in time and there is no connection, our node is left to the session's end without
+    // waiting.
     const bool reachable = !unproved || session_.connected();
     if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
       finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
     }
     course_.stint.released = BootClock::now();
     host::trace("released");
-    // Not before: were we killed, it would give the lock back.
+    // Not earlier, because until now the guard would give the lock back if we were killed.
     guard_.dismiss();
     session_.close();
     drop_signals();
@@ -293,7 +295,7 @@ class Job {
   host::EndOnSignal end_on_signal_{signals_};
   host::Attached receiving_{loop_, signals_};
   host::Attached ending_{loop_, end_on_signal_};
-  zk::Session session_;  // outlives the guard: whatever is thrown, the command is dead before the lock is free
+  zk::Session session_;  // outlives the guard, so whatever is thrown, the command is dead before the lock is free
   Console console_{session_};
   host::Guard guard_;
   host::Attached guarding_{loop_, guard_};

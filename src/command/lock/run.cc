@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock run: its options, what is wrong with them, and --restart: a service that goes on after a loss. Where two hosts
-// have it, one runs and the other stands by.
+// zklock run: its options, what can be wrong with them, and --restart: a service that goes on after a loss. If two
+// hosts have it, one runs and the other stands by.
 #include "base/text.h"
 #include "command/lock/locks.h"
 #include "host/notify.h"
@@ -27,15 +27,15 @@ constexpr const char* kRunFooter =
     "  zklock run -nqE0 /locks/minutely -- job      # crontab: skip silently if busy\n\n"
     "Manual: zklock-run(1)";
 
-constexpr int64_t kMostSlots = 10'000;  // they are listed whole
+constexpr int64_t kMostSlots = 10'000;  // all of them are listed at once
 
 constexpr Duration kFirstPause = 1s;
-constexpr Duration kLongestPause = 1min;  // an attempt that lasted longer is followed by the first again
+constexpr Duration kLongestPause = 1min;  // after an attempt that lasted longer, the first pause follows again
 
 struct RunOptions {
   bool any = false;
   bool nonblock = false;
-  CLI::Option* shared = nullptr;  // which of the two was given last is asked of the parser
+  CLI::Option* shared = nullptr;  // the parser knows which of these two was given last
   CLI::Option* exclusive = nullptr;
   bool given = false;
   Value peer;
@@ -52,7 +52,7 @@ struct RunOptions {
   Value report;
 };
 
-// All of them in byte order: whoever takes several takes them in this one, so that nobody waits for who waits for him.
+// Returns the locks, without `any` in byte order. Every run takes its locks in this order, so two runs cannot deadlock.
 std::vector<std::string> paths_of(const Call& call, bool any) {
   std::vector<std::string> paths = words_of(call.app);
   for (const std::string& path : paths) {
@@ -89,7 +89,7 @@ int busy_status_of(const RunOptions& options) {
 recipe::WaitPolicy wait_policy_of(const RunOptions& options) {
   if (!options.timeout) return {!options.nonblock, kNever};
   const Duration span = duration_of(*options.timeout, "--timeout");
-  // -w 0 is -n. It leaves the time to connect and to look, or nothing could ever be had.
+  // -w 0 is -n. It does not limit the time to connect and to look once, or no lock could ever be had.
   if (span == Duration::zero()) return {false, kNever};
   return {!options.nonblock, deadline_in(span)};
 }
@@ -143,7 +143,7 @@ void check_job(const JobOptions& job, const RunOptions& options) {
   }
 }
 
-// A text in another encoding is no reason not to run the command.
+// A label in another encoding must not keep the command from running.
 std::string label_in(const RunOptions& options) {
   const std::string label = options.label.value_or("");
   return is_utf8(label) ? label : printable(label);
@@ -178,9 +178,9 @@ bool is_worth_another(const Failure& failure, const Course& course) {
   return failure.status() == ExitStatus::lost || (failure.status() == ExitStatus::unavailable && course.connected);
 }
 
-// Calls `attempt` again after a growing pause when it fails with 76, and once one was connected also when no server
-// answers any more (69): a standby must outlast an outage too. Each time says so in one line. Any other end is the end.
-// The pause is part of what follows it, which may end in it.
+// Calls `attempt` again, after a growing pause, if it fails with 76. Once an attempt was connected, does so also if no
+// server answers any more (69), because a standby must outlast an outage too. Reports each new attempt in one line. Any
+// other end is returned or thrown. The pause is part of the attempt after it, which may end in the pause.
 int restart_after_loss(const std::function<int(Course&, Duration pause)>& attempt) {
   Duration span{};
   for (Course course;;) {

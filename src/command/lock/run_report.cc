@@ -17,7 +17,7 @@ namespace zklock::command {
 
 namespace {
 
-// The words of "end" where zklock says how it ended; zklock-run(1) explains each.
+// Returns the word for "end" if zklock ends with a status of its own; zklock-run(1) explains each.
 const char* word_for(ExitStatus status) {
   switch (status) {
     case ExitStatus::busy: return "busy";
@@ -37,7 +37,7 @@ const char* word_for(ExitStatus status) {
   return "error";
 }
 
-// Of several locks an array, "paths" or "tokens".
+// Adds the value of a single lock as `name`, or those of several as an array: "paths", "tokens".
 template <typename Value>
 void put_all(nlohmann::ordered_json& json, const std::string& name, const std::vector<Value>& values) {
   if (values.size() == 1) json[name] = values.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock run --report: one JSON object on a line for each run of a command under its locks, and each attempt at one,
-// whatever it ends with. Nothing for mistakes in the command line (64), and by a zklock that is killed (KILL).
+// zklock run --report: writes one JSON object on a line for each attempt to run a command under its locks, however it
+// ends. A bad command line (64) and a zklock that is killed (KILL) leave no line.
 #pragma once
 
 #include "base/time.h"
@@ -16,14 +16,14 @@
 
 namespace zklock::command {
 
-// How far an attempt has come. Filled in as it goes on, so that all of it is there whatever is thrown.
+// The results of an attempt so far. They are filled in step by step, so that all of them are there whatever is thrown.
 struct Stint {
-  std::vector<std::string> paths = {};  // from the grant on; with --any of the one that was taken
+  std::vector<std::string> paths = {};  // from the grant on; with --any only the one that was taken
   std::vector<int64_t> tokens = {};
-  Deadline granted = kNever;  // kNever: it was not, or it is not over
+  Deadline granted = kNever;  // kNever, here and below: not yet, or never
   Deadline released = kNever;
-  bool skipped = false;  // by --once-per
-  int wait_status = 0;   // of a command that has come to its own end
+  bool skipped = false;  // because of --once-per
+  int wait_status = 0;   // of a command that ended by itself
 
   void grant(const std::vector<recipe::Held>& held);
 };
@@ -31,17 +31,17 @@ struct Stint {
 class RunReport {
  public:
   struct Subject {
-    std::vector<std::string> paths;  // of the locks that are asked for
+    std::vector<std::string> paths;  // of the locks that are wanted
     std::string command;             // as in its note
     std::string label;
   };
 
-  // Opens `file`; without one nothing is ever written. Throws a Failure (64) if that cannot be. `policy` knows the
-  // status that zklock will end with, and outlives this.
+  // Opens `file`; without one, nothing is ever written. `policy` gives the status that zklock will end with, and must
+  // outlive this. Throws a Failure (64) if `file` cannot be opened.
   RunReport(const std::optional<std::string>& file, Subject subject, const ExitPolicy& policy);
 
-  // Calls `attempt`, which fills in `stint`, and writes its line. What it returns or throws comes back. A line that
-  // cannot be written is told on standard error and changes nothing.
+  // Calls `attempt`, which fills in `stint`, and writes its line. Returns or throws what `attempt` does. If the line
+  // cannot be written, reports that on standard error; nothing else changes.
   int around(Stint& stint, const std::function<int()>& attempt);
 
  private:

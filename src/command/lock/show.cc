@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock show: who holds a lock and who waits for it, as a table and as JSON.
+// zklock show: prints the holders of a lock and the contenders that wait for it, as a table or as JSON.
 #include "base/time.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
@@ -33,7 +33,7 @@ constexpr const char* kShowFooter =
     "queue, 69 no server, 74 output failed, 77 refused.\n"
     "Manual: zklock-show(1)";
 
-// In a terminal that is narrow.
+// What gives way on a narrow terminal.
 const Table::Yielding kYielding{
     {"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND", "LABEL", "SINCE", "HOST", "STATE"},
     {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
@@ -98,7 +98,7 @@ Json other_of(const recipe::Bystander& bystander, PathUse use) {
   return json;
 }
 
-// How many there are says the latest one who says it.
+// Returns how many slots there are, by the last contender in line that says so; 0: none does.
 int64_t slots_of(const Survey& survey) {
   int64_t slots = 0;
   for (const Participant& participant : survey.participants) {

@@ -17,7 +17,7 @@ double count(const Survey& survey, bool holding) {
   return static_cast<double>(std::count_if(survey.participants.begin(), survey.participants.end(), same));
 }
 
-// Of those who hold, or of those who wait, when the first of them came.
+// Returns when the first of the holders, or of the waiting contenders, came; nothing if there is none.
 std::optional<double> first_came(const Survey& survey, bool holding) {
   int64_t first = 0;
   for (const Participant& participant : survey.participants) {
@@ -49,7 +49,7 @@ constexpr MetricFamily<Survey> kFamilies[] = {
 
 }  // namespace
 
-// Of one that was named twice there is one sample.
+// A lock that was named twice has one sample.
 std::string prometheus_of(std::vector<Survey> surveys) {
   std::ranges::sort(surveys, {}, &Survey::path);
   const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said while a command waits for its lock. At a terminal, after a second, one line that is kept up to date and
-// wiped out at the end; with --verbose elsewhere, once. To a service manager, as long as it waits: for what, or behind
-// whom. Else nothing.
+// Reports while a command waits for its lock. At a terminal this is, after a second, one line that is kept up to date
+// and wiped at the end. Elsewhere it is one line, only with --verbose. The service manager always learns what we wait
+// for, or which contender we stand behind.
 #pragma once
 
 #include "command/child/console.h"
@@ -14,7 +14,7 @@ namespace zklock::command {
 
 class WaitReport : public recipe::WaitObserver {
  public:
-  // `names`: what is waited for; with `any` one of them will do.
+  // `names`: the locks that are waited for; with `any`, one of them will do.
   WaitReport(const Console& console, std::string names, bool any);
 
   Deadline next_look() const override { return next_look_; }
@@ -22,7 +22,7 @@ class WaitReport : public recipe::WaitObserver {
   void on_predecessor(const std::string& data) override;
   void on_start_again(recipe::Outcome why) override;
 
-  // Wipes the line; if the lock is ours, says with --verbose how long that took. `names` of what was taken.
+  // Wipes the line. If `held`, reports with --verbose that `names` were taken and how long that took.
   void end(const std::string& names, bool held);
 
  private:
@@ -35,7 +35,7 @@ class WaitReport : public recipe::WaitObserver {
   Deadline began_ = BootClock::now();
   Deadline next_look_ = kNever;
   host::StatusLine status_;
-  std::string told_;  // to the service manager
+  std::string told_;  // the last text for the service manager
 };
 
 }  // namespace zklock::command

@@ -38,7 +38,7 @@ struct AdminOptions {
   FormatOptions format;
 };
 
-// Hands the options over to what is done with them.
+// Returns an Execute that calls `execute` with the options.
 Execute execute_with(int (*execute)(const Call&, const AdminOptions&), std::shared_ptr<AdminOptions> options) {
   return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
 }

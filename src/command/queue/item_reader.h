@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a stream of bytes into items. Holds what is not taken yet and at most one item that is not complete.
+// Cuts a stream of bytes into items. It keeps the bytes that were not taken yet, and at most one incomplete item.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace zklock::command {
 
 enum class Framing {
-  lines,  // each ends with a newline, the last may lack it
-  nul,    // likewise with a NUL byte
-  whole,  // all of it is one item
+  lines,  // each item ends with a newline, which the last one may lack
+  nul,    // each item ends with a NUL byte, which the last one may lack
+  whole,  // all bytes are one item
 };
 
 class ItemReader {
@@ -27,7 +27,8 @@ class ItemReader {
   }
   void end() { ended_ = true; }
 
-  // The next item that is complete. None any more from one that is too large on.
+  // Returns the next complete item; nothing: none is complete yet. After an item that is too large, it returns nothing
+  // any more.
   std::optional<std::string> next() {
     if (oversize_) return std::nullopt;
     if (const auto end = find_end()) return cut(*end);
@@ -40,16 +41,16 @@ class ItemReader {
     return std::nullopt;
   }
 
-  // All was taken that can be had without more bytes, and their end was told. Of no input --whole makes one empty item;
-  // a line that has not even begun is none.
+  // True if end() was called and all items were taken. With Framing::whole, empty input makes one empty item. In the
+  // other framings, an item has at least one byte, its end included.
   bool is_empty() const {
     return ended_ && at_ == bytes_.size() && dropped_ == 0 && (framing_ != Framing::whole || count_ > 0);
   }
 
-  // The first item that is too large, once its end was seen; counted from 1.
+  // The first item that is too large. It is known once the end of that item was seen.
   struct Oversize {
-    int64_t number;
-    size_t size;
+    int64_t number;  // counted from 1
+    size_t size;     // bytes
   };
   const std::optional<Oversize>& oversize() const { return oversize_; }
 
@@ -77,8 +78,8 @@ class ItemReader {
   size_t largest_;
   std::string bytes_;
   size_t at_ = 0;       // where the next item begins
-  size_t scanned_ = 0;  // how far there is no end of it
-  size_t dropped_ = 0;  // bytes of it, too large already, that are not kept
+  size_t scanned_ = 0;  // the next item has no end before this
+  size_t dropped_ = 0;  // bytes of the next item that were not kept because it is too large
   bool ended_ = false;
   int64_t count_ = 0;
   std::optional<Oversize> oversize_;

@@ -14,7 +14,7 @@ std::string gauge(const char* name, const char* help, const std::string& labels,
   return family_of(name, "gauge", help, value ? sample_of(name, labels, *value) : "");
 }
 
-// Where no priority was ever used, the usual one has none.
+// If no priority was ever used, the usual one is reported as empty.
 std::string items_of(const std::string& labels, const recipe::QueueCounts& count) {
   constexpr const char* kName = "zklock_queue_items";
   std::map<int, recipe::PriorityCounts> priorities = count.priorities;

@@ -29,7 +29,7 @@ constexpr const char* kPullFooter =
 constexpr int64_t kMostJobs = 256;
 constexpr int64_t kMostAttempts = 1'000'000;
 
-// As typed.
+// The options as typed.
 struct PullValues {
   Value count;
   Value timeout;
@@ -44,7 +44,7 @@ struct PullValues {
   bool halt = false;
 };
 
-// What only goes with a command, or only without one.
+// Throws a usage error (64) for an option that needs a command, or that excludes one.
 void check_fit(const PullValues& values, const Arguments& arguments) {
   if (arguments.separated && arguments.command.empty()) throw usage_error("no command behind --");
   if (arguments.separated && (values.nul || values.whole)) {
@@ -69,7 +69,7 @@ PullOptions pull_options(const PullValues& values, const Call& call) {
   }
   if (values.nul && values.whole) throw usage_error("give either --null or --whole, not both");
   PullOptions options;
-  // Behind the "--" stands the command.
+  // The words after "--" are the command.
   const QueueWords words = queue_words(call.app, Arguments{call.arguments.options, {}, false});
   if (!words.rest.empty()) throw unexpected_word(words.rest.front(), call.arguments);
   options.path = words.path;
@@ -121,7 +121,7 @@ int pull(const Call& call, const PullValues& values) {
     }
     print_items(std::move(session), std::move(options));
   } catch (const Failure& failure) {
-    // Who follows for ever has no other good end.
+    // With --follow, there is no other good end.
     const bool asked = failure.signal() == SIGTERM || failure.signal() == SIGINT;
     if (!values.follow || !asked) throw;
   }
@@ -164,14 +164,14 @@ ConsumerSession::ConsumerSession(host::Loop& loop, zk::SessionOptions session, c
 }
 
 void ConsumerSession::open() {
-  // The longest time to wait covers connecting too. Where it is over, something else is to be finished, or looked at
-  // once more.
+  // The longest wait includes connecting. If it is over already, there is still something to finish or to look at.
   const Deadline idle = options_.waits() ? idle_until() : kNever;
   const Deadline until = left_until(idle) > Duration::zero() ? idle : kNever;
   do {
     session_.open(until);
     open_ = true;
-    // Who waits stands in line at a node of the queue; with --all there is nothing to wait for where there is no queue.
+    // A consumer that waits needs a node of the queue to stand in line at. With --all and no queue, there is nothing to
+    // wait for.
     options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
                                       : recipe::look_at_queue(session_, layout_, tried_, kNever);
   } while (session_.expired());
@@ -214,7 +214,7 @@ void ConsumerSession::rethrow() const {
   }
 }
 
-// What is to be said of items that are not known to be removed; empty: there are none.
+// Returns the message about items that are not known to be removed; empty: there are none.
 std::string ConsumerSession::loss() const {
   const size_t doubtful = acks_.doubtful().size();
   const size_t count = acks_.lost().size() + doubtful;

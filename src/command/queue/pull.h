@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock queue pull: what was asked for, the session in which items are taken, and the two ways of pulling: to standard
-// output, and to a command for each item.
+// zklock queue pull: its options, the session in which items are taken, and the two ways of pulling. Items go to
+// standard output, or to a command each.
 #pragma once
 
 #include "base/time.h"
@@ -18,76 +18,78 @@
 
 namespace zklock::command {
 
-// Which items are taken out of a queue, and how long they are waited for.
+// The options that say which items are taken out of a queue, and how long pulling waits for them.
 struct PullOptions {
   std::string path;
-  std::string note;              // for our claims and our place in line
-  std::string end = "\n";        // behind each item that is written
-  std::optional<size_t> most;    // items; nothing: as many as there are
-  bool all = false;              // until the queue has none, in work included
-  bool follow = false;           // for ever
-  std::optional<Duration> idle;  // how long to wait for an item at most; nothing: for ever with `all` or `follow`, else
-                                 // not at all
+  std::string note;              // put on our claims and on our place in line
+  std::string end = "\n";        // written after each item
+  std::optional<size_t> most;    // items at most; nothing: no limit
+  bool all = false;              // until the queue is empty, items in work included
+  bool follow = false;           // wait for more items whenever there are none
+  std::optional<Duration> idle;  // the longest wait for an item; nothing: endless with `all` or `follow`, else zero
 
   bool waits() const { return idle ? *idle > Duration::zero() : all || follow; }
 };
 
-// What `queue pull -- COMMAND` was asked for.
+// The options of `queue pull -- COMMAND`.
 struct WorkOptions {
   static constexpr Duration kLongestRetryDelay = std::chrono::minutes(1);
 
   PullOptions pull;
   host::Program program;
-  std::optional<std::string> placeholder;  // what is replaced by the item in the program's arguments; nothing: the item
-                                           // is its standard input
+  std::optional<std::string> placeholder;  // replaced by the item in the program's arguments; nothing: the item is
+                                           // its standard input
   size_t jobs = 1;
   int64_t most_attempts = 5;
   Duration retry_delay = std::chrono::seconds(1);  // after the first failure
-  bool halt = false;                               // the first failure is the last
+  bool halt = false;                               // stop at the first failure
 };
 
-// Items to standard output, removed from the queue once written. Throws a Failure for what is not success: 65 where
-// there is no queue, 69, 74, 75 where nothing was there, 76 where items that were written could not be removed, 77, a
-// signal.
+// Writes items to standard output, and removes each once it is written. Throws a Failure for anything but success: 69,
+// 74, 77 or a signal. It is 65 if the path is used for something else, and 75 if there was nothing to take. It is 76 if
+// items that were written could not be removed. Items that were not written go back then.
 void print_items(zk::SessionOptions session, PullOptions options);
 
-// A command for each item, whose status says what becomes of that. Returns 0, or for a single item the status of its
-// command. Throws a Failure for what is not success: 65 where there is no queue, 69, 75 where nothing was there, 76
-// where claims were lost, 77, 123 where items of many failed, a signal.
+// Runs a command for each item, and its status decides what becomes of the item. Returns that status for a single item,
+// or if the command cannot work on any; otherwise 0. Throws a Failure for anything but success: 65, 69, 75 and 77 as
+// above, or a signal. It is 76 if claims were lost, 123 if some items failed, and 126 or 127 if the command cannot be
+// executed. No command runs any more then.
 int work_on_items(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited);
 
-// Where both get items from: a session, claims on items, and the ends of claims.
+// What both ways of pulling take items through: a session, claims on items, and their acks.
 class ConsumerSession {
  public:
-  // `use`: what is done with items, for messages: "written", "worked on".
+  // `use` is what is done with items, for messages: "written", "worked on".
   ConsumerSession(host::Loop& loop, zk::SessionOptions session, const PullOptions& options, std::string use);
 
-  // Connects. Throws a Failure where the path is no queue (65).
+  // Connects, and makes the queue if we wait for items, but not with `all`. Throws a Failure (65) if the path is used
+  // for something else, and what the session throws.
   void open();
-  // A new session after the last one: what was claimed is somebody else's now. Throws a Failure (76) where items were
-  // to be removed in the last one and are not known to be.
+  // Opens a new session after an expiry: the items that we had may be other consumers' now. Throws what open() and
+  // check_lost() throw.
   void open_again();
-  // The same for claims that were lost while the session lived on.
+  // Throws a Failure (76) if items that were to be removed are not known to be removed.
   void check_lost() const;
-  // For whoever has caught something and has cleaned up: throws that again; but where items are not known to be
-  // removed, that is the end which matters (76), unless claims were lost anyway.
+  // To be called in a catch block, after clean_up(). Throws the exception again; but if items are not known to be
+  // removed, another Failure than 76 becomes a 76 that says so.
   [[noreturn]] void rethrow() const;
 
-  // Until when an item is waited for: so long from the beginning, and again whenever there is none any more after some
-  // were had. Neither an outage nor a new session moves it.
+  // Returns until when to wait for an item; kNever: without end. The wait begins at the first call, and again at the
+  // first call after note_items(). Neither an outage nor a new session moves its end.
   Deadline idle_until();
-  // Some were had.
+  // To be called when items were taken.
   void note_items() { idle_until_.reset(); }
-  // Waits in the line of idle consumers. Throws a Failure (75) where our place in it was removed; so it never returns
+  // Waits for an item in the idle line. Throws what IdleLine::wait() throws, and a Failure (75) instead of returning
   // IdleEnd::removed.
   recipe::IdleEnd wait_in_line(const recipe::WaitPolicy& patience, bool end_if_empty);
-  // After IdleEnd::taken.
+  // Hands over the items that were taken. Only after IdleEnd::taken.
   std::vector<recipe::Item> take_items() { return std::move(idle_line_.items()); }
-  // 75: what was looked for in vain, `taken` before that.
+  // To be called when there is nothing to take and the wait is over. Throws a Failure (75) with `all`, or if `taken`,
+  // the number of items taken before, is 0.
   void check_lack(size_t taken) const;
 
-  // For whoever cleans up: removes `done`, and gives back what is claimed and `unused`; none of that counts as an
-  // attempt. Throws nothing but what other sources of the loop throw.
+  // For cleaning up: removes `done`, gives back `unused` and what was claimed, and closes the session. The attempts do
+  // not count if a server answers in time. Throws only what other sources of the loop throw.
   void clean_up(const std::vector<recipe::Item>& done, std::vector<recipe::Item> unused);
 
   const std::string& tried() const { return tried_; }  // "cannot pull from /q"
@@ -106,7 +108,7 @@ class ConsumerSession {
   recipe::Consumer consumer_;
   recipe::Acks acks_;
   recipe::IdleLine idle_line_;
-  bool open_ = false;  // there is a session to be closed
+  bool open_ = false;  // there is a session to close
   std::optional<Deadline> idle_until_;
 };
 

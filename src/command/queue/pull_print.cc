@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue pull without a command: items are taken under claims, written to standard output, and removed once written. A
-// reader who is slow or gone never holds up the session; what was not written goes back, and does not count as an
-// attempt.
+// reader that is slow or gone never holds up the session. Items that were not written go back, and their attempts do
+// not count.
 #include "command/queue/pull.h"
 #include "host/loop.h"
 #include "host/process/survivor.h"
@@ -26,7 +26,7 @@ constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
 
 class ItemPrinter {
  public:
-  // Forks the survivor: before there is a ZooKeeper handle.
+  // Forks the survivor. To be called before there is a ZooKeeper handle.
   ItemPrinter(zk::SessionOptions session, PullOptions options)
       : options_(std::move(options)), source_(loop_, std::move(session), options_, "written") {}
 
@@ -63,10 +63,10 @@ class ItemPrinter {
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};
   std::deque<Item> items_;     // ours, not written yet
-  std::string chunk_;          // of the first of them, whole ones
-  std::deque<size_t> ends_;    // where each ends in the chunk that is not written to its end
-  size_t chunk_written_ = 0;   // bytes
-  std::vector<Item> written_;  // not removed yet
+  std::string chunk_;          // the first of items_, whole, with their ends
+  std::deque<size_t> ends_;    // where each item that is not written to its end ends in chunk_
+  size_t chunk_written_ = 0;   // bytes of chunk_
+  std::vector<Item> written_;  // items that are not removed yet
   size_t delivered_ = 0;       // items written, ever
   size_t batch_ = 1;           // how many to claim at once
 };
@@ -76,7 +76,7 @@ void ItemPrinter::run() {
     pull();
     session_.close();
   } catch (...) {
-    // An item of which a part was written goes back too: nobody else has the rest.
+    // An item of which only a part was written goes back too, because no reader has its rest.
     source_.clean_up(written_, {items_.begin(), items_.end()});
     source_.rethrow();
   }
@@ -99,7 +99,7 @@ void ItemPrinter::pull() {
   source_.check_lost();
 }
 
-// How many more, those that are ours already left out.
+// Returns how many more items to claim, besides those that are ours or on their way.
 size_t ItemPrinter::wanted() const {
   if (!options_.most) return SIZE_MAX;
   return *options_.most - delivered_ - items_.size() - consumer_.underway();
@@ -133,8 +133,8 @@ void ItemPrinter::write_items() {
   remove_written();
 }
 
-// After a pause of ours, or of our reader's, the claims may be gone and the items somebody else's. Until an answer is
-// as young as we want it: the next pause may come while we wait for it.
+// After a pause of zklock's, or of its reader's, the claims may be gone and the items another consumer's. The next
+// pause may come while we wait for the answer, so this repeats until an answer is recent enough.
 void ItemPrinter::check_claims() {
   while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
@@ -145,7 +145,7 @@ void ItemPrinter::check_claims() {
   }
 }
 
-// A part of the first item was written, and its rest was not.
+// True if only a part of the first item was written.
 bool ItemPrinter::is_torn() const {
   return !ends_.empty() && chunk_written_ + items_.front().data.size() + options_.end.size() > ends_.front();
 }
@@ -157,7 +157,7 @@ void ItemPrinter::fail_torn() const {
                     "will come again");
 }
 
-// To what was begun.
+// Cuts the chunk to the item of which a part was written, if any.
 void ItemPrinter::cut_chunk() {
   const size_t end = is_torn() ? ends_.front() : 0;
   chunk_.resize(end);
@@ -165,7 +165,7 @@ void ItemPrinter::cut_chunk() {
   if (end == 0) chunk_written_ = 0;
 }
 
-// What a pipe takes in one piece, or one item that is longer.
+// Fills the chunk with what a pipe takes in one piece, or one item that is longer.
 void ItemPrinter::fill_chunk() {
   for (const Item& item : items_) {
     const size_t size = item.data.size() + options_.end.size();
@@ -176,7 +176,7 @@ void ItemPrinter::fill_chunk() {
   }
 }
 
-// As much as the reader takes at once.
+// Writes as much as the reader takes at once.
 void ItemPrinter::write_chunk() {
   const std::string_view rest = std::string_view(chunk_).substr(chunk_written_);
   const size_t taken = rest.empty() ? 0 : outlet_.write(rest);  // an empty item, --whole
@@ -195,7 +195,7 @@ void ItemPrinter::write_chunk() {
   }
 }
 
-// He shall not have more from us than he can use: others may have time for it.
+// A slow reader must not get more items from us than it can use, because other consumers may have time for them.
 void ItemPrinter::wait_for_reader() {
   remove_written();
   batch_ = std::max<size_t>(1, batch_ / 4);
@@ -209,7 +209,7 @@ void ItemPrinter::remove_written() {
   written_.clear();
 }
 
-// False where there is nothing to wait for, or not any longer.
+// Returns false if there is nothing to wait for, or the wait is over.
 bool ItemPrinter::wait_for_items() {
   acks_.finish(kNever);
   if (session_.expired()) return true;
@@ -227,7 +227,7 @@ bool ItemPrinter::wait_for_items() {
   return false;
 }
 
-// What was not written is somebody else's now; what was written may be removed already.
+// Items that were not written may be another consumer's now. Items that were written may be removed already.
 void ItemPrinter::start_again() {
   acks_.finish(kNever);
   const bool torn = is_torn();

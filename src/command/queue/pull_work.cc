@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue pull with a command: items are taken under claims, and kept under a lease while a command works on each,
-// several at a time. What becomes of them then is settlement.h's.
+// several at a time. Settlement decides what then becomes of them (settlement.h).
 #include "command/child/attended_command.h"
 #include "command/queue/pull.h"
 #include "command/queue/settlement.h"
@@ -25,7 +25,7 @@ using recipe::Lease;
 
 class CommandConsumer {
  public:
-  // Forks the guards: before there is a ZooKeeper handle.
+  // Forks the guards. To be called before there is a ZooKeeper handle.
   CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited);
 
   int run();
@@ -53,7 +53,7 @@ class CommandConsumer {
 
   bool has_own() const { return workers_.is_busy() || settlement_.has_delayed(); }
   bool is_taking() const { return !settlement_.is_finishing(); }
-  // How many more may be taken.
+  // Returns how many more items may be taken.
   size_t wanted() const { return options_.pull.most ? *options_.pull.most - taken_ : SIZE_MAX; }
   Duration grace() const { return zk::usual_grace_of(session_.timeout()); }
 
@@ -61,7 +61,7 @@ class CommandConsumer {
   host::Loop loop_;
   host::Signals signals_;
   host::Attached receiving_{loop_, signals_};
-  // Outlives the guards: whatever is thrown, the commands are dead before their claims are free.
+  // The session outlives the guards, so whatever is thrown, the commands are dead before their claims are free.
   ConsumerSession source_;
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
@@ -71,7 +71,7 @@ class CommandConsumer {
   Settlement settlement_{options_, source_};
   Prefetch prefetch_{options_.jobs};
   size_t taken_ = 0;  // items, ever
-  bool dry_ = false;  // there was nothing to take, lately
+  bool dry_ = false;  // there was nothing to take lately, or prefetched items were given back
 };
 
 CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
@@ -103,7 +103,7 @@ void CommandConsumer::work() {
   const host::Attached holding(loop_, *lease_);
   workers_.set_lease(*lease_);
   settlement_.set_lease(*lease_);
-  // Behind the lease: what that decides ends the commands in the same turn.
+  // The pool comes after the lease, so that a decision of the lease ends the commands in the same turn.
   const host::Attached attending(loop_, workers_);
   const host::Attached delaying(loop_, settlement_);
   while (is_taking() || workers_.is_busy()) {
@@ -127,21 +127,22 @@ void CommandConsumer::settle_ended() {
   settlement_.remove_done();
 }
 
-// Claimed for commands as short as those before them; but those that run now take longer, and others may have time.
+// Prefetched items were claimed because commands were short. If those that run now take longer, other consumers may
+// have time for the items.
 void CommandConsumer::give_back_prefetched() {
   if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
   for (; !prefetch_.empty(); prefetch_.pop(), --taken_) settlement_.give_back(prefetch_.front());
   dry_ = true;
 }
 
-// While commands run, that is for the pool to see.
+// While commands run, the worker pool sees to that.
 void CommandConsumer::look_after_session() {
   if (workers_.is_busy()) return;
   if (session_.expired()) return start_again();
   if (lease_->state() != Lease::State::held) prove_anew();
 }
 
-// What was claimed is somebody else's now; what was done may be removed already.
+// Items that were claimed may be another consumer's now. Items that were done may be removed already.
 void CommandConsumer::start_again() {
   acks_.finish(kNever);
   taken_ -= prefetch_.take_all().size();
@@ -149,7 +150,7 @@ void CommandConsumer::start_again() {
   source_.open_again();
 }
 
-// After a pause of ours, in which no command ran.
+// For a pause of zklock's in which no command ran.
 void CommandConsumer::prove_anew() {
   lease_->clear();
   settlement_.give_back_delayed(true);
@@ -201,7 +202,7 @@ void CommandConsumer::start_commands() {
   }
 }
 
-// Nothing is begun on claims that are to be proved first.
+// No command is started if its claim must be proved first.
 bool CommandConsumer::may_start() const {
   if (settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() || workers_.free_count() == 0) {
     return false;
@@ -233,7 +234,7 @@ void CommandConsumer::wait_for_items() {
 
 void CommandConsumer::stand_in_line() {
   const bool own = has_own();
-  // What is delayed falling due is no failure to stand in line in time.
+  // With items of our own, the wait has no end: a retry that falls due is not a failure to get an item in time.
   const Deadline until = own ? kNever : source_.idle_until();
   if (left_until(until) == Duration::zero()) return end_for_lack();
   const IdleEnd end =
@@ -256,7 +257,7 @@ void CommandConsumer::wind_up() {
   source_.check_lost();
 }
 
-// Whatever was thrown: nothing may run on without its claim.
+// Whatever was thrown, no command may run on without its claim.
 void CommandConsumer::clean_up() {
   while (auto ended = workers_.take_ended(true)) settlement_.add_done(std::move(ended->item));
   std::vector<Item> stopped = workers_.stop(grace());

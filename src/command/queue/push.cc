@@ -39,18 +39,18 @@ struct PushOptions {
   Framing framing() const { return whole ? Framing::whole : nul ? Framing::nul : Framing::lines; }
 };
 
-// What is said while items are pushed: at a terminal one line that is kept up to date and wiped out at the end; with
-// --verbose a summary.
+// Reports how pushing goes on. At a terminal, this is one line that is kept up to date and wiped at the end; with
+// --verbose, a summary.
 class PushProgress {
  public:
-  // `watched`: somebody looks at standard error, and does not type the items.
+  // `watched`: a person looks at standard error, and does not type the items.
   PushProgress(std::string path, bool watched, bool verbose) : path_(std::move(path)), verbose_(verbose) {
     if (watched) next_look_ = began_ + kEveryLook;
   }
 
-  // When it wants to be told again; kNever: not at all.
+  // Returns when tell() is due; kNever: not at all.
   Deadline next_look() const { return next_look_; }
-  // `share` of the input that was read, 0 to 1, where its size is known.
+  // `share` is the part of the input that was read, 0 to 1, if its size is known.
   void tell(int64_t in, std::optional<double> share);
 
   void wipe();
@@ -91,14 +91,14 @@ std::string PushProgress::rate(int64_t in) const {
   return fmt::format("{:.0f}/s", static_cast<double>(in) / std::max(seconds, 0.001));
 }
 
-// From where the items come, until all are in or a signal stops it.
+// Pushes items until all are in the queue or a signal stops it.
 class Pushing {
  public:
-  // No `items`: from standard input.
+  // Without `items`, they come from standard input.
   Pushing(zk::SessionOptions session, const std::string& path, std::vector<std::string> items, int priority,
           Framing framing);
 
-  // Returns when all items are in. Throws a Failure for all else, and says how many are in: 65 for an item that is too
+  // Returns when all items are in the queue. Otherwise says how many are in, and throws a Failure: 65 if an item is too
   // large, 74, a signal, and what the pusher throws. What was read from standard input and is not in then is lost.
   void run();
 
@@ -172,8 +172,8 @@ void Pushing::push_all() {
   if (interruption_.signal() != 0) throw Failure::by_signal(interruption_.signal());
 }
 
-// A batch goes as soon as no more is ready. After a signal what is not on its way stays here. The pusher turns the loop
-// too, so there may be input whoever turned it last.
+// A batch is sent as soon as no more input is ready. After a signal, only batches on their way are completed. The
+// pusher turns the loop too, so input may have come in any turn.
 void Pushing::take_items() {
   if (interruption_.signal() != 0) return input_.want(false);
   reader_.feed(input_.take());
@@ -199,7 +199,7 @@ bool Pushing::is_at_end() const {
   return items_.empty() ? input_.is_ended() && reader_.is_empty() : next_argument_ == items_.size();
 }
 
-// Whether more is ready is asked without waiting while there are items that could go.
+// While there are items that could be sent, the next turn does not wait: it only asks for more input.
 Deadline Pushing::next_turn() const {
   if (input_.is_wanted() && pusher_.is_filling() && !input_.is_dry()) return BootClock::now();
   return progress_.next_look();
@@ -230,14 +230,14 @@ void Pushing::tell() {
   progress_.tell(pusher_.in(), share);
 }
 
-// For the last line.
+// Returns the end of the last message.
 std::string Pushing::count() const {
   const recipe::ItemSpan rest = pusher_.unanswered();
   const std::string doubtful = rest.first == 0 ? "" : fmt::format(", and items {} to {} may be", rest.first, rest.last);
   return fmt::format("{} in {}{}", items_are(pusher_.in()), path_, doubtful);
 }
 
-// What looks like an option behind the queue may be an item.
+// A word after the queue that looks like an option may be meant as an item.
 void check_dashes(const Call& call) {
   const std::vector<std::string> rest = words_of(call.app);
   if (call.arguments.separated || rest.empty() || rest.front().starts_with('-')) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock queue: its subcommands (push.cc, pull.cc, the others in admin.cc), what they share on the
-// command line, and what is shown of a queue (report.cc, metrics.cc): for people and awk in columns, with --json an
-// object on a line of its own for each item.
+// zklock queue: its subcommands (push.cc, pull.cc, admin.cc, change.cc) and what they share on the command line. A
+// queue is shown by report.cc and metrics.cc: in columns for people and awk, with --json as an object per line and
+// item.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -24,36 +24,37 @@ Execute add_queue_requeue(CLI::App& app, GlobalOptions& global);
 Execute add_queue_purge(CLI::App& app, GlobalOptions& global);
 Execute add_queue_delete(CLI::App& app, GlobalOptions& global);
 
-// The queue that is named among the words of `app`, and the words behind it. Throws a Failure (64) for a bad one.
+// The operands of a subcommand: the queue, and the words after it.
 struct QueueWords {
   std::string path;
   std::vector<std::string> rest;
 };
+// Finds them among the words of `app`. Throws a Failure (64) for a missing or bad queue.
 QueueWords queue_words(const CLI::App& app, const Arguments& arguments);
 
-// The same where nothing may stand behind it.
+// Returns the path of the queue. Throws a Failure (64) also for a word after it.
 std::string path_of_queue(const Call& call);
 
-// For messages: "1 item is", "5 items are".
+// Returns "1 item is" or "5 items are", for messages.
 std::string items_are(int64_t count);
 
-// "items 3", "dead 0", and with `exact` "in_work 1", a line each.
+// Return the counts as lines "items 3", "dead 0" and, if `exact`, "in_work 1", or as a JSON object.
 std::string text_of(const recipe::QueueCounts& count, bool exact);
 std::string json_of(const recipe::QueueCounts& count, bool exact);
 
-// The text format that Prometheus and its node exporter read. Moments are by the servers' clock. `oldest_ms`: when the
-// oldest item was pushed; 0: not known, or none.
+// Returns the text format that Prometheus and its node exporter read. `oldest_ms`: when the oldest item was pushed, ms
+// since 1970 by the server's clock; 0: unknown, or none.
 std::string prometheus_of(const std::string& queue, const recipe::QueueCounts& count, bool exact, int64_t oldest_ms);
 
 class Table;
 
-// Takes the items in pieces, so that no more than one has to be kept.
+// Formats items or dead letters in pieces, so that only one piece has to be kept.
 class QueueReport {
  public:
-  // A table has the `columns` of a terminal, if there is one.
+  // A table is fitted to the `columns` of a terminal, if there is one.
   QueueReport(bool dead, bool json, std::optional<size_t> columns = {}) : dead_(dead), json_(json), columns_(columns) {}
 
-  // Those that follow the ones before.
+  // Returns the text of the next items. The first call adds the heads of the table.
   std::string text_of(const std::vector<recipe::QueueItem>& items);
 
  private:
@@ -64,7 +65,7 @@ class QueueReport {
   bool dead_;
   bool json_;
   std::optional<size_t> columns_;
-  std::vector<std::string> heads_;  // of the pieces so far
+  std::vector<std::string> heads_;  // of the columns in the pieces so far
   size_t listed_ = 0;
 };
 

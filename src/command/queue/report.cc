@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLongestText = 60;
 
-// In a terminal that is narrow.
+// What gives way in a narrow terminal.
 const Table::Yielding kYielding{{"PRIORITY", "POS", "ATTEMPTS", "ID", "IN-WORK", "DEAD-FOR", "AGE", "WHY"},
                                 {"IN-WORK", "WHY", "ITEM"}};
 
@@ -37,7 +37,7 @@ std::string worker_of(const QueueItem& item) {
   return fmt::format("{} for {}", who, age_since(item.claim_ms));
 }
 
-// A JSON object as "name=value name=value".
+// Returns a JSON object as "name=value name=value", and any other text as it is.
 std::string words_of(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return text;

@@ -22,13 +22,13 @@ namespace {
 using recipe::Ack;
 using recipe::Item;
 
-// What the end of a command says of the item that it was run for.
+// What the end of a command says about the item that it was run for.
 enum class Verdict {
   done,     // 0
   failed,   // to be tried again
   dead,     // 65, or the last attempt
   later,    // 75: not the item's fault; to be tried again, and not counted
-  left,     // interrupted: as it was
+  left,     // interrupted: given back, and not counted
   useless,  // 126, 127: no item can be worked on by this command
 };
 
@@ -46,7 +46,7 @@ Verdict verdict_on(const EndedCommand& ended, int64_t most_attempts) {
   return ended.item.attempts < most_attempts ? Verdict::failed : Verdict::dead;
 }
 
-// "exit status 3", "killed by SIGKILL", "could not be executed: Argument list too long".
+// Returns "exit status 3", "killed by SIGKILL" or "could not be executed: Argument list too long".
 std::string describe(const EndedCommand& ended) {
   if (ended.exec_error != 0) return fmt::format("could not be executed: {}", std::strerror(ended.exec_error));
   if (WIFEXITED(ended.wait_status)) return fmt::format("exit status {}", WEXITSTATUS(ended.wait_status));
@@ -55,7 +55,8 @@ std::string describe(const EndedCommand& ended) {
   return name ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", signal);
 }
 
-// For the dead letters: a JSON object with the reason, how often it was tried, this host and the time.
+// Returns the text of a dead letter's `why`: a JSON object with the reason, the number of attempts, this host and the
+// time.
 std::string why_dead(const std::string& reason, int64_t attempts) {
   nlohmann::ordered_json why;
   why["reason"] = reason;
@@ -65,7 +66,8 @@ std::string why_dead(const std::string& reason, int64_t attempts) {
   return why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// After the attempt that has just failed: the longer the more there were. Not the item's fault: the first delay.
+// Returns the delay after a failed attempt, which doubles with each attempt up to the longest. If the item is not to
+// blame (Ack::release), it is the first delay.
 Duration retry_delay(Duration first, Ack ack, int64_t attempts) {
   Duration delay = first;
   if (ack == Ack::retry) {
@@ -116,7 +118,7 @@ void Settlement::delay(EndedCommand ended, Ack ack) {
                              options_.pull.path, describe(ended), item.attempts, options_.most_attempts));
   }
   const Deadline due = deadline_in(retry_delay(options_.retry_delay, ack, item.attempts));
-  // To go back it needs its path, and its bytes only where the attempt is taken back.
+  // To go back, the item needs its path. It needs its bytes only if the attempt must not count.
   if (ack == Ack::retry) item.data = std::string();
   delayed_.push_back({std::move(item), ack, due});
 }
@@ -126,7 +128,7 @@ void Settlement::part_with(Ack ack, const Item& item, const std::string& why) {
   source_.acks().send(ack, item, why, kNever);
 }
 
-// To be removed it needs its path.
+// Its path is enough to remove an item.
 void Settlement::add_done(Item item) {
   item.data.clear();
   done_.push_back(std::move(item));
@@ -160,8 +162,8 @@ void Settlement::give_back_delayed(bool early) {
   }
 }
 
-// Of a consumer that takes more they may come again: they count as failed only if it takes a number of items, and that
-// has been reached before they did.
+// A consumer that takes more items may get this one again. So an item counts as failed if no more are taken, or if the
+// number to take is reached before it comes again.
 void Settlement::count(const Item& item) {
   if (finishing_) {
     ++left_;
@@ -198,7 +200,7 @@ void Settlement::arm(host::PollSet& set) {
   if (next_retry() != told_) set.wake_at(next_retry());
 }
 
-// Once for each, as it may not be possible to give it back yet.
+// Each moment ends a turn only once, because it may not be possible to give the item back yet.
 void Settlement::decide() {
   if (left_until(next_retry()) == Duration::zero()) told_ = next_retry();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the items of `queue pull -- COMMAND` when their commands have ended, and the exit status that this
-// makes. Done ones are acknowledged, which removes them. Failed ones stay under our claim for their retry delay, so
-// that neither we nor others try them again at once and nobody is held up by them, and then go back. Others are dead
-// letters.
+// Decides what becomes of the items of `queue pull -- COMMAND` when their commands have ended, and computes the exit
+// status. An item that is done gets an ack, which removes it. A failed item stays under our claim for its retry delay
+// and then goes back. So no consumer tries it again at once, or is held up by it. Other items become dead letters.
 #pragma once
 
 #include "command/queue/pull.h"
@@ -18,42 +17,44 @@
 
 namespace zklock::command {
 
-// In the loop it sees to it that this turns when the next retry delay is over, whatever is waited for.
+// While a Settlement is in the loop, a turn ends when the next retry delay is over.
 class Settlement : public host::Source {
  public:
-  // Both outlive it. There is no lease yet: nothing but set_lease() may be called, and what is for cleaning up.
+  // `options` and `source` must outlive it. Before set_lease(), only the functions for cleaning up may be called.
   Settlement(const WorkOptions& options, ConsumerSession& source) : options_(options), source_(source) {}
-  // Which the claims are kept under.
+  // Sets the lease that the claims are kept under.
   void set_lease(recipe::Lease& lease) { lease_ = &lease; }
 
+  // Sends the ack for the item of the command, or keeps the item for its retry delay or for remove_done().
   void settle(EndedCommand ended);
-  // `item` is one that no command can be run for.
+  // Makes `item` a dead letter because of `reason`: for example, no command can be run for it.
   void bury(const recipe::Item& item, const std::string& reason);
-  // The attempt that the claim of `item` stands for is taken back.
+  // Gives `item` back. Its attempt does not count.
   void give_back(const recipe::Item& item) { part_with(recipe::Ack::release, item); }
-  // Those that were done leave the queue: sent, and not waited for.
+  // Sends the removal of the items that are done, without waiting for its answer.
   void remove_done();
 
-  // Nothing new is begun, what runs may end: because of a failure, or of who calls finish(). Nothing leads back.
+  // True if no new command may start, while running ones may end: after a failure or finish(). It stays true.
   bool is_finishing() const { return finishing_; }
   void finish() { finishing_ = true; }
 
-  // There are so many whose retry delay runs that it is not the items that are bad: no more may fail.
+  // True if so many items are delayed that the items are not to blame. No more may be taken or started then.
   bool is_full() const { return delayed_.size() >= kMostDelayed; }
   bool has_delayed() const { return !delayed_.empty(); }
-  // When the first retry delay is over; kNever: none runs.
+  // Returns when the first retry delay is over; kNever: no item is delayed.
   Deadline next_retry() const;
-  // Those whose delay is over go back, or with `early` all.
+  // Gives back the items whose retry delay is over, or with `early` all delayed items.
   void give_back_delayed(bool early);
-  // The session is over, and with it all claims.
+  // Forgets the delayed items. To be called when the session is over, and with it all claims.
   void forget();
 
-  // At the end: that of the command, for a single item or where no item can be worked on by it; else 0. Throws a
-  // Failure for items that were not done (123), and for a command that cannot be executed.
+  // Returns the exit status of the run: the command's for a single item, or if it cannot work on any item; otherwise 0.
+  // Throws a Failure if items were not done (123), if the command cannot be executed, or if a signal ended it.
   int status() const;
 
-  // For whoever cleans up: done, and not removed yet; another one; and those delayed whose attempts do not count. Those
-  // of the others do, as the session's end has it.
+  // For cleaning up: done() returns the items that are done and not removed, and add_done() adds one. take_uncounted()
+  // returns the delayed items whose attempt must not count. The other ones go back with the end of the session, which
+  // counts their attempts.
   const std::vector<recipe::Item>& done() const { return done_; }
   void add_done(recipe::Item item);
   std::vector<recipe::Item> take_uncounted();
@@ -67,7 +68,7 @@ class Settlement : public host::Source {
 
   struct Delayed {
     recipe::Item item;
-    recipe::Ack ack;  // what then becomes of it
+    recipe::Ack ack;  // to be sent after the delay
     Deadline due;
   };
 
@@ -82,12 +83,12 @@ class Settlement : public host::Source {
   bool finishing_ = false;
   std::vector<recipe::Item> done_;  // to be removed
   std::vector<Delayed> delayed_;
-  Deadline told_{};                      // the last next_retry() for which the loop has turned
+  Deadline told_{};                      // the last next_retry() that has ended a turn
   size_t dead_ = 0;                      // items that went to the dead letters
-  size_t left_ = 0;                      // that were not done, for good
-  std::set<std::string> returned_;       // paths of those that were not, and were not taken again so far
-  std::optional<EndedCommand> last_;     // without its item, as the next one
-  std::optional<EndedCommand> useless_;  // what no item can be worked on by has shown itself
+  size_t left_ = 0;                      // items given back that will not come to us again
+  std::set<std::string> returned_;       // paths of failed items that were given back and not taken again so far
+  std::optional<EndedCommand> last_;     // the last one that has ended, without its item
+  std::optional<EndedCommand> useless_;  // the first one that showed that the command cannot work on any item
 };
 
 }  // namespace zklock::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the small subcommands for queues share: one queue, in a session of its own.
+// What the subcommands share that list, count or change a queue: a session for one queue.
 #pragma once
 
 #include "base/failure.h"
@@ -20,7 +20,7 @@
 
 namespace zklock::command {
 
-// A look at a queue, and what is done to it on that occasion.
+// One queue, and a session in which a subcommand reads and changes it.
 class QueueVisit {
  public:
   // `verb` is for messages: "list".
@@ -31,7 +31,8 @@ class QueueVisit {
     session_.set_purpose(tried_);
   }
 
-  // Connects. False if there is no such queue. Throws a Failure (65) where the path is something else.
+  // Connects, and returns whether there is such a queue. Throws a Failure if the path is used for something else (65)
+  // or may not be read (77). Throws 69 if the session has expired, and what the session throws.
   bool look() {
     session_.open(kNever);
     const recipe::QueueState state = recipe::look_at_queue(session_, layout_, tried_, kNever);
@@ -39,22 +40,22 @@ class QueueVisit {
     return state == recipe::QueueState::there;
   }
 
-  // Connects. Throws a Failure where there is no such queue (75) or the path is something else (65).
+  // Connects. Throws a Failure (75) if there is no such queue, and what look() throws.
   void open() {
     if (look()) return;
     session_.close();
     throw Failure(ExitStatus::busy, tried_ + ": there is no such queue");
   }
 
-  // Asks "zklock: QUESTION [y/N]"; throws a Failure (1) for a no. There is no session meanwhile, and a new one after
-  // it.
+  // Asks "zklock: QUESTION [y/N]". The session is closed meanwhile, and a new one is opened afterwards. Throws a
+  // Failure (1) if the answer is no; then there is no session.
   void confirm(const std::string& question) {
     session_.close();
     command::confirm(fmt::format("zklock: {}", question), layout_.queue);
     session_.open(kNever);
   }
 
-  // Writes to standard output as its reader takes it. The session lives on.
+  // Writes `text` to standard output as fast as its reader takes it, while the session lives on.
   void print(std::string_view text) {
     host::StandardOutput outlet;
     const host::Attached writing(loop_, outlet);
@@ -66,7 +67,7 @@ class QueueVisit {
     }
   }
 
-  // With --verbose, a line on standard error.
+  // With --verbose, writes a line to standard error.
   void remark(const std::string& text) const {
     if (session_.options().verbose) host::remark(fmt::format("zklock: {}\n", text));
   }

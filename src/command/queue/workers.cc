@@ -23,7 +23,7 @@ constexpr Duration kAhead = 50ms;  // of work
 constexpr size_t kMostAhead = 32;  // items
 constexpr Duration kLongestWait = 1s;
 
-// One argument with its end, on Linux: MAX_ARG_STRLEN.
+// The longest argument on Linux, its end included: MAX_ARG_STRLEN.
 constexpr size_t kLongestArgument = 128 * 1024;
 
 std::string replaced(const std::string& word, const std::string& placeholder, const std::string& text) {
@@ -39,7 +39,7 @@ std::string replaced(const std::string& word, const std::string& placeholder, co
 }  // namespace
 
 bool WorkerPool::Worker::has_ended() const {
-  // A guard that was killed then has seen it all the same.
+  // A guard that was killed after the end of the command has still seen it.
   return item && !guard.fenced() && guard.phase() >= host::CommandPhase::ended;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of `queue pull -- COMMAND`: a pool of workers, each a guard that runs one command after the other, and
-// the items that wait for a worker to be free.
+// The commands of `queue pull -- COMMAND`: a pool of workers, and the items that wait for a free worker. Each worker is
+// a guard that runs one command after the other.
 #pragma once
 
 #include "command/child/attended_command.h"
@@ -19,57 +19,59 @@
 
 namespace zklock::command {
 
-// How a command ended, and what it has worked on.
+// How a command has ended, and the item that it was run for.
 struct EndedCommand {
   recipe::Item item;
   int wait_status = 0;             // as from waitpid
-  int exec_error = 0;              // errno, where it could not be executed
-  bool interrupted = false;        // by a signal that was sent to zklock, and passed on
-  bool item_in_arguments = false;  // if they were too long, it is the item's fault, not the command's
+  int exec_error = 0;              // errno if it could not be executed; 0: it was
+  bool interrupted = false;        // a signal that ends programs was passed on to it
+  bool item_in_arguments = false;  // if the arguments are too long, the item is to blame
   Duration age{};                  // how long it ran
 
   bool is_done() const { return exec_error == 0 && wait_status == 0; }
 };
 
-// While it is in the loop, behind the lease, it attends to what must not wait while commands run, whatever else is
-// being waited for: signals, the fence, the loss of the claims.
+// While the pool is in the loop, after the lease, it handles what must not wait: signals, the fence, and the loss of
+// claims.
 class WorkerPool : public host::Source {
  public:
-  // Forks the guards, which spare each other: before there is a ZooKeeper handle. `options` outlive it; the claims will
-  // be `session`'s.
+  // Forks the guards, which spare each other. To be called before there is a ZooKeeper handle. `options` must outlive
+  // it. The claims will be those of `session`. Throws a Failure if a guard cannot be started.
   WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
              const host::Inherited& inherited);
 
-  // Which the commands run under.
+  // Sets the lease that the commands run under.
   void set_lease(const recipe::Lease& lease) { lease_ = &lease; }
 
   bool is_busy() const { return free_count() < workers_.size(); }
   size_t free_count() const;
-  // Only where a worker is free: takes `item`, and runs a command for it, which must be dead by the fence. Else `item`
-  // stays as it is: where that throws, and where no command can be run for it; then it returns why.
+  // Takes `item` and runs a command for it, which must be dead by the fence. May be called only if a worker is free.
+  // Returns the reason if no command can be run for the item, and throws what Guard::start() throws; then `item` stays
+  // as it is.
   std::optional<std::string> start(recipe::Item& item);
 
-  // Some command itself has ended, in its own way: not by its guard, nor with it.
+  // True if some command has ended by itself: its guard did not kill it, and was not killed before.
   bool has_ended() const;
-  // One of them, if any, once; then its worker is free, and what the command left behind runs on. `done_only`: only one
-  // that has ended well.
+  // Returns one of these commands, if any, and frees its worker. Processes that outlive the command run on. With
+  // `done_only`, it returns only a command that has succeeded.
   std::optional<EndedCommand> take_ended(bool done_only = false);
 
-  // The signal by which somebody wants zklock to end; 0: none. Kept while commands run: the running ones may finish.
-  // The next ones go to them.
+  // The first signal to end zklock that came while commands ran; 0: none. The running commands may finish. Later
+  // signals are passed on to them.
   int asked() const { return asked_; }
-  // The text with which it has thrown 76; what became of the commands belongs behind it. "": it has not.
+  // The text of the Failure (76) that decide() has thrown; empty: it has not. The last message adds what became of the
+  // commands.
   const std::string& loss() const { return loss_; }
 
-  // For whoever cleans up: ends all that runs, TERM first, and KILL after `grace`, or at the fence; waits until nothing
-  // of it is left. From now on it throws nothing. Returns the items.
+  // For cleaning up: ends all running commands, first with TERM, then with KILL after `grace` or at the fence. Waits
+  // until none of their processes is left, and returns their items. From now on decide() throws nothing.
   std::vector<recipe::Item> stop(Duration grace);
-  // After that: how long something of it lived after the fence.
+  // Returns the longest time that a process of a command lived after its fence. To be called after stop().
   Duration overrun() const;
 
   void arm(host::PollSet&) override {}
   void record(const host::PollSet&) override {}
-  // Throws a Failure, once: by the signal where no command runs, 76 where the claims of running ones are lost.
+  // Throws a Failure, once at most: for a signal if no command runs, or 76 if claims are lost while commands run.
   void decide() override;
 
  private:
@@ -84,7 +86,7 @@ class WorkerPool : public host::Source {
     host::Guard guard;
     GuardTrouble trouble{guard, "a command"};
     host::Attached guarding;
-    std::optional<recipe::Item> item;  // that its command works on
+    std::optional<recipe::Item> item;  // the item that its command works on
     Deadline began{};
     bool interrupted = false;
     bool item_in_arguments = false;
@@ -99,32 +101,33 @@ class WorkerPool : public host::Source {
   host::Loop& loop_;
   host::Signals& signals_;
   const WorkOptions& options_;
-  std::vector<std::string> connection_;  // variables
+  std::vector<std::string> connection_;  // environment variables that say how to connect
   std::deque<Worker> workers_;
   const recipe::Lease* lease_ = nullptr;
   int asked_ = 0;
-  bool told_ = false;
+  bool told_ = false;  // it has thrown, or has been stopped
   std::string loss_;
 };
 
-// Items that are claimed, for a worker to be free. Short commands shall not have to wait for a claim each; but others
-// may have time for what our workers have not, so no more is claimed ahead than what takes 50 ms.
+// Items that are claimed ahead and wait for a free worker, so that short commands need not wait for a claim each. No
+// more than 50 ms of work is claimed ahead, because other consumers may have time for it.
 class Prefetch {
  public:
   explicit Prefetch(size_t jobs) : jobs_(jobs) {}
 
-  // A command has run for `age`.
+  // Notes that a command has run for `age`.
   void learn(Duration age) { usual_age_ = (7 * usual_age_ + age) / 8; }
-  // It has fallen so far below its target that it is worth a request.
+  // True if so few items are left that claiming more is worth a request.
   bool is_low() const { return target() > 0 && items_.size() <= target() / 2; }
-  // How many are missing, also for `free` workers.
+  // Returns how many items to claim, so that there is one for each of `free` workers and enough are claimed ahead.
   size_t lacking(size_t free) const { return free + target() - std::min(items_.size(), target()); }
-  // Then they have waited too long for a worker: those that run take longer than those before. kNever: it is empty.
+  // Returns when the items will have waited too long for a worker, because the running commands take longer than those
+  // before; kNever: there are none.
   Deadline until() const;
 
   void add(recipe::Item item);
   recipe::Item& front() { return items_.front(); }
-  // The first one went to a worker, or elsewhere.
+  // Removes the first item, which has gone to a worker or elsewhere.
   void pop();
   std::vector<recipe::Item> take_all();
   bool empty() const { return items_.empty(); }
@@ -134,8 +137,8 @@ class Prefetch {
 
   size_t jobs_;
   std::deque<recipe::Item> items_;
-  Deadline moved_{};                             // when the last one came or went
-  Duration usual_age_{std::chrono::seconds(1)};  // of a command at its end, lately
+  Deadline moved_{};                             // when an item last came or went
+  Duration usual_age_{std::chrono::seconds(1)};  // how long commands have run lately, on average
 };
 
 }  // namespace zklock::command

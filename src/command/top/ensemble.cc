@@ -14,7 +14,7 @@ constexpr Duration kPatience = 3s;
 
 }  // namespace
 
-// The last reply may have come when our turn in this one was over.
+// The query may be over only after our own decide() in a turn. Then the next turn must not wait.
 void EnsembleWatch::arm(host::PollSet& set) {
   if (!query_) return set.wake_at(next_);
   if (query_->is_over()) set.wake_at(BootClock::now());
@@ -39,7 +39,7 @@ void EnsembleWatch::decide() {
   next_ = deadline_in(kPause);
 }
 
-// Who is missing first: a narrow screen cuts the end.
+// The missing servers come early in the line, because a narrow screen cuts its end.
 std::string line_of(const EnsembleWatch& ensemble) {
   if (!ensemble.verdict()) return "asking the servers";
   const HealthVerdict& verdict = *ensemble.verdict();

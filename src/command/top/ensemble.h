@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ensemble is, asked again and again while others turn the loop.
+// Asks for the state of the ensemble again and again, while other code turns the loop.
 #pragma once
 
 #include "command/health/health.h"
@@ -12,14 +12,14 @@
 
 namespace zklock::command {
 
-// What it costs: three words to each server, every kPause.
+// Asks each server three four-letter words, with kPause between the rounds.
 class EnsembleWatch : public host::Source {
  public:
   EnsembleWatch(host::Loop& loop, zk::ServersAsked servers) : loop_(loop), servers_(std::move(servers)) {}
 
-  // Nothing before the first replies, which take as long as the slowest server, at most kPatience.
+  // Returns nothing before the first round is over. A round takes as long as the slowest server, at most kPatience.
   const std::optional<HealthVerdict>& verdict() const { return verdict_; }
-  // The average latency of the leader, or of a server alone; nothing where it is not known.
+  // Returns the average latency of the leader, or of a standalone server; nothing if it is unknown.
   std::optional<double> latency_ms() const { return latency_ms_; }
 
   void arm(host::PollSet& set) override;
@@ -34,7 +34,7 @@ class EnsembleWatch : public host::Source {
   std::optional<double> latency_ms_;
 };
 
-// "warning: 2 of 3 serve, missing zk3:2181, zk1:2181 leads, 0.4 ms"; the rest of the verdict behind it.
+// Returns "warning: 2 of 3 serve, missing zk3:2181, zk1:2181 leads, 0.4 ms", followed by the rest of the verdict.
 std::string line_of(const EnsembleWatch& ensemble);
 
 }  // namespace zklock::command

@@ -7,8 +7,8 @@ namespace zklock::command {
 
 namespace {
 
-constexpr size_t kSpacious = 20;       // rows from which on there is an empty line before each section
-constexpr size_t kLeastOfSection = 2;  // rows, its head not counted
+constexpr size_t kSpacious = 20;       // from so many rows on, each section has an empty line before it
+constexpr size_t kLeastOfSection = 2;  // rows, without its head
 
 }  // namespace
 
@@ -78,7 +78,8 @@ TopPage::RowPlace TopPage::place() const {
   return place;
 }
 
-// How many rows of each section are shown. Who needs less than its part leaves the rest to the others.
+// Returns how many rows of each section are shown. A section that needs less than its share leaves the rest to the
+// others.
 std::vector<size_t> TopPage::shares(size_t rows, bool spaced) const {
   std::vector<size_t> shares(sections_.size(), 0);
   if (sections_.empty()) return shares;

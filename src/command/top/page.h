@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of which section are on the screen, and which of them the cursor is on.
+// Decides which rows of each section are on the screen, and which row the cursor is on.
 #pragma once
 
 #include "command/top/sections.h"
@@ -15,22 +15,24 @@ namespace zklock::command {
 
 class TopPage {
  public:
-  // The cursor stays with its row wherever that goes, once it was moved; else it stays on the first.
+  // Replaces the sections. A cursor that was moved off the first row stays with its row, wherever that goes. Otherwise
+  // it stays on the first row.
   void set(std::vector<TopSection> sections);
 
   void move(ptrdiff_t rows);
   void move_to_end(bool last);
   void move_to_next_section();
 
-  // Nothing where there are no rows.
+  // The row that the cursor is on.
   struct Chosen {
     TopKind kind;
     std::string path;
   };
+  // Returns nothing if there are no rows.
   std::optional<Chosen> chosen() const;
 
-  // At most `rows` lines, that with the cursor among them. Each section has a fair part of them; where there is no
-  // room for all, only that with the cursor is shown.
+  // Returns at most `rows` lines, the one with the cursor among them. Each section gets a fair share; if there is no
+  // room for all sections, only the one with the cursor is shown.
   std::vector<host::ScreenLine> lines(size_t rows);
 
  private:
@@ -47,7 +49,7 @@ class TopPage {
   std::vector<TopSection> sections_;
   size_t cursor_ = 0;  // among the rows of all sections
   bool moved_ = false;
-  std::map<TopKind, size_t> first_;  // row that is shown, of each section
+  std::map<TopKind, size_t> first_;  // row that is shown, for each section
 };
 
 }  // namespace zklock::command

@@ -24,16 +24,16 @@ constexpr Duration kLongWait = 1min;
 constexpr Duration kTooLongWait = 1h;
 constexpr Duration kJustNow = 1min;
 
-constexpr size_t kNarrow = 40;      // columns of a screen that has room for little but paths
-constexpr size_t kLeastOfPath = 8;  // there
+constexpr size_t kNarrow = 40;      // columns; a screen with fewer has room for little but paths
+constexpr size_t kLeastOfPath = 8;  // on such a screen
 constexpr size_t kRoomForNumber = 8;
 
-// A row with what it is ordered by.
+// A row, and what it is sorted by.
 struct Ranked {
   std::string path;
   std::vector<std::string> cells;
   host::Colour colour = host::Colour::none;
-  int grade = 0;      // what needs a look the most has the highest
+  int grade = 0;      // the rows that need most attention have the highest
   double weight = 0;  // within a grade
   double size = 0;
   double age = 0;
@@ -74,7 +74,7 @@ std::string rate_of(const std::optional<double>& rate) {
   return *rate == 0 || *rate >= 100 ? fmt::format("{:.0f}", *rate) : fmt::format("{:.1f}", *rate);
 }
 
-// "web1 nightly", with a label "web1 nightly 'text'"; of another program what it has written.
+// Returns "web1 nightly", with a label "web1 nightly 'text'"; for another program, what it has written.
 std::string name_of_holder(const std::string& data) {
   const auto note = parse_note(data);
   if (!note || note->host.empty()) return data.empty() ? "?" : describe_note(data);
@@ -135,7 +135,7 @@ Ranked ranked(const GroupFigures& group, int64_t now_ms) {
   return row;
 }
 
-// Those of the same rank stay in the order of their paths.
+// Rows of the same rank stay in the order of their paths.
 void sort(std::vector<Ranked>& rows, TopSort by) {
   const auto before = [by](const Ranked& a, const Ranked& b) {
     switch (by) {
@@ -149,7 +149,7 @@ void sort(std::vector<Ranked>& rows, TopSort by) {
   std::ranges::stable_sort(rows, before);
 }
 
-// Where there is little room, the end of a path says more than its beginning.
+// On a narrow screen, the end of a path is kept, because it says more than the beginning.
 std::string path_cell(const std::string& path, size_t columns) {
   const std::string text = printable(path);
   if (columns >= kNarrow) return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock top: its options, and the looks: one after the other, on a screen or as text.
+// zklock top: its options, and its looks at the tree, one after the other, shown on a screen or as text.
 #include "command/top/top.h"
 
 #include "base/text.h"
@@ -37,12 +37,13 @@ constexpr PathOperand kTopPath{"path", "/locks", zk::check_path_to_read};
 constexpr Duration kUsualInterval = 2s;
 constexpr Duration kLeastInterval = 100ms;
 
-// At the begin, for a tree that one look does not get through; one that changes all the time never is got through.
+// At the start, one look may not get through a large tree, so up to this many follow quickly. A tree that changes all
+// the time is never read completely.
 constexpr int kMostLooksAtOnce = 50;
 constexpr Duration kBetweenFirstLooks = 200ms;
 
 constexpr size_t kShownItems = 100;
-constexpr size_t kReadAgain = 100;  // contenders: of a lock with more the closer look stays as it was
+constexpr size_t kReadAgain = 100;  // contenders or members; the details of a lock or group with more are read once
 
 struct TopOptions {
   Value interval;
@@ -60,7 +61,7 @@ class Top {
     session_.set_purpose("cannot look at " + path_);
   }
 
-  // As text, for pipes and for terminals on which nothing can be written over.
+  // Prints the looks as text, for pipes and for terminals that cannot be overwritten.
   int print_looks(bool once) {
     const host::Attached asking(loop_, ensemble_);
     for (bool first = true;; first = false) {
@@ -90,7 +91,7 @@ class Top {
     return 0;
   }
 
-  // Opens a session where there is none. Throws a Failure (77) if the path itself may not be read.
+  // Reads the tree, in a new session if there is none. Throws a Failure (77) if the path itself may not be read.
   void look() {
     for (;;) {
       if (!open_) session_.open(kNever);
@@ -110,7 +111,8 @@ class Top {
     return {list.servers, tls_of(call.global, list)};
   }
 
-  // Until the tree was got through once, and no longer: who changes all the time shall not be asked so often.
+  // Returns a short pause until the tree was read completely once, then always the interval. A tree that changes all
+  // the time must not be read so often.
   Duration pause() {
     if (!overview_.figures().behind || ++hurried_looks_ > kMostLooksAtOnce) hurried_looks_ = kMostLooksAtOnce;
     return hurried_looks_ < kMostLooksAtOnce ? std::min(interval_, kBetweenFirstLooks) : interval_;
@@ -156,7 +158,7 @@ class Top {
       // The next look opens another session.
       if (session_.expired()) return;
       const bool refused = failure.status() == ExitStatus::refused || failure.status() == ExitStatus::bad_data;
-      // Else it may not be read, or is something else by now.
+      // If refused, it may not be read or has another use by now; that is shown in place of the details.
       if (!refused) throw;
       const std::string trouble = printable(failure.text()) + "\n";
       viewer.show_detail(chosen, [trouble](const host::Display&) { return trouble; });
@@ -225,9 +227,9 @@ int top(const Call& call, const TopOptions& options) {
   }
   Top top(call, path_of(call), interval);
   if (options.once) return top.print_looks(true);
-  // The first look without a screen, so that what fails is a line as elsewhere.
+  // The first look comes before the screen, so that a failure is a line on standard error as elsewhere.
   top.look();
-  // Before there is a screen, which whoever is ended by a signal would leave behind.
+  // Signals are blocked before there is a screen, because one that ended us would not restore the terminal.
   host::Signals signals;
   const host::Attached receiving(top.loop(), signals);
   auto screen = host::Screen::open();

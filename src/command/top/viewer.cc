@@ -21,14 +21,14 @@ using host::Key;
 using host::KeyPress;
 using host::ScreenLine;
 
-constexpr Duration kBetweenDraws = 1s;  // ages go on
+constexpr Duration kBetweenDraws = 1s;  // the ages on the screen grow
 constexpr size_t kLongestFilter = 100;
 
 int64_t now_ms() {
   return static_cast<int64_t>(std::time(nullptr)) * 1000;
 }
 
-// "10:45:22" of the local time of day.
+// Returns the local time of day, "10:45:22".
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -146,7 +146,7 @@ void TopViewer::take_command(char letter) {
   }
 }
 
-// Each letter filters at once.
+// The filter applies with each letter.
 void TopViewer::take_in_filter(const KeyPress& press) {
   if (press.key == Key::enter) mode_ = Mode::list;
   if (press.key == Key::escape) {
@@ -187,7 +187,7 @@ void TopViewer::renew() {
   next_draw_ = BootClock::now();
 }
 
-// Between the two lines at the head and the one at the foot.
+// Returns how many rows are between the two lines at the top and the one at the bottom.
 size_t TopViewer::page_rows() const {
   return std::max<size_t>(screen_.rows(), 4) - 3;
 }
@@ -221,7 +221,7 @@ std::vector<ScreenLine> TopViewer::detail_lines(size_t rows) {
   const std::string text = detail_(display);
   std::vector<std::string_view> all = split(text, '\n');
   if (all.size() > 1 && all.back().empty()) all.pop_back();
-  // The head of the table stays.
+  // The head of the table does not scroll.
   const size_t below = std::max<size_t>(rows, 2) - 1;
   scrolled_ = std::min(scrolled_, all.size() - 1 - std::min(all.size() - 1, below));
   std::vector<ScreenLine> lines{{std::string(all.front()), host::Colour::none, true}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// top at a terminal: what is on the screen and what the keys do, while somebody else turns the loop and asks ZooKeeper.
+// top at a terminal: draws the screen and handles the keys, while the caller turns the loop and asks ZooKeeper.
 #pragma once
 
 #include "command/top/ensemble.h"
@@ -18,30 +18,31 @@
 
 namespace zklock::command {
 
-// What Enter has opened, as text that fits a screen.
+// Returns what Enter has opened, as text that fits a screen.
 using TopDetail = std::function<std::string(const host::Display& display)>;
 
 class TopViewer : public host::Source {
  public:
-  // All outlive it.
+  // All arguments passed by reference must outlive this.
   TopViewer(host::Screen& screen, host::Signals& signals, const zk::Session& session, const EnsembleWatch& ensemble,
             const recipe::Overview& overview, std::string path);
 
-  // Somebody has pressed q: decide() has thrown a Failure that says nothing.
+  // Returns whether q was pressed: then decide() has thrown a Failure without a text.
   bool is_quit() const { return quit_; }
 
-  // After a look.
+  // Shows the figures of the overview. Call it after each look at the tree.
   void show_figures();
 
-  // What a closer look is wanted of; and what that has found, dropped if it is no longer wanted.
+  // Returns the row whose details are wanted, if any.
   const std::optional<TopPage::Chosen>& opened() const { return opened_; }
+  // Shows the details of `of`, or drops them if they are no longer wanted.
   void show_detail(const TopPage::Chosen& of, TopDetail detail);
-  // A look shall not wait for its time.
+  // Returns whether details are wanted but not read yet, so that there must be no pause.
   bool is_in_a_hurry() const { return opened_ && !detail_; }
 
   void arm(host::PollSet& set) override;
   void record(const host::PollSet& set) override;
-  // May throw a Failure: by a signal, or by q.
+  // Throws a Failure by a signal, or for q.
   void decide() override;
 
  private:
@@ -70,14 +71,14 @@ class TopViewer : public host::Source {
   TopPage page_;
   TopView view_;
   Mode mode_ = Mode::list;
-  std::string old_filter_;  // while another one is typed
+  std::string old_filter_;  // restored if Escape ends the typing of another one
   std::optional<TopPage::Chosen> opened_;
   TopDetail detail_;
-  size_t scrolled_ = 0;  // of the detail
+  size_t scrolled_ = 0;  // lines of the detail that are above the screen
   Deadline next_draw_ = BootClock::now();
-  int64_t looked_ms_ = 0;  // the wall clock, at the last look
+  int64_t looked_ms_ = 0;  // ms since 1970 by our wall clock, at the last look
   bool typed_ = false;
-  bool gone_ = false;  // the terminal
+  bool gone_ = false;  // the terminal is gone
   bool quit_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value delete: a node, or all of a tree.
+// zklock value delete: deletes a node, or a whole tree.
 #include "base/text.h"
 #include "command/child/nesting.h"
 #include "command/cli/output.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value get: the bytes as they are, or what stands for those that are not there.
+// zklock value get: prints the bytes as they are, or the --default if there is no such node.
 #include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/value/value.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value list: the nodes below a path, by name, in a table, or as JSON lines that hold their values too.
+// zklock value list: prints the nodes below a path: names, a table, or JSON lines with the values.
 #include "base/text.h"
 #include "base/time.h"
 #include "command/cli/format.h"
@@ -26,7 +26,7 @@ constexpr const char* kListFooter =
     "74 output failed, 77 refused.\n"
     "Manual: zklock-value(1)";
 
-// In a terminal that is narrow.
+// What gives way on a narrow terminal.
 const Table::Yielding kYielding{{"CHILDREN", "VERSION", "BYTES", "CHANGED"}, {"NAME"}};
 
 constexpr size_t kAtOnce = 100;  // values that are read and printed together
@@ -63,7 +63,7 @@ class ValueListing {
   }
 
  private:
-  // With -r, for JSON, PATH too.
+  // Returns the paths to print. With -r, JSON has PATH itself too.
   std::vector<std::string> find() {
     std::vector<std::string> paths =
         options_.recursive ? recipe::list_subtree(session_, path_, tried_, kNever) : children();
@@ -71,7 +71,7 @@ class ValueListing {
       if (paths.empty()) throw no_such_node(tried_);
       if (!json_) paths.erase(paths.begin());
     }
-    // ZooKeeper's own, and nobody's to write.
+    // /zookeeper belongs to the server; no value is written there.
     if (path_ == "/") std::erase_if(paths, [](const auto& path) { return zk::path_error(path).has_value(); });
     return paths;
   }
@@ -96,7 +96,7 @@ class ValueListing {
     return text;
   }
 
-  // Those that go meanwhile are left out, here and below.
+  // Nodes that are deleted meanwhile are left out, here and in print_values().
   std::string table_of(const std::vector<std::string>& paths) {
     Table table({"NAME", "VERSION", "BYTES", "CHILDREN", "CHANGED"});
     const std::vector<zk::Answer> stats = zk::stat_all(session_, paths, kNever);

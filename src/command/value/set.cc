@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value set: bytes onto a node, as they are.
+// zklock value set: writes bytes to a node, as they are.
 #include "base/text.h"
 #include "command/child/nesting.h"
 #include "command/cli/output.h"
@@ -39,7 +39,8 @@ Failure too_large(const std::string& path, size_t most) {
           fmt::format("cannot set {}: the value is too large: ZooKeeper takes at most {}", path, most)};
 }
 
-// All of it, without a session meanwhile. No more than ZooKeeper takes is kept.
+// Returns all of standard input. There is no session meanwhile. Throws a Failure (65) as soon as it is more than
+// ZooKeeper takes, so no more than that is kept.
 std::string read_whole(const std::string& path, size_t most) {
   host::Loop loop;
   host::StandardInput input(STDIN_FILENO);

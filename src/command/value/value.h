@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value: its subcommands, and what they share: the node that is named on the command line, and how a value is
-// shown.
+// zklock value: its subcommands, and what they share: the node that is named on the command line, and the text for a
+// value.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -22,19 +22,19 @@ Execute add_value_watch(CLI::App& app, GlobalOptions& global);
 Execute add_value_wait(CLI::App& app, GlobalOptions& global);
 
 inline constexpr PathOperand kValuePath{"node", "/app/config"};
-// Any will do.
+// For reading: any node is allowed, the root and /zookeeper too.
 inline constexpr PathOperand kPathToRead{"node", "/app/config", zk::check_path_to_read};
 
-// Throws a Failure (64) that names the `option`.
+// Returns the version in `text`. Throws a Failure (64) that names `option` if that is none.
 int32_t version_of(const std::string& text, const char* option);
 
-// 1
+// Returns the Failure (1) for a node that does not exist. `tried`: "cannot get /v".
 Failure no_such_node(const std::string& tried);
 
-// Throws the Failure for a change that was not done: 1, 65, 69, 75 or 76.
+// Returns if the change was done. Otherwise throws the Failure for it: 1, 65, 69, 75 or 76.
 void check_end(const recipe::ChangeResult& result, const std::string& tried);
 
-// A JSON object on a line: path, exists, and if it does, value (value_base64 where the bytes are not UTF-8), version,
+// Returns a JSON object on a line: path, exists and, if so, value (value_base64 if the bytes are not UTF-8), version,
 // changed (RFC 3339, UTC).
 std::string json_of(const std::string& path, const recipe::NodeValue& value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value wait: until a node is there, gone, has a certain value or a newer one.
+// zklock value wait: waits until a node exists, is gone, has a certain value or a newer version.
 #include "command/cli/waiting.h"
 #include "command/value/value.h"
 #include "recipe/watched_node.h"
@@ -31,7 +31,7 @@ struct ValueWaitOptions {
   Value newer_than;
 };
 
-// What is waited for.
+// The condition that is waited for.
 class Latch {
  public:
   explicit Latch(const ValueWaitOptions& options) : gone_(options.gone), equals_(options.equals) {
@@ -43,7 +43,8 @@ class Latch {
 
   Aspect aspect() const { return equals_ ? Aspect::data : Aspect::stat; }
 
-  // To be asked after each look: a node that was made anew in between is newer, whatever its version.
+  // Returns whether the condition is met. Call it after each look: a node that was deleted and created again counts as
+  // newer, whatever its version.
   bool is_open(const WatchedNode& node) {
     if (gone_ || !node.exists()) return gone_ && !node.exists();
     const zk::Stat& stat = node.found().stat;
@@ -53,7 +54,7 @@ class Latch {
     return stat.version > *version_ || stat.created != *first_;
   }
 
-  // Why it is not.
+  // Returns why the condition is not met.
   std::string reason(const WatchedNode& node) const {
     if (!node.exists()) return "there is no such node";
     const int32_t version = node.found().stat.version;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value watch: tells each state of a node, for ever: its value, or with --list the names of its children; on
-// standard output, or to a command that is run for each.
+// zklock value watch: reports each state of a node, without end: its value, or with --list the names of its children.
+// It prints them on standard output, or runs a command for each.
 #include "base/text.h"
 #include "command/child/watching.h"
 #include "command/cli/format.h"
@@ -38,7 +38,7 @@ struct ValueWatchOptions {
   bool halt = false;
 };
 
-// Of both: the node, and what a command is told of it.
+// The base of both: the node, and the variables for a command.
 class WatchedPath : public WatchSubject {
  public:
   WatchedPath(zk::Session& session, const std::string& path, Aspect aspect, const ValueWatchOptions& options)
@@ -51,7 +51,7 @@ class WatchedPath : public WatchSubject {
   Deadline due() const override { return node_.due(); }
 
  protected:
-  // `version`: of the value. What an outer watch has put there is not left there.
+  // Returns the variables, empty ones too, so that those of an outer watch do not remain. `version`: of the value.
   std::vector<std::string> variables(const std::string& version) const {
     return {"ZKLOCK_VALUE_PATH=" + path_, "ZKLOCK_VALUE_VERSION=" + version,
             fmt::format("ZKLOCK_VALUE_EXISTS={}", node_.exists() ? 1 : 0)};
@@ -59,7 +59,7 @@ class WatchedPath : public WatchSubject {
 
   std::string path_;
   const ValueWatchOptions& options_;
-  bool told_as_json_;  // to a command; a reader without -0 always gets it
+  bool told_as_json_;  // for a command; a reader without -0 always gets JSON
   WatchedNode node_;
 };
 
@@ -70,7 +70,7 @@ class WatchedValue : public WatchedPath {
 
   bool has_news() const override { return !told_ || *told_ != identity(); }
 
-  // Of a node that is missing, an empty record.
+  // With -0, a missing node is an empty record.
   std::string tell() override {
     told_ = identity();
     return options_.nul ? node_.found().data + '\0' : json();
@@ -83,7 +83,8 @@ class WatchedValue : public WatchedPath {
   }
 
  private:
-  // Who writes the same bytes has changed it. The time tells apart what servers that have lost their data number anew.
+  // Writing the same bytes counts as a change. The time matters if servers have lost their data: they then give out the
+  // same czxids and versions again.
   struct Identity {
     bool exists;
     int64_t created;
@@ -111,7 +112,7 @@ class WatchedNames : public WatchedPath {
 
   bool has_news() const override { return !told_ || *told_ != state(); }
 
-  // Behind the last name an empty record.
+  // With -0, an empty record follows the last name.
   std::string tell() override {
     told_ = state();
     return options_.nul ? names() + '\0' : json();

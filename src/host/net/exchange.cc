@@ -22,7 +22,7 @@ Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, Secured se
   connect_next();
 }
 
-// Ends with a connection under way, or for good.
+// When it returns, a connection is under way, or the exchange has ended.
 void Exchange::connect_next() {
   while (!socket_ && end_ == ExchangeEnd::none) {
     if (next_ > 0 && next_ >= addresses_.size()) {
@@ -47,7 +47,7 @@ void Exchange::connect_next() {
   }
 }
 
-// The attempt is over. What it failed of counts if no other address does better.
+// Ends the attempt. Its error counts only if no later attempt follows.
 void Exchange::fail(int error) {
   socket_.reset();
   error_ = error == ECONNREFUSED ? "" : std::strerror(error);
@@ -95,7 +95,7 @@ void Exchange::record_text(const PollSet& set) {
   socket_.reset();
 }
 
-// All that has come, and no more than is allowed: poll does not know what TLS has already read.
+// Takes all that has come, unless it is too long: poll() does not know what TLS has already read.
 void Exchange::take_text() {
   constexpr size_t kPiece = 64 * 1024;
   do {
@@ -105,7 +105,7 @@ void Exchange::take_text() {
     const ssize_t length = stream_ ? stream_->receive(to, kPiece) : recv(socket_.get(), to, kPiece, 0);
     const int error = errno;
     text_.resize(before + (length > 0 ? static_cast<size_t>(length) : 0));
-    // A reset is an end like another: some servers close before they have read all.
+    // A reset counts as an end, because some servers close before they have read everything.
     if (length == 0 || (length < 0 && error != EAGAIN && error != EINTR)) end_ = ExchangeEnd::closed;
     if (text_.size() > most_) end_ = ExchangeEnd::too_long;
   } while (end_ == ExchangeEnd::none && stream_ && stream_->has_unread());
@@ -115,7 +115,7 @@ void Exchange::decide() {
   if (end_ != ExchangeEnd::none) return;
   if (!socket_) return connect_next();
   if (!connected_ || request_.empty()) return;
-  // What hinders it, the reading finds too.
+  // If this fails, reading fails too, and reports it.
   if (secured_.tls) {
     stream_ = std::make_unique<TlsStream>(*secured_.tls, socket_.get(), std::vector{secured_.name});
     stream_->send(request_.data(), request_.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question over a TCP connection of its own, with TLS or without, and what comes back until the other side closes.
-// Nothing blocks, and it ends by itself: at its deadline at the latest.
+// Sends one request over a TCP connection of its own, with TLS or without, and takes what comes back until the other
+// side closes. It never blocks, and it ends at its deadline at the latest.
 #pragma once
 
 #include "base/time.h"
@@ -18,25 +18,26 @@ namespace zklock::host {
 
 enum class ExchangeEnd {
   none,           // it goes on
-  closed,         // the other side has closed: text() is all that it had to say
-  refused,        // nobody listens there
+  closed,         // the other side has closed: text() is all that it sent
+  refused,        // no process listens there
   unreachable,    // error() says why
-  no_connection,  // in time
+  no_connection,  // no connection in time
   no_end,         // connected, but the other side did not close in time
-  too_long,       // more than was allowed
+  too_long,       // the answer is longer than was allowed
   insecure,       // tls_failure() says why
 };
 
-// By TLS, if at all.
+// How the connection is secured.
 struct Secured {
-  const Tls* tls = nullptr;  // null: in the clear
-  std::string name;          // for the certificate: the host's name or address
+  const Tls* tls = nullptr;  // null: without TLS
+  std::string name;          // what the certificate must be for: the host's name or address
 };
 
 class Exchange : public Source {
  public:
-  // `addresses` are numeric, at least one: those of one host, tried in turn. A silent one has its share of the time
-  // only. `request` fits into an empty socket buffer; no more than `most` bytes of the answer are taken.
+  // Starts at once, and goes on while it is in the loop. `addresses` are those of one host, numeric, at least one. They
+  // are tried in turn, and a silent one takes only its share of the time. `request` must fit into an empty socket
+  // buffer. An answer of more than `most` bytes ends the exchange.
   Exchange(std::vector<std::string> addresses, uint16_t port, Secured secured, std::string request, size_t most,
            Deadline until);
 
@@ -59,14 +60,14 @@ class Exchange : public Source {
   std::vector<std::string> addresses_;
   uint16_t port_;
   Secured secured_;
-  std::string request_;  // until it is sent
+  std::string request_;  // empty once it is sent
   size_t most_;
   Deadline until_;
-  size_t next_ = 0;         // of the addresses
-  Deadline attempt_until_;  // of the present one
+  size_t next_ = 0;         // index of the address that is tried next
+  Deadline attempt_until_;  // of the present attempt
   Fd socket_;               // none: the next address is due
   bool connected_ = false;
-  std::unique_ptr<TlsStream> stream_;  // over it
+  std::unique_ptr<TlsStream> stream_;  // over `socket_`
   std::optional<TlsFailure> tls_failure_;
   ExchangeEnd end_ = ExchangeEnd::none;
   std::string text_;

@@ -13,7 +13,7 @@ bool own_only = false;
 
 void keep_to_own_lookup_modules() {
   own_only = true;
-  // All that zklock and the C client look up. Inside libc since glibc 2.34.
+  // zklock and the C client look up nothing else. These modules are inside libc since glibc 2.34.
   __nss_configure_lookup("passwd", "files");
   __nss_configure_lookup("hosts", "files dns");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where zklock is built without OpenSSL. No Tls can be made, so no stream is used.
+// Takes the place of the other TLS files if zklock is built without OpenSSL. No Tls can be made, so no stream is used.
 #include "base/failure.h"
 #include "host/net/tls_stream.h"
 

@@ -24,9 +24,9 @@ namespace zklock::host {
 
 namespace {
 
-constexpr size_t kMostText = 256 * 1024;  // of the child: some thousand addresses
+constexpr size_t kMostText = 256 * 1024;  // bytes from a child: some thousand addresses
 
-// What the child writes: a line "+address" or "-reason" for each answer, and an empty line behind each host's.
+// Returns what the child writes for `host`: a line "+address" or "-reason" for each answer, and then an empty line.
 std::string describe(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -65,7 +65,7 @@ std::vector<Resolved> parse(std::string_view text, size_t count) {
   return results;
 }
 
-// Becomes the system's getent, which has nothing of ours. Returns where there is none.
+// Becomes the system's getent, which gets none of our descriptors. Returns if there is no getent.
 void become_getent(const std::string& host, int fd) {
   const int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);
@@ -75,7 +75,7 @@ void become_getent(const std::string& host, int fd) {
   execlp("getent", "getent", "ahosts", "--", host.c_str(), nullptr);
 }
 
-// Of its lines "ADDRESS STREAM NAME" those with an address for connections; each address has one for datagrams, too.
+// Returns the addresses from lines "ADDRESS STREAM NAME". getent also has a line for datagrams for each address.
 std::vector<std::string> addresses_of_getent(std::string_view text) {
   std::vector<std::string> addresses;
   for (const std::string_view line : split(text, '\n')) {
@@ -124,7 +124,7 @@ void Lookup::start(const std::function<void(int output)>& child) {
   _exit(0);
 }
 
-// Whoever ends a command in place of its guard reaps all our children: then the number may be a stranger's.
+// If zklock ends a command in place of its guard, it reaps all our children. Then the pid may be a foreign process's.
 void Lookup::end_child() {
   const pid_t child = std::exchange(pid_, 0);
   if (child <= 0 || waitpid(child, nullptr, WNOHANG) != 0) return;
@@ -143,7 +143,7 @@ void Lookup::record(const PollSet& set) {
   if (length > 0) text_.append(part, static_cast<size_t>(length));
   if (length > 0 && text_.size() <= kMostText) return;
   output_.reset();
-  text_.erase(text_.rfind('\n') + 1);  // half an address may be one, too
+  text_.erase(text_.rfind('\n') + 1);  // half an address may look like a whole one
 }
 
 void Lookup::decide() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host names to addresses, in a child process: getaddrinfo may block for half a minute, and neither a deadline nor a
-// signal could end it in ours. Where zklock keeps to its own lookup modules (lookup_modules.h), the system's getent is
-// asked for the names that they do not know, in a child for each.
+// Resolves host names to addresses in a child process, because getaddrinfo may block for half a minute. In our own
+// process, neither a deadline nor a signal could end that. If zklock keeps to its own lookup modules
+// (lookup_modules.h), it asks the system's getent for the names that they do not know. Each of these names takes a
+// child.
 #pragma once
 
 #include "base/time.h"
@@ -19,31 +20,31 @@
 namespace zklock::host {
 
 struct Resolved {
-  std::vector<std::string> addresses;  // numeric, in the resolver's order, without doubles
-  std::string error;                   // why there is none
+  std::vector<std::string> addresses;  // numeric, in the resolver's order, without duplicates
+  std::string error;                   // why there are no addresses; "" if the child did not say
 };
 
-// True for an IPv4 or IPv6 address: nothing to resolve.
+// Returns whether `host` is an IPv4 or IPv6 address, which needs no resolving.
 bool is_numeric_address(const std::string& host);
 
-// Of a numeric address, which may have a zone ("fe80::1%eth0"); nothing for any other.
+// Returns the socket address of a numeric address, which may have a zone ("fe80::1%eth0"); nothing for any other text.
 std::optional<sockaddr_storage> socket_address_of(const std::string& address, uint16_t port);
 
-// A lookup that is under way as long as it is there and in the loop.
+// A lookup, which is under way as long as the object exists and is in the loop.
 class Lookup : public Source {
  public:
-  // Starts it. Throws a Failure (70) where that is not possible.
+  // Starts the lookup. Throws a Failure (70) if that is not possible.
   explicit Lookup(std::vector<std::string> hosts);
   Lookup(const Lookup&) = delete;
   ~Lookup() override { end_child(); }
 
   bool done() const { return done_; }
-  // One a host, in the same order. Once it is done.
+  // The results, one per host, in the same order. To be called once it is done.
   const std::vector<Resolved>& results() const { return results_; }
 
   void arm(PollSet& set) override;
   void record(const PollSet& set) override;
-  // Throws a Failure (70) where getent is to be asked and there can be no child.
+  // Throws a Failure (70) if getent is to be asked and no child can be made.
   void decide() override;
 
  private:
@@ -52,16 +53,16 @@ class Lookup : public Source {
   void note_answer();
 
   std::vector<std::string> hosts_;
-  std::vector<Resolved> results_;  // none before the first child has answered
-  size_t asked_ = 0;               // the host that getent is asked for
+  std::vector<Resolved> results_;  // empty until the first child has answered
+  size_t asked_ = 0;               // index of the host that getent is asked for
   bool done_ = false;
-  Fd output_;  // the child's, up to its end
+  Fd output_;  // from the child, up to its end
   pid_t pid_ = 0;
-  std::string text_;  // what the child has said
+  std::string text_;  // what the child has written
 };
 
-// The same, waited for: one result a host, in the same order. Throws a Failure (69) when `until` passes, and what the
-// loop throws.
+// Looks up `hosts`, waits, and returns one result per host, in the same order. Throws a Failure (69) if `until` passes,
+// and what Lookup and the loop throw.
 std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until);
 
 }  // namespace zklock::host

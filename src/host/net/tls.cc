@@ -22,10 +22,10 @@ namespace {
 
 bool was_made = false;
 
-// Debian's and SUSE's, with a link for each certificate that is looked up when it is needed; and Red Hat's.
+// Debian and SUSE have this folder, with links for finding a certificate when it is needed. Red Hat has the file below.
 constexpr const char* kSystemsFolder = "/etc/ssl/certs";
 constexpr int64_t kNoFile = -1;            // the size of what cannot be read twice: a pipe
-constexpr size_t kLargestFile = 16 << 20;  // all authorities of the world are 0.2 MiB
+constexpr size_t kLargestFile = 16 << 20;  // bytes; all authorities of the world take 0.2 MiB
 constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
 
 using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
@@ -40,7 +40,7 @@ struct TlsFile {
   struct stat status {};
 };
 
-// Whole, and once: it may be a pipe.
+// Reads the whole file, and only once, because it may be a pipe.
 TlsFile read_file(const std::string& file, const char* origin) {
   TlsFile read;
   const Fd opened = open_to_read(file);
@@ -56,7 +56,8 @@ TlsFile read_file(const std::string& file, const char* origin) {
   return read;
 }
 
-// As ssh has it; but root's may be for a group, as Debian's keys for servers are.
+// Returns whether the key's file is open to too many. For our own file, that is the rule of ssh. root's file may be
+// readable for a group, as Debian's server keys are.
 bool is_exposed(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return false;
   const bool own = status.st_uid == geteuid() && status.st_uid != 0;
@@ -72,7 +73,7 @@ std::string reason_of(unsigned long error) {
   return reason ? reason : fmt::format("error {:x}", error);
 }
 
-// For a passphrase, which OpenSSL would ask for at the terminal.
+// OpenSSL calls this for a passphrase. Without it, OpenSSL would ask for one at the terminal.
 int note_asked(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -84,7 +85,7 @@ SSL_CTX* new_context() {
   return SSL_CTX_new(TLS_client_method());
 }
 
-// All of the file, the first one first; a part of them might be no chain.
+// Returns all certificates of the file, in its order. Throws if one is bad, because the rest might be no chain.
 std::vector<Certificate> certificates_in(const std::string& text, const std::string& file, const char* origin) {
   std::vector<Certificate> all;
   const Bio bio = bio_of(text);
@@ -108,7 +109,7 @@ std::string tls_version() {
 
 namespace {
 
-// Makes what all connections share of the files. Throws as Tls does.
+// Makes, from the files, what all connections share. Throws as Tls does.
 class ContextMaker {
  public:
   explicit ContextMaker(const TlsOptions& options) : options_(options), context_(new_context(), SSL_CTX_free) {
@@ -191,7 +192,7 @@ void ContextMaker::take_key(const std::string& text, const std::string& file) co
         file, origin,
         options_.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
   }
-  // The first alone accepts a key of another kind than the certificate's, beside it.
+  // The first call alone accepts a key of another type than the certificate's, and keeps it beside that.
   if (SSL_CTX_use_PrivateKey(context(), key.get()) == 1 && SSL_CTX_check_private_key(context()) == 1) return;
   throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = TlsFailure::Kind;
 
-constexpr size_t kMostNames = 5;  // of a certificate that are shown
+constexpr size_t kMostNames = 5;  // of a certificate; more are not shown
 
 std::string text_of(const ASN1_STRING* text) {
   return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)), static_cast<size_t>(ASN1_STRING_length(text))};
@@ -31,13 +31,13 @@ std::string address_of(const ASN1_STRING* bytes) {
   return text;
 }
 
-// An address in the place of a name counts as neither.
+// An address in the place of a name counts neither as an address nor as a name.
 std::string name_of(const ASN1_STRING* text) {
   const std::string name = text_of(text);
   return is_numeric_address(name) ? name + " (as a name)" : name;
 }
 
-// Those that it is checked by: its alternative names, or its subject's where it has none.
+// Returns the names that the certificate is checked by: its alternative names, or its subject's if it has none.
 std::vector<std::string> names_of(const X509* certificate) {
   std::vector<std::string> names;
   const std::unique_ptr<GENERAL_NAMES, void (*)(GENERAL_NAMES*)> list(
@@ -62,7 +62,7 @@ std::string shown(std::vector<std::string> names) {
   return names.empty() ? "no name" : fmt::format("{}{}", fmt::join(names, ", "), more ? ", …" : "");
 }
 
-// "2026-11-23T04:05:06Z"
+// Returns a time like "2026-11-23T04:05:06Z".
 std::string time_of(const ASN1_TIME* time) {
   tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return "an unknown time";
@@ -104,8 +104,8 @@ TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<s
 
 namespace {
 
-// Numbers of RFC 8446, 6.
-// `answered`: after the server's certificate had come, so that there is a cipher that both have.
+// Explains an alert, by the numbers of RFC 8446, 6. `answered`: the server's certificate had come before it, so both
+// sides have a cipher in common.
 TlsFailure explain_alert(int alert, bool has_certificate, bool answered) {
   const std::string said = SSL_alert_desc_string_long(alert);
   constexpr int kHandshakeFailure = 40;

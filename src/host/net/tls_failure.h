@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a TLS connection failed, in words. Pure, but for what it reads of the connection.
+// Describes how a TLS connection failed. Pure, except that it reads the connection and OpenSSL's errors.
 #pragma once
 
 #include <string>
@@ -12,35 +12,36 @@ namespace zklock::host {
 
 struct TlsFailure {
   enum class Kind {
-    silent,       // not a byte in time: it hangs, or is no server of TLS
-    interrupted,  // the network, or a server that starts or ends
+    silent,       // not a byte in time: it hangs, or is no TLS server
+    interrupted,  // by the network, or by a server that starts or ends
     distrusted,   // we do not accept its certificate
-    refused,      // it does not accept ours, or wants one
-    foreign,      // no TLS, or none that we speak
+    refused,      // it does not accept our certificate, or demands one
+    foreign,      // it speaks no TLS, or none that we speak
   };
   Kind kind;
-  std::string trouble;  // "its certificate is for zk2, not for zk1": what the server has or did. Safe to print
+  std::string trouble;  // what is wrong: "its certificate is for zk2, not for zk1". Safe to print
   std::string remedy;   // what to do: "name the server as …"
 
-  // Whether all attempts end like this one as long as nobody does anything.
+  // Returns whether all attempts will end like this one until a person changes something.
   bool is_lasting() const { return kind != Kind::silent && kind != Kind::interrupted; }
 };
 
-// Of a server that was silent for too long.
+// Returns the failure for a server that was silent for too long.
 inline TlsFailure silent_in_handshake() {
   return {TlsFailure::Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
           "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
 }
 
-// Of a server that sends more than any handshake has.
+// Returns the failure for a server that sends more than any handshake has.
 inline TlsFailure endless_handshake() {
   return {TlsFailure::Kind::foreign, "its TLS handshake has no end", "look what listens at that port"};
 }
 
-// What is wrong with a server's certificate, while it is being verified. `names`: those that it is checked for.
+// Explains what is wrong with a server's certificate. To be called while the certificate is being verified. `names` are
+// those that it is checked for.
 TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names);
 
-// All else: what OpenSSL's queue of errors says of `ssl`.
+// Explains all other failures, by OpenSSL's queue of errors and what `ssl` knows of the certificates.
 TlsFailure explain_failure(const ssl_st* ssl);
 
 }  // namespace zklock::host

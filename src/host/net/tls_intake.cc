@@ -11,7 +11,7 @@ namespace zklock::host {
 namespace {
 
 constexpr size_t kMostInTurn = 64 * 1024;  // four records of TLS
-// A handshake with the longest chain that OpenSSL takes has a tenth of that.
+// A handshake with the longest chain that OpenSSL accepts takes a tenth of that.
 constexpr size_t kMostWithoutProgress = 1024 * 1024;
 
 bool is_transient(int error) {
@@ -20,7 +20,8 @@ bool is_transient(int error) {
 
 }  // namespace
 
-// What OpenSSL calls. Not recv() and send(), which are the library's way to OpenSSL (zk/wire.h).
+// The functions that OpenSSL calls. They do not use recv() and send(), by which the C library gets to OpenSSL
+// (zk/wire.h).
 struct IntakeBio {
   static TlsIntake& intake_of(BIO* bio) { return *static_cast<TlsIntake*>(BIO_get_data(bio)); }
 

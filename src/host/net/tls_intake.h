@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between OpenSSL and the descriptor of a connection. OpenSSL goes on reading as long as there is something to read and
-// what it was called for is not done, so the other side would decide when a call ends: a server that answers a
-// handshake with nothing but HelloRequests could keep it for ever. The intake lets a call read 64 KiB, and a connection
-// 1 MiB that brings it no further.
+// Stands between OpenSSL and a connection's descriptor, and limits how much is read. OpenSSL reads on until its call is
+// done or nothing is left to read, so the other side would decide when that ends. A server that answers a handshake
+// only with HelloRequests could keep the call busy for ever. The intake lets a call read 64 KiB, and a connection 1 MiB
+// without progress.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,15 @@ class TlsIntake {
   explicit TlsIntake(int fd) : fd_(fd) {}
   TlsIntake(const TlsIntake&) = delete;
 
-  // A new BIO that reads and writes the descriptor through this object, which outlives it. Null without memory.
+  // Returns a new BIO that reads and writes the descriptor through this object, which must outlive it; null if there is
+  // no memory.
   bio_st* new_bio();
 
-  // Lets 64 KiB more be read. What is beyond them stays in the socket, so poll() knows of it.
+  // Allows 64 KiB more to be read. What exceeds that stays in the socket, so poll() reports it.
   void begin_turn() { read_in_turn_ = 0; }
-  // What was read so far has brought the connection further.
+  // To be called when what was read has brought the connection further.
   void note_progress() { read_since_progress_ = 0; }
-  // Too much was read since then: nothing more is.
+  // Returns whether 1 MiB was read since the last progress. If so, nothing more is read.
   bool is_exhausted() const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only where OpenSSL is linked statically. Its archive asks the processor before main() what that can do, which traps
-// to the hypervisor in a virtual machine: a part of every start, of those without TLS, too. It asks again when it is
-// initialized (the linker's --wrap=OPENSSL_cpuid_setup catches both).
+// Compiled only if OpenSSL is linked statically. Its archive asks the processor for its features before main(). In a
+// virtual machine, that traps to the hypervisor and slows every start, even without TLS. OpenSSL asks again when it is
+// initialized. The linker's --wrap=OPENSSL_cpuid_setup catches both calls.
 #include "host/net/tls.h"
 
 extern "C" void __real_OPENSSL_cpuid_setup();

@@ -16,13 +16,14 @@ namespace {
 
 constexpr size_t kMostUnsent = 64 * 1024;  // four records of TLS
 
-// Without what no certificate knows of: an IPv6 address's zone, and the dot that ends a name.
+// Returns the name without what no certificate contains: an IPv6 address's zone, and the dot that ends a name.
 std::string as_certified(const std::string& name) {
   if (name.find(':') != std::string::npos) return name.substr(0, name.find('%'));
   return name.ends_with('.') ? name.substr(0, name.size() - 1) : name;
 }
 
-// By host names, if there are any: OpenSSL would want an address to be in the certificate as well.
+// Returns the host names, if there are any, else the first address. With both, OpenSSL would want the address to be in
+// the certificate as well.
 std::vector<std::string> to_be_checked(std::vector<std::string> names, const std::string& instead) {
   if (!instead.empty()) names = {instead};
   for (std::string& name : names) name = as_certified(name);
@@ -37,32 +38,32 @@ std::vector<std::string> to_be_checked(std::vector<std::string> names, const std
 
 TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
     : names_(to_be_checked(std::move(names), tls.options().server_name)), intake_(fd), ssl_(SSL_new(tls.context())) {
-  // Nothing may be thrown through the library that connects.
+  // No exception may pass through the C library, which makes the connection.
   if (ssl_ && prepare() && demand_names()) return;
   failure_ = {TlsFailure::Kind::distrusted, "its certificate cannot be checked for its name", "name it otherwise"};
   phase_ = Phase::ended;
 }
 
-// What it reads and writes through.
+// Gives OpenSSL the intake to read and write through.
 bool TlsStream::prepare() {
   BIO* const bio = intake_.new_bio();
   if (bio) SSL_set_bio(ssl_, bio, bio);
   return bio != nullptr;
 }
 
-// Whether they will be checked: OpenSSL accepts any, where it knows of none.
+// Returns whether the names will be checked. OpenSSL accepts a certificate for any name if it was given none.
 bool TlsStream::demand_names() {
   SSL_set_app_data(ssl_, this);
   SSL_set_verify(ssl_, SSL_VERIFY_PEER, on_verified);
   SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   const std::string& first = names_.front();
   if (is_numeric_address(first)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), first.c_str()) == 1;
-  // SSL_set_tlsext_host_name() is a macro with a cast that ours does not compile.
+  // SSL_set_tlsext_host_name() is a macro with an old-style cast, which our compiler flags forbid.
   SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(first.c_str()));
   return std::ranges::all_of(names_, [this](const auto& name) { return SSL_add1_host(ssl_, name.c_str()) == 1; });
 }
 
-// The certificate is not to be had later, when it was not accepted.
+// The failure is explained here, because a certificate that was not accepted cannot be had later.
 int TlsStream::on_verified(int good, x509_store_ctx_st* verification) {
   if (good) return good;
   const void* ssl = X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -160,7 +161,7 @@ void TlsStream::flush() {
   unsent_.erase(0, sent);
 }
 
-// Of what OpenSSL could not do.
+// Records why OpenSSL could not do what was asked.
 void TlsStream::note_result(int result) {
   const int error = SSL_get_error(ssl_, result);
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TLS connection, over a descriptor that is non-blocking and stays its owner's, who also waits for it: see
-// events(). Nothing is ever sent in the clear. No call takes longer than it takes to read 64 KiB, whatever the other
+// One TLS connection over a non-blocking descriptor. The owner of the descriptor keeps it, and waits for it as events()
+// says. The stream never sends anything in the clear. No call takes longer than reading 64 KiB does, whatever the other
 // side sends (TlsIntake), and a handshake without an end fails.
 #pragma once
 
@@ -17,32 +17,33 @@ namespace zklock::host {
 
 class TlsStream {
  public:
-  // `names`: one of them has to be the certificate's; host names or a numeric address. The descriptor may still be
-  // connecting; the handshake begins with the first send(). `tls` outlives it.
+  // The certificate must be for one of `names` (host names or a numeric address), or for TlsOptions::server_name if
+  // that is set. The descriptor may still be connecting. The handshake begins with the first send(). `tls` must outlive
+  // the stream. Throws nothing; if the names cannot be checked, the connection has ended, see failure().
   TlsStream(const Tls& tls, int fd, std::vector<std::string> names);
   TlsStream(const TlsStream&) = delete;
   ~TlsStream();
 
-  // As send(2). What is taken before the end of the handshake, or while held, goes later. Once the connection has ended
-  // all is taken and goes nowhere: receive() tells.
+  // Sends like send(2). What is taken before the end of the handshake, or while held, is sent later. After the
+  // connection has ended, everything is taken and dropped, and receive() reports the end.
   ssize_t send(const void* data, size_t size);
-  // As recv(2). 0 at the end, whatever that is: see failure().
+  // Receives like recv(2). Returns 0 at any end, see failure().
   ssize_t receive(void* to, size_t size);
-  // Keeps what is sent, so that it goes in one piece when that ends.
+  // While `held` is true, keeps what is sent, so that it goes in one piece afterwards.
   void hold(bool held);
 
-  // To be called when the descriptor is ready: goes on with the handshake, and with what waits to be sent. Whether
-  // there may be something to receive, the end included.
+  // Goes on with the handshake and sends what waits to be sent. To be called when the descriptor is ready. Returns
+  // whether there may be something to receive, or the end.
   bool advance();
-  // What to poll the descriptor for, where its user wants `wanted`.
+  // Returns what to poll the descriptor for if its owner wants `wanted`.
   short events(short wanted) const;
-  // There may be something to receive of which poll does not know: do not wait.
+  // Returns whether there may be something to receive that poll() does not know of. If so, do not wait.
   bool has_unread() const { return phase_ == Phase::ended || (phase_ == Phase::open && !drained_); }
   bool in_handshake() const { return phase_ == Phase::handshake; }
 
-  // It is we who end it.
+  // Ends the connection from our side, without a failure.
   void abandon() { phase_ = Phase::ended; }
-  // Of the handshake, or what the server refused behind it; nothing where the connection just ended.
+  // Why the handshake failed, or what the server refused after it; nothing if the connection just ended.
   const std::optional<TlsFailure>& failure() const { return failure_; }
 
  private:
@@ -56,13 +57,13 @@ class TlsStream {
   static int on_verified(int good, x509_store_ctx_st* verification);
 
   std::vector<std::string> names_;
-  TlsIntake intake_;  // before what reads through it
+  TlsIntake intake_;  // declared before `ssl_`, which reads through it
   ssl_st* ssl_;
   Phase phase_ = Phase::idle;
   bool held_ = false;
-  bool drained_ = true;   // the last look found nothing
-  short blocked_on_ = 0;  // as poll has it
-  std::string unsent_;    // taken, and still in the clear
+  bool drained_ = true;   // the last receive() found nothing
+  short blocked_on_ = 0;  // what OpenSSL waits for, as events of poll()
+  std::string unsent_;    // taken, and not encrypted yet
   std::optional<TlsFailure> failure_;
 };
 

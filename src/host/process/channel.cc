@@ -16,13 +16,13 @@ namespace {
 constexpr size_t kMostVariables = 128 * 1024;  // bytes; the kernel takes no more in one string either
 constexpr size_t kMostDescriptors = 2;
 
-// What goes before the variables.
+// What a message begins with. The tokens and then the variables follow.
 struct Head {
   OrderKind kind;
   bool arguments;
   bool input;
   int32_t number;
-  uint32_t nested;  // how many tokens come first
+  uint32_t nested;  // how many tokens follow
 };
 
 union Control {
@@ -39,7 +39,7 @@ void put_descriptors(msghdr& message, const int* descriptors, size_t count) {
   std::memcpy(CMSG_DATA(head), descriptors, count * sizeof(int));
 }
 
-// The next one that came along.
+// Returns the next descriptor of the message; none if there are no more.
 Fd take_descriptor(msghdr& message, size_t& taken) {
   const cmsghdr* head = CMSG_FIRSTHDR(&message);
   if (!head || head->cmsg_len < CMSG_LEN((taken + 1) * sizeof(int))) return {};
@@ -48,7 +48,8 @@ Fd take_descriptor(msghdr& message, size_t& taken) {
   return Fd(descriptor);
 }
 
-// The limit on the size of files (ulimit -f) counts for those in memory too, and for no pipe.
+// Puts `content` into a pipe. The limit on the size of files (ulimit -f) also counts for files in memory, but not for
+// pipes.
 Fd filled_pipe(const std::string& content) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
@@ -64,7 +65,7 @@ Fd filled_pipe(const std::string& content) {
   return output;
 }
 
-// To be read from its beginning.
+// Returns a file in memory with `content`, to be read from its beginning.
 Fd memory_file(const std::string& content) {
   Fd file(memfd_create("zklock", MFD_CLOEXEC));
   if (!file) throw system_error("cannot make a file in memory");

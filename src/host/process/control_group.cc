@@ -24,10 +24,10 @@ namespace zklock::host {
 namespace {
 
 constexpr std::string_view kName = "zklock-";
-constexpr int kMostRounds = 50;    // of removing: while they live, its members may fork
-constexpr int kBetweenRounds = 2;  // ms; a member that was reaped can be in it for a moment longer
+constexpr int kMostRounds = 50;    // of removing, because living members may fork
+constexpr int kBetweenRounds = 2;  // ms; a member that was reaped may stay in the group for a moment
 
-// The caller's group, from the root of the hierarchy as the caller's namespace sees it.
+// Returns the path of the caller's group, from the root of the hierarchy as the caller's namespace sees it.
 std::string own_path() {
   const std::string groups = content_of(open_to_read("/proc/self/cgroup"));
   for (const std::string_view line : split(groups, '\n')) {
@@ -36,8 +36,8 @@ std::string own_path() {
   return "";
 }
 
-// ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD…] - TYPE …; nothing for one that is of another kind, does not have
-// `path`, or has a name with a blank in it.
+// Returns the folder of `path` in a mount, a line ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD…] - TYPE …. Returns
+// nothing if the mount is of another type, does not contain `path`, or has a blank in its name.
 std::optional<std::string> folder_in(std::string_view mount, std::string_view path) {
   if (mount.find(" - cgroup2 ") == std::string_view::npos) return std::nullopt;
   const auto fields = split(mount, ' ');
@@ -62,7 +62,7 @@ bool is_ours(const std::string& folder) {
   return std::string_view(folder).substr(folder.rfind('/') + 1).starts_with(kName);
 }
 
-// False where nothing was in it itself.
+// Returns false if the group itself had no members.
 bool move_members_up(const std::string& folder) {
   const Fd above(open((folder_above(folder) + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
   const std::string members = content_of(open_to_read(folder + "/cgroup.procs"));
@@ -77,14 +77,14 @@ bool has_groups_below(const std::string& folder) {
   return stat(folder.c_str(), &about) == 0 && about.st_nlink > 2;
 }
 
-// Where its maker's number counts: ours, as the kernel numbers them.
+// Returns the kernel's number of our PID namespace, in which a maker's pid counts.
 std::string own_namespace() {
   struct stat about {};
   return stat("/proc/self/ns/pid", &about) == 0 ? fmt::format("-{:x}", about.st_ino) : "";
 }
 
-// Left by a guard that was killed together with its zklock. One that has members stays, and those of makers whom we
-// cannot see, in another PID namespace.
+// Removes groups left by a guard that was killed together with its zklock. A group that has members stays. So does one
+// whose maker we cannot see, because it is in another PID namespace.
 void remove_stale(const std::string& above) {
   const std::string known = own_namespace();
   for (const std::string& name : names_in(above).value_or(std::vector<std::string>())) {
@@ -139,7 +139,7 @@ void ControlGroup::remove() {
     if (round > 0) ::poll(nullptr, 0, kBetweenRounds);
     if (!move_members_up(folder_) && has_groups_below(folder_)) break;
   }
-  // Of a zklock that ran us and has ended: it could not remove its own one because of ours.
+  // The group above may be an ended zklock's that ran us, which could not remove it because of ours.
   const std::string above = folder_above(folder_);
   if (is_ours(above)) rmdir(above.c_str());
   folder_.clear();

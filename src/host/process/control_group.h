@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control group (version 2) for a command and all that it starts, below the caller's own one, whose limits and
-// systemd unit they so keep. All in it can be killed by one write, however fast they fork, and whoever they run as.
-// There is one only where the kernel has it (5.14) and the caller may make it: root outside of most containers,
-// user@.service, delegation. Where not, there simply is none.
+// A control group (version 2) for a command and all that it starts. It is below the caller's own group, so it keeps the
+// limits and the systemd unit of that. One write kills all its processes, however fast they fork, and whatever user
+// they run as. A group needs kernel 5.14 and the right to make one: root outside of most containers, user@.service,
+// delegation. Otherwise there simply is none.
 #pragma once
 
 #include "host/fd.h"
@@ -13,26 +13,28 @@ namespace zklock::host {
 
 class ControlGroup {
  public:
-  // None.
+  // No group.
   ControlGroup() = default;
-  // One that is, was or will be there. Nothing is done yet.
+  // Stands for a group that exists, existed or will exist. Does nothing yet.
   explicit ControlGroup(std::string folder) : folder_(std::move(folder)) {}
 
-  // Where the caller could have one that nobody else has; "" where it can have none.
+  // Returns a folder at which the caller could make a group of its own; "" if it can have none.
   static std::string new_folder();
 
-  // Makes it, and removes those beside it whose makers were killed; false, and it is none, where that cannot be.
+  // Makes the group, and removes groups beside it whose makers were killed. Returns false if that is not possible; then
+  // this object has no group.
   bool make();
-  // From make() on, to be given to clone3; -1: none.
+  // A descriptor to be given to clone3, open from make() to close_for_spawning(); -1: none.
   int fd() const { return opened_.get(); }
-  // What remains open until remove(); -1: none.
+  // A descriptor that remains open until remove(); -1: none.
   int kill_fd() const { return kill_.get(); }
-  // No child is spawned into it any more; it can still be killed and removed.
+  // Closes fd(), so that no child can be spawned into the group. It can still be killed and removed.
   void close_for_spawning() { opened_ = Fd(); }
 
-  // Ends all in it, and in those below. Nobody is spawned into it afterwards: some kernels would kill them too.
+  // Kills all processes in the group and in the groups below it. No child may be spawned into it afterwards, because
+  // some kernels would kill that too.
   void kill();
-  // What lives in it goes on in the one above, and it is gone. Harmless if there is none.
+  // Moves the processes that live in the group to the group above, and removes it. Does nothing if there is none.
   void remove();
 
  private:

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kBetweenTries = 20ms;
-constexpr Duration kReaction = 250ms;  // in which a guard that works has begun to kill at the fence
+constexpr Duration kReaction = 250ms;  // within which a working guard begins to kill at the fence
 
 GuardPage* make_shared_page() {
   void* memory = mmap(nullptr, sizeof(GuardPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -30,7 +30,8 @@ GuardPage* make_shared_page() {
   return new (memory) GuardPage;
 }
 
-// The /proc of another PID namespace (unshare -pf without --mount-proc) has processes of our numbers that are not ours.
+// Throws if /proc is another PID namespace's (unshare -pf without --mount-proc). There, our pids belong to other
+// processes.
 void check_proc() {
   if (proc_folder() < 0 && errno == EMFILE) throw system_error("cannot look for processes");
   const std::string self = link_in_proc("self");
@@ -41,7 +42,8 @@ void check_proc() {
                                           : "cannot read /proc, by which commands are ended");
 }
 
-// Those that whoever became zklock by exec had. Asked first, because a list of them takes a while.
+// Returns the children of the program that became zklock by exec. waitid() comes first, because a list of children
+// takes a while.
 std::vector<pid_t> children_before() {
   siginfo_t info{};
   if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return {};
@@ -55,9 +57,9 @@ Guard::Guard(Service service, Program program, const Inherited& inherited, const
   check_proc();
   spared_ = children_before();
   auto [ours, its] = make_channel();
-  // All that the guard cannot do without is there before it is, because it could tell nobody.
+  // All that the guard needs is made before the fork, because the guard could not report a failure.
   Timer timer;
-  // The command's tree is ours should the guard be killed.
+  // If the guard is killed, we inherit the command's tree.
   become_subreaper();
   const pid_t zklock = getpid();
   pid_ = fork();
@@ -73,7 +75,7 @@ Guard::Guard(Service service, Program program, const Inherited& inherited, const
 Guard::~Guard() {
   const bool runs = command_ > 0 && !gone() && !page_->let_go;
   if (state_ == GuardState::alive || state_ == GuardState::dismissed) {
-    // Our child and not reaped, so the pid is its own. Not asked to end: it may be frozen.
+    // The guard is our child and not reaped, so the pid is its own. It is killed at once, because it may be frozen.
     ::kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
@@ -81,7 +83,7 @@ Guard::~Guard() {
   group().remove();
 }
 
-// One round; whether nothing is left.
+// Does one round of killing. Returns whether nothing is left.
 bool Guard::end_tree() {
   group().kill();
   kill_descendants(spared_);
@@ -104,7 +106,7 @@ void Guard::finish(Duration grace) {
 
 void Guard::set_fence(Deadline moment) {
   const int64_t before = page_->fence.exchange(moment.time_since_epoch().count());
-  // Earlier than the guard will wake up by itself.
+  // The guard sleeps until the old fence, so it must be woken for an earlier one.
   if (command_ > 0 && moment.time_since_epoch().count() < before) forward(0);
 }
 
@@ -141,7 +143,7 @@ void Guard::record(const PollSet& set) {
   } while (length > 0);
   if (length != 0) return;
   channel_.reset();
-  child_changed_ = true;  // another guard may have taken the signal, between two looks of one poll
+  child_changed_ = true;  // another Guard may have read the signal, if it came in the middle of poll()
 }
 
 void Guard::decide() {
@@ -152,15 +154,16 @@ void Guard::decide() {
   page_->overrun = std::max(BootClock::now() - page_->fence_moment(), Duration::zero()).count();
 }
 
-// Once the command runs, a stopped guard could not keep the fence, so it is no better than a dead one.
+// Once the command runs, a stopped guard could not keep the fence, so it is treated like a dead one.
 void Guard::look_after_guard() {
   int wait_status = 0;
   const pid_t found = waitpid(pid_, &wait_status, WNOHANG | WUNTRACED);
-  // Another guard's end may have reaped it.
+  // Ending another guard's tree may have reaped it.
   if (found != pid_ && (found == 0 || errno != ECHILD)) return;
   const bool nothing_runs = command_ == 0 || page_->let_go;
   if (nothing_runs && found == pid_ && WIFSTOPPED(wait_status)) {
-    // By who stopped all of our group, in which it is where that is orphaned, and maybe has continued us first.
+    // If our process group is orphaned, the guard is still in it. A stop of the whole group stops the guard too, and a
+    // CONT may have reached us before it stopped.
     ::kill(pid_, SIGCONT);
     return;
   }
@@ -173,15 +176,15 @@ void Guard::look_after_guard() {
   take_over();
 }
 
-// Past the fence and not killing: held by a debugger, or in a cgroup that is frozen.
+// Returns whether the guard does not kill although the fence has passed: held by a debugger, or in a frozen cgroup.
 bool Guard::stands_still() const {
   const Deadline fence = page_->fence_moment();
   return command_ > 0 && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
 }
 
 void Guard::take_over() {
-  channel_.reset();  // first: the next look may need its descriptor
-  // If it was reaped already there is nobody with that pid but a zombie of ours at most.
+  channel_.reset();  // first: reading /proc may need its descriptor
+  // If the guard was reaped already, its pid may be another process's, so only a child of ours is killed.
   const auto children = own_children();
   if (children && std::find(children->begin(), children->end(), pid_) != children->end()) ::kill(pid_, SIGKILL);
   state_ = GuardState::orphaned;

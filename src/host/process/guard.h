@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock's side of its guard (guard_process.cc): starts a command, passes signals on, learns how it ended. Made before
-// there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is killed, or stopped
-// while a command runs, zklock inherits the command's tree and ends it itself.
+// zklock's side of its guard (guard_process.cc): starts a command, passes signals on, and learns how the command ended.
+// It must be made before there is a ZooKeeper handle, because a fork must not hold a copy of that. If the guard is
+// killed, or is stopped while a command runs, zklock inherits the command's tree and ends it itself.
 #pragma once
 
 #include "base/time.h"
@@ -19,32 +19,36 @@ namespace zklock::host {
 
 class Guard : public Source {
  public:
-  // To be done at the end. No temporary: GCC 12 believes that its destructor reads what is not initialized.
+  // No `at_end`. This is not a temporary, because GCC 12 believes that its destructor reads uninitialized memory.
   inline static const std::function<void()> kNothing = {};
 
-  // Forks. `program` is found already. `at_end` is done by the guard, if zklock was killed and is dead and nothing of
-  // the command is left: then it has closed all its descriptors, and must come to its own end soon.
+  // Forks the guard. `program` was found already. If zklock is killed, the guard calls `at_end` once zklock is dead and
+  // nothing of the command is left. It has closed all its descriptors by then, and `at_end` must end soon. Throws a
+  // Failure (70) if there can be no guard, or if /proc is missing or another PID namespace's.
   Guard(Service service, Program program, const Inherited& inherited, const std::function<void()>& at_end = kNothing);
   Guard(const Guard&) = delete;
-  // Ends the guard, and the command's tree unless that was let go.
+  // Ends the guard, and also the command's tree unless that was let go.
   ~Guard();
 
-  // With Service::again also when the last command has ended and was let go. From then on all that follows speaks of
-  // this one. Throws a Failure where there are no descriptors or no memory for it; then there is no such command.
+  // Starts a command. With Service::again, it may be called again when the last command has ended and was let go. From
+  // then on, all functions below are about the new command. Throws a Failure if there are no descriptors or no memory
+  // for it; then there is no such command.
   void start(const Launch& launch);
-  // From `moment` on nothing of the command may live: the guard sees to that even if zklock is frozen. Moving it on
-  // wakes nobody. A guard that does not kill at the fence is treated as one that was killed.
+  // Sets the fence: from `moment` on nothing of the command may live. The guard sees to that even if zklock is frozen.
+  // A later fence does not wake the guard. A guard that does not kill at the fence is treated like one that was killed.
   void set_fence(Deadline moment);
-  // The command has ended, and what it left behind may run on without a lock: there is no fence any more.
+  // To be called when the command has ended: what it left behind may run on without a lock, and there is no fence any
+  // more.
   void let_go();
-  // No command comes any more, nor is the guard's end of any use. Where nothing is left of the last command, the guard
-  // ends while zklock goes on.
+  // Ends the guard, while zklock goes on, if nothing is left of the last command. To be called when no command follows
+  // and `at_end` is not needed any more.
   void dismiss();
-  // The guard has killed at the fence.
+  // Returns whether the guard has killed at the fence.
   bool fenced() const { return page_->fenced; }
-  // A guard that is gone is noticed in record(); one that stands still is taken over at the fence.
+  // Passes a signal on to the command. Ignores failures: record() notices that the guard is gone, and a guard that
+  // stands still is taken over at the fence.
   void forward(int signal) { send(channel_, {OrderKind::forward, signal}); }
-  // TERM to the command and all its descendants, KILL to those left after `grace`; then the phase is `gone`.
+  // Sends TERM to the command and all its descendants, and KILL to those left after `grace`. Then the phase is `gone`.
   void finish(Duration grace);
 
   CommandPhase phase() const { return page_->command == command_ ? page_->phase.load() : CommandPhase::idle; }
@@ -52,24 +56,25 @@ class Guard : public Source {
   int wait_status() const { return page_->wait_status; }
   int stop_signal() const { return page_->stop_signal; }
   pid_t stubborn() const { return page_->stubborn; }
-  // A signal that could not be passed on, once.
+  // Returns a signal that could not be passed on, and forgets it; 0: none.
   int take_refused() { return page_->refused.exchange(0); }
-  // The guard itself was killed or stopped. Its command is being killed, in rounds, one a turn; gone() says when that
-  // is done.
+  // Returns whether the guard itself was killed or stopped, or stood still at the fence. Unless it was let go, its
+  // command is then killed in rounds, one per turn, until gone().
   bool killed() const { return state_ == GuardState::orphaned || state_ == GuardState::cleared; }
-  // Nothing of the command is left.
+  // Returns whether nothing of the command is left, or its guard was killed after let_go().
   bool gone() const { return state_ == GuardState::cleared || phase() == CommandPhase::gone; }
-  // After that: how long something of it lived after the fence, be it only to die.
+  // How long something of the command lived after the fence, including the time that dying takes. To be called when it
+  // is gone.
   Duration overrun() const { return Duration(page_->overrun); }
-  // Why it could not be executed, an errno; 0: it was.
+  // Returns errno if the command could not be executed; 0: it was.
   int exec_error() const { return page_->exec_error; }
   bool executed() const { return page_->exec_error == 0; }
-  // Throws if the command could not be executed.
+  // Throws a Failure (126 or 127) if the command could not be executed.
   void check_execution() const {
     if (!executed()) throw cannot_execute(program_, page_->exec_error);
   }
 
-  // Another guard of this zklock: neither it nor its command is ours to end.
+  // Names another guard of this zklock, which we must not end, nor its command.
   void spare(const Guard& other) { spared_.push_back(other.pid_); }
 
   void arm(PollSet& set) override;
@@ -80,8 +85,8 @@ class Guard : public Source {
   enum class GuardState {
     alive,
     dismissed,
-    orphaned,  // the guard is no more; we kill its tree
-    cleared,   // and that is done
+    orphaned,  // the guard is gone; we kill its tree
+    cleared,   // the guard is gone, and its tree is gone or was let go
   };
 
   void look_after_guard();
@@ -96,8 +101,8 @@ class Guard : public Source {
   ChildSignal child_signal_;
   bool child_changed_ = false;
   pid_t pid_ = 0;
-  std::vector<pid_t> spared_;  // children from before, by an exec, and other guards: not ours to kill
-  int command_ = 0;            // how many were started
+  std::vector<pid_t> spared_;  // other guards, and children from before an exec: not ours to kill
+  int command_ = 0;            // number of the last command; 0: none was started
   GuardState state_ = GuardState::alive;
 };
 

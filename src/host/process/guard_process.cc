@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's own life: a small process between zklock and its command. The command is the guard's child, and the
-// guard is a subreaper, so the command's whole tree is known to it. It attends to zklock's orders, reports how the
-// command ends, and kills the tree at once if zklock dies while the command runs. One that serves several commands, one
-// after the other, takes what an earlier one left behind for part of the tree when it has to kill. All that runs in
-// the guard begins here, with be_guard() below.
+// The guard: a small process between zklock and its command. The command is the guard's child, and the guard is a
+// subreaper, so it knows the command's whole tree. It carries out zklock's orders, reports how the command ends, and
+// kills the tree at once if zklock dies while the command runs. A guard for several commands, one after the other, also
+// kills what earlier ones left behind when it has to kill. All that runs in the guard begins in be_guard() below.
 #include "base/time.h"
 #include "host/process/channel.h"
 #include "host/process/control_group.h"
@@ -33,18 +32,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBetweenKills = 20ms;  // of killing, where SIGCHLD does not come sooner
-constexpr Duration kStubbornAfter = 1s;   // of killing in vain, a survivor is named
-constexpr Duration kDying = 50ms;         // before the first look through all of /proc for what is left
-constexpr int kLooks = 20;                // times as long as a look has taken, before the next
+constexpr Duration kBetweenKills = 20ms;  // between rounds of killing, unless SIGCHLD comes sooner
+constexpr Duration kStubbornAfter = 1s;   // after killing for so long, a process that still lives is named
+constexpr Duration kDying = 50ms;         // before the first search through all of /proc for what is left
+constexpr int kLooks = 20;                // times as long as a search took, before the next one
 
 enum class Duty {
-  attend,  // to orders; the command may run or not
+  attend,  // waits for orders; the command may run or not
   finish,  // the tree has got TERM and may end by itself until term_until_
   kill,    // rounds of SIGKILL until no child is left
 };
 
-// Closes what an exec would close, but `kept`.
+// Closes the descriptors that an exec would close, except `kept`.
 void close_private_but(std::initializer_list<int> kept) {
   for (const std::string& name : names_in_proc("self/fd").value_or(std::vector<std::string>())) {
     const int fd = std::atoi(name.c_str());
@@ -61,7 +60,7 @@ class GuardProcess {
 
   [[noreturn]] void live() {
     keep_spare();
-    // While zklock connects, so that the command need not wait for it.
+    // zklock connects meanwhile, so the command need not wait for the group.
     make_group();
     for (;;) {
       wait();
@@ -72,7 +71,7 @@ class GuardProcess {
   }
 
  private:
-  // A command that stays open for others has all of the caller's descriptors, maybe as many as there can be.
+  // A guard for several commands keeps all of the caller's descriptors, maybe as many as there can be.
   void keep_spare() {
     if (setup_.service == Service::once) return;
     for (Fd& spare : spare_) {
@@ -80,12 +79,12 @@ class GuardProcess {
     }
   }
 
-  // For looks into /proc.
+  // Makes room for reading /proc.
   void use_spare() {
     for (Fd& spare : spare_) spare.reset();
   }
 
-  // zklock knows of it before it is there, and removes it should we be killed.
+  // zklock knows of the group before it exists, and removes it if we are killed.
   void make_group() {
     const std::string folder = ControlGroup::new_folder();
     if (folder.empty() || folder.size() >= sizeof page_.group) return;
@@ -105,14 +104,14 @@ class GuardProcess {
     if (duty_ == Duty::finish) until = std::min(until, term_until_);
     if (duty_ == Duty::kill) until = deadline_in(BootClock::now() < stubborn_from_ ? kBetweenKills : kStubbornAfter);
     setup_.timer.set(until);
-    // At its end a channel would wake us for ever.
+    // A closed channel would wake us again and again.
     const int channel = zklock_lives_ ? setup_.channel.get() : -1;
     pollfd fds[] = {{channel, POLLIN, 0}, {setup_.child_signal.fd(), POLLIN, 0}, {setup_.timer.fd(), POLLIN, 0}};
     ::poll(fds, 3, -1);
   }
 
-  // Nothing that the lock is held for may live any longer than that. It moves on while we sleep; we wake up at the
-  // old one and find the new one.
+  // Returns the moment at which all that the lock is held for must be dead; kNever: there is no such moment. It may
+  // move on while we sleep: we wake up at the old one and find the new one.
   Deadline fence() const {
     const bool starting = page_.phase == CommandPhase::idle;
     const bool bound = starting || holds_lock() || (duty_ != Duty::attend && page_.phase != CommandPhase::gone);
@@ -129,14 +128,14 @@ class GuardProcess {
     }
   }
 
-  // Its end of the channel is closed: it has let the command's leftovers go on purpose, or it is dead.
+  // zklock's end of the channel is closed. Either zklock let the command's leftovers go on purpose, or it is dead.
   void zklock_is_gone() {
     zklock_lives_ = false;
     if (!holds_lock() && duty_ == Duty::attend) leave();
     start_killing();
   }
 
-  // Something runs that the lock is held for.
+  // Returns whether something runs that the lock is held for.
   bool holds_lock() const {
     const CommandPhase phase = page_.phase;
     if (phase == CommandPhase::ended) return !page_.let_go;
@@ -151,10 +150,11 @@ class GuardProcess {
     }
   }
 
-  // Not yet, or no more. Then the duty is to attend: only the end of what runs ends another.
+  // Returns whether nothing of the command runs yet, or any more. Then the duty is `attend`, because every other duty
+  // ends with what runs.
   bool nothing_runs() const { return page_.phase == CommandPhase::idle || page_.phase == CommandPhase::gone; }
 
-  // Asked again, it never gives more time.
+  // A second call never gives more time.
   void finish(Duration grace) {
     if (nothing_runs()) return set_phase(CommandPhase::gone);
     if (duty_ == Duty::kill) return;
@@ -164,9 +164,9 @@ class GuardProcess {
     signal_descendants({SIGTERM, SIGCONT});  // a stopped process would not see the TERM
   }
 
-  // To a command in a group of its own as a terminal would do it: to all of the group.
+  // A command in a process group of its own gets the signal as from a terminal: the whole group gets it.
   void forward(int signal) {
-    // Our child and not reaped yet, so the pid is still its own.
+    // The command is our child and not reaped yet, so the pid is still its own.
     if (command_ == 0 || ::kill(setup_.service == Service::again ? -command_ : command_, signal) == 0) return;
     page_.refused = signal;
     notify();
@@ -182,8 +182,8 @@ class GuardProcess {
       page_.fenced = true;
       return set_phase(CommandPhase::gone);
     }
-    // Before it, for the outer zklock would not wait for us if ours were killed now. If ours is dead its own mark may
-    // be gone already.
+    // The marks are made before the command starts, so that the outer zklock waits for us even if our zklock is killed
+    // now. If our zklock is dead already, its own mark may be gone.
     const bool marked = mark_outer_locks(order.nested);
     if (getppid() != setup_.zklock) return set_phase(CommandPhase::gone);
     if (marked) errno = EMFILE;
@@ -196,7 +196,7 @@ class GuardProcess {
     }
     page_.phase = CommandPhase::running;  // not worth waking zklock
     leave_session();
-    // Who reads the other end of a pipe that the command was given must not wait for the guard to end too.
+    // A reader of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
     group_.close_for_spawning();
     std::vector<int> kept{setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd(),
@@ -205,7 +205,7 @@ class GuardProcess {
     close_all_but(kept);
   }
 
-  // False, with errno, where that is not possible: an outer zklock would not see that we use its lock.
+  // Returns false, with errno set, if a mark cannot be made. An outer zklock would not see then that we use its lock.
   bool mark_outer_locks(const std::vector<int64_t>& tokens) {
     for (const int64_t token : tokens) {
       marks_.push_back(mark_nested(token));
@@ -214,10 +214,11 @@ class GuardProcess {
     return true;
   }
 
-  // An orphaned group, as under cron, has no tie to its session, and the guard must not become one: when the command's
-  // end broke that while somebody in the group is stopped, the kernel would send SIGHUP to all of them, the caller's
-  // script among them. From another session it is none; but only from this one could the command be put into its group.
-  // Fails where we lead a group of our own.
+  // Moves the guard to a session of its own once the command is in zklock's group. An orphaned group, as under cron,
+  // has no tie to its session, and the guard must not become one. The command's end would break that tie. If a process
+  // of the group were stopped then, the kernel would send SIGHUP to all of the group, the caller's script among them. A
+  // guard in another session is no tie, but only from this one could it put the command into the group. Fails if the
+  // guard leads a process group of its own.
   static void leave_session() { setsid(); }
 
   pid_t spawn_command(const Order& order) {
@@ -230,7 +231,8 @@ class GuardProcess {
         {execution, setup_.inherited, process_group, again ? &order.input : nullptr, page_.exec_error, group_.fd()});
   }
 
-  // zklock hears at once that nobody was left behind: else it would look for somebody in all of /proc.
+  // Reports `gone` at once if nothing was left behind. After `ended` alone, zklock would search all of /proc for
+  // leftovers.
   void reap() {
     setup_.child_signal.drain();
     const CommandPhase before = page_.phase;
@@ -271,22 +273,22 @@ class GuardProcess {
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
     group_.kill();
-    if (command_ != 0) ::kill(command_, SIGKILL);  // our child and not reaped; known whatever /proc shows
-    // Those that are not in it: all of them where there is none, and what has moved to another.
+    if (command_ != 0) ::kill(command_, SIGKILL);  // our child and not reaped, so known even if /proc hides it
+    // Some processes may be outside of the control group: those that moved to another one, or all if there is none.
     if (kill_children({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); })) kill_below();
     reap();
     if (duty_ != Duty::kill) return;
     if (BootClock::now() < stubborn_from_) return;
-    // A child, whom also a /proc that hides the processes of others (hidepid) names.
+    // A child is named even by a /proc that hides the processes of other users (hidepid).
     const auto left = own_children();
     const pid_t child = left && !left->empty() ? left->front() : 0;
     const pid_t stubborn = refused_.empty() ? child : refused_.front();
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
   }
 
-  // Whose parent lives on, which is rare: each is our child when its parent is dead. To look for them takes long, and
-  // what is dying needs a moment of the processor for that: guards, with their priority, of which a dozen lose their
-  // locks with the same server, would leave it none if they did nothing but look.
+  // Kills descendants whose parents still live. They are rare, because each becomes our child when its parent dies.
+  // Searching for them takes long, and dying processes need processor time. A dozen guards that lose their locks with
+  // the same server could leave them none, because guards have priority. So there is a pause after each search.
   void kill_below() {
     const Deadline begun = BootClock::now();
     if (begun < next_look_) return;
@@ -294,7 +296,7 @@ class GuardProcess {
     next_look_ = BootClock::now() + kLooks * (BootClock::now() - begun);
   }
 
-  // How the command ends now is of no interest.
+  // It does not matter any more how the command ends, so the kernel may reap it.
   void start_killing() {
     duty_ = Duty::kill;
     use_spare();
@@ -317,25 +319,25 @@ class GuardProcess {
 
   GuardSetup setup_;
   GuardPage& page_;
-  std::array<Fd, 2> spare_;  // a process, and a file that tells of it
-  std::vector<Fd> marks_;    // in outer locks, until nothing of the command is left
+  std::array<Fd, 2> spare_;  // room for a pidfd and a file of /proc
+  std::vector<Fd> marks_;    // for outer locks, open until the guard ends
   ControlGroup group_;
   pid_t command_ = 0;
   Duty duty_ = Duty::attend;
   Deadline term_until_ = kNever;
   Deadline stubborn_from_ = kNever;
   Deadline next_look_ = kNever;
-  std::vector<pid_t> refused_;  // by the last look; another user's
+  std::vector<pid_t> refused_;  // another user's processes that the last search found
   bool zklock_lives_ = true;
 };
 
 }  // namespace
 
 void be_guard(GuardSetup setup) noexcept {
-  // Among it the channels of other guards: they must see zklock's end when it dies.
+  // This also closes the channels of other guards, which must see zklock's end when it dies.
   close_private_but({setup.channel.get(), setup.child_signal.fd(), setup.timer.fd()});
-  // A group of its own, so that who stops or kills the whole job does not stop the guard. Not yet where the command
-  // will be in a group that is orphaned, see GuardProcess::leave_session.
+  // The guard gets a process group of its own, so that stopping or killing the whole job does not stop it. If the
+  // command's group is orphaned, the guard stays in it until the command runs, see GuardProcess::leave_session.
   if (setup.service == Service::again || !is_in_orphaned_group(setup.zklock)) setpgid(0, 0);
   block_all_signals();
   outlive_by_name();

@@ -28,7 +28,7 @@ namespace {
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";  // when PATH is not set
 constexpr const char* kShell = "/bin/sh";
 
-// 0, or the errno that execve would give.
+// Returns 0, or the errno that execve would give.
 int check(const std::string& file) {
   struct stat found {};
   if (stat(file.c_str(), &found) != 0) return errno;
@@ -60,7 +60,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& variab
 }
 
 void set_input(const Fd& input) {
-  // Closed first: there may be no other descriptor to be had. The lowest one is the one that is opened.
+  // Standard input is closed first, because there may be no free descriptor. open() then gets its number, the lowest
+  // free one.
   ::close(STDIN_FILENO);
   if (input) {
     dup2(input.get(), STDIN_FILENO);
@@ -72,8 +73,8 @@ void set_input(const Fd& input) {
 constexpr std::string_view kListener = "LISTEN_PID=";
 constexpr size_t kLongestNumber = 20;
 
-// "LISTEN_PID=4711": the sockets are for zklock, whose child the guard is; nullptr: there is none such. The string gets
-// room for any other number.
+// Returns the pid in "LISTEN_PID=4711" if the sockets are for zklock, whose child the guard is; else null. The string
+// gets room for any other pid.
 char* find_listener(std::vector<std::string>& environment) {
   const std::string ours = fmt::format("{}{}", kListener, getppid());
   const auto found = std::find(environment.begin(), environment.end(), ours);
@@ -82,12 +83,12 @@ char* find_listener(std::vector<std::string>& environment) {
   return found->data() + kListener.size();
 }
 
-// How the caller was scheduled before be_prompt(); its nice value stays what it is.
+// The policy by which the caller was scheduled before be_prompt(). Its nice value never changes.
 std::optional<int> usual_policy;
 
 // The child does nothing but system calls.
 [[noreturn]] void run_child(const Spawning& spawning) {
-  // Should the guard be killed, its command dies with it, before zklock has even noticed.
+  // If the guard is killed, its command dies with it, before zklock has even noticed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, spawning.group);
   const sched_param none{};
@@ -100,8 +101,8 @@ std::optional<int> usual_policy;
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-// As vfork, which knows no control groups: the child has our memory, a stack of its own, and we wait for its exec.
-// Who asks libc's syscall() for that comes back to a stack that the child has overwritten.
+// Works like vfork, which knows no control groups: the child has our memory and a stack of its own, and we wait for its
+// exec. With libc's syscall(), we would return to a stack that the child has overwritten.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {
   alignas(16) static char stack[32 * 1024];  // not on ours, which may be small (ulimit -s)
   how.flags |= CLONE_VM;
@@ -122,7 +123,7 @@ long clone_for_exec(clone_args& how, const Spawning& spawning) {
   return result;
 }
 #else
-// With a copy of our memory, which is slower and needs nothing of the processor.
+// Gives the child a copy of our memory, which is slower but needs no code for the processor.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {
   const long result = syscall(SYS_clone3, &how, sizeof how);
   if (result == 0) run_child(spawning);
@@ -130,7 +131,7 @@ long clone_for_exec(clone_args& how, const Spawning& spawning) {
 }
 #endif
 
-// Below 0 where that is not possible.
+// Returns less than 0 if that is not possible.
 pid_t clone_into_control_group(const Spawning& spawning) {
   clone_args how{};
   how.flags = CLONE_INTO_CGROUP | CLONE_VFORK;
@@ -153,7 +154,7 @@ Program Program::find(std::vector<std::string> arguments) {
       program.file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
       const int reason = check(program.file);
       if (reason == 0) return program;
-      // A file that is there but not executable is the better reason; a folder is none, as in shells.
+      // A file that exists but is not executable is the better reason. A folder is no reason, as in shells.
       if (reason == EACCES) error = EACCES;
     }
     program.file = name;
@@ -165,7 +166,7 @@ Program Program::find(std::vector<std::string> arguments) {
 Failure cannot_execute(const Program& program, int error) {
   const std::string name = program.arguments[0].empty() ? "''" : printable(program.arguments[0]);
   if (error == ENOENT) {
-    // A name without a slash was looked up in PATH: what has that name in this folder is something else.
+    // A name without a slash was looked up in PATH. A file of that name in this folder is something else.
     const bool there = program.file.find('/') != std::string::npos && access(program.file.c_str(), F_OK) == 0;
     return {ExitStatus::not_found,
             fmt::format("cannot run {}: {}", name, there ? "its interpreter was not found" : "command not found")};
@@ -200,9 +201,9 @@ pid_t spawn(const Spawning& spawning) {
     const pid_t child = clone_into_control_group(spawning);
     if (child > 0) return child;
   }
-  // Nothing is copied: a fork would cost more than all else that a command under a lock costs. The child has our
-  // memory, and we wait until it is executed. Where that takes for ever, on a file system that does not answer, we keep
-  // no fence; zklock sees to that.
+  // A fork would copy our memory, and cost more than everything else that a command under a lock costs. With vfork the
+  // child shares it, and we wait until the program is executed. If that takes for ever, on a file system that does not
+  // answer, we keep no fence. zklock sees to that.
   const pid_t child = vfork();
   if (child == 0) run_child(spawning);
   return child;
@@ -230,7 +231,7 @@ void become(const Program& program, const Inherited& inherited) {
 
 void be_prompt() {
   const int policy = sched_getscheduler(0);
-  // Somebody has chosen another one, which is more than ours or wanted for all that runs here.
+  // Another policy was chosen on purpose. It is more than ours, or is wanted for all that runs here.
   if (policy != SCHED_OTHER) return;
   const sched_param least{1};
   if (sched_setscheduler(0, SCHED_RR, &least) == 0) usual_policy = policy;

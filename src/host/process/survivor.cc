@@ -18,10 +18,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLongestDying = 5s;  // from a process's closing its descriptors on
-constexpr Duration kOftenEnough = 1h;   // a look that nothing calls for
+constexpr Duration kLongestDying = 5s;  // from when a process closes its descriptors to its end
+constexpr Duration kOftenEnough = 1h;   // between checks that no signal calls for
 
-// The kernel tells it by a signal, behind the closing of what the parent had open.
+// Returns true once `parent` is dead, false at `until`. The kernel signals the death after it has closed what the
+// parent had open.
 bool await_end_of(pid_t parent, Deadline until) {
   sigset_t all;
   sigfillset(&all);
@@ -42,7 +43,7 @@ Survivor::Survivor(const std::function<void()>& at_end) {
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the process that outlives zklock");
   if (pid_ != 0) return;
-  setpgid(0, 0);  // who kills the whole job shall not kill this one
+  setpgid(0, 0);  // killing the whole job must not kill this process
   block_all_signals();
   outlive_by_name();
   end_after(zklock, false, at_end);
@@ -63,7 +64,8 @@ void outlive_by_name() {
   prctl(PR_SET_NAME, kGuardName);
 }
 
-// Who reads what zklock wrote to must not wait for the caller's end too. Nothing else shall become a standard stream.
+// A reader of what zklock wrote must not wait for the caller's end too. /dev/null takes the numbers of the standard
+// streams, so that nothing else becomes one.
 void end_after(pid_t parent, bool dying, const std::function<void()>& at_end) {
   close_all_but({});
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) static_cast<void>(open("/dev/null", O_RDWR));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child of zklock's that does nothing until zklock is dead, however that comes, and then what zklock cannot do any
-// more. For where there is no guard (guard.h), which does the same at its end.
+// A child of zklock that does nothing until zklock is dead, whatever ended it. Then it does what zklock cannot do any
+// more. It is for use without a guard (guard.h), which does the same at its end.
 #pragma once
 
 #include <functional>
@@ -11,29 +11,29 @@ namespace zklock::host {
 
 class Survivor {
  public:
-  // Forks: before there is a ZooKeeper handle. `at_end` is done with nothing open but /dev/null as the standard
-  // streams, and must come to its end soon.
+  // Forks. To be called before there is a ZooKeeper handle. The child calls `at_end` with nothing open but /dev/null as
+  // the standard streams, and `at_end` must end soon. Throws a Failure (70) if there can be no child.
   explicit Survivor(const std::function<void()>& at_end);
   Survivor(const Survivor&) = delete;
-  // It is not needed any more.
+  // Ends the child, which then does not call `at_end`.
   ~Survivor();
 
  private:
   pid_t pid_;
 };
 
-// The rest is for processes that outlive zklock, its children.
+// The rest is for children of zklock that outlive it.
 
-// From now on nothing but SIGKILL and SIGSTOP reaches the caller.
+// Blocks all signals, so that only SIGKILL and SIGSTOP reach the caller.
 void block_all_signals();
 
-// What ps and killall call the caller from now on, so that a signal to all processes called zklock does not reach those
-// that clean up behind them. pkill -f and pidof look at something else.
+// The name that ps and killall show for the caller after outlive_by_name(). So a signal to all processes called zklock
+// does not reach those that clean up after them. pkill -f and pidof use other names.
 inline constexpr const char* kGuardName = "zk-guard";
 void outlive_by_name();
 
-// Once `parent` is dead, all its descriptors closed, does `at_end`, if any, and ends. Without doing it, where `parent`
-// lives on for some seconds, though `dying`. Throws away what signals are pending.
+// Waits until `parent` is dead and all its descriptors are closed, calls `at_end`, and exits. With `dying`, exits
+// without the call if `parent` still lives after 5 seconds. Without `at_end`, exits at once. Discards pending signals.
 [[noreturn]] void end_after(pid_t parent, bool dying, const std::function<void()>& at_end);
 
 }  // namespace zklock::host

@@ -25,11 +25,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What forks as fast as we kill must not keep the caller from all else for ever.
+// Processes that fork as fast as we kill must not keep the caller from everything else for ever.
 constexpr Duration kLongestRound = 1s;
-// Nor what ends as fast as we reap.
+// Nor may processes that end as fast as we reap.
 constexpr int kMostReaped = 4096;
-// What was killed has mostly ended by then. To look for more in all of /proc takes as long.
+// Most killed processes have ended by then. Searching all of /proc for more takes as long.
 constexpr Duration kReapedWithin = 5ms;
 constexpr Duration kBetweenLooks = 200us;
 
@@ -46,21 +46,21 @@ std::multimap<pid_t, pid_t> children_by_parent() {
   return children;
 }
 
-// By a pidfd; by its number where the kernel has none, or a filter of system calls denies it.
+// Signals by the pidfd; by the pid if the kernel has no pidfds, or if a filter of system calls denies them.
 bool send_signal(const Fd& handle, pid_t pid, int signal) {
   if (handle && syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0) return true;
   if (handle && errno == ESRCH) return true;
   return ::kill(pid, signal) == 0 || errno != EPERM;
 }
 
-// False only if we may not signal it; a process that is gone needs no signal.
+// Returns false only if we may not signal the process. One that is gone needs no signal.
 bool signal_process(Process process, std::initializer_list<int> signals) {
   const Fd handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
-  // The pid may have been recycled since the scan. A stranger has another parent; one of ours that has lost its
-  // parent meanwhile is our child.
+  // The pid may have been recycled since the search. A foreign process has another parent. A descendant that has lost
+  // its parent meanwhile is our child.
   const pid_t parent = parent_of(process.pid);
   if (parent != process.parent && parent != getpid()) return true;
-  bool allowed = true;  // of several not all may be refused: CONT to our own session never is
+  bool allowed = true;  // one may be refused and another not: CONT to our own session never is
   for (const int signal : signals) allowed &= send_signal(handle, process.pid, signal);
   return allowed;
 }
@@ -131,7 +131,7 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared)
     std::erase_if(children, [&](pid_t child) { return contains(spared, child); });
     return children;
   }
-  // Else a kernel without that list.
+  // Otherwise this is a kernel without that list.
   if (errno == EMFILE || errno == ENFILE || !open_in_proc("self/stat")) return std::nullopt;
   for (const Process process : descendants_of(getpid(), spared)) {
     if (process.parent == getpid()) children.push_back(process.pid);
@@ -139,8 +139,8 @@ std::optional<std::vector<pid_t>> own_children(const std::vector<pid_t>& spared)
   return children;
 }
 
-// A list of the children is short where all of /proc is long, and whoever has got KILL cannot fork any more; so this
-// outruns what forks and exits as fast as it can. Nobody else reaps them, so a pid in the list is no stranger's.
+// A list of the children is short even if all of /proc is long, and a process that was sent KILL cannot fork any more.
+// So this outruns processes that fork and exit as fast as they can. Only we reap, so each pid is still the child's.
 bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) {
   const Deadline end = deadline_in(kLongestRound);
   std::vector<pid_t> before;

@@ -22,8 +22,8 @@ using zk::Step;
 namespace {
 
 constexpr size_t kNumberDigits = 10;
-constexpr size_t kMostInOneStep = 1000;  // members; the rest is deleted before
-constexpr int kMostRounds = 20;          // while others come
+constexpr size_t kMostInOneStep = 1000;  // members; any more are deleted before
+constexpr int kMostRounds = 20;          // while others join
 
 struct FoundGroup {
   GroupState state;
@@ -47,7 +47,7 @@ FoundGroup look(zk::Session& session, const std::string& group, std::string_view
   return {GroupState::there, mark, node.stat};
 }
 
-// Nothing where it has to be looked at again.
+// Returns nothing if the caller must look again.
 std::optional<GroupState> make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
                                Deadline until) {
   session.ready(until);
@@ -76,8 +76,8 @@ FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMo
 }
 
 struct Children {
-  std::vector<Step> members;  // that remove them, and what they have left
-  size_t left = 0;            // so many of these
+  std::vector<Step> members;  // the steps that remove members and what members have left
+  size_t left = 0;            // how many of them remove what members have left
   std::vector<std::string> others;
 };
 
@@ -148,7 +148,7 @@ GroupState make_kept_group(zk::Session& session, const std::string& group, std::
                                                   "its last; create it when nobody is in it",
                                                   tried));
     }
-    // Somebody else's. What stands on it stays.
+    // It is another program's group. Its data stays.
     if (found.stat.data_length > 0) return found.state;
     session.ready(until);
     const zk::Call marked = session.client().write(group, std::string(kKeptGroup), found.stat.version);
@@ -183,7 +183,7 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
     const Answer removed = session.await(session.client().transact(children.members), until);
     if (removed.code == Code::ok) return {End::done};
     if (removed.code == Code::no_auth) throw zk::failure_of(tried, removed);
-    // Else somebody has come or gone meanwhile, or the answer was lost.
+    // A member has come or gone meanwhile, or the answer was lost.
   }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group: its nodes, and what becomes of its own. Groups of other programs, which have no mark, are groups too.
+// Makes, checks and deletes groups. Groups of other programs, which have no mark, are groups too.
 //
 //   <group>                     kKeptGroup or kPassingGroup, if zklock made it; other programs write what they like
 //   <group>/<name>-NNNNNNNNNN   ephemeral: a member, its data raw
-//   <group>/<name>              likewise, under a name that one can have at a time (Curator's GroupMember)
+//   <group>/<name>              the same, under a name that one member can have at a time (Curator's GroupMember)
 //
-// What a member is called is its node's name, number and all: two of the same name are told apart, and so is one that
-// was started again from what is left of it until its old session ends.
+// A member is called by its node's name, including the number. So two members of the same name are told apart. So are a
+// member that was killed and started again, and what is left of it until its old session ends.
 #pragma once
 
 #include "zk/session.h"
@@ -17,37 +17,38 @@
 
 namespace zklock::recipe {
 
-// What is wrong with `name` as that of a member of `group`, in words; nothing if it is good.
+// Returns in words what is wrong with `name` as the name of a member of `group`; nothing if it is valid.
 std::optional<std::string> member_name_error(std::string_view group, std::string_view name);
 
-// Whether `name` is `stem`, "web1-", and a number of the server's.
+// True if `name` consists of `stem`, "web1-", and a number that the server gave.
 bool is_numbered(std::string_view name, std::string_view stem);
 
-// True for a node, as it was seen, that a member has left in the group: it has a member's numbered name, but it is in
-// no session, because a backup was restored, and nothing is below it.
+// True for a node, as it was read, that a member has left in the group. It has a member's numbered name, but it is in
+// no session, because a backup was restored, and it has no children.
 bool is_left_member(std::string_view name, const zk::Stat& stat);
 
 enum class GroupState {
   there,
   absent,
-  expired,  // nothing is known: the session is over
+  expired,  // not known, because the session is over
 };
 
-// From here on all throw what the session throws, a Failure (65) where the path is used for something else, and one
-// (77) where it may not be read; `tried` is for messages: "cannot join /g".
+// Returns whether the group is there. This function and those below throw what the session throws, and a Failure. Its
+// status is 65 if the path is used for something else, and 77 if it may not be read. `tried` is for messages: "cannot
+// join /g".
 GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
 
-// For a member that comes: makes it where it is absent, as a container where the server has them, so that it goes when
-// nobody is in it any more.
+// Makes the group if it is absent, for a member that is about to join. It is a container if the server has containers,
+// so that it goes when its last member has left.
 GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
 
-// One that stays when it is empty. Throws a Failure (75) where a passing one is in the way.
+// Makes a group that stays when it is empty. Throws a Failure (75) if a passing group is there already.
 GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
 
 enum class RemovalEnd {
   done,
   absent,
-  not_empty,  // by what follows
+  not_empty,  // because of what follows, or because others keep joining
   expired,
 };
 
@@ -55,14 +56,14 @@ struct GroupRemoval {
   using End = RemovalEnd;
   End end = End::done;
   size_t members = 0;
-  size_t left = 0;         // nodes that members have left
-  size_t others = 0;       // other nodes below it that are no members
+  size_t left = 0;         // nodes that members have left, see is_left_member()
+  size_t others = 0;       // other nodes below it, which are no members
   std::string other = {};  // the name of one of these
 };
 
-// Deletes it if it is empty. With `force`, its members too, which are not told and do not join again, and what
-// members have left. Throws a Failure
-// (65) also for a node whose data is nobody's mark.
+// Deletes the group if it is empty. With `force`, also deletes what members have left, and the members, which are not
+// told and do not join again. Throws a Failure (65) also if its data is not a mark of zklock's. If the result is
+// `not_empty`, some members may be deleted already.
 GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
                           Deadline until);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Being a member of a group: our node in it. It counts only while it belongs to the session that we have now. All throw
-// what the session throws, and a Failure for what has no way round: 65 where the path is used for something else or
-// the data is too large, 77 where the ACL forbids it.
+// Our membership of a group: our node in it. The node counts only while it belongs to the present session. The
+// functions throw what the session throws, and a Failure if there is no other way. Its status is 65 if the path is used
+// for something else or the data is too large, and 77 if the ACL forbids it.
 #pragma once
 
 #include "zk/session.h"
@@ -12,16 +12,16 @@ namespace zklock::recipe {
 
 struct Membership {
   std::string group;
-  std::string name;     // the server's number follows
-  bool unique = false;  // no number: one can have it at a time
+  std::string name;     // of our node; the server adds a number, unless `unique`
+  bool unique = false;  // no number is added, so only one member can have the name
   std::string data;
 };
 
 enum class MemberState {
   in,
-  taken,    // somebody else has the name; see taken_by()
-  removed,  // somebody has deleted our node while our session lives
-  expired,  // the session is over, and with it our node: forget(), open another and join again
+  taken,    // another client has the name; see taken_by()
+  removed,  // our node was deleted while our session lived
+  expired,  // the session is over, and with it our node: forget(), open another session and join again
 };
 
 class GroupMember {
@@ -30,29 +30,29 @@ class GroupMember {
 
   using State = MemberState;
 
-  // Makes the group where it is absent, and joins it. Not `removed`, as long as nobody is that fast.
+  // Makes the group if it is absent, and joins it. Returns `removed` only if our new node was deleted at once.
   State join(Deadline until);
   const zk::Stat& taken_by() const { return taken_by_; }
-  // After `taken`: until the name is free, or the session is over. False when `until` has passed.
+  // After `taken`: waits until the name may be free, or the session is over. Returns false when `until` has passed.
   bool wait_for_name(Deadline until);
 
-  // While in: something may have happened to our node. Does not say that the session is over.
+  // While in: true if something may have happened to our node. It does not show that the session is over.
   bool is_disturbed() const { return watch_ && watch_->fired; }
-  // A quorum's word on that; it is watched again.
+  // Asks a quorum whether our node is there, and watches it again.
   State look(Deadline until);
-  // Sets its data, for good.
+  // Sets the data of our node; later joins use it too.
   State set_data(std::string data, Deadline until);
 
-  // Deletes it and sees the answer, for `budget` at most. What is left goes with the session. Throws nothing but what
-  // other sources of the loop throw. Harmless when we are not in.
+  // Deletes our node and waits for the answer, for `budget` at most. May be called if we are not in. Throws only what
+  // other sources of the loop throw. A node that is left goes with the session.
   void leave(Duration budget);
-  // The node went with its session.
+  // Forgets our node without a request: it went with its session.
   void forget();
 
-  const std::string& path() const { return path_; }  // of our node; empty when we are not in
+  const std::string& path() const { return path_; }  // of our node; empty if we are not in
 
  private:
-  // Whether the node is there and of our session.
+  // True if the node is there and belongs to our session.
   bool still_ours(Deadline until);
   std::string stem() const;
   zk::Call send_entry(size_t skipped);

@@ -67,7 +67,7 @@ void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until)
       with_data_ ? zk::read_all(session_, paths, until) : std::vector<Answer>(paths.size());
   if (session_.expired()) return;
   for (size_t i = 0; i < paths.size(); ++i) {
-    // Gone again: the watch has fired.
+    // The member is gone again, and the watch has fired.
     if (stats[i].code != Code::ok) continue;
     if (is_ephemeral(stats[i].stat)) {
       members[unknown[i]] = {contents[i].data, stats[i].stat};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is in a group: looked at, and watched until that changes.
+// Lists the members of a group, and watches the list until it changes.
 #pragma once
 
 #include "recipe/watched_node.h"
@@ -13,7 +13,7 @@
 namespace zklock::recipe {
 
 struct Member {
-  std::string data;  // if that was asked for and may be read
+  std::string data;  // if it was asked for and may be read
   zk::Stat stat;
 };
 
@@ -29,33 +29,35 @@ struct MemberChange {
   bool operator==(const MemberChange&) const = default;
 };
 
-// From `before` to `now`: who has left, and then who has joined, in the order of their names. Pure.
+// Returns the changes from `before` to `now`: the members that have left, then those that have joined, both in the
+// order of their names. Pure.
 std::vector<MemberChange> changes_between(const Members& before, const Members& now);
 
-// How long those who have listed that many nodes leave the next change alone, so that many changes in a row cost a list
-// each time only where that is short. Pure.
+// Returns how long to wait before the next list, after a list with that many nodes. So only small groups are listed for
+// each of many changes in a row. Pure.
 Duration rest_after(size_t nodes);
 
 class GroupRoster {
  public:
-  // `with_data`: as it was when the member was seen first.
+  // If `with_data`, each member's data is read when the member is first seen.
   GroupRoster(zk::Session& session, std::string group, bool with_data)
       : session_(session),
         group_(std::move(group)),
         with_data_(with_data),
         node_(session, group_, Aspect::children, "cannot list " + group_) {}
 
-  // From when it returns on, no change is missed. False when the session has expired: members() is as before; open
-  // another one and look again. Throws what the session throws, and a Failure (77) for a group that may not be listed.
+  // Lists the group. No change after its return is missed. Returns false if the session has expired: members() is then
+  // as before. Open another session and look again. Throws what the session throws, and a Failure (77) if the group may
+  // not be listed.
   bool look(Deadline until);
-  // The next look() reads the data of all members anew.
+  // Lets the next look() read the data of all members again.
   void forget() { members_.clear(); }
-  // After look(): when the next one is due, as there may be a change, or the session is over; else kNever.
+  // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.
   Deadline due() const;
   bool exists() const { return node_.exists(); }
-  // Those that are ephemeral, but not what stands in line for a lock.
+  // Returns the ephemeral nodes of the group, except for contenders for a lock.
   const Members& members() const { return members_; }
-  // The names of nodes that members have left: see is_left_member().
+  // Returns the names of nodes that members have left: see is_left_member().
   const std::set<std::string>& left() const { return left_; }
 
  private:
@@ -67,7 +69,7 @@ class GroupRoster {
   WatchedNode node_;
   Members members_;
   std::set<std::string> others_;  // nodes that are no members
-  std::set<std::string> left_;    // of them
+  std::set<std::string> left_;    // those of them that members have left
   Deadline rested_ = kAtOnce;
 };
 

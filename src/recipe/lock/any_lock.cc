@@ -36,7 +36,7 @@ AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
   }
 }
 
-// Nothing: look again.
+// Returns nothing if the caller must look at the lines again.
 std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
   std::vector<zk::Watch> watches;
   bool all = true;
@@ -51,7 +51,7 @@ std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
       deadline_in(zk::longest_sleep_of(session_.timeout())));
 }
 
-// At the lines where something has changed; where nothing has woken us, at all.
+// Looks at the lines in which something has changed, or at all of them if nothing has woken us.
 std::optional<AnyLock::Outcome> AnyLock::look_again(const WaitPolicy& policy) {
   std::vector<Lock*> changed;
   for (const auto& lock : locks_) {
@@ -66,8 +66,8 @@ std::optional<AnyLock::Outcome> AnyLock::look_again(const WaitPolicy& policy) {
   return std::nullopt;
 }
 
-// Until the answers are seen those behind us in the other lines wait for us in vain. That may have taken its time, in
-// which the one that we hold may have been lost.
+// Until the answers are here, the contenders after us in the other lines wait for a lock that we do not want. Meanwhile
+// we may lose the lock that we hold, so its proof must not be old.
 AnyLock::Outcome AnyLock::leave_others(const WaitPolicy& policy) {
   const auto others = [this](const auto& visit) {
     for (const auto& lock : locks_) {
@@ -94,7 +94,7 @@ AnyLock::Outcome AnyLock::choose(Lock& lock, Outcome outcome) {
   return outcome;
 }
 
-// Where it is our turn the soonest.
+// Reports the line in which the fewest contenders stand before us.
 const Holder& AnyLock::look_around() {
   const auto nearest = std::min_element(locks_.begin(), locks_.end(),
                                         [](const auto& a, const auto& b) { return a->before() < b->before(); });

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of several locks, the first that is free: take a place in one line after the other until one is ours at once; if
-// none is, keep all places and wait in all lines for the first that comes to be. Then leave the other lines, and see
-// that done: a place left behind would block a lock that we do not hold. In each line it is first come, first served,
-// so who came first gets the lock that is released first. tests/model/any_model.cc
+// Acquires one of several locks, the first that is free. It takes a place in one line after the other until a lock is
+// ours at once. If none is, it keeps all places and waits in all lines until it is our turn in one. Then it leaves the
+// other lines and waits for the answers, because a forgotten place would block a lock that we do not hold. Each line is
+// first come, first served, so the contender that came first gets the lock that is released first.
+// tests/model/any_model.cc models this.
 #pragma once
 
 #include "recipe/lock/lock.h"
@@ -17,11 +18,12 @@ class AnyLock : public Lockable {
  public:
   using Locks = std::vector<std::unique_ptr<Lock>>;
 
-  // One at least, in the order in which they are wanted.
+  // `locks` contains at least one lock. They are in the order in which they are wanted.
   AnyLock(zk::Session& session, Locks locks, WaitObserver& observer)
       : session_(session), locks_(std::move(locks)), observer_(observer), chosen_(locks_.front().get()) {}
 
-  // As Lockable::acquire. `removed` is a place in any of the lines; 77 also where we may not leave one.
+  // Acquires one of the locks, as Lockable::acquire does. Returns `removed` if our place in any of the lines is gone.
+  // Throws 77 also if we may not leave a line.
   Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override { return chosen_->held(); }
   const Holder& holder() const override { return holder_; }
@@ -40,7 +42,7 @@ class AnyLock : public Lockable {
   zk::Session& session_;
   Locks locks_;
   WaitObserver& observer_;
-  Lock* chosen_;  // the one that is held; before that, the one that decided how it ended
+  Lock* chosen_;  // the lock that is held; before that, the one that decided the outcome
   Holder holder_;
 };
 

@@ -21,10 +21,11 @@ void trace_success(const char* event, const Held& held) {
   host::trace(event, {{"node", held.node}, {"lock", held.path}});
 }
 
-// The server's time is known of the moment at which our node was made, and our own clock counts from there. As that
-// moment lies between two, the age does, and the server counts whole milliseconds: in the future is what is so by the
-// greatest one, young enough what is so by the smallest. What came after our node is younger than that, whatever the
-// servers' clocks say. A zklock that runs us has had the lock for longer, and nobody tells for how long.
+// We know the server's time only of the creation of our node; from there on our own clock counts. The creation lies
+// between two moments of our clock, and the server counts whole milliseconds, so the age lies between two values. A
+// success is in the future only if its greatest age is negative, and recent if its smallest age is. A success that was
+// written after our node is younger than the node, whatever the servers' clocks say. We do not know how long an outer
+// zklock has had the lock, so the age is then counted up to the creation of its node.
 Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
   const Duration age = span_between(last.modified_ms, held.created_ms);
   if (!ours) return std::max(age, Duration::zero());
@@ -42,7 +43,7 @@ LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, st
   for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
-// A server's clock that was ahead may have been put right since: what it left tells nothing of when it was.
+// A server's clock that was ahead may have been set right since, so a success in the future does not show when it was.
 std::optional<Duration> LastSuccess::age(Deadline until) {
   std::optional<Duration> youngest;
   ahead_ = Duration::zero();
@@ -63,7 +64,7 @@ std::vector<Step> LastSuccess::steps() const {
   std::vector<Step> steps;
   for (const Success& success : successes_) {
     steps.push_back({success.exists ? Step::Kind::write : Step::Kind::create, success.node, data_});
-    // A lock of a zklock that runs us is not ours to give back.
+    // The lock of an outer zklock is not ours to release.
     const bool ours = success.held.owner == session_.id();
     steps.push_back({ours ? Step::Kind::remove : Step::Kind::check, success.held.node, ""});
   }
@@ -88,8 +89,8 @@ bool LastSuccess::record(Duration budget) {
   return recorded_;
 }
 
-// Whether it is worth another try. The transaction was whole or nothing, so one of the nodes tells about all: with our
-// text on it, it was done before its answer was lost.
+// Returns whether another try makes sense. The transaction was done whole or not at all, so one node shows what became
+// of it. If that has our text, the transaction was done before its answer was lost.
 bool LastSuccess::look_again(Deadline until) {
   for (Success& success : successes_) {
     if (!session_.settle_connection(until)) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a command last succeeded under a lock: the mtime of the node <path>.last, which the holder writes in the same
-// transaction in which it lets go, so that one who has lost the lock never writes. All times are the server's.
+// Reads and records when a command last succeeded under a lock: the mtime of the node <path>.last. The holder writes
+// that node in the transaction that releases the lock, so a client that has lost the lock never writes. All times are
+// by the server's clock.
 #pragma once
 
 #include "recipe/lock/protected_node.h"
@@ -13,22 +14,23 @@
 
 namespace zklock::recipe {
 
-// The name of that node: the path of the lock, and this.
+// The path of that node is the path of the lock, followed by this.
 inline constexpr std::string_view kLastSuccess = ".last";
 
 class LastSuccess {
  public:
-  // `data` is put on the nodes as it is; no two holders write the same.
+  // `data` is written on the nodes as it is. No two holders may write the same.
   LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data);
 
-  // How old the latest one is, by the server's clock; nothing if there never was one, or the session has expired. One
-  // in the future does not count. Throws a Failure where it cannot be read.
+  // Returns the age of the latest success by the server's clock; nothing if there is none, or if the session has
+  // expired. A success in the future does not count. Throws a Failure if a node cannot be read.
   std::optional<Duration> age(Deadline until);
-  // After age(): how far in the future one is that did not count; 0: none.
+  // After age(): how far in the future the success is that did not count; 0: none.
   Duration ahead() const { return ahead_; }
 
-  // Records one as of now, and lets go of all that is ours. To be called after age(). False if it is not known to be
-  // recorded: the lock was lost, or no server answered for `budget`. Throws a Failure where it may not be written.
+  // Records a success as of now and releases all locks that are ours, for `budget` at most. To be called after age(),
+  // and again if it returned false. Returns false if the success is not known to be recorded: the lock was lost, or no
+  // server answered for `budget`. Throws a Failure if a node may not be written.
   bool record(Duration budget);
 
  private:

@@ -18,10 +18,10 @@ using zk::Code;
 
 namespace {
 
-// To learn the holder's name for a message.
+// The holder's name is needed only for a message, so it may not take long.
 constexpr Duration kLastLook = std::chrono::seconds(1);
 
-// Kazoo's Lock objects live long and break when an unused container goes.
+// Kazoo's Lock objects live long and break when the server removes an unused container.
 zk::CreateMode parent_mode(const LockType& type) {
   const bool kazoo = type.family == Family::kazoo || type.with_kazoo;
   return kazoo ? zk::CreateMode::persistent : zk::CreateMode::container;
@@ -58,7 +58,8 @@ Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
   session_.set_purpose(tried_);
   try {
     const Outcome outcome = stand_in_line(policy);
-    // Not forgotten: without an answer it may still stand, and whoever goes on in this session has to know.
+    // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes
+    // it.
     if (outcome != Outcome::held) own_.remove(withdrawal_budget(session_));
     return outcome;
   } catch (...) {
@@ -112,7 +113,7 @@ std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& polic
   if (place_.turn == Turn::strangers) throw strangers();
   if (place_.turn == Turn::waiting) return std::nullopt;
   if (place_.turn == Turn::gone) return Outcome::removed;
-  // What was asked may have taken its time.
+  // The requests may have taken a while, so the proof may be old.
   return !asked || own_.is_proved() ? Outcome::held : look(own_.confirm(policy.until), policy);
 }
 
@@ -122,7 +123,7 @@ Failure Lock::strangers() const {
                       tried_, printable(place_.predecessor), peer_to_use(parse_contender(place_.predecessor)->family))};
 }
 
-// `pzxid`: the last change of the line that the list has.
+// `pzxid` is the last change of the line that the list contains.
 void Lock::trace_place() const {
   if (!host::is_traced()) return;
   const std::string before = child(place_.predecessor);
@@ -143,7 +144,7 @@ void Lock::ignore_leftovers(Deadline until) {
   ignored_.merge(leftovers_in(session_, line_path_, line(), until));
 }
 
-// The first in line is the one that a message names.
+// The second node read is the first in line, which a message names.
 bool Lock::is_blocked(Deadline until) {
   const std::vector<std::string> nodes{child(place_.predecessor), child(place_.holder)};
   const std::vector<Answer> looks = zk::stat_all(session_, nodes, until);
@@ -163,7 +164,7 @@ std::optional<Lock::Outcome> Lock::pass_leftovers(const WaitPolicy& policy) {
   return std::nullopt;
 }
 
-// They may do so still after a look that nothing had woken us for.
+// The watches may still be set when we look again, because the longest sleep may have ended before one fired.
 bool Lock::is_watched() const {
   const auto stands = [](const zk::Watch& watch) { return watch && !watch->fired; };
   return stands(watch_) && stands(watch_before_) && watched_ == place_.predecessor;
@@ -184,11 +185,11 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   if (predecessor.code == Code::no_auth) predecessor = watch_line(watch, policy.until);
   const Answer mine = own ? session_.await(own, policy.until) : Answer();
   if (mine.code != Code::ok) watch_.reset();
-  // The lease does not look again: see Held::watch.
+  // The lease uses this watch and does not read the node first, so the owner is checked here: see Held::watch.
   const bool somebody_elses = own && mine.code == Code::ok && mine.stat.ephemeral_owner != session_.id();
   if (mine.data == kRevoked || somebody_elses) return Outcome::removed;
   if (session_.expired()) return Outcome::expired;
-  // Gone already, or the watch was lost with the connection.
+  // The predecessor is gone already, or the watch was lost with the connection.
   const bool watched = predecessor.code == Code::ok && watch_;
   host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
   if (!watched) return std::nullopt;
@@ -202,8 +203,8 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   return std::nullopt;
 }
 
-// The one before us is not ours to read. That it goes newer servers tell only who may read it, whatever watch he has
-// set (CVE-2024-23944), so each change of the line wakes us: that is not the rule.
+// We may not read our predecessor. Newer servers report its deletion only to clients that may read it, even if they
+// have set a watch (CVE-2024-23944). So in this rare case, each change of the line wakes us.
 Answer Lock::watch_line(const zk::Watch& watch, Deadline until) {
   const zk::Call listed = session_.client().children(line_path_, watch);
   const zk::Call looked = session_.client().exists(child(place_.predecessor));
@@ -220,7 +221,8 @@ std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {
   return ended;
 }
 
-// Those before us may have changed without waking us. Not worth a sync, nor a failure.
+// The line before us may have changed without waking us. This is only for a message, so it needs no sync, and a failure
+// does not count.
 const Holder& Lock::look_around() {
   const Answer listed = glance(session_, [this](zk::Client& client) { return client.children(line_path_); });
   if (listed.code != Code::ok) return holder_;
@@ -237,7 +239,7 @@ Holder Lock::find_holder(const Place& place) {
   holder.path = path_;
   holder.before = place.before;
   std::string first = place.holder;
-  // The first in line may be a leftover, which was nobody's predecessor yet.
+  // The first in line may be a leftover that has not been a predecessor yet.
   while (!read_holder(session_, child(first), holder)) {
     ignored_.insert(first);
     const std::vector<Contender> rest = line();

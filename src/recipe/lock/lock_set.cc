@@ -12,7 +12,7 @@ namespace zklock::recipe {
 
 using zk::Code;
 
-// A node's czxid is its own for ever, so what it was found to be by name and czxid it still is if it is there.
+// A node's czxid never changes. So if the node is there, it is still what its name and czxid showed it to be.
 Outcome OuterLock::acquire(const WaitPolicy& policy) {
   const auto check = [this](zk::Client& client) {
     held_.proved = held_.sent = BootClock::now();

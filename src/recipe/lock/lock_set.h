@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks as one: all of them or none. They are taken in the order given, which everybody must keep to; while we
-// wait for one, a lease stands on those before it. One of them may be the lock of another zklock that runs us.
+// Takes several locks, all of them or none, in the order given. All users must take them in the same order. While we
+// wait for one, a lease covers those before it. One of them may be the lock of an outer zklock.
 #pragma once
 
 #include "recipe/lock/lease.h"
@@ -14,17 +14,18 @@
 
 namespace zklock::recipe {
 
-// The lock of another zklock that runs us: ours too, as long as it has it. Nothing is made and nothing is given back;
-// release() only looks whether the other has it still.
+// The lock of an outer zklock, which is ours too as long as that zklock has it. It makes and deletes nothing; release()
+// only checks that the outer zklock still has it.
 class OuterLock : public Lockable {
  public:
   OuterLock(zk::Session& session, Held held) : session_(session), held_(std::move(held)) {}
 
-  // `held`; `disturbed` when the other has it no more: then there may be a place to take in line.
+  // Returns `held`, `expired`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take
+  // in line.
   Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override { return held_; }
   const Holder& holder() const override { return nobody_; }
-  // False: no server told in time; was_deleted() is false then.
+  // Returns false if no server answered in time; was_deleted() is false then.
   bool release(Duration budget) override;
   bool was_deleted() const override { return was_deleted_; }
   void forget() override { acquired_ = false; }
@@ -41,28 +42,28 @@ class LockSet {
  public:
   using Locks = std::vector<std::unique_ptr<Lockable>>;
 
-  // `make` makes the locks, in a session that is open. `observer` is told when it starts again; of the rest, by the
-  // locks themselves.
+  // `make` makes the locks, and is called while a session is open. `observer` is told when the set starts again. The
+  // locks tell it the rest.
   LockSet(host::Loop& loop, zk::Session& session, std::function<Locks()> make, WaitObserver& observer)
       : loop_(loop), session_(session), make_(std::move(make)), observer_(observer) {}
 
-  // As Lockable::acquire, but for an expired session, and for one of the first that is lost while we wait for another:
-  // then it starts again in a new session, so that nothing of the old one is in its way.
+  // Acquires all locks, as Lockable::acquire does. If the session expires, or a lock is lost while we wait for another,
+  // it starts again. It does so in a new session, so that no node of the old one is in its way.
   Outcome acquire(const WaitPolicy& policy);
 
-  // After `busy`: who was in the way of which.
+  // After `busy`: returns the contender that was in the way, and of which lock.
   const Holder& holder() const { return blocked_->holder(); }
 
-  // While held.
+  // Returns what we hold. To be called only while all are held.
   const std::vector<Held>& held() const { return held_; }
 
-  // All of them, the last first.
+  // Releases all of them, the last first.
   bool release(Duration budget);
 
-  // After that, the path of one whose node had been deleted before; empty: none.
+  // After release(): the path of a lock whose node had been deleted before; empty: none.
   std::string deleted() const;
 
-  // They are gone already.
+  // Forgets the locks without a request: their nodes are gone, or go with the session.
   void forget();
 
  private:

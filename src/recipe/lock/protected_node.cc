@@ -56,12 +56,12 @@ void ProtectedNode::note_sending() {
   sent_ = BootClock::now();
 }
 
-// So that who begins something with it has time for more than to end it.
+// A proof must leave time to do more with the node than to end again.
 bool ProtectedNode::is_proved() const {
   return BootClock::now() < proved_ + zk::heartbeat_of(session_.timeout());
 }
 
-// Only the last question counts, whatever the one before it has proved.
+// Only the last request counts, whatever an earlier one has proved.
 void ProtectedNode::trace_proof() const {
   host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
 }
@@ -106,8 +106,8 @@ void ProtectedNode::make_parents(Deadline until) {
   for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
 }
 
-// The create's answer was lost. Only a list behind a barrier tells whether there is a node, and only its owner whether
-// it is worth anything: one of an earlier session dies with that.
+// The create's answer was lost. Only a list after a barrier shows whether there is a node. Only its owner shows whether
+// it is of use: a node of an earlier session dies with that session.
 NodeState ProtectedNode::find(Deadline until) {
   const Answer list = session_.settled_children(parent(), until);
   if (list.code == Code::expired) return NodeState::expired;
@@ -133,10 +133,10 @@ NodeState ProtectedNode::find(Deadline until) {
   return NodeState::missing;
 }
 
-// The server numbers the nodes in the order in which they are made. So whatever server shows ours, however late it is,
-// shows all that were made before it and are not gone, and nobody new ever comes before it: where a list with our node
-// in it has nobody before it, that stays so. And a server that has less than our create's answer does not take us.
-// Whether our session lives the list does not tell. That is for the last proof, which it leaves where it was.
+// The server numbers the nodes in the order in which they are made. So any server that shows our node, however late it
+// is, shows all nodes that were made before it and are not gone. No new node ever comes before it, so once a list shows
+// none before ours, that stays so. A server that does not have our create yet does not accept our session. The list
+// does not show that our session lives: that is up to the last proof, which the list does not renew.
 NodeState ProtectedNode::look_again(Deadline until) {
   while (is_proved()) {
     session_.ready(until);
@@ -151,8 +151,8 @@ NodeState ProtectedNode::look_again(Deadline until) {
   return confirm(until);
 }
 
-// The check is a transaction, so the list, which our server gives after it, lacks nothing that was committed before.
-// (A sync would give the list, but no quorum's word: a leader that has lost its quorum answers it too.)
+// The check is a transaction, and our server answers the list after it, so the list contains all that was committed
+// before. (A sync would give the list, but not a quorum's word: a leader that has lost its quorum answers it too.)
 NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
   for (;;) {
     session_.ready(until);
@@ -194,9 +194,9 @@ bool ProtectedNode::remove(Duration budget) {
   refusal_ = {};
   while (!removed && refusal_.code == Code::ok && left_until(until) > Duration::zero() &&
          session_.settle_connection(until)) {
-    // Interrupted on the way in: the create's answer may still come.
+    // We were interrupted while we created it: the answer may still come.
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
-    if (path_.empty()) break;  // never made, or unknown: then it goes with the session
+    if (path_.empty()) break;  // never created, or unknown: then it goes with the session
     const zk::Call sent = std::exchange(removing_, nullptr);
     const zk::Call removing = sent ? sent : session_.client().remove(path_);
     const bool first = !std::exchange(leaving_, true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ephemeral sequential node of ours, made under Curator's protection: its name carries a unique id, so that one
-// whose create was not answered is found again. It counts only while it belongs to the session that we have now. The
-// place of a contender in its line, and a slot.
+// An ephemeral sequential node of ours, created under Curator's protection. Its name has a unique id, so that we find
+// it even if the create was not answered. It counts only while it belongs to the present session. Contenders in a line
+// and slots are such nodes.
 #pragma once
 
 #include "zk/session.h"
@@ -14,81 +14,85 @@
 
 namespace zklock::recipe {
 
-// What is ours: as long as `node` is there and belongs to the session `owner`.
+// What we hold, as long as `node` is there and belongs to the session `owner`.
 struct Held {
   std::string path;  // of the lock, as the user named it
   std::string node;
   int64_t owner = 0;
   int64_t token = 0;       // the node's czxid: grows from one holder to the next
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
-  Deadline proved{};       // a moment since which a quorum has known of it; see ProtectedNode::proved()
-  Deadline sent{};         // when the question that proved it was sent: for the trace
-  // It was made between these two; nothing: long ago.
+  Deadline proved{};       // a moment since which a quorum has known of the node; see ProtectedNode::proved()
+  Deadline sent{};         // when the request that proved it was sent: for the trace
+  // The node was made between these two moments; not set: long ago.
   Deadline asked{};
   Deadline seen{};
-  zk::Watch watch = {};  // on the node's data, whose text as of then was looked at; nothing: none was set
+  zk::Watch watch = {};  // on the node's data, which was read when the watch was set; nullptr: none was set
 };
 
-// Random (version 4), 36 characters.
+// Returns a random UUID (version 4), 36 characters.
 std::string make_uuid();
 
-// How long somebody who waits for our end can be kept waiting for nodes to be deleted.
+// Returns how long the deletion of our nodes may take at most while a caller waits for us to end.
 Duration withdrawal_budget(const zk::Session& session);
 
 enum class NodeState {
-  there,    // its path and what follows that are known, its siblings are listed
-  missing,  // there is none (any more)
-  expired,  // nor is there a session
+  there,    // its path, its Stat and its siblings are known
+  missing,  // there is no node, or it is gone
+  expired,  // the session is over, and with it the node
 };
 
 class ProtectedNode {
  public:
-  // Below the last of `parents`, which are made in this order and in this mode when it is missing; those above them
-  // persistent. Without a mode it has to be there. `tried` is for messages: "cannot take /l".
+  // Makes no request. The node will be below the last of `parents`. If that is missing, make() creates the parents in
+  // this order and in this mode, and the nodes above them as persistent ones. Without a mode it must exist. `tried` is
+  // for messages: "cannot take /l".
   ProtectedNode(zk::Session& session, std::vector<std::string> parents, std::optional<zk::CreateMode> parent_mode,
                 std::string tried)
       : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
 
-  // Makes it, `stem` and the server's number its name, and lists its siblings in the same breath. `stem` carries an id
-  // that was never used before. Throws a Failure for what has no way round, 65 for a path that is part of a queue or of
-  // a line among it, and what the session throws.
+  // Creates the node, named `stem` and the server's number, and lists its siblings at once. `stem` must have an id that
+  // was never used before. Throws what the session throws, and a Failure for an answer that leaves no other way. The
+  // status is 65 if the path is part of a queue or of a line in it.
   NodeState make(const std::string& stem, const std::string& data, Deadline until);
 
-  // The list of siblings again, for who waits until those before it are gone. A quorum is asked only where its last
-  // word is older than one on which a holder relies between two heartbeats. It may be gone though it is `there`: then
-  // it is not among its siblings, or a watch on it fires.
+  // Lists the siblings again, for a contender that waits until those before it are gone. Asks a quorum only if the last
+  // proof is older than the interval of a holder's heartbeats. The node may be gone although the result is `there`:
+  // then it is not among its siblings, or a watch on it fires. Throws what make() throws.
   NodeState look_again(Deadline until);
 
-  // A quorum's word on it, and the list of siblings behind that. With `watch` on the list.
+  // Asks a quorum whether the node is there, then lists the siblings. `watch` is set on the list. Throws what make()
+  // throws.
   NodeState confirm(Deadline until, const zk::Watch& watch = nullptr);
 
-  // The server's counter sticks at its end and hands out ties: throws a Failure (70) for a number from there.
+  // Throws a Failure (70) if the server's counter is used up: it sticks at its end and hands out ties.
   void check_number() const;
 
-  // Deletes it and sees the answer, for `budget` at most; true when nothing of ours is left. What is left then, or may
-  // not be deleted, goes with the session. Throws nothing but what other sources of the loop throw. Harmless without a
-  // node.
+  // Deletes the node and waits for the answer, for `budget` at most. Returns true if no node of ours is left. May be
+  // called if there is no node. Throws only what other sources of the loop throw. A node that is left, or may not be
+  // deleted, goes with the session.
   bool remove(Duration budget);
-  // Sends the delete whose answer remove() sees: for several that are removed together.
+  // Sends the delete whose answer remove() waits for: for several nodes that are removed together.
   void start_removal();
-  // Throws a Failure (77) if remove() has failed because we may not; not if it was just not to be had in time.
+  // After remove(): throws a Failure (77) if it failed because we may not delete the node, but not if it was only too
+  // slow.
   void check_refusal(std::string_view tried) const;
-  // After it: somebody else had deleted it before, while the session lived.
+  // After remove(): true if another client had deleted the node before, while the session lived.
   bool was_deleted() const { return was_deleted_; }
 
-  // It went with its session.
+  // Forgets the node without a request: it is gone with its session.
   void forget();
 
   const std::string& path() const { return path_; }
   std::string name() const;
-  // While it is there, of the lock at `path`.
+  // To be called while the node is there, with the lock's path.
   Held held(const std::string& path) const;
-  // A moment at which a quorum has known of it, for the lease to count from: just before the create was sent, or the
-  // question whose answer showed that the node is there. A wait before that takes nothing off, see zk/session.h.
+  // The moment from which the lease counts, at which a quorum knew of the node. It is just before the create was sent,
+  // or the last request whose answer proved that the node is there. A wait before it costs the lease nothing, see
+  // zk/session.h.
   Deadline proved() const { return proved_; }
-  // Whether that moment is recent enough to begin something with the node.
+  // True if that moment is recent enough to begin something with the node.
   bool is_proved() const;
-  // The children of its parent, ours among them, and that one's Stat, as last seen.
+  // The children of the node's parent, ours among them, and the parent's Stat, as last listed.
   const zk::Answer& siblings() const { return siblings_; }
 
  private:
@@ -102,7 +106,7 @@ class ProtectedNode {
   std::vector<std::string> parents_;
   std::optional<zk::CreateMode> parent_mode_;
   std::string tried_;
-  std::string stem_;   // its path up to the number; empty: there was no attempt to make it
+  std::string stem_;   // its path up to the number; empty: no attempt was made to create it
   zk::Call entering_;  // the create whose answer may still come
   std::string path_;   // once known
   zk::Stat created_;
@@ -110,9 +114,9 @@ class ProtectedNode {
   Deadline seen_{};
   Deadline proved_{};
   Deadline sent_{};
-  zk::Answer refusal_;    // the server's word, if remove() was refused
-  zk::Call removing_;     // the delete that remove() did not send itself
-  bool leaving_ = false;  // a delete was sent; it may be done though its answer was lost
+  zk::Answer refusal_;    // the answer, if remove() was refused
+  zk::Call removing_;     // the delete that start_removal() sent
+  bool leaving_ = false;  // a delete was sent and may be done although its answer was lost
   bool was_deleted_ = false;
   zk::Answer siblings_;
 };

@@ -14,13 +14,13 @@ namespace {
 using zk::Answer;
 using zk::Code;
 
-// A connection under a session that lives.
+// Returns once there is a connection; opens a new session if the old one has expired.
 void be_ready(zk::Session& session, Deadline until) {
   session.ready(until);
   if (session.expired()) session.open(until);
 }
 
-// Of a request about a node.
+// The effect of a request about a node.
 enum class Effect { done, gone, unknown };
 
 Effect effect_of(const Answer& answer, const std::string& tried) {
@@ -30,7 +30,7 @@ Effect effect_of(const Answer& answer, const std::string& tried) {
   throw zk::failure_of(tried, answer);
 }
 
-// The write's answer was lost. Without the barrier, a server that we have moved to may not know of it yet.
+// The answer to the write was lost. Without the barrier, a server that we have moved to may not know of the write yet.
 Effect look_for_request(zk::Session& session, const std::string& node, Deadline until) {
   be_ready(session, until);
   const zk::Call barrier = session.client().barrier();
@@ -44,8 +44,8 @@ Effect look_for_request(zk::Session& session, const std::string& node, Deadline 
 
 struct WatchedHolder {
   std::string node;
-  zk::Watch watch;   // nothing: to be set
-  zk::Call setting;  // under way
+  zk::Watch watch;   // nullptr: to be set
+  zk::Call setting;  // the request that sets it, if under way
   bool gone = false;
 };
 
@@ -105,7 +105,7 @@ Nodes take_away(zk::Session& session, const Nodes& nodes, Deadline until) {
   Nodes taken;
   for (const std::string& node : nodes) {
     Effect effect = Effect::unknown;
-    bool perhaps = false;  // an earlier try may have done it
+    bool perhaps = false;  // an earlier attempt may have deleted it
     while (effect == Effect::unknown) {
       be_ready(session, until);
       const Answer answer = session.await(session.client().remove(node), until);

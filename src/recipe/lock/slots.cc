@@ -20,7 +20,7 @@ std::string uuid_in(const std::string& name) {
   return name.starts_with(kBeforeUuid) ? name.substr(kBeforeUuid.size(), kUuidLength) : std::string();
 }
 
-// How many stand before `mine`; nothing if it is not among them.
+// Returns how many stand before `mine`; nothing if it is not in the line.
 std::optional<size_t> count_before(const std::vector<Contender>& line, const std::string& mine) {
   const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
   if (me == line.end()) return std::nullopt;
@@ -39,8 +39,8 @@ Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObse
            slots.tried_),
       slots_(slots) {}
 
-// Those before us may take a slot each. A zklock that has one already and is about to leave the gate is told by its id,
-// which both its nodes carry, and counts once.
+// Each contender before us may take a slot. One that has its slot already and is about to leave the gate counts once:
+// both its nodes have the same id.
 bool Slots::Gate::may_wait(const WaitPolicy& policy) {
   if (policy.in_line) return true;
   ignore_leftovers(policy.until);
@@ -76,13 +76,14 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
 Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
   try {
     check_site_by_name(session_, path_, tried_, policy.until);
-    // Before we make anything: a mistake shall not disturb those who use it as a lock of one.
+    // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
+    // slots.
     check_path(policy.until);
     Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
     if (outcome == Outcome::held) outcome = open_gate(policy);
-    // The gate may have taken its time.
+    // The wait for the gate may have made the proof old.
     const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
     if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(policy.until));
     if (outcome != Outcome::held) withdraw();
@@ -99,7 +100,8 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
     state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, policy.until);
   }
   if (state == NodeState::there) {
-    // Again: who makes his node before he looks around cannot be missed by another who does the same.
+    // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
+    // node.
     check_path(policy.until);
     slot_.check_number();
     check_count(policy.until);
@@ -115,7 +117,7 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   return outcome_of(state);
 }
 
-// Nothing: others have all slots.
+// Returns nothing if others have all slots.
 std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
   for (;;) {
     const auto before = count_before(line(), slot_.name());
@@ -143,13 +145,13 @@ void Slots::check_path(Deadline until) {
   check_no_foreign(session_, path_, list.names, harmless_, tried_, until);
 }
 
-// Usually a slot is given back before, and that costs nothing. Those before us do not become more.
+// Usually a slot is released before, so the reads are saved. The slots before ours do not become more.
 Deadline Slots::time_to_look_at_each(const WaitPolicy& policy) const {
   if (!policy.in_line) return BootClock::now();
   return deadline_in(std::min(zk::heartbeat_of(session_.timeout()), left_until(policy.until) / 2));
 }
 
-// Without the leftovers that are known.
+// Returns the slots as last listed, without the leftovers that are known.
 std::vector<Contender> Slots::line() const {
   std::vector<Contender> slots = slots_of(slot_.siblings().names);
   std::erase_if(slots, [this](const Contender& slot) { return leftovers_.contains(slot.name); });
@@ -167,7 +169,7 @@ std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names
   return names;
 }
 
-// The latest one that says how many there are stands for all before it: its owner has looked too.
+// The latest slot that contains a count stands for all before it, because its owner has checked too.
 void Slots::check_count(Deadline until) {
   const std::vector<Contender> slots = slots_of(slot_.siblings().names);
   for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
@@ -183,7 +185,7 @@ void Slots::check_count(Deadline until) {
   }
 }
 
-// Until the answer is seen nobody else comes through.
+// No other contender comes through the gate until the answer is here.
 Slots::Outcome Slots::open_gate(const WaitPolicy& policy) {
   while (!gate_.release(zk::beat_of(session_.timeout()))) {
     gate_.node().check_refusal(fmt::format("cannot leave the gate of {}", path_));
@@ -209,7 +211,7 @@ bool Slots::release(Duration budget) {
   return gate_.release(left_until(until)) && free;
 }
 
-// Without an answer the session's end takes the nodes anyway.
+// If there is no answer, the nodes go with the session.
 void Slots::withdraw() {
   slot_.remove(withdrawal_budget(session_));
   slot_.forget();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that N may hold at a time, in the layout of Curator's InterProcessSemaphoreV2: go through a gate, an exclusive
-// lock on <path>/locks; make a node for a slot, <path>/leases/_c_<uuid>-lease-N; wait until fewer than N such nodes
-// stand before it; open the gate for the next one. Only who is in the gate watches the slots, so whoever lets go wakes
-// one waiter. (Curator calls the node a lease. Here it is a slot: the lease is our proof that we have one.)
+// A lock that N contenders may hold at a time, in the layout of Curator's InterProcessSemaphoreV2. A contender goes
+// through a gate, an exclusive lock on <path>/locks. In it, it makes a node for a slot,
+// <path>/leases/_c_<uuid>-lease-N, and waits until fewer than N such nodes stand before it. Then it opens the gate for
+// the next one. Only the contender in the gate watches the slots, so a release wakes one waiter. (Curator calls the
+// node a lease. Here it is a slot, because the lease is our proof that we have one.)
 #pragma once
 
 #include "recipe/lock/lock.h"
@@ -16,12 +17,12 @@
 
 namespace zklock::recipe {
 
-// How many slots the text on one of them says there are; 0: it does not say.
+// Returns how many slots there are according to the data of one of them; 0: the data does not contain that.
 using SlotsIn = std::function<int64_t(const std::string& data)>;
 
 class Slots : public Lockable {
  public:
-  // `data` is put on our node in the gate and on our slot; `slots_in` finds `count` in it.
+  // `data` is put on our node in the gate and on our slot. `slots_in` finds `count` in it.
   Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slots_in, std::string data,
         WaitObserver& observer);
 
@@ -67,10 +68,10 @@ class Slots : public Lockable {
   Gate gate_;
   ProtectedNode slot_;
   Holder holder_;
-  Deadline look_at_each_ = kNever;   // slot, once; whether it is a leftover
-  std::set<std::string> harmless_;   // children of the path that have only the name of a foreign program's node
-  std::set<std::string> looked_at_;  // slots
-  std::set<std::string> leftovers_;  // those of them that are leftovers
+  Deadline look_at_each_ = kNever;   // when each slot is read once, to find leftovers
+  std::set<std::string> harmless_;   // persistent children of the path with the name of a foreign node
+  std::set<std::string> looked_at_;  // names of the slots that were read for that
+  std::set<std::string> leftovers_;  // the leftovers among them
 };
 
 }  // namespace zklock::recipe

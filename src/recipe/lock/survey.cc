@@ -20,11 +20,11 @@ using zk::Code;
 using Participants = std::vector<Participant>;
 using Paths = std::vector<std::string>;
 
-constexpr size_t kNodesAtOnce = 500;            // of a tree
-constexpr int32_t kLongestSuccess = 64 * 1024;  // what zklock writes is shorter
+constexpr size_t kNodesAtOnce = 500;            // in a tree
+constexpr int32_t kLongestSuccess = 64 * 1024;  // zklock writes less
 constexpr int32_t kLongestNote = kLongestSuccess;
 
-// What the names below a path say: who stands there, and where to look next.
+// What the names below a path show: its contenders, and where to look next.
 struct Listing {
   std::string path;
   PathUse use = PathUse::lock;
@@ -33,11 +33,11 @@ struct Listing {
   Participants slots;    // in the order of their numbers
   Participants line;     // of a lock, or of the gate to slots: first come first
   Participants foreign;  // what may be a foreign program's, by its name
-  Paths below;           // where other locks may be; nothing of a queue, nor /zookeeper
+  Paths below;           // where other locks may be; nothing of a queue, and not /zookeeper
   std::vector<Bystander> bystanders = {};
 };
 
-// Members' names look like contenders' of a lock.
+// Names of group members may look like those of a lock's contenders.
 Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
   Listing listing{path, use, answer, {}, {}, {}, {}, {}};
   if (use == PathUse::queue) return listing;
@@ -65,7 +65,7 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   listing.slots_answer = slots;
   listing.slots = participants_of(slots_path, slots_of(slots.names));
   Participants line = participants_of(gate_path, line_of(gate.names));
-  // A path that was used for slots may be a lock of one now.
+  // A path that was used for slots may be a lock without slots now.
   const bool unused = slots.code == Code::ok && slots.names.empty() && listing.line.empty();
   if (listing.slots.empty() && line.empty() && !unused) return;
   listing.use = PathUse::slots;
@@ -99,14 +99,14 @@ std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline unt
   return listings;
 }
 
-// A path that does not exist is fine.
+// A path that does not exist is no error.
 void check_listed(const Listing& listing) {
   const Code code = listing.answer.code;
   if (code == Code::ok || code == Code::no_node) return;
   throw zk::failure_of(fmt::format("cannot list {}", listing.path), listing.answer);
 }
 
-// There may be slots that we may not see.
+// Slots that we may not list may be held.
 void check_slots_listed(const Listing& listing) {
   if (listing.slots_answer.code != Code::no_auth) return;
   throw zk::failure_of(fmt::format("cannot list {}", zk::child_of(listing.path, "leases")), listing.slots_answer);
@@ -132,7 +132,7 @@ bool is_gone(const Participant& participant) {
   return participant.stat.created == 0;
 }
 
-// Takes those that stay out of `line`, which are called like contenders.
+// Moves the leftovers from `line` to the bystanders.
 void take_leftovers(Listing& listing, Participants& line) {
   const auto is_left = [](const Participant& one) { return !is_gone(one) && is_leftover(one.contender, one.stat); };
   for (const Participant& participant : line) {
@@ -143,7 +143,7 @@ void take_leftovers(Listing& listing, Participants& line) {
   std::erase_if(line, is_left);
 }
 
-// What has only the name of a contender may have much data.
+// A leftover may be another program's node with much data.
 void read_leftovers(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> leftovers;
   for (Listing& listing : listings) {
@@ -156,7 +156,7 @@ void read_leftovers(zk::Session& session, std::vector<Listing>& listings, Deadli
   for (size_t i = 0; i < leftovers.size(); ++i) leftovers[i]->data = contents[i].data;
 }
 
-// Their data is not read.
+// The data of foreign nodes is not read.
 void take_foreign(Listing& listing) {
   for (const Participant& participant : listing.foreign) {
     if (is_ephemeral(participant.stat)) listing.bystanders.push_back({Bystander::Kind::foreign, participant});
@@ -164,7 +164,7 @@ void take_foreign(Listing& listing) {
   listing.foreign.clear();
 }
 
-// The Stat first: of a node that only looks like a contender the data may be large.
+// The Stat comes first, because a node that only looks like a contender may have much data.
 void read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> all = all_in(listings);
   const std::vector<Answer> stats = stat_all(session, nodes_of(all), until);
@@ -192,7 +192,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   Paths marks;
   for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
   const std::vector<Answer> successes = stat_all(session, marks, until);
-  // Then the answers were none, and nothing of it is known.
+  // If the session has expired, the answers are empty.
   if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
@@ -221,7 +221,7 @@ void go_below(const std::vector<Listing>& listings, Paths& ahead) {
   for (const Listing& listing : listings) ahead.insert(ahead.end(), listing.below.begin(), listing.below.end());
 }
 
-// Into `locks`, those next to which a node may tell of a last success.
+// Adds to `locks` the paths that have a node beside them that may record a last success.
 void note_successes(const std::vector<Listing>& listings, std::set<std::string>& locks) {
   for (const Listing& listing : listings) {
     const int32_t length = listing.answer.stat.data_length;
@@ -232,7 +232,7 @@ void note_successes(const std::vector<Listing>& listings, std::set<std::string>&
   }
 }
 
-// Of `paths`, which seemed free, those that are locks and tell of a last success.
+// Returns those of `paths`, which seemed free, that are locks, each with the success recorded beside it.
 std::vector<Survey> survey_free(zk::Session& session, const Paths& paths, Deadline until) {
   std::vector<Listing> listings = list(session, paths, until);
   std::erase_if(listings, [](const Listing& listing) {
@@ -252,7 +252,7 @@ bool is_nothing(const Survey& survey) {
          survey.success.empty();
 }
 
-// From the back, so that few are ahead at a time.
+// Takes them from the back, so that few are ahead at a time.
 Paths take_some(Paths& ahead) {
   const auto taken = ahead.end() - static_cast<ptrdiff_t>(std::min(ahead.size(), kNodesAtOnce));
   Paths some(taken, ahead.end());
@@ -260,8 +260,8 @@ Paths take_some(Paths& ahead) {
   return some;
 }
 
-// The first listings. After a sync, or the server that we are on may not know yet of a lock that was taken or given
-// back through another one.
+// Makes the first listings, after a sync: our server may not know yet of a lock that was taken or released on another
+// one.
 std::vector<Listing> list_anew(zk::Session& session, const Paths& paths, Deadline until) {
   session.ask([](zk::Client& client) { return client.sync("/"); }, until);
   std::vector<Listing> listings = list(session, paths, until);
@@ -340,7 +340,7 @@ std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, Deadl
 std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadline until) {
   std::vector<Listing> listings = list_anew(session, roots, until);
   std::vector<Survey> found;
-  // Theirs are not in their trees.
+  // Successes of the roots lie beside them, not in their trees.
   std::set<std::string> succeeded(roots.begin(), roots.end());
   succeeded.erase("/");
   for (Paths ahead;;) {
@@ -348,7 +348,7 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadl
     go_below({others, listings.end()}, ahead);
     listings.erase(others, listings.end());
     std::ranges::move(survey_of(session, listings, until), std::back_inserter(found));
-    // Of a lock only now: what looked like a contender may have turned out to be none.
+    // We look below locks only now, because what looked like a contender may have turned out to be a leftover.
     go_below(listings, ahead);
     if (ahead.empty()) break;
     listings = list(session, take_some(ahead), until);

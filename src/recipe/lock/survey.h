@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stands at a lock, for people to look at. Reads only: nothing is made, written or watched. Nodes come and go
-// meanwhile; one that is gone when its turn to be read comes is left out.
+// Lists which contenders stand at a lock, for people to read. It reads only: it makes, writes and watches nothing.
+// Nodes come and go meanwhile; one that is gone before it is read is left out.
 #pragma once
 
 #include "recipe/line.h"
@@ -17,18 +17,18 @@ namespace zklock::recipe {
 struct Participant {
   Contender contender;
   std::string node;      // its path
-  std::string data;      // empty where it may not be read
-  zk::Stat stat;         // all 0 while the node is not read
-  bool holding = false;  // else it waits
-  int64_t gate_ms = 0;   // of one that waits with a slot's node: when it came to the gate
+  std::string data;      // empty if it may not be read
+  zk::Stat stat;         // all 0 while the node has not been read
+  bool holding = false;  // false: it waits
+  int64_t gate_ms = 0;   // for a contender that waits with a slot's node: when it came to the gate
 
-  // When it came, by the server's clock, ms since 1970: a holder got the lock then or later.
+  // Returns when it came, by the server's clock, ms since 1970. A holder got the lock then or later.
   int64_t came_ms() const { return gate_ms == 0 ? stat.created_ms : gate_ms; }
 };
 
 enum class BystanderKind {
-  leftover,  // called like a contender, but in no session: nobody waits for it
-  foreign,   // a node of a program that would not wait for zklock, which exits 65 here
+  leftover,  // it has a contender's name, but is in no session: no contender waits for it
+  foreign,   // a node of a program that would not wait for zklock, which exits with 65 here
 };
 
 // A child of a lock that neither holds it nor waits for it.
@@ -41,39 +41,41 @@ struct Bystander {
 struct Survey {
   std::string path;
   PathUse use = PathUse::lock;
-  std::vector<Participant> participants;  // first come first; of slots who has one, then who waits at the gate
-  int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: nobody keeps it
-  bool absent = false;                    // the path
-  std::string success{};                  // survey_trees: of a free lock, what stands on the node that tells of that
+  std::vector<Participant> participants;  // first come first; for slots: the holders, then those that wait at the gate
+  int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: not recorded
+  bool absent = false;                    // there is no node at `path`
+  std::string success{};                  // survey_trees(), free lock: the data of the last success's node
 
   std::vector<Bystander> bystanders{};
 
   std::vector<Participant> holders() const;
   std::vector<Participant> leftovers() const;
-  // The first node of a foreign program; nothing: none is there.
+  // Returns the first node of a foreign program; nullptr if there is none.
   const Participant* foreign() const;
 };
 
-// Throws a Failure (65) that says what was `tried` if it is not.
+// Throws a Failure (65) that says what was `tried` if the path is not a lock.
 void check_is_lock(const Survey& survey, std::string_view tried);
 
-// Returns the contenders below `folder`, of which nothing else is known yet. Pure.
+// Returns the contenders below `folder`, about which only the name is known yet. Pure.
 std::vector<Participant> participants_of(const std::string& folder, const std::vector<Contender>& line);
 
-// The line for a lock, with those that hold it marked. Pure.
+// Returns the line for a lock with the holders marked. Pure.
 std::vector<Participant> line_up(std::vector<Participant> line);
 
-// Whoever has a node for a slot holds it, except for the one who stands first at the gate: he goes on through it when
-// his is granted. He is listed with that, not twice. Both are in the order of their numbers. Pure.
+// Returns the line for slots, first the slots, then the gate, both in the order of their numbers. A contender with a
+// slot's node holds it, unless it is also the first at the gate: until its slot is granted, it waits there. It is then
+// listed once, with its slot. Pure.
 std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::vector<Participant> gate);
 
-// What is at each of `paths`, in that order; where nothing is, a lock that nobody holds. Throws a Failure (77) for a
-// path whose children or slots we may not list, and what the session throws.
+// Returns what is at each of `paths`, in that order; for a path without a node, a free lock. Throws a Failure (77) for
+// a path whose children or slots we may not list, 69 if the session expires, and what the session throws.
 std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, Deadline until);
 
-// The locks at and below `roots`, in the order of their paths: nodes with participants, slots, and where a node next to
-// it seems to tell of a last success: whoever put `success` there. What we may not list is left out, except for the
-// roots; so is what belongs to a queue, and /zookeeper.
+// Returns the locks at and below `roots`, in the order of their paths. These are nodes with participants or leftovers,
+// slots, and free locks beside which a node seems to record a last success. Any program may have written `success`
+// there. Paths below the roots that we may not list are left out, and so are nodes of queues, and /zookeeper. Throws
+// what survey_paths() throws.
 std::vector<Survey> survey_trees(zk::Session& session, const std::vector<std::string>& roots, Deadline until);
 
 }  // namespace zklock::recipe

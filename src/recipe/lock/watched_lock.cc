@@ -15,12 +15,12 @@ using zk::Answer;
 using zk::Code;
 using Participants = std::vector<Participant>;
 
-// A WriteLock's name may come again, once its parent was deleted and made anew.
+// The name of a WriteLock's node may come again after its parent was deleted and made again.
 bool is_same(const Participant& a, const Participant& b) {
   return a.node == b.node && a.stat.created == b.stat.created;
 }
 
-// A slot's owner stood in the gate before, with another node: the first one of its session that is gone from there.
+// A slot's owner stood in the gate before, with another node: the first of its session that is gone from there.
 bool is_slot_of(const Participant& slot, const Standing& before) {
   return before.who.stat.ephemeral_owner != 0 && before.who.stat.ephemeral_owner == slot.stat.ephemeral_owner &&
          before.who.stat.created < slot.stat.created && zk::parent_of(before.who.node) != zk::parent_of(slot.node) &&
@@ -31,7 +31,7 @@ std::optional<Duration> span_between(std::optional<Deadline> from, std::optional
   return from && to ? std::optional(*to - *from) : std::nullopt;
 }
 
-// For each of `now`, by its place, what stood for it before; nothing for who has come.
+// Returns for each of `now`, by its index, its entry in `before`; nullptr if it has just come.
 std::vector<const Standing*> pair_up(const std::vector<Standing>& before, const Participants& now) {
   std::map<std::string, const Standing*> gone;
   for (const Standing& standing : before) gone[standing.who.node] = &standing;
@@ -81,7 +81,7 @@ std::vector<LockChange> advance(std::vector<Standing>& standings, const Particip
   return changes;
 }
 
-// A path that is used for slots has these two below it, and so may any other.
+// A path for slots has these two folders, and so may any other path.
 bool WatchedLock::has_folders() const {
   return std::ranges::any_of(node_.found().names,
                              [](const std::string& name) { return name == "leases" || name == "locks"; });
@@ -102,7 +102,7 @@ bool WatchedLock::look(Deadline until) {
   Line gate;
   bool passed = false;
   if (has_folders()) {
-    // The gate first: who goes through it meanwhile is in one of the two lists at least.
+    // The gate is listed first, so a contender that goes through it meanwhile is in at least one of the two lists.
     if (!look_at(gate_, until) || !look_at(slots_, until)) return false;
     passed = gate_.is_stale();
     gate = line_at(path_ + "/locks", gate_);
@@ -111,7 +111,7 @@ bool WatchedLock::look(Deadline until) {
   if (!read({&line, &slots, &gate}, until)) return false;
   leave_out_undecided(slots, gate, passed);
   for (Line* unmatched : {&slots, &gate}) {
-    // Whose it was is not known, so which of the other list belongs to it is neither.
+    // Its owner is not known, so its counterpart in the other list is not known either.
     std::erase_if(unmatched->who, [](const Participant& participant) { return participant.stat.created == 0; });
   }
   const bool for_slots = !slots.who.empty() || !gate.who.empty();
@@ -143,7 +143,7 @@ WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedN
   return line;
 }
 
-// Of one that may not be read there is its Stat.
+// For a node that may not be read, the Stat is still available.
 bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
   std::vector<Participant*> fresh;
   std::vector<std::string> nodes;
@@ -171,9 +171,9 @@ bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
   return true;
 }
 
-// Who of those with a slot may still be in the gate: the next look tells, for which they are as good as not read.
-// Whose slot is younger than the list of the gate came into the gate behind that list. And where the first one of the
-// gate was gone before he was read, the youngest slot is his, if he had one.
+// Leaves out the slots whose owners may still be in the gate. They count as not read, so the next look decides. The
+// owner of a slot that is younger than the list of the gate may have come into the gate after that list. And if the
+// first contender in the gate was gone before it was read, the youngest slot may be its own.
 void WatchedLock::leave_out_undecided(Line& slots, Line& gate, bool passed) {
   const auto is_fresh = [&](const Participant& slot) { return slots.fresh.contains(slot.node); };
   const auto younger = std::stable_partition(slots.who.begin(), slots.who.end(), [&](const Participant& slot) {
@@ -192,7 +192,7 @@ void WatchedLock::leave_out_undecided(Line& slots, Line& gate, bool passed) {
   }
 }
 
-// Who stood in the gate at the last look, and is gone from there, waits still, as far as anybody knows.
+// As far as we know, a contender that was in the gate at the last look and is gone from there still waits.
 void WatchedLock::keep_waiting(const Participant& slot, Line& gate) const {
   const auto stood = std::ranges::find_if(participants_, [&](const Participant& one) {
     return !one.holding && one.stat.ephemeral_owner == slot.stat.ephemeral_owner;

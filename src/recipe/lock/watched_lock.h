@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock, or slots, looked at and watched in one, for who wants to be told of each hand-over. Reads only. It costs the
-// servers a watch on the list of each folder in which contenders stand, one or of slots three; each change one list,
-// and one read for each contender that was not seen before.
+// Reads a lock, or slots, and watches it, to report each hand-over. It reads only. It costs the servers one watch on
+// the list of each folder in which contenders stand: one for a lock, three for slots. Each change costs one list, and
+// one read for each new contender.
 #pragma once
 
 #include "recipe/lock/survey.h"
@@ -17,28 +17,28 @@
 namespace zklock::recipe {
 
 enum class LockEvent {
-  released,  // it held, and is gone
+  released,  // it held the lock, and is gone
   left,      // it waited, and is gone: it gave up, or held for less than a look takes
   acquired,
-  waiting,  // it has come, or has its place no more and waits anew
+  waiting,  // it has come, or it no longer holds and waits again
 };
 
 struct LockChange {
   LockEvent event;
-  Participant who;                      // as it is now, or was when it was seen last
+  Participant who;                      // as it is now, or as it was last seen
   size_t position = 0;                  // 1 is the first; 0: it is gone
-  std::optional<Duration> lasted = {};  // what is over: how long it waited, or held; nothing where that is not known
+  std::optional<Duration> lasted = {};  // how long it waited or held until now; nothing: not known
 };
 
-// A contender as somebody who follows the lock has seen it.
+// A contender as it was last seen.
 struct Standing {
   Participant who;
-  std::optional<Deadline> since = {};  // it holds, or waits; nothing: since before it was followed
+  std::optional<Deadline> since = {};  // when it began to hold or wait; nothing: before we began to follow
 };
 
-// From those that stood there to those of `now`, first come first, as seen at `moment` (nothing: for the first time):
-// who is gone, and then who holds or waits that did not before, both in the order of their line. Who is in the gate of
-// slots is the same as who gets one. `standings` is brought up to date. Pure.
+// Compares `standings` with `now`, the line as seen at `moment` (nothing: for the first time), and updates `standings`.
+// Returns the contenders that are gone, then those that hold or wait now and did not before, both in the order of their
+// line. A contender in the gate of slots is the same as the one that gets a slot. Pure.
 std::vector<LockChange> advance(std::vector<Standing>& standings, const std::vector<Participant>& now,
                                 std::optional<Deadline> moment);
 
@@ -53,17 +53,19 @@ class WatchedLock {
         gate_(session, path + "/locks", Aspect::children, tried),
         slots_(session, path + "/leases", Aspect::children, tried) {}
 
-  // Lists what is stale. From when it returns on no change is missed, but for what begins and ends within the round
-  // trips of the next look. False when the session has expired: participants() is then as before; open another one and
-  // look again. Throws what the session throws, and a Failure for what may not be listed (77) or is no lock (65).
+  // Lists what is stale. No change after its return is missed, except for what begins and ends within the round trips
+  // of the next look. Returns false if the session has expired: participants() is then as before. Open another session
+  // and look again. Throws what the session throws, and a Failure if a node may not be listed (77) or is not a lock
+  // (65).
   bool look(Deadline until);
-  // After look(): there may be a change, or the session is over.
+  // After look(): true if there may be a change, or the session is over.
   bool is_stale() const;
 
   const std::string& path() const { return path_; }
-  // First come first, as in a Survey, each with its data as of when it was seen first. Of one that was gone before it
-  // could be read nothing but its node is known; at slots it is left out. Who has a slot and may not have left the gate
-  // is there with the next look; until then he waits, if he was seen in the gate before.
+  // Returns the contenders, first come first, as in a Survey, with the data that they had when first seen. If a
+  // contender was gone before it could be read, only its node is known; for slots it is left out. A contender that has
+  // a slot but may not have left the gate is listed at the next look. Until then it is listed as waiting if it was seen
+  // in the gate before.
   const std::vector<Participant>& participants() const { return participants_; }
 
  private:
@@ -85,10 +87,10 @@ class WatchedLock {
   std::string path_;
   std::string tried_;
   WatchedNode node_;
-  WatchedNode gate_;  // this one and the next only where has_folders()
+  WatchedNode gate_;  // this one and the next only if has_folders()
   WatchedNode slots_;
-  int64_t looked_in_ = 0;  // the session of the last whole look
-  // Those that were read and were there in the last look, by their folder and node; also what is no contender.
+  int64_t looked_in_ = 0;  // the session of the last complete look
+  // The nodes that were read and were there in the last look, by their folder and path; leftovers too.
   std::map<std::pair<int64_t, std::string>, Participant> known_;
   std::vector<Participant> participants_;
 };

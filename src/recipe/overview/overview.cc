@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree: which nodes there are, and what their children's names say.
+// The tree: which nodes there are, and what their children's names show.
 #include "recipe/overview/overview.h"
 
 #include "base/text.h"
@@ -20,18 +20,18 @@ int64_t now_ms() {
   return static_cast<int64_t>(std::time(nullptr)) * 1000;
 }
 
-// All below it begin with that.
+// Returns what the paths of all nodes below `path` begin with.
 std::string prefix_of(const std::string& path) {
   return path == "/" ? path : path + "/";
 }
 
-// "a" of "/x/a/b" below "/x/".
+// Returns "a" for "/x/a/b" below "/x/".
 std::string child_in(std::string_view path, std::string_view prefix) {
   path.remove_prefix(prefix.size());
   return std::string(path.substr(0, path.find('/')));
 }
 
-// The one that came last, as far as names tell.
+// Returns the name of the member that came last, as far as the names show it.
 std::string newest_of(const Names& names) {
   const auto number = [](const std::string& name) {
     const size_t dash = name.rfind('-');
@@ -61,7 +61,7 @@ bool Overview::look(Deadline until) {
   return true;
 }
 
-// Watches do not outlive their session.
+// Watches end with their session.
 void Overview::begin() {
   figures_.behind = false;
   if (session_id_ == session_.id()) return;
@@ -75,7 +75,7 @@ void Overview::begin() {
 
 // --- lists
 
-// False when there is nothing left to list, or nothing to do it with.
+// Returns false if there is nothing left to list, or no questions are left.
 bool Overview::list_some(Deadline until) {
   const std::map<std::string, zk::Watch> watches = take_stale();
   if (watches.empty()) return false;
@@ -88,15 +88,15 @@ bool Overview::list_some(Deadline until) {
   return true;
 }
 
-// Each once in a look, and from where the look before came to an end, so that what changes all the time does not keep
-// us from the rest.
+// A look lists each node once and begins where the last look stopped. So nodes that change all the time do not keep it
+// from the others.
 std::map<std::string, zk::Watch> Overview::take_stale() {
   std::map<std::string, zk::Watch> watches;
   const auto take = [&](Nodes::iterator begin, Nodes::iterator end) {
     for (auto at = begin; at != end; ++at) {
       auto& [path, node] = *at;
       if (!node.is_stale() || listed_.contains(path)) continue;
-      // A list, and the data of what may be a queue or a group.
+      // A list costs a question, and so does the data of a node that may be a queue or a group.
       if (left_ < kKeptForQueues + 2) {
         figures_.behind = true;
         return;
@@ -116,7 +116,7 @@ std::map<std::string, zk::Watch> Overview::take_stale() {
 
 void Overview::take_in(const std::string& path, const Answer& list, PathUse use) {
   const auto found = nodes_.find(path);
-  if (found == nodes_.end()) return;  // what it lay in is gone
+  if (found == nodes_.end()) return;  // a node above it is gone
   Node& node = found->second;
   if (path == root_) figures_.exists = list.code != Code::no_node;
   const bool answered = list.code == Code::ok || list.code == Code::no_node;
@@ -124,7 +124,7 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
   if (list.code == Code::no_node) {
     erase_below(path);
     if (path != root_) nodes_.erase(found);
-    // No watch was left. The root is asked for at each look.
+    // The request has left no watch. The root is listed in each look.
     if (path == root_) node = Node();
     return;
   }
@@ -150,7 +150,7 @@ void Overview::take_in_line(const std::string& path, Node& node, const Names& na
   std::erase_if(node.line, [&](const Contender& contender) { return node.strangers.contains(contender.name); });
   const std::string holder = node.line.empty() ? "" : zk::child_of(path, node.line.front().name);
   if (holder == node.holder) return;
-  // At the first look we do not know since when.
+  // At the first list, we do not know since when.
   node.took_over_ms = node.listed ? now_ms() : 0;
   node.holder = holder;
 }
@@ -164,7 +164,7 @@ void Overview::take_in_members(Node& node, const Names& names, bool first) {
   node.newest = newest;
 }
 
-// Of the nodes directly below `path`: those of other names go, those of these names come.
+// Adjusts the nodes directly below `path`: those with other names go, those with these names come.
 void Overview::keep_below(const std::string& path, const std::set<std::string>& names) {
   const std::string prefix = prefix_of(path);
   for (auto at = nodes_.lower_bound(prefix); at != nodes_.end() && at->first.starts_with(prefix);) {
@@ -188,7 +188,7 @@ bool Overview::is_in_slots(const std::string& path) const {
   return path != root_ && zk::name_of(path) == kSlots;
 }
 
-// Of a semaphore. A folder that is merely called so has no line in it.
+// True for a part of a semaphore. A folder that merely has such a name has no line in it.
 bool Overview::is_part(const std::string& path, const Node& node) const {
   const std::string name = zk::name_of(path);
   return path != root_ && (name == kSlots || name == kGate) && !node.line.empty();

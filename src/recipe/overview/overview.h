@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All locks, queues and groups in a tree, for people to look at again and again. Reads only.
+// Surveys all locks, queues and groups in a tree, again and again, for people to read. It reads only.
 //
-// What it costs is bounded, whatever the tree and whatever happens in it: a look asks at most kRequestsPerLook
-// questions, and what is left then is seen in the next one; nodes beyond kMostNodes are not seen at all. Lists of
-// children are watched, one watch a node, and asked for again only when they have changed. Of a lock's line two or
-// three contenders are read, each once. Only queues are asked at each look.
+// Its cost is bounded, whatever the tree is and whatever happens in it. A look asks at most kRequestsPerLook questions,
+// and what queues cost more than in their last look. The rest is asked in the next look. Nodes beyond kMostNodes are
+// not seen at all. The list of each node's children is watched, with one watch per node, and asked for again only when
+// it has changed. In a lock's line, two or three contenders are read, each once. Only queues are asked in each look.
 #pragma once
 
 #include "recipe/line.h"
@@ -24,58 +24,58 @@ namespace zklock::recipe {
 inline constexpr size_t kRequestsPerLook = 1000;
 inline constexpr size_t kMostNodes = 10'000;
 
-// Times are ms since 1970 by the server's clock, unless they say otherwise; 0: not known.
+// Times are ms since 1970 by the server's clock, unless the comment says otherwise; 0: not known.
 struct LockFigures {
   std::string path;
   bool slots = false;
   size_t holders = 0;
   size_t waiters = 0;
-  std::string holder;     // what stands on the node of the first of them; empty: nobody, or not known
-  int64_t held_ms = 0;    // since when: its place in line, or, by our clock, when we saw it take over
-  int64_t waited_ms = 0;  // since when the first of those who wait does
+  std::string holder;     // the data on the first holder's node; empty: no holder, or not known
+  int64_t held_ms = 0;    // when the first holder got its place in line, or, by our clock, when we saw it take over
+  int64_t waited_ms = 0;  // when the first waiter came
 };
 
 struct GroupFigures {
   std::string path;
   size_t members = 0;
-  int64_t changed_ms = 0;  // when the last one came, or, by our clock, when we saw that one came or went
+  int64_t changed_ms = 0;  // when the last one came, or, by our clock, when we saw one come or go
 };
 
 struct OverviewFigures {
-  std::vector<LockFigures> locks;  // in the order of their paths; each has a contender at least
+  std::vector<LockFigures> locks;  // in the order of their paths; each has at least one contender
   std::vector<QueueFigures> queues;
   std::vector<GroupFigures> groups;
-  bool behind = false;     // some of it waits for the next look
+  bool behind = false;     // a part of it is left for the next look
   bool too_large = false;  // there are nodes that it does not see
-  bool exists = false;     // the root
-  zk::Answer refusal;      // not ok: why the root cannot be listed
+  bool exists = false;     // whether the root exists
+  zk::Answer refusal;      // if not ok: why the root cannot be listed
 };
 
 class Overview {
  public:
   Overview(zk::Session& session, std::string root) : session_(session), root_(std::move(root)) {}
 
-  // False when the session has expired: the figures are as before; open another one and look again. Throws what the
-  // session throws.
+  // Updates the figures. Returns false if the session has expired: the figures are then as before. Open another session
+  // and look again. Throws what the session throws.
   bool look(Deadline until);
 
-  // As of the last look.
+  // Returns the figures of the last look.
   const OverviewFigures& figures() const { return figures_; }
 
  private:
-  // One whose children are watched. A contender, a member and what lies in a queue is none.
+  // A node whose children are watched. Contenders, members and the nodes in a queue are not among them.
   struct Node {
     PathUse use = PathUse::lock;
-    zk::Watch watch;  // none before it was listed
+    zk::Watch watch;  // nullptr before it was listed
     bool listed = false;
-    bool refused = false;  // may not be listed
+    bool refused = false;  // it may not be listed
     std::vector<Contender> line;
-    std::set<std::string> strangers;  // called like a contender, and none
-    std::string holder;               // the node, as it was seen last
-    int64_t took_over_ms = 0;         // when we saw it take over
+    std::set<std::string> strangers;  // children with a contender's name that are no contenders
+    std::string holder;               // the first holder's node, as last seen
+    int64_t took_over_ms = 0;         // when we saw it take over, by our clock; 0: not seen
     size_t members = 0;
-    std::string newest;      // member, by the numbers of their names
-    int64_t changed_ms = 0;  // when we saw a change
+    std::string newest;      // the newest member, judging by the numbers in the names
+    int64_t changed_ms = 0;  // when we saw a change, by our clock
 
     bool is_stale() const { return !refused && (!watch || watch->fired); }
   };
@@ -101,20 +101,20 @@ class Overview {
   void draw_up_line(const std::string& path, Node& node);
   void draw_up_slots(const std::string& path, Node& node);
 
-  // Questions of each look, whatever goes on in the rest of the tree.
+  // Questions of each look that are kept for queues, whatever happens in the rest of the tree.
   static constexpr size_t kKeptForQueues = 300;
-  // Of Curator's semaphore: the folder of the slots, and the lock before it.
+  // The parts of Curator's semaphore: the folder of the slots, and the lock before it.
   static constexpr const char* kSlots = "leases";
   static constexpr const char* kGate = "locks";
 
   zk::Session& session_;
   std::string root_;
   int64_t session_id_ = 0;
-  size_t left_ = 0;  // questions of this look
+  size_t left_ = 0;  // questions left in this look
   Nodes nodes_;
   std::set<std::string> listed_;                  // in this look
-  std::string last_listed_;                       // the next look goes on behind it
-  std::map<std::string, zk::Answer> contenders_;  // and members that were read
+  std::string last_listed_;                       // the next look continues after this path
+  std::map<std::string, zk::Answer> contenders_;  // contenders and members that were read
   QueueSurveyor surveyor_{session_};
   OverviewFigures figures_;
 };

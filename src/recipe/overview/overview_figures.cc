@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures: which contenders are read, and what all of it says.
+// The figures: which contenders are read, and how the figures are computed.
 #include "recipe/overview/overview.h"
 #include "zk/path.h"
 
@@ -19,7 +19,7 @@ const Overview::Node* Overview::part_of(const std::string& path, const char* nam
 
 // --- contenders
 
-// Reads those that have not been read.
+// Reads the wanted contenders that have not been read.
 void Overview::read_contenders(Deadline until) {
   const std::set<std::string> all = wanted();
   std::erase_if(contenders_, [&](const auto& one) { return !all.contains(one.first); });
@@ -36,7 +36,7 @@ void Overview::read_contenders(Deadline until) {
   const std::vector<Answer> answers = zk::read_all(session_, missing, until);
   if (session_.expired()) return;
   for (size_t i = 0; i < missing.size(); ++i) {
-    // One that is gone: its parent's watch has fired.
+    // The node is gone, and its parent's watch has fired.
     if (answers[i].code == Code::no_node) continue;
     contenders_[missing[i]] = answers[i];
     const std::string name = zk::name_of(missing[i]);
@@ -45,7 +45,8 @@ void Overview::read_contenders(Deadline until) {
   }
 }
 
-// The first holder, and the first who waits; of slots also the last, which may be one that waits.
+// Returns the first holder and the first waiter of each line. For slots, the last one is wanted too, because it may
+// wait.
 std::set<std::string> Overview::wanted() const {
   std::set<std::string> all;
   for (const auto& [path, node] : nodes_) {
@@ -69,7 +70,7 @@ const Answer& Overview::known(const std::string& path) const {
   return found == contenders_.end() ? nothing : found->second;
 }
 
-// From now on a folder like others; the next look has its line without it.
+// The next look lists the parent again, without this node in the line, and treats the node as a folder.
 void Overview::note_stranger(const std::string& path) {
   const std::string parent = zk::parent_of(path).empty() ? "/" : zk::parent_of(path);
   Node& node = nodes_[parent];
@@ -112,7 +113,7 @@ void Overview::draw_up_line(const std::string& path, Node& node) {
   figures_.locks.push_back(std::move(figures));
 }
 
-// Who stands first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
+// The first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
 void Overview::draw_up_slots(const std::string& path, Node& node) {
   const Node* slots = part_of(path, kSlots);
   const Node* gate = part_of(path, kGate);

@@ -58,7 +58,7 @@ void Acks::begin_each(const Sent& sent, const std::vector<Item>& items, Deadline
   for (const Item& item : items) begin({sent.ack, {item}, sent.why}, until);
 }
 
-// In a session other than the one of the claims it would hit those of others.
+// In another session than that of the claims, it would delete other consumers' claims.
 zk::Call Acks::transact(const Sent& sent) {
   std::vector<Step> steps;
   for (const Item& item : sent.items) {
@@ -71,7 +71,7 @@ zk::Call Acks::transact(const Sent& sent) {
 
 void Acks::put_steps(const Sent& sent, const Item& item, std::vector<Step>& steps) const {
   steps.push_back({Step::Kind::remove, claim_of(item.path)});
-  // The write is what does not let it count.
+  // The write takes the attempt back.
   if (sent.ack == Ack::release) steps.push_back({Step::Kind::write, item.path, item.data});
   if (removes(sent.ack)) steps.push_back({Step::Kind::remove, item.path});
   if (sent.ack != Ack::dead_letter) return;
@@ -88,7 +88,7 @@ void Acks::finish(Deadline until) {
   while (!sent_.empty()) take_oldest(until);
 }
 
-// Kept until it is settled, for whoever cleans up if that is interrupted.
+// The ack stays in sent_ until its outcome is known, so that settle() finds it if this is interrupted.
 void Acks::take_oldest(Deadline until) {
   const Sent& oldest = sent_.front();
   const Answer answer = session_.await(oldest.call, until);
@@ -109,7 +109,7 @@ void Acks::take_oldest(Deadline until) {
   sent_.pop_front();
 }
 
-// A node that is not ours was put below one of them since it was claimed.
+// Returns the Failure for the node that was put below one of the items since it was claimed.
 Failure Acks::blocked(const std::vector<Item>& items, Deadline until) {
   std::string node = items.front().path;
   for (const Item& item : items) {
@@ -119,13 +119,13 @@ Failure Acks::blocked(const std::vector<Item>& items, Deadline until) {
   return not_ours("cannot remove " + zk::parent_of(node), node);
 }
 
-// Nobody of its segment may have been given up on so far.
+// If the segment had no dead letter so far, its node among the dead is missing.
 void Acks::make_dead_segment(const Item& item, Deadline until) {
   session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent, until);
 }
 
-// A claim that is still ours: not done yet. No item: removed, or among the dead, by us, as the look at the claims found
-// the session alive. Else it is somebody else's by now.
+// If the claim is still ours, the ack was not carried out. If the item is gone, we have removed or buried it, because
+// the session was alive when the claims were read. Otherwise, the item is another consumer's by now.
 void Acks::find_out(const Sent& sent, Deadline until) {
   const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items), until);
   const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items), until);
@@ -156,7 +156,7 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
     if (settled) {
       drop(oldest.items);
     } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
-      // One of them is missing; the others shall go all the same.
+      // One of the items is missing, but the others must still be removed.
       for (const Item& item : oldest.items) begin_last({item}, until);
     } else {
       doubt(oldest.ack, oldest.items);
@@ -175,10 +175,10 @@ bool Acks::settle_one(Sent& sent, Deadline until) {
     if (!session_.settle(sent.call, until)) return false;
     const Code code = sent.call->answer.code;
     if (code == Code::ok) return true;
-    // Done before its answer was lost; but a dead one's segment may be missing.
+    // The ack was carried out before its answer was lost. But for a dead letter, its segment may be missing.
     if (code == Code::no_node) return again && sent.ack != Ack::dead_letter;
-    // Not known to be done: once more is no harm, in the same session. But one that has gone back may be under
-    // another's claim already.
+    // The outcome is unknown, and in the same session it does no harm to send a removal again. But an item that has
+    // gone back may be under another consumer's claim already.
     if (code != Code::unknown || !removes(sent.ack) || !session_.settle_connection(until)) return false;
     if (sent.items.front().owner != session_.id()) return false;
     sent.call = transact(sent);
@@ -211,7 +211,7 @@ void Acks::drop(const std::vector<Item>& items) {
   for (const Item& item : items) consumer_.forget(item.path);
 }
 
-// One that was to go back has gone back.
+// An item that was to go back has gone back, so only a removal is doubtful.
 void Acks::doubt(Ack ack, const std::vector<Item>& items) {
   drop(items);
   if (removes(ack)) doubtful_.insert(doubtful_.end(), items.begin(), items.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a consumer ends its claims. Each ack is one transaction with the end of the claim, sent in the session that made
-// the claim and in no other. A lost answer is looked up.
+// How a consumer ends its claims. Each ack is one transaction, which also deletes the claim. It is sent only in the
+// session that made the claim. If its answer is lost, the outcome is looked up.
 #pragma once
 
 #include "recipe/queue/consumer.h"
@@ -13,7 +13,7 @@
 
 namespace zklock::recipe {
 
-// What becomes of the item.
+// What becomes of the item when its claim ends.
 enum class Ack {
   done,         // removed for good
   retry,        // back at its place; the attempt counts
@@ -21,37 +21,40 @@ enum class Ack {
   dead_letter,  // to the dead letters
 };
 
-// The acks that are on their way, and what is known of those that failed.
+// The acks that are on their way, and what is known of failed ones. Unless stated otherwise, functions throw what the
+// session throws. They throw a Failure if an ack is refused (65: a node below the item is not zklock's).
 class Acks {
  public:
   Acks(zk::Session& session, QueueLayout layout, Consumer& consumer)
       : session_(session), layout_(std::move(layout)), consumer_(consumer) {}
 
-  // These send it off, and wait for answers only when many are outstanding.
-  void remove(const std::vector<Item>& items, Deadline until);  // Ack::done, in one transaction
-  // `why`: for the dead letters.
+  // Send acks, and wait for answers only if many are outstanding. remove() sends Ack::done for all `items` in one
+  // transaction. `why` is for dead letters. If the session has expired, nothing is sent, and items to be removed are
+  // doubtful().
+  void remove(const std::vector<Item>& items, Deadline until);
   void send(Ack ack, const Item& item, const std::string& why, Deadline until);
-  // The answers that have come.
+  // Takes in the answers that have come.
   void take_answers(Deadline until);
-  // Until all is answered.
+  // Waits until everything is answered.
   void finish(Deadline until);
   bool finished() const { return sent_.empty(); }
 
-  // For cleaning up, within `until`, throwing nothing but what other sources of the loop throw. What was to go back and
-  // does not is back with the session's end, but counts as an attempt then; what was to be removed is doubtful().
-  void settle(const std::vector<Item>& done, Deadline until);  // these are removed, and all is answered
+  // For cleaning up, until `until` at most. They throw only what other sources of the loop throw. settle() removes
+  // `done` and waits for all answers, release() gives `items` back. If that fails, an item to be removed is doubtful().
+  // An item to be given back goes back with the end of the session, and its attempt counts.
+  void settle(const std::vector<Item>& done, Deadline until);
   void release(const std::vector<Item>& items, Deadline until);
 
-  // Those that were to be removed and are not known to be. `lost`: seen to be there still, without our claim: somebody
-  // gets them, or has them. `doubtful`: removed by us, or still there, or somebody else's who has removed them by now.
-  // Where the session expired, look_again() in a new one finds those that are there; who removed the others, nobody can
-  // tell.
+  // Items that were to be removed and are not known to be. lost() items are still there without our claim, so other
+  // consumers have or will get them. doubtful() items may be there, or were removed by us or another consumer.
   const std::vector<Item>& lost() const { return lost_; }
   const std::vector<Item>& doubtful() const { return doubtful_; }
+  // Moves the doubtful() items that are still there to lost(). After an expiry, in a new session, it cannot be known
+  // which client removed the others.
   void look_again(Deadline until);
 
  private:
-  // Several items only where they are done.
+  // An ack that was sent. Only Ack::done can have several items.
   struct Sent {
     Ack ack;
     std::vector<Item> items;

@@ -16,14 +16,14 @@ using zk::Step;
 
 namespace {
 
-constexpr size_t kFirstLook = 4;  // items that are looked at together, for each that is wanted
-constexpr size_t kLook = 128;     // at most, after looks in vain
+constexpr size_t kFirstLook = 4;  // items looked at together, for each that is wanted
+constexpr size_t kLook = 128;     // the most, after looks that found none
 constexpr size_t kLooksAgain = 500;
 constexpr size_t kCompany = 8;
 constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
 constexpr size_t kMostExamined = 100'000;
-constexpr size_t kPatience = 8;  // a crowd is an eighth smaller after each batch that was had at once
+constexpr size_t kPatience = 8;  // a crowd shrinks by an eighth with each batch that was claimed at the first try
 
 std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
   std::vector<std::string> claims;
@@ -34,7 +34,7 @@ std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
 }  // namespace
 
 bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
-  // That there is nothing is for this pass alone to say.
+  // Only a pass of this call can show that there is nothing.
   if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
@@ -44,7 +44,7 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
       send(paths, with, looks, until);
       return true;
     }
-    // Only a pass behind a sync tells that there is nothing.
+    // Only a pass that began with a sync shows that there is nothing.
     if ((finder_.synced() || !batches_.empty()) && !free_left(until)) return false;
   }
 }
@@ -56,8 +56,8 @@ bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until
   return true;
 }
 
-// Looks once at the claim of each item that seemed to be in work, and removes it if it is in no session. An item whose
-// child is no claim is left where it is: it could not be removed. False if no item is free now that was not before.
+// Reads the claim of each item that seemed to be in work, once, and removes it if it is in no session. An item whose
+// child is no claim is left where it is, because it could not be removed. Returns false if no item has become free.
 bool Consumer::free_left(Deadline until) {
   const std::vector<std::string> items(suspects_.begin(), suspects_.end());
   const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items), until);
@@ -74,7 +74,7 @@ bool Consumer::free_left(Deadline until) {
   return any;
 }
 
-// The claim may just have gone.
+// If there are no children, the claim may just have gone.
 void Consumer::leave_out_stray(const std::string& item, Deadline until) {
   const std::vector<std::string> names = session_.children(item, until).names;
   if (names.empty() || std::ranges::find(names, zk::name_of(claim_of(item))) != names.end()) return;
@@ -91,7 +91,7 @@ void Consumer::look_afresh(bool synced) {
   give_way();
 }
 
-// Somebody was faster; with an item that we had seen to be free, if we looked.
+// Another consumer was faster. If we `looked`, it was so with an item that we had seen to be free.
 void Consumer::note_others(bool looked) {
   if (!looked) free_.clear();
   crowd_ = looked ? std::clamp(2 * crowd_, kCrowd, kLargestCrowd) : std::max(crowd_, kCompany);
@@ -116,7 +116,7 @@ std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
   return paths;
 }
 
-// Not all at once at those of which we have not heard for a while, or after an outage we would do nothing else.
+// Only some of the items that were not looked at for a while get a look. After an outage, we would do nothing else.
 bool Consumer::is_worth_a_look(const std::string& path) {
   if (!remembers_) return true;
   if (in_work_.is_sure(path)) return false;
@@ -178,7 +178,8 @@ void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
     const Answer answer = session_.await(claim.made, until);
     if (answer.code == Code::expired) return;
     claim.ours = answer.code == Code::ok;
-    const bool taken = answer.code == Code::node_exists || answer.code == Code::no_node;  // done with since the list
+    const bool taken =
+        answer.code == Code::node_exists || answer.code == Code::no_node;  // no_node: removed since the list
     const bool unknown = answer.code == Code::unknown;
     host::trace(claim.ours ? "claimed" : taken ? "claim taken" : "claim unknown", {{"item", claim.path}});
     if (!claim.ours && !taken && !unknown) throw zk::failure_of("cannot take " + claim.path, answer);
@@ -191,11 +192,11 @@ void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
   } else if (!any_unknown && !batch.claims.empty()) {
     crowd_ -= (crowd_ + kPatience - 1) / kPatience;
   }
-  // Before anything that follows them, for the sake of the order.
+  // These items come before any that follow them, to keep the order.
   if (any_unknown || (any_taken && batch.together && !batch.with_more)) try_again(batch, until);
 }
 
-// The answers were lost with the connection.
+// Finds out which claims are ours, after their answers were lost with the connection.
 void Consumer::find_out(ClaimBatch& batch, Deadline until) {
   std::vector<std::string> paths;
   for (const Claim& claim : batch.claims) paths.push_back(claim.path);
@@ -206,14 +207,14 @@ void Consumer::find_out(ClaimBatch& batch, Deadline until) {
   }
 }
 
-// What is not ours and still free, each by itself.
+// Claims the items that are still free and not ours, each by itself.
 void Consumer::try_again(ClaimBatch& batch, Deadline until) {
   std::vector<std::string> missing;
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) missing.push_back(claim.path);
   }
   if (missing.empty()) return;
-  // Alone it would be half of what was to be done; so from the start.
+  // Without the other steps, a claim would be half of what was to be done, so we begin again from the start.
   if (batch.with_more) return look_afresh(false);
   const std::vector<std::string> free = those_free(missing, until);
   session_.ready(until);
@@ -246,7 +247,7 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
   return items;
 }
 
-// A node that is no claim is below the item, so nobody could remove it. It is left out from now on.
+// The item has a child that is no claim, so no consumer could remove it. It is left out from now on.
 void Consumer::give_back(const std::string& path, const std::string& data, Deadline until) {
   session_.ready(until);
   session_.await(session_.client().transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}}),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes items out of a queue under claims: looks whether the next ones are free, makes an ephemeral child `claim` of
-// each, and reads it in the same breath. A second batch of claims can be on its way while the first is being worked on.
-// A batch is one transaction as long as nobody else takes items; else, because that would fail whole, it is made one by
-// one. All functions throw what the session throws, and a Failure where the queue may not be read or written.
+// Takes items out of a queue under claims: finds the next items, makes an ephemeral child `claim` of each, and reads
+// each at the same time. A second batch of claims can be on its way while the items of the first are worked on. A batch
+// is one transaction, which fails as a whole if another consumer takes one of its items. Then they are claimed one by
+// one, and for a while the consumer checks that items are free before it claims them. All functions throw what the
+// session throws, and a Failure if the queue may not be read or written.
 #pragma once
 
 #include "recipe/queue/finder.h"
@@ -19,62 +20,63 @@ namespace zklock::recipe {
 
 class Consumer {
  public:
-  // `note` is put on the claims as it is.
+  // `note` is written on the claims as it is.
   Consumer(zk::Session& session, QueueLayout layout, std::string note)
       : session_(session), finder_(session, std::move(layout)), note_(std::move(note)) {}
 
-  // From now on it does not look again at items that it is sure others work on (see InWork): for who waits and looks at
-  // those too, sooner or later. Else begin() has looked at each when it says that there are none.
+  // From now on, begin() leaves out items that are surely in work (see InWork). For a caller that waits, and sooner or
+  // later looks at those too. Otherwise, begin() has looked at every item when it returns false.
   void remember_work() { remembers_ = true; }
   InWork& in_work() { return in_work_; }
-  // The item is ours, or is known to be somebody else's.
+  // True if the item is ours, or is known to be another consumer's.
   bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
-  // Looks at each; those with a claim are in work now.
+  // Reads the Stats of these items and returns the free ones. It notes that those with a claim are in work.
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
 
-  // Sends the claims on up to `most` items that look free. False if there are none: for certain only if no batch is on
-  // its way and nothing of ours is left in the queue. `with`: what is done with the claim on the first item, in one
-  // transaction. Also false when the session is expired.
+  // Sends claims on up to `most` items that look free, in one transaction with the steps in `with`. Returns false if
+  // there are none, or if the session has expired. It is certain that there are none only if no batch is on its way and
+  // no item of ours is left in the queue.
   bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
-  // The same, for one of these items.
+  // The same for the first free one of these items.
   bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
-  // What became of the batch sent first. May be empty: others were faster, or the session is expired.
+  // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
+  // other consumers were faster, or the session has expired.
   std::vector<Item> collect(Deadline until);
   size_t batches() const { return batches_.size(); }
-  // Items in them.
+  // How many items are in these batches.
   size_t underway() const;
-  // Of the last begin() that was false: somebody works on items.
+  // After a begin() that has returned false: true if other consumers work on items.
   bool some_in_work() const { return finder_.found_any(); }
 
-  // Of the items, those whose claims a quorum knows of now, proved anew.
+  // Returns those of `items` whose claims a quorum has confirmed now, with a new `proved`.
   std::vector<Item> confirm(std::vector<Item> items, Deadline until);
-  // Which of these items are under claims of this session, behind a barrier: a claim whose answer was lost is known
-  // then.
+  // Returns for each of these items whether it is under a claim of this session. It reads the claims after a barrier,
+  // so it also sees a claim whose answer was lost.
   std::vector<bool> holds(const std::vector<std::string>& paths, Deadline until);
 
-  // For cleaning up, within `until`: what was claimed in the batches on their way. Throws nothing but what other
-  // sources of the loop throw.
+  // For cleaning up: waits for the batches on their way, until `until` at most, and returns the items that they have
+  // claimed. Throws only what other sources of the loop throw.
   std::vector<Item> settle(Deadline until);
 
-  // The item is no longer ours.
+  // Forgets an item that is no longer ours.
   void forget(const std::string& path) { finder_.forget(path); }
-  // Nothing is ours any more: the session is over.
+  // Forgets all items. To be called when the session is over.
   void forget_all();
 
  private:
-  // On its way, with a read of the item.
+  // A claim that was sent, and the read of its item.
   struct Claim {
     std::string path;
     zk::Call made;
     zk::Call read;
-    bool ours = false;  // for certain
+    bool ours = false;  // known to be ours
   };
   struct ClaimBatch {
     std::vector<Claim> claims;
     bool together = false;   // in one transaction
-    bool with_more = false;  // and something else with them
-    bool looked = false;     // at the items, which were free
-    Deadline sent{};
+    bool with_more = false;  // together with other steps
+    bool looked = false;     // the items were seen to be free before
+    Deadline sent{};         // what its answers prove: see Session::proof_now()
   };
 
   void look_afresh(bool synced);
@@ -99,13 +101,14 @@ class Consumer {
   std::string note_;
   bool remembers_ = false;
   InWork in_work_;
-  std::set<std::string> suspects_;            // items with a child that was not looked at yet
-  std::unordered_set<std::string> examined_;  // the others of those
-  size_t looks_left_ = 0;                     // in this pass, at items that were in work when we looked last
-  std::deque<std::string> free_;              // seen to be free in this pass, in order
+  std::set<std::string> suspects_;            // items with a child that was not read yet
+  std::unordered_set<std::string> examined_;  // items whose child was read
+  size_t looks_left_ = 0;         // how many items that are InWork::is_old() may still be looked at in this pass
+  std::deque<std::string> free_;  // items seen to be free in this pass, in order
   std::deque<ClaimBatch> batches_;
-  // How much others were in our way lately; 0: we are alone. From kCrowd on we begin somewhere behind the first items
-  // and claim few at a time; else all would look at, and claim, the same ones. Who is alone always keeps the order.
+  // How much other consumers were in our way lately; 0: we are alone. From kCrowd on, we begin at a random place behind
+  // the first items and claim fewer at a time. Otherwise, all consumers would look at, and claim, the same items. A
+  // consumer that is alone always keeps the order.
   size_t crowd_ = 0;
   std::minstd_rand random_{std::random_device()()};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the next items stand, and which of them others work on: what a consumer knows of a queue without having to look
-// at each item whenever it wants one.
+// What a consumer knows of a queue without looking at each item whenever it wants one: the next items, and those that
+// other consumers work on.
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -14,29 +14,31 @@
 
 namespace zklock::recipe {
 
-// The segments in order, and the names in the first one that has any. A list is used for a moment, so that many items
-// taken in a row cost one list, and one taken alone costs no more, whatever the depth.
+// Lists the segments in order, and the items of the first one that has any. A list is used for 100 ms, so many items
+// taken in a row cost one list. However deep the queue is, an item taken alone costs no more.
 class ItemFinder {
  public:
   ItemFinder(zk::Session& session, QueueLayout layout) : session_(session), layout_(std::move(layout)) {}
 
-  // Whether what is known is still to be used.
+  // True if the lists may still be used.
   bool is_fresh() const;
-  // A new pass. `synced`: nothing that was committed before is missing from it.
+  // Begins a new pass. With `synced`, it begins with a sync, so that nothing committed before is missing from it.
   void restart(bool synced);
 
-  // In the rest of this pass the next `count` items of each segment come behind all others of it.
+  // Moves the next `count` items of each segment behind all others of that segment, for the rest of this pass.
   void put_off(size_t count);
 
-  // Paths of the next items, in order, `most` at most. Empty at the end of the pass, and when the session is expired.
-  // Also deletes what it finds sealed and empty. Throws a Failure where the queue may not be listed.
+  // Returns the paths of the next items, in order, `most` at most; none at the end of the pass, or if the session has
+  // expired. Deletes sealed and empty segments that it finds. Throws what the session throws, and a Failure if the
+  // queue may not be listed.
   std::vector<std::string> next(size_t most, Deadline until);
 
-  // Of this pass: there were items in the queue, somebody's in work or free.
+  // True if this pass has found items that are not ours, in work or free.
   bool found_any() const { return found_any_; }
+  // True if nothing committed before this pass is missing from it.
   bool synced() const { return synced_; }
 
-  // Items that are ours already, which next() leaves out.
+  // The items that next() leaves out, because they are ours.
   void leave_out(const std::string& path) { ours_.insert(path); }
   bool is_ours(const std::string& path) const { return ours_.contains(path); }
   void forget(const std::string& path) { ours_.erase(path); }
@@ -48,62 +50,62 @@ class ItemFinder {
 
   zk::Session& session_;
   QueueLayout layout_;
-  bool listed_ = false;  // the segments, in this pass
+  bool listed_ = false;  // the segments were listed in this pass
   bool synced_ = false;
   bool found_any_ = false;
-  uint64_t connections_ = 0;  // as of the sync
+  uint64_t connections_ = 0;  // Client::connections() when the segments were listed
   Deadline listed_at_{};
   size_t put_off_ = 0;
-  std::deque<std::string> segments_;  // paths, still to be listed
-  std::deque<std::string> items_;     // paths, still to be given out
+  std::deque<std::string> segments_;  // paths, not listed yet
+  std::deque<std::string> items_;     // paths, not returned yet
   std::unordered_set<std::string> ours_;
 };
 
-// It is set, and has not fired.
+// True if the watch is set and has not fired.
 inline bool stands(const zk::Watch& watch) {
   return watch && !watch->fired;
 }
 
-// Items that others work on; there may be tens of thousands. What is known is as old as the last look, unless there is
-// a watch on the item.
+// The items that other consumers work on; there may be tens of thousands. What is known of an item is as old as the
+// last look at it, unless there is a watch on it.
 class InWork {
  public:
-  // A look has just found it in work. With a watch on its children, where one was set.
+  // A look has just found the item in work, and may have set a `watch` on its children.
   void note(const std::string& path, const zk::Watch& watch = nullptr);
-  // It is free, or gone.
+  // Forgets an item that is free or gone.
   void forget(const std::string& path) { items_.erase(path); }
   void clear() { items_.clear(); }
 
   bool knows(const std::string& path) const { return items_.contains(path); }
   bool empty() const { return items_.empty(); }
-  // It is in work for all that we know: its watch has not fired, or it was seen a moment ago. How long a moment is
-  // grows with their number, so that looking again costs about 2000 requests a second at most.
+  // True if the item is in work for all that we know: its watch has not fired, or it was seen in work recently. What
+  // counts as recent grows with the number of items, so that looking again costs about 2000 requests a second at most.
   bool is_sure(const std::string& path) const;
-  // Known, but not sure any more, as nobody has looked for a while.
+  // True if the item is known and has no watch, but was not seen recently.
   bool is_old(const std::string& path) const;
-  // Leaves out what nobody has looked at for long: it may be gone.
+  // Forgets items without a standing watch that were last seen more than a minute ago: they may be gone.
   void prune();
 
-  // In the order of their paths: those with no watch on them that has not fired.
+  // Return the paths of the items without a standing watch, in order, and all watches.
   std::vector<std::string> unwatched() const;
   std::vector<zk::Watch> watches() const;
-  // How much all paths with a watch on them take, with `more` for each.
+  // Returns the bytes of all paths with a standing watch, and `more` for each.
   size_t watched_size(size_t more) const;
 
-  // Those to look at again: all whose watch has fired, and of the others `most`, when it is time for them.
+  // Returns the items to look at again: all whose watch has fired, and at most `most` of the due ones without a watch.
   std::vector<std::string> due(size_t most) const;
-  // When the next will be due; kNever: all are watched.
+  // Returns when the next item without a watch is due; kNever: all have one.
   Deadline next_due() const;
 
  private:
   struct Seen {
-    Deadline at;
+    Deadline at;  // when it was last seen in work
     zk::Watch watch;
   };
 
   Duration span() const;
 
-  std::map<std::string, Seen> items_;  // by their paths
+  std::map<std::string, Seen> items_;  // by path
 };
 
 }  // namespace zklock::recipe

@@ -15,10 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kRoom = 64 * 1024;              // for watched paths
-constexpr size_t kRoomForItems = kRoom * 3 / 4;  // of it
-constexpr Duration kPause = 250ms;               // at least, between looks at what is not watched
-constexpr Duration kBlindPause = 1s;             // where lists of segments are among that
+constexpr size_t kRoom = 64 * 1024;              // bytes of watched paths
+constexpr size_t kRoomForItems = kRoom * 3 / 4;  // the part of it for items in work
+constexpr Duration kPause = 250ms;               // the least time between looks at what is not watched
+constexpr Duration kBlindPause = 1s;             // the same if that includes lists of segments
 constexpr size_t kMostAtOnce = 500;              // items
 constexpr int kLooksInDoubt = 6;
 
@@ -43,7 +43,7 @@ IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
     place_watch_.reset();
     const Outcome outcome = stand_in_line(patience);
     const IdleEnd end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
-    // It went with the transaction that took the item, or with the session.
+    // Our place went with the transaction that took the item, or with the session.
     if (end == IdleEnd::taken || end == IdleEnd::expired) place_.forget();
     leave();
     return end;
@@ -53,7 +53,7 @@ IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
   }
 }
 
-// Others' session timeouts are taken to be like ours.
+// We assume that other consumers have the same session timeout.
 bool IdleLine::in_doubt() {
   const uint64_t connections = session_.client().connections();
   if (connections_ != connections) settled_at_ = deadline_in(session_.timeout());
@@ -80,7 +80,7 @@ void IdleLine::leave() {
   place_.forget();
 }
 
-// Here, so that it happens also while nobody stands in line.
+// The delete is sent here, so that this goes on while we do not stand in line.
 void IdleLine::decide() {
   if (left_.empty()) return;
   if (session_.expired()) return forget();
@@ -92,7 +92,7 @@ void IdleLine::decide() {
   if (!leaving_ && session_.connected()) leaving_ = session_.client().remove(left_);
 }
 
-// Nothing: no place of ours is left.
+// Returns nothing once no place of ours is left.
 std::optional<IdleEnd> IdleLine::wait_until_left(const WaitPolicy& patience) {
   while (!left_.empty()) {
     if (leaving_ && leaving_->done && leaving_->answer.code != Code::unknown) {
@@ -117,7 +117,7 @@ void IdleLine::forget() {
   segment_watches_.clear();
 }
 
-// We are the first.
+// To be called when we are the first in line.
 IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
   consumer_.remember_work();
   for (;;) {
@@ -127,7 +127,7 @@ IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
   }
 }
 
-// Nothing: there was nothing to take.
+// Takes an item and leaves the line. Returns nothing if there was no item to take.
 std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
   if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
@@ -136,7 +136,7 @@ std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   while (begun || consumer_.begin(1, kNever, leaving)) {
     items_ = consumer_.collect(kNever);
     if (!items_.empty()) return IdleEnd::taken;
-    // Somebody was faster, or our place is gone.
+    // Another consumer was faster, or our place is gone.
     if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
     begun = false;
   }
@@ -145,7 +145,8 @@ std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   return std::nullopt;
 }
 
-// Everything that may bring an item, as far as no watch stands on it. False if some of it has changed since we looked.
+// Watches everything that may bring an item and is not watched yet. Returns false if some of it has changed since we
+// looked.
 bool IdleLine::watch() {
   if (!stands(place_watch_)) {
     place_watch_ = std::make_shared<zk::WatchState>();
@@ -169,14 +170,15 @@ void IdleLine::list_segments() {
   segments_.clear();
   for (const Segment& segment : segments_of(list.names)) segments_.push_back(segment_path(layout_.items(), segment));
   open_.clear();
-  // A sealed one gets no items any more, and the transaction that seals it makes the next.
+  // Only open segments need a watch: a sealed one gets no more items, and the transaction that seals it makes the next
+  // one.
   const std::vector<Answer> looks = zk::stat_all(session_, segments_, kNever);
   for (size_t i = 0; i < segments_.size(); ++i) {
     if (looks[i].code == Code::ok && !is_sealed(looks[i].stat)) open_.push_back(segments_[i]);
   }
 }
 
-// `check_all`: there may be sealed ones that were made since we looked.
+// With `check_all`, it also lists the sealed segments, because some may have been made since we looked.
 bool IdleLine::watch_open(bool check_all) {
   std::map<std::string, zk::Watch> wanted;
   blind_ = false;
@@ -200,7 +202,7 @@ bool IdleLine::watch_open(bool check_all) {
   return all_known;
 }
 
-// False if there are items that we know nothing of.
+// Returns false if there are items that we know nothing of.
 bool IdleLine::take_note(const std::string& segment, const std::vector<std::string>& names) {
   const size_t before = found_.size();
   for (const ItemName& item : items_of(names)) {
@@ -210,7 +212,7 @@ bool IdleLine::take_note(const std::string& segment, const std::vector<std::stri
   return found_.size() == before;
 }
 
-// A claim that goes changes nothing but its item.
+// When a claim goes, only its item's list of children changes, so each item needs a watch.
 bool IdleLine::watch_items() {
   InWork& in_work = consumer_.in_work();
   std::map<std::string, zk::Watch> wanted;
@@ -231,7 +233,8 @@ bool IdleLine::watch_items() {
   return all_in_work;
 }
 
-// Of what is behind one path in the packet that sets watches again: the chroot, and the length.
+// Returns how many bytes a path takes, besides its own, in the packet that sets the watches again: the chroot and the
+// length.
 size_t IdleLine::overhead() const {
   return session_.options().servers.chroot.size() + sizeof(int32_t);
 }
@@ -243,7 +246,7 @@ bool IdleLine::take_room(const std::string& path, size_t limit) {
   return true;
 }
 
-// Nothing: it is worth looking again.
+// Returns nothing if it is worth looking again.
 std::optional<IdleEnd> IdleLine::sleep(const WaitPolicy& patience, bool end_if_empty) {
   const Holder nobody;
   do {
@@ -267,7 +270,8 @@ Deadline IdleLine::next_poll() const {
   return due == kNever ? kNever : std::max(due, deadline_in(kPause));
 }
 
-// False if one of those that were in work is free, if there is something new, or if `end_if_empty` and nothing is left.
+// Returns false if an item that was in work is free, if there is something new, or if nothing is left and
+// `end_if_empty`.
 bool IdleLine::look_at_known(bool end_if_empty) {
   InWork& in_work = consumer_.in_work();
   for (std::string& path : consumer_.those_free(in_work.due(kMostAtOnce), kNever)) found_.push_back(std::move(path));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of consumers that find nothing to take, at the queue's node `waiting`. Only the first of them watches the
-// queue, so that one push wakes one consumer; taking an item and leaving the line is one transaction.
+// The line of consumers that found nothing to take, at the queue's node `waiting`. Only the first of them watches the
+// queue, so one push wakes one consumer. It takes an item and leaves the line in one transaction.
 //
-// After a reconnect the library sends all watches in one packet, and a server drops a connection on which too large a
-// packet comes, again and again. So there is room for 64 KiB of watched paths. Where that is not enough, what is not
-// watched is looked at from time to time.
+// After a reconnect, the library sends all watches in one packet, and a server drops the connection each time if that
+// packet is too large. So the watched paths take at most 64 KiB. What cannot be watched for lack of room is looked at
+// from time to time.
 //
-// The first may be the place of a process that ended while the servers were away, and whoever stands behind it sleeps
-// until that session expires. So for one session timeout from each reconnect on nobody sleeps behind others for longer
-// than a sixth of it. (On a first connection that is not worth its requests: few processes are killed.)
+// The first place may belong to a process that ended while the servers were away. The consumers behind it would sleep
+// until its session expires. So for one session timeout after each reconnect, no consumer sleeps behind others for
+// longer than a sixth of that timeout. (After a first connection, this is not worth its requests: few processes are
+// killed.)
 #pragma once
 
 #include "host/loop.h"
@@ -23,31 +24,32 @@
 
 namespace zklock::recipe {
 
-// How the waiting ended.
+// How IdleLine::wait() has ended.
 enum class IdleEnd {
-  taken,    // items() are ours
-  nothing,  // there is no item in the queue, nor in work; only if asked for
+  taken,    // the items() are ours
+  nothing,  // no item is in the queue, not even in work; only if asked for
   timeout,
-  removed,  // our place was deleted by somebody while our session lived
-  expired,
-  disturbed,  // look again, and come back
+  removed,    // our place was deleted by another client while our session lived
+  expired,    // the session is over
+  disturbed,  // the caller has to look at other things, or for items, before it waits again
 };
 
-// It lives as long as whoever stands in it goes on. A place whose delete was not answered may still stand, and whoever
-// stands behind it would sleep for ever; so the delete is sent again, whatever the loop turns for, until it is answered
-// or the session is over.
+// The line lasts as long as its consumer goes on. A place whose delete was not answered may still be there, and the
+// consumer behind it would sleep for ever. So the delete is sent again, whatever the loop turns for, until it is
+// answered or the session is over.
 class IdleLine : private WaitObserver, private host::Source {
  public:
-  // `note` is put on our place in line.
+  // `note` is written on our place in line.
   IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
-  // Waits for an item and takes it, but not before the last place is known to be gone. `end_if_empty`: not for items
-  // that are not in the queue yet. Nothing of ours stays in the line, as long as a server can be reached. Throws what a
-  // lock and a consumer throw, and a Failure (77) where our last place may not be deleted.
+  // Waits in line for an item and takes it, once our last place is known to be gone. With `end_if_empty`, it waits only
+  // as long as items are in work. It leaves nothing of ours in the line if a server can be reached. Throws what
+  // Lock::acquire() and a Consumer throw, and a Failure if the queue was deleted (65) or our last place may not be
+  // deleted (77).
   IdleEnd wait(const WaitPolicy& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
-  // The session is over.
+  // Forgets our place, the watches and the items found. To be called when the session is over.
   void forget();
 
  private:
@@ -82,17 +84,17 @@ class IdleLine : private WaitObserver, private host::Source {
   Lock place_;
   std::string left_;          // our last place, until it is known to be gone
   zk::Call leaving_;          // its delete, under way or refused
-  uint64_t connections_ = 1;  // as of the last look
-  Deadline settled_at_{};     // by then who was gone before the connection in use is out of the line
+  uint64_t connections_ = 1;  // Client::connections() at the last look
+  Deadline settled_at_{};     // by then, clients that were gone before the current connection are out of the line
   Deadline nap_until_ = kNever;
   zk::Watch place_watch_;
   zk::Watch items_watch_;                             // on the list of segments
-  std::vector<std::string> segments_;                 // paths, as in that list
-  std::vector<std::string> open_;                     // those of them that take items
-  std::map<std::string, zk::Watch> segment_watches_;  // on their lists; also of those that were open once
-  bool blind_ = false;                                // there was no room for all that are open
-  size_t room_taken_ = 0;                             // bytes
-  std::vector<std::string> found_;                    // items that are new or were given back, in order
+  std::vector<std::string> segments_;                 // paths of the listed segments
+  std::vector<std::string> open_;                     // paths of the segments that take items
+  std::map<std::string, zk::Watch> segment_watches_;  // on the lists of segments that are or were open
+  bool blind_ = false;                                // there was no room to watch all open segments
+  size_t room_taken_ = 0;                             // bytes of watched paths
+  std::vector<std::string> found_;                    // paths of items that are new or were given back, in order
   std::vector<Item> items_;
   host::Attached leaving_behind_;
 };

@@ -54,7 +54,8 @@ std::vector<ItemName> items_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (auto item = parse_item(name)) items.push_back(*std::move(item));
   }
-  // Numbers tie only in a segment of dead items, which come from several.
+  // The server gives each number in a segment only once, so only a node that is not zklock's can have the number of
+  // another.
   std::ranges::sort(items, [](const ItemName& a, const ItemName& b) {
     return a.number != b.number ? a.number < b.number : a.name < b.name;
   });
@@ -64,7 +65,7 @@ std::vector<ItemName> items_of(const std::vector<std::string>& names) {
 std::string make_token() {
   std::string token = make_uuid();
   std::erase(token, '-');
-  // The end: all of it is random.
+  // The last 12 digits of a UUID are random.
   return token.substr(token.size() - kTokenLetters);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// None where there is nothing at `path`.
+// Returns no names if there is no node at `path`.
 Names names_in(const zk::Session& session, const std::string& path, const Answer& list) {
   if (session.expired()) throw zk::expired("cannot read the queue");
   if (list.code == Code::ok || list.code == Code::no_node) return list.names;
@@ -38,7 +38,7 @@ std::optional<Segment> last_of(const Names& names, int priority) {
 }  // namespace
 
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  // One that was made through another server is not missed.
+  // The sync is there so that a queue made through another server is not missed.
   const Answer answer = session.synced_read(layout.queue, until);
   if (answer.code == Code::expired) return QueueState::expired;
   if (answer.code == Code::no_node) return QueueState::absent;
@@ -88,8 +88,6 @@ Failure not_ours(std::string_view tried, const std::string& node) {
   return {ExitStatus::bad_data, fmt::format("{}: {} is not zklock's; remove that first", tried, printable(node))};
 }
 
-// Returns a node below an item, or a dead one, that is not zklock's, and because of which the item cannot be deleted;
-// empty: there is none.
 std::string foreign_below(zk::Session& session, const std::string& item, Deadline until) {
   for (const std::string& child : {claim_of(item), why_of(item)}) {
     const Names names = session.children(child, until).names;
@@ -108,8 +106,8 @@ void remove_if_done(zk::Session& session, const std::string& segment, const zk::
   session.await(session.client().transact({{Step::Kind::remove, segment, "", stat.version}}), until);
 }
 
-// A consumer may take the item since, under a new claim, whose version is 0. The write gives the old one another
-// version and tells whose it is, and the removal is of that version.
+// Meanwhile, a consumer may take the item under a new claim, whose version is 0. The write gives the old claim another
+// version and shows in which session it is. Then only that version is removed.
 bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until) {
   if (is_ephemeral(claim)) return false;
   session.ready(until);
@@ -143,8 +141,8 @@ bool QueueTail::find(Deadline until) {
   }
 }
 
-// The folder's version proves that nobody was here since the list: else a segment of that number could have been
-// made, filled and emptied since, and a later one be there already.
+// The folder's version proves that no other client has opened a segment here since the list. Otherwise, a segment of
+// that number could have been made, filled and emptied since, and a later one could be there already.
 void QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
   if (!parse_segment(segment.name())) {
     throw Failure(ExitStatus::internal,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a queue at the server: whether a path is a queue, and the segment that takes new items. What is anything
-// else is refused and not touched. All functions here throw a Failure for what has no way round, and what the session
-// throws. `tried` is for messages: "cannot push to /q".
+// Requests about the nodes of a queue: whether a path is a queue, and which segment takes new items. A path that is
+// used for something else is refused and not touched. All functions throw what the session throws, and a Failure for an
+// answer that they cannot handle. `tried` is for messages: "cannot push to /q".
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -17,66 +17,70 @@ namespace zklock::recipe {
 enum class QueueState {
   there,
   absent,
-  expired,  // nothing is known: the session is over
+  expired,  // unknown: the session is over
 };
 
-// Throws a Failure where the path is used for something else (65) or may not be read (77).
+// Returns the state of the queue after a sync. Throws a Failure if the path is used for something else (65) or may not
+// be read (77).
 QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until);
 
-// The same, and makes it where it is absent, in one transaction; the nodes above it before that. There afterwards,
-// unless the session has expired.
+// The same, but makes the queue if it is absent, in one transaction after the nodes above it. It is there afterwards,
+// unless the session has expired. Throws a Failure (65) also if no queue may be made at this path.
 QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until);
 
-// What a transaction was answered that somebody else was faster than, or whose answer was lost: only another look tells
-// what is there now.
+// True if a transaction has failed because another client was faster, or if its outcome is unknown. Read the nodes
+// again to find out what is there now.
 bool is_overtaken(zk::Code code);
 
-// Return what is below the items or the dead of a queue, the `folder`: the segments, after a sync; the items of one, in
-// order; their paths. They throw a Failure (69) if the session has expired, and one (77) for what may not be listed.
+// Return the segments below `folder` after a sync, the items of a segment in order, or the paths of these items.
+// `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure if the session has
+// expired (69) or the node may not be listed (77).
 std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until);
 std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
                                  Deadline until);
 std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment,
                                     Deadline until);
 
-// Returns a node below an item, or a dead one, that is not zklock's, and because of which the item cannot be deleted;
-// empty: there is none.
+// Returns a node below an item or dead letter that is not zklock's, so that the item cannot be deleted; empty: there is
+// none.
 std::string foreign_below(zk::Session& session, const std::string& item, Deadline until);
-// The Failure (65) for such a node.
+// Returns the Failure (65) for such a node.
 Failure not_ours(std::string_view tried, const std::string& node);
 
-// Of a segment, as it was seen: deletes it if it is sealed and empty. It gets no items any more, nor does its version
-// change; who else deletes it does no harm.
+// Deletes the segment if it was sealed and empty when `stat` was read. It gets no more items then, and its version does
+// not change. It does no harm if another client deletes it first.
 void remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat, Deadline until);
 
-// Removes the claim of an item, as it was seen, if it is in no session: a backup was restored. False if it is not, or
-// if it has changed since.
+// Deletes the claim of an item if it is in no session, as after the restore of a backup. Returns false if it is in one,
+// or has changed since `claim` was read.
 bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until);
 
-// The open segment of a priority: the last one below a queue's items or dead, where new items go.
+// The open segment of a priority, to which new items go: the last one below a queue's items or dead letters.
 class QueueTail {
  public:
-  // `folder` is the items or the dead of a queue.
+  // `folder` is the path of the items or dead letters of a queue.
   QueueTail(zk::Session& session, std::string folder, int priority, std::string tried)
       : session_(session), folder_(std::move(folder)), tried_(std::move(tried)), segment_{priority, 0} {}
 
-  // Looks for it, and makes it where there is none. False if the session is expired.
+  // Finds it, or makes it if there is none. Returns false if the session has expired. Throws a Failure (65) if the
+  // queue was deleted.
   bool find(Deadline until);
   bool found() const { return found_; }
 
-  // The rest counts along from there; who relies on it checks the segment's version 0 in the same transaction.
+  // The open segment as far as find() and count() know. A transaction that relies on it must check that its version is
+  // 0.
   const Segment& segment() const { return segment_; }
   std::string path() const { return segment_path(folder_, segment_); }
-  // The path of a new item, but for its number.
+  // The path of a new item without its number.
   std::string stem() const { return path() + "/" + token_ + "-"; }
 
-  // For the end of a transaction that brings so many items: if they fill the segment, it is sealed.
+  // If `items` more items fill the segment, adds the steps that seal it, for the end of their transaction.
   void put_seal(int64_t items, std::vector<zk::Step>& steps) const;
-  // That is on its way: what they fill has made way for the next segment.
+  // Counts the items of a transaction that was sent. If they fill the segment, the next segment takes its place.
   void count(int64_t items);
   // Takes another token, because a node that stays has the name of the next item.
   void renew_token() { token_ = make_token(); }
-  // At least so many were ever made in it, those on their way among them.
+  // Notes that at least `made` items were ever made in the segment, or are on their way.
   void note_made(int64_t made) { made_ = std::max(made_, made); }
 
  private:

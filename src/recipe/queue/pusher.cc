@@ -19,10 +19,10 @@ using zk::Step;
 namespace {
 
 constexpr int64_t kMostItems = 500;        // in a batch
-constexpr size_t kMostBytes = 512 * 1024;  // likewise; more only for a single item
+constexpr size_t kMostBytes = 512 * 1024;  // in a batch; more only for a single item
 constexpr size_t kMostBatches = 8;         // in flight
 constexpr size_t kMostBytesInFlight = 4 * kMostBytes;
-constexpr size_t kItemOverhead = 128;  // names, ACL
+constexpr size_t kItemOverhead = 128;  // bytes for names and ACL
 constexpr size_t kHead = 2;            // the steps before the items
 constexpr int kMostVain = 20;          // a server with a smaller jute.maxbuffer drops the connection each time
 
@@ -70,7 +70,7 @@ void Pusher::add(std::string item) {
 void Pusher::flush() {
   if (filling_.items == 0) return;
   in_flight_.push_back(std::exchange(filling_, Batch()));
-  // Behind what waits to be sent again it waits, too.
+  // The batch waits too if earlier ones wait to be sent again.
   const bool in_order = in_flight_.size() == 1 || in_flight_[in_flight_.size() - 2].call;
   if (in_order && session_.connected()) send(in_flight_.back());
 }
@@ -100,7 +100,7 @@ void Pusher::settle() {
   }
 }
 
-// Others push too: the server's number says how many are in the segment.
+// Other pushers fill the segment too. The server's number shows how many items were made in it.
 void Pusher::take_in(const Batch& batch) {
   host::trace("pushed", {{"marker", marker_}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
   in_ += batch.items;
@@ -115,7 +115,7 @@ void Pusher::take_in(const Batch& batch) {
   tail_.note_made(made);
 }
 
-// What failed has taken all behind it along.
+// A batch that fails makes all later ones fail.
 void Pusher::recover() {
   for (const Batch& batch : in_flight_) {
     if (!batch.call) break;
@@ -134,9 +134,9 @@ void Pusher::recover() {
   send_again();
 }
 
-// Which batches are in. False if the session is expired.
+// Finds out which batches are in. Returns false if the session has expired.
 bool Pusher::read_marker() {
-  // A transaction: our server gives the marker behind it, and a session that is over does not pass it.
+  // The check is a transaction: our server reads the marker after it, and a session that is over does not pass it.
   const auto [check, marker] =
       session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
                         [this](zk::Client& client) { return client.exists(marker_); }, kNever);
@@ -167,7 +167,7 @@ void Pusher::take_in_up_to(int done) {
   next_marker_ = marked_ = done;
 }
 
-// The marker went with its session, so what was not answered may be in or not.
+// The marker is gone with its session, so batches without an answer may be in or not.
 void Pusher::renew() {
   const ItemSpan doubtful = unanswered();
   host::trace("marker lost", {{"marker", marker_}, {"doubtful from", doubtful.first}});

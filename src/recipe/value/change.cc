@@ -21,11 +21,11 @@ using zk::Step;
 using Kind = ChangeKind;
 using End = ChangeEnd;
 
-// A node as it was before a change, and what is above it.
+// A node before a change, and the nodes above it.
 struct Ground {
   Sight sight;
-  std::string anchor;                // the nearest node above it that is there; "" if not even the root is
-  std::vector<std::string> missing;  // between that and it, in the order in which they are made
+  std::string anchor;                // the nearest node above it that exists; "" if not even the root does
+  std::vector<std::string> missing;  // between the anchor and the node, in the order in which they are made
 };
 
 class Change {
@@ -68,7 +68,7 @@ class Change {
     return ground;
   }
 
-  // To other programs it would stand in line for a lock at the node above it: for ever, because it stays.
+  // To other programs, such a node would stand in line for a lock at its parent, for ever, because it is persistent.
   void check_name(const std::string& node) const {
     if (!number_in(zk::name_of(node)) && !parse_contender(zk::name_of(node))) return;
     throw Failure(ExitStatus::bad_data,
@@ -76,7 +76,7 @@ class Change {
                               printable(zk::name_of(node))));
   }
 
-  // What may not be read has a Stat all the same.
+  // A node whose data may not be read has a Stat all the same.
   Sight sight_of(const Answer& node) {
     const bool hidden = node.code == Code::no_auth;
     const Answer answer = hidden ? alive(session_.exists(change_.path, until_)) : node;
@@ -102,7 +102,7 @@ class Change {
     } while (!path.empty());
   }
 
-  // Nothing: look again.
+  // Returns nothing if the caller must look again.
   std::optional<ChangeResult> attempt(const Ground& ground) {
     if (!ground.sight.exists && ground.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
       if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
@@ -147,14 +147,14 @@ class Change {
     return {end, now.code == Code::ok, now.stat.version, now.stat.children};
   }
 
-  // The one to be made, or one above it.
+  // The node to be made exists, or one above it.
   std::optional<ChangeResult> explain_existing() {
     if (change_.kind != Kind::create) return std::nullopt;
     const ChangeResult result = refused(End::differs);
     return result.exists ? std::optional(result) : std::nullopt;
   }
 
-  // A node of those that are held, the one to be changed, or one above it.
+  // One of the held nodes is missing, or the node to be changed, or one above it.
   std::optional<ChangeResult> explain_missing() {
     if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
     if (change_.kind == Kind::set_version) return refused(End::differs);
@@ -176,7 +176,7 @@ class Change {
     return ChangeResult{End::unknown, after.exists, after.version};
   }
 
-  // What was sent in the old one is done, or never will be, once the servers have ended it.
+  // Once the servers have ended the old session, what was sent in it is done or never will be.
   std::nullopt_t reopen() {
     session_.open(until_);
     return std::nullopt;
@@ -191,7 +191,7 @@ class Change {
   const ValueChange& change_;
   const std::string& tried_;
   Deadline until_;
-  bool in_doubt_ = false;  // a transaction was sent, and what has become of it is not known yet
+  bool in_doubt_ = false;  // a transaction was sent, and it is not known whether it was done
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value written or deleted, if wanted only where it has a certain version, and only as long as certain other nodes
-// are there: those by which its writer holds a lock. That is a transaction of checks and one change: the sequencer of
+// Writes or deletes a value. On request, it does so only at a certain version, and only while certain other nodes are
+// there: those by which the writer holds a lock. The change is a transaction of checks and one change: the sequencer of
 // Chubby (Burrows 2006, 2.4), the IsOwner of etcd's concurrency package.
 #pragma once
 
@@ -17,34 +17,35 @@ struct ValueChange {
   ChangeKind kind;
   std::string path;
   std::string data = {};               // to be written
-  int32_t version = -1;                // that the node has to have
-  std::vector<std::string> held = {};  // these have to be there: else it is not done
+  int32_t version = -1;                // that the node must have; -1: any
+  std::vector<std::string> held = {};  // nodes that must be there, else nothing is changed
 };
 
 enum class ChangeEnd {
   done,
-  differs,       // another version is there, or nothing; for a create: there is something
-  absent,        // there is nothing to remove
-  has_children,  // nor may it be removed
+  differs,       // another version is there, or nothing; for a create: something is there
+  absent,        // for `remove`: there is no such node
+  has_children,  // so the node cannot be removed
   unheld,        // one of `held` is gone
-  unknown,       // it may have been done: its answer was lost, and the node does not tell
+  unknown,       // it may have been done: its answer was lost, and the node does not show it
 };
 
 struct ChangeResult {
   using End = ChangeEnd;
   End end;
-  bool exists = false;   // what is there then, as far as it was looked at
-  int32_t version = 0;   // of that
-  int32_t children = 0;  // likewise
+  bool exists = false;   // whether the node is there afterwards, as far as it was read
+  int32_t version = 0;   // of that node
+  int32_t children = 0;  // how many it has
 };
 
-// Nodes above it that are missing are made in the same transaction. An answer that is lost with the connection, or with
-// the session, is made up for by a look behind a quorum's word: it is done once at most. Throws what the session
-// throws, and a Failure that begins with what was `tried` ("cannot set /v"): 65 for what zklock uses for something
-// else, 69 when the session has expired, 77 for what is not allowed.
+// Makes the change, at most once, and returns what came of it. Missing nodes above it, except the chroot, are made in
+// the same transaction. If the answer is lost with the connection or the session, it reads the node after a barrier to
+// find out whether the change was done. Throws what the session throws, and a Failure that begins with what was `tried`
+// ("cannot set /v"). Its status is 65 for what zklock uses for something else, 69 if the session has expired, and 77
+// for what is not allowed.
 ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
 
-// Whether all that have to be there for it are, by a quorum's word; throws likewise.
+// Asks a quorum whether all nodes in `held` are there. Throws what change_value() throws.
 bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
 
 }  // namespace zklock::recipe

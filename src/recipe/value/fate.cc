@@ -5,7 +5,7 @@ namespace zklock::recipe {
 
 namespace {
 
-// It makes no difference who has written bytes that anybody may replace.
+// If the data is what we wanted, it does not matter which client wrote it, because any client may replace it.
 Fate fate_of_set(const Sight& before, const Sight& after) {
   if (after.exists && after.is_ours.value_or(false)) {
     const bool same = before.exists && before.created == after.created && before.version == after.version;
@@ -16,7 +16,7 @@ Fate fate_of_set(const Sight& before, const Sight& after) {
   return before.version == after.version ? Fate::not_done : Fate::unknown;
 }
 
-// Somebody else may have written the same bytes over the same version.
+// Another client may have written the same data at the same version.
 Fate fate_of_set_version(int32_t version, const Sight& before, const Sight& after) {
   if (!before.exists || !after.exists || before.created != after.created) return Fate::unknown;
   if (after.version <= version) return Fate::not_done;

@@ -22,15 +22,15 @@ using Paths = std::vector<std::string>;
 using Lists = std::map<std::string, Answer>;  // of children, by path
 
 constexpr size_t kMostInOneStep = 500;          // nodes
-constexpr size_t kMostBytes = size_t{1} << 18;  // of their paths
-constexpr int kMostRounds = 20;                 // while others add
+constexpr size_t kMostBytes = size_t{1} << 18;  // of the nodes' paths
+constexpr int kMostRounds = 20;                 // while others add nodes
 
 void check_listed(const std::string& path, const Answer& list, const std::string& tried) {
   if (list.code == Code::ok || list.code == Code::no_node) return;
   throw zk::failure_of(fmt::format("{}: cannot list {}", tried, printable(path)), list);
 }
 
-// Level by level.
+// Lists level by level, so that a level costs few round trips.
 Lists list_all(zk::Session& session, const std::string& path, const std::string& tried, Deadline until) {
   Lists found;
   Paths level{path};
@@ -73,7 +73,7 @@ void check_all(zk::Session& session, const Lists& lists, const std::string& trie
   }
 }
 
-// The deepest of `paths` are its last; those that go into the next transaction are taken off.
+// Takes the nodes of the next transaction off the end of `paths`, where the deepest ones are.
 std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
   std::vector<Step> steps;
   for (const std::string& node : change.held) steps.push_back({Step::Kind::check, node});
@@ -84,14 +84,14 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
     steps.push_back({Step::Kind::remove, std::move(paths.back()), "", is_root ? change.version : -1});
     paths.pop_back();
   }
-  // Else the removal of its root checks it.
+  // The removal of the root checks the version itself.
   if (change.version >= 0 && !paths.empty()) {
     steps.push_back({Step::Kind::check, change.path, "", change.version});
   }
   return steps;
 }
 
-// Returns the answer to the first transaction that was not done, or to the last one.
+// Returns the answer to the first transaction that failed, or to the last one.
 Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed, Deadline until) {
   Answer answer;
   while (!paths.empty() && answer.code == Code::ok) {
@@ -108,7 +108,7 @@ ChangeEnd absent_end(const ValueChange& change) {
   return change.kind == ChangeKind::remove ? ChangeEnd::absent : ChangeEnd::differs;
 }
 
-// By us or by others, who may have written it anew before.
+// We or others have removed it. Others may have written a new version before that.
 ChangeResult gone(const ValueChange& change) {
   return {change.kind == ChangeKind::remove ? ChangeEnd::done : ChangeEnd::unknown};
 }
@@ -143,9 +143,9 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     const Answer answer = remove_all_of(session, change, std::move(paths), removed, until);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
-    // What was lost must not be done behind the next look.
+    // If the answer was lost, the transaction must not be done after the next look.
     if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); }, until);
-    // Else somebody has added, changed or removed meanwhile.
+    // If the answer was not lost, others have added, changed or removed nodes meanwhile.
   }
 }
 

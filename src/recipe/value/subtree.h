@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node and all that is below it, listed and removed. Others may add and remove meanwhile. The functions throw what
+// Lists and removes a node and all nodes below it. Others may add and remove nodes meanwhile. The functions throw what
 // change_value() throws.
 #pragma once
 
@@ -11,15 +11,16 @@
 
 namespace zklock::recipe {
 
-// Their paths, sorted, so that each node comes behind those above it; empty if there is no such node. What may not be
-// listed throws a Failure (77).
+// Returns the sorted paths of the node and all below it, so each node comes after those above it; empty if there is no
+// such node. Throws a Failure (77) if a node may not be listed.
 std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried,
                                       Deadline until);
 
-// Removes it from its leaves on, in as many transactions as it takes, each with the checks of `change`, a removal.
-// Adds to `removed` how many nodes are known to have gone; that also holds after a Failure. Throws a Failure (65) if
-// zklock uses a part of the tree for something else; if that is so from the beginning, nothing is removed. What ends it
-// leaves the rest: `has_children` if others have added so often that it was given up.
+// Removes the node and all below it, from the leaves on, in as many transactions as it takes. Each has the checks of
+// `change`, a removal. Adds to `removed` how many nodes are known to be removed, also if it throws. Throws a Failure
+// (65) if zklock uses a part of the tree for something else; if that is found at the beginning, nothing is removed. In
+// all cases but `done`, the rest of the tree stays. Returns `has_children` if it gave up because others kept adding
+// nodes.
 ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, size_t& removed,
                             Deadline until);
 

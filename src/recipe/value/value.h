@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value: the bytes on a persistent node, whoever made it, as they are now. Changing it: change.h.
+// Reads a value: the present data of a persistent node, no matter which program made it. change.h changes values.
 //
-// The functions throw what the session throws, and a Failure that begins with what was `tried` ("cannot get /v"): 69
-// when the session has expired, 77 for what is not allowed.
+// The functions throw what the session throws, and a Failure that begins with what was `tried` ("cannot get /v"). Its
+// status is 69 if the session has expired, and 77 for what is not allowed.
 #pragma once
 
 #include "zk/session.h"
@@ -12,18 +12,18 @@
 
 namespace zklock::recipe {
 
-// As it was read.
+// A node as it was read.
 struct NodeValue {
   bool exists = false;
   std::string data;
   zk::Stat stat;
 };
 
-// Nothing that was committed before is missing from it.
+// Reads the node after a sync, so the result contains what was committed before (see zk::Session::synced_read).
 NodeValue read_value(zk::Session& session, const std::string& path, const std::string& tried, Deadline until);
 
-// Throws a Failure (65) where a node is not for values: an ephemeral one, a queue, a group. `data` as far as it is
-// known.
+// Throws a Failure (65) if the node is not for values: an ephemeral one, a queue or a group. `data` may be empty if it
+// is not known.
 void check_is_value(const std::string& path, const zk::Stat& stat, std::string_view data, const std::string& tried);
 
 }  // namespace zklock::recipe

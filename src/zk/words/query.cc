@@ -13,12 +13,12 @@ using host::ExchangeEnd;
 
 namespace {
 
-// A dump of a large ensemble has some ten million bytes.
+// A dump of a large ensemble has about ten million bytes.
 constexpr size_t kMostBytes = 64 << 20;
 
 }  // namespace
 
-// One server's part.
+// The exchanges with one server.
 class ServerQuery : public host::Source {
  public:
   ServerQuery(const Server& server, const host::Tls* tls, const std::vector<std::string>& words, Deadline until)
@@ -64,10 +64,10 @@ class ServerQuery : public host::Source {
   const host::Tls* tls_;
   std::vector<std::string> words_;
   Deadline until_;
-  Deadline began_ = BootClock::now();  // the present word
+  Deadline began_ = BootClock::now();  // the start of the current word
   std::optional<host::Lookup> lookup_;
   std::vector<std::string> addresses_;
-  std::optional<host::Exchange> exchange_;  // once they are known
+  std::optional<host::Exchange> exchange_;  // empty until the addresses are known
   ServerReplies result_;
   bool over_ = false;
 };

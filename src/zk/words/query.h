@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four-letter words asked of servers: of all of them at the same time, of each one word after the other, so that it
-// counts no more than one connection of ours. A server that does not answer a word is not asked the next.
+// Sends four-letter words to servers: to all servers at once, but to each server one word after the other. So a server
+// counts at most one connection of ours. If a server does not answer a word, the next one is not sent.
 #pragma once
 
 #include "host/loop.h"
@@ -16,27 +16,27 @@ namespace zklock::zk {
 
 struct ServersAsked {
   std::vector<Server> servers;
-  std::shared_ptr<const host::Tls> tls = nullptr;  // null: in the clear
+  std::shared_ptr<const host::Tls> tls = nullptr;  // null: no TLS
 };
 
 struct ServerReplies {
   Server server;
-  std::vector<WordReply> replies;  // one a word that was asked, at least one
+  std::vector<WordReply> replies;  // one for each word that was sent, at least one
 };
 
 class ServerQuery;
 
 class WordQuery {
  public:
-  // Begins; whoever turns the loop serves it. Over at the deadline at the latest.
+  // Starts the query, which goes on when the loop is turned. It ends at `until` at the latest.
   WordQuery(host::Loop& loop, const ServersAsked& asked, const std::vector<std::string>& words, Deadline until);
   WordQuery(const WordQuery&) = delete;
   ~WordQuery();
 
-  // finish() would return at once.
+  // Returns true if finish() would return at once.
   bool is_over() const;
-  // Turns the loop until all are over; one a server, in the order given. Once. Throws what other sources of the loop
-  // throw.
+  // Turns the loop until all servers are done. Returns one result for each server, in the order given. Call it only
+  // once. Throws what other sources of the loop throw.
   std::vector<ServerReplies> finish();
 
  private:

@@ -14,10 +14,10 @@ namespace {
 using std::string_view;
 
 constexpr string_view kNotAllowed = " is not executed because it is not in the whitelist.";
-// ClickHouse Keeper leaves "ZooKeeper" out.
+// ClickHouse Keeper sends this without "ZooKeeper".
 constexpr string_view kNotServing = "instance is not currently serving requests";
 
-// Of replies in lines: what stands in the first one, and what else is in every whole one.
+// A reply that consists of lines: what the first line contains, and what else every complete reply contains.
 struct ReplyForm {
   string_view word;
   string_view first;
@@ -39,7 +39,7 @@ constexpr std::array<ReplyForm, 14> kForms{{{"srvr", " version: ", "\nNode count
                                             {"srst", "tats reset.", ""},
                                             {"crst", "tats reset.", ""}}};
 
-// A line of text, as far as it goes.
+// Returns true for text without control characters except tabs.
 bool is_plain(string_view line) {
   return std::none_of(line.begin(), line.end(),
                       [](unsigned char byte) { return (byte < ' ' && byte != '\t') || byte == 0x7f; });
@@ -67,7 +67,7 @@ WordResult number(string_view text) {
 
 bool is_whole(const ReplyForm& form, string_view text) {
   if (!contains(text, form.later)) return false;
-  // Of an ensemble's own members; the line ends with no newline.
+  // A member of an ensemble appends its configuration, whose last line has no newline.
   if (form.word == "conf" && contains(text, "\nmembership:")) return contains(text, "\nversion=");
   return text.ends_with('\n');
 }
@@ -121,7 +121,7 @@ string_view trimmed(string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// Up to what a double has exactly.
+// Accepts a real number only up to the largest whole number that a double holds exactly.
 std::optional<int64_t> whole_number(string_view text) {
   constexpr double kMost = 9007199254740992;  // 2^53
   if (const auto number = parse_number(text)) return number;

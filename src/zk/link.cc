@@ -13,18 +13,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For an attempt, at least, before T is negotiated: what was asked for may be tiny. The first handshakes of TLS take a
-// Java server longer than half a second when it is busy; many at once, and given up and begun anew, would keep it busy
-// for ever.
+// The least limits for an attempt before T is negotiated, because the T that was requested may be tiny. A busy Java
+// server needs more than half a second for its first TLS handshakes. If we gave up many of them and began again, we
+// would keep it busy for ever.
 constexpr Duration kFirstPatience = 500ms;
 constexpr Duration kFirstTlsPatience = 2500ms;
-// Servers may be far away: TCP takes a round trip, and so does the handshake behind it. So before the first connection
-// each round of servers in vain doubles what either gets, up to this. A host that is down costs as much.
+// The greatest limits before the first connection. Servers may be far away: TCP takes a round trip, and the handshake
+// after it another. So each round of failed servers doubles the limit for either, up to this. A host that is down costs
+// as much.
 constexpr Duration kLongestFirst = 2500ms;
 constexpr Duration kLongestFirstTls = 10s;
 constexpr size_t kMostDoublings = 8;
-constexpr Duration kLeastPause = 50ms;  // of ours beyond a beat; less is a busy machine
-// Between two rounds of servers: at least, and a part of the time that they have been away.
+constexpr Duration kLeastPause = 50ms;  // our least pause beyond a beat; a shorter one may be a busy machine
+// The pause between two rounds of servers is at least this, and then this part of the time without a connection.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
 
@@ -40,11 +41,12 @@ void Link::arm(host::PollSet& set) {
   be_heard();
   const Client::Interest interest = client_.interest();
   note_state();
-  // It has failed at once.
+  // The attempt has failed at once.
   if (!trying_) return set.wake_at(not_before_);
   fd_ = interest.fd;
   has_unread_ = interest.within == Duration::zero();
-  // Behind the sending, which a pause of ours may have held up: what is sent makes up for no silence before it.
+  // This check comes after the sending, which a pause of ours may have delayed. What is sent now does not make up for
+  // the silence before it.
   if (was_silent()) {
     cut();
     return set.wake_at(not_before_);
@@ -72,15 +74,15 @@ void Link::record(const host::PollSet& set) {
   if (trying_ && (moved || BootClock::now() >= cut_at())) cut();
 }
 
-// Where nothing else is sent. Also while answers are coming in: what matters is that we are heard.
+// Sends a cheap read if nothing else was sent, even while answers are arriving: the server must hear from us.
 void Link::be_heard() {
   if (client_.state() != ClientState::connected) return;
   const Deadline last = std::max(heard_, client_.last_sent());
   if (BootClock::now() >= last + beat_of(client_.session_timeout())) client_.exists("/");
 }
 
-// Whether we ourselves stood still for too long. Our server may then not have told its leader for long that we live,
-// and nothing but a new handshake tells it at once: neither a sync nor a transaction does.
+// Returns whether zklock itself stood still for too long. Our server may then not have told its leader for a long time
+// that we live. Only a new handshake tells the leader at once: neither a sync nor a transaction does.
 bool Link::was_silent() const {
   if (client_.state() != ClientState::connected) return false;
   const Duration beat = beat_of(client_.session_timeout());
@@ -88,26 +90,28 @@ bool Link::was_silent() const {
   return BootClock::now() > heard_ + longest;
 }
 
-// Who has just lost all servers wants the first that serves again at once: T/60, the library's pause, is half a
-// second. Who has been without for long is one of many, and tries as seldom as the library would.
+// A client that has just lost all servers needs the first one that serves again at once. T/60, the library's pause, may
+// be half a second. A client that has been without servers for long is one of many, and tries as rarely as the library
+// would.
 Duration Link::round_pause() const {
   const Duration away = BootClock::now() - unconnected_since_;
   return std::min<Duration>(client_.session_timeout() / 60, std::max<Duration>(kLeastRoundPause, away / kAwayParts));
 }
 
-// Before this ours has not left: TCP comes first, and TLS, with a round trip or two each.
+// Our handshake cannot have been sent before this moment: TCP and TLS come first, each with a round trip or two.
 Deadline Link::handshake_since() const {
   return std::max(tried_since_, client_.begun_at());
 }
 
-// The moment by which the server must have shown life.
+// Returns the moment by which the server must have sent something.
 Deadline Link::cut_at() const {
   if (client_.state() == ClientState::connected) {
     const Deadline since = client_.silent_since();
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
   const Duration attempt = attempt_of(client_.session_timeout());
-  // Not longer for a session that is there: a second session gives it two attempts at dead servers (confirmed_at).
+  // This is no longer for an existing session, because its second session allows it two attempts at dead servers
+  // (confirmed_at).
   if (client_.connections() > 0) return handshake_since() + attempt;
   const bool tls = client_.uses_tls();
   const Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
@@ -130,12 +134,11 @@ void Link::note_state() {
     trying_ = false;
     return;
   }
-  // The leader has counted the handshake when it came by, which was after this.
+  // The leader counted the handshake when our server passed it on, which was after this moment.
   if (unconnected_since_ != kNever) {
     heard_ = handshake_since();
     leader_.begin(heard_);
     if (connected_) connected_();
-    if (connected_) host::trace("heard", {{"since", heard_}});
   }
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
@@ -170,7 +173,7 @@ std::optional<Link::TlsTrouble> Link::tls_trouble() const {
   return failure ? std::optional<TlsTrouble>({server_, *failure}) : std::nullopt;
 }
 
-// Two attempts at dead servers may come first.
+// Before it is resumed, our session may need two attempts at dead servers.
 Deadline SecondSession::confirmed_at() {
   if (!connected()) return connected_since_ = kNever;
   connected_since_ = std::min(connected_since_, BootClock::now());

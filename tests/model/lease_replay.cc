@@ -26,7 +26,6 @@ class Reader {
  private:
   void take(const Event& event) {
     if (event.is("session")) session(event);
-    if (event.is("heard")) since_ = event.number("since");
     if (event.is("asking") || event.is("creating")) ask(event);
     if (event.is("proved")) prove(event);
     if (event.is("granted")) grant(event);
@@ -55,8 +54,6 @@ class Reader {
     if (asked_ == 0) return breach("a proof that nobody has asked for", event);
     if (sent > asked_) breach("a proof that counts from later than its question", event);
     if (fence > sent + zk::fence_of(timeout()).count()) breach("a fence later than 2T/3 from its proof", event);
-    const int64_t young = since_ + zk::longest_report_of(timeout()).count();
-    if (sent < young && fence > since_ + timeout_) breach("a proof too soon after a handshake to count so much", event);
     answered_ = event.at;
     sent_ = std::max(sent_, sent);
     fence_ = std::max(fence_, fence);
@@ -85,7 +82,6 @@ class Reader {
   std::string session_;
   bool holds_ = false;  // a lock, some time; a claim's proofs are not told of
   int64_t timeout_ = 0;
-  int64_t since_ = 0;  // the handshake
   int64_t asked_ = 0, answered_ = 0, sent_ = 0, fence_ = 0;
   bool anew_ = false;  // the last question was not that of a node's creation
   bool lost_ = false;

@@ -313,7 +313,32 @@ void Session::fail_timed_out() const {
 
 namespace {
 
-constexpr size_t kMostUnanswered = 100;
+// How many requests of one kind may be unanswered. Answers of a fixed size come in numbers at once; of lists and data
+// only a few, until it is known how long they are.
+constexpr size_t kMostUnanswered = 1000;
+constexpr size_t kFirstUnanswered = 100;
+constexpr size_t kMostBytes = 4 * 1024 * 1024;  // in the answers to one window
+
+// A window of requests, twice as wide after each window of answers that was short.
+class Window {
+ public:
+  explicit Window(size_t width) : width_(width) {}
+
+  size_t width() const { return width_; }
+
+  void note(const Answer& answer) {
+    bytes_ += answer.data.size();
+    for (const std::string& name : answer.names) bytes_ += name.size();
+    if (++answers_ < width_) return;
+    if (bytes_ <= kMostBytes / 2) width_ = std::min(2 * width_, kMostUnanswered);
+    answers_ = bytes_ = 0;
+  }
+
+ private:
+  size_t width_;
+  size_t answers_ = 0;  // since it has had this width
+  size_t bytes_ = 0;    // in those
+};
 
 struct Question {
   size_t index;
@@ -321,18 +346,20 @@ struct Question {
 };
 
 template <typename Ask>
-std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Deadline until, Ask ask) {
+std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Deadline until, Window window,
+                            Ask ask) {
   std::vector<Answer> answers(paths.size());
   std::deque<Question> asked;
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
     session.ready(until);
-    for (; next < paths.size() && asked.size() < kMostUnanswered; ++next) {
+    for (; next < paths.size() && asked.size() < window.width(); ++next) {
       asked.push_back({next, ask(session.client(), paths[next])});
     }
     const size_t index = asked.front().index;
     answers[index] = session.await(asked.front().call, until);
     asked.pop_front();
+    window.note(answers[index]);
     if (answers[index].code != Code::unknown) continue;
     session.ready(until);
     asked.push_back({index, ask(session.client(), paths[index])});
@@ -340,14 +367,19 @@ std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& pa
   return answers;
 }
 
+const Window kShortAnswers(kMostUnanswered);
+const Window kLongAnswers(kFirstUnanswered);
+
 }  // namespace
 
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.read(path); });
+  return ask_all(session, paths, until, kLongAnswers,
+                 [](Client& client, const std::string& path) { return client.read(path); });
 }
 
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.exists(path); });
+  return ask_all(session, paths, until, kShortAnswers,
+                 [](Client& client, const std::string& path) { return client.exists(path); });
 }
 
 std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
@@ -364,18 +396,20 @@ std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::st
 }
 
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.children(path); });
+  return ask_all(session, paths, until, kLongAnswers,
+                 [](Client& client, const std::string& path) { return client.children(path); });
 }
 
 std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until) {
   std::vector<std::string> paths;
   for (const auto& [path, watch] : watches) paths.push_back(path);
   const auto ask = [&](Client& client, const std::string& path) { return client.children(path, watches.at(path)); };
-  return ask_all(session, paths, until, ask);
+  return ask_all(session, paths, until, kLongAnswers, ask);
 }
 
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, [](Client& client, const std::string& path) { return client.remove(path); });
+  return ask_all(session, paths, until, kShortAnswers,
+                 [](Client& client, const std::string& path) { return client.remove(path); });
 }
 
 }  // namespace zklock::zk

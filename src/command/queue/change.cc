@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock queue requeue, purge and delete: what changes a queue as a whole, or with --dry-run says what it would change.
+// zklock queue requeue, purge and delete change a queue as a whole, or with --dry-run say what they would change.
 #include "base/text.h"
 #include "command/queue/visit.h"
 #include "recipe/queue/clearing.h"
+#include "recipe/queue/requeue.h"
 
 #include <functional>
 #include <memory>
@@ -44,12 +45,13 @@ struct ChangeOptions {
   bool asks() const { return !yes && !dry_run; }
 };
 
-// Hands the options over to what is done with them.
+// Returns an Execute that calls `execute` with the options.
 Execute execute_with(int (*execute)(const Call&, const ChangeOptions&), std::shared_ptr<ChangeOptions> options) {
   return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
 }
 
-// Those of `ids`, or all if there are none; takes out of `ids` those it has found, as recipe::requeue() does.
+// Counts the dead letters whose names are in `ids`, or all if `ids` is empty. Removes the IDs that it has found from
+// `ids`, as recipe::requeue() does.
 int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   const bool all = ids.empty();
   int64_t count = 0;
@@ -62,7 +64,7 @@ int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   return count;
 }
 
-// Adds what was done before it to the message of a failure.
+// Adds to the message of a failure what was done before it.
 void do_all(const std::function<void()>& act, const std::function<std::string()>& done) {
   try {
     act();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/admin.h"
 
-#include "base/rounds.h"
 #include "base/text.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
@@ -60,48 +59,6 @@ int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline 
   }
   check_alive(session);
   return count;
-}
-
-std::vector<Step> steps_to_move(const std::string& dead, const Answer& item, const QueueTail& tail) {
-  std::vector<Step> steps = {{Step::Kind::check, tail.path(), "", 0},
-                             {Step::Kind::create, tail.stem(), item.data, -1, zk::CreateMode::persistent_sequential}};
-  if (item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(dead)});
-  steps.push_back({Step::Kind::remove, dead});
-  tail.put_seal(1, steps);
-  return steps;
-}
-
-// Else it could never be moved.
-void check_children(zk::Session& session, const std::string& dead, const std::string& tried, Deadline until) {
-  const std::string foreign = foreign_below(session, dead, until);
-  if (!foreign.empty()) throw not_ours(tried, foreign);
-  session.ready(until);
-}
-
-// To the end of the items of its priority. False if somebody else has moved or removed it.
-bool move_back(zk::Session& session, const std::string& dead, QueueTail& tail, const std::string& tried,
-               Deadline until) {
-  Rounds rounds(tried);
-  for (bool doubtful = false;; rounds.next()) {
-    const Answer item = session.read(dead, until);
-    // The answer that was lost was that it is done.
-    if (item.code == Code::no_node) return doubtful;
-    if (item.code == Code::ok && !tail.found()) tail.find(until);
-    session.ready(until);
-    if (session.expired()) throw zk::expired(tried);
-    if (item.code != Code::ok) throw zk::failure_of(tried, item);
-    if (item.stat.children > 1) check_children(session, dead, tried, until);
-    const Answer moved = session.await(session.client().transact(steps_to_move(dead, item, tail)), until);
-    if (moved.code == Code::ok) {
-      tail.count(1);
-      return true;
-    }
-    if (!is_overtaken(moved.code)) throw zk::failure_of(tried, moved);
-    if (moved.code == Code::not_empty || moved.code == Code::no_node) check_children(session, dead, tried, until);
-    doubtful |= moved.code == Code::unknown;
-    // Behind a sync, so that what is read next is not older than what was done.
-    tail.find(until);
-  }
 }
 
 }  // namespace
@@ -214,19 +171,6 @@ void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
     owners[i]->claim_ms = answers[2 * i].stat.created_ms;
     owners[i]->claim_left = answers[2 * i].code == Code::ok && !is_ephemeral(answers[2 * i].stat);
     owners[i]->why = answers[2 * i + 1].data;
-  }
-}
-
-void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
-             Deadline until) {
-  const bool all = ids.empty();
-  const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
-  for (const Segment& segment : list_segments(session, layout.dead(), until)) {
-    QueueTail tail(session, layout.items(), segment.priority, tried);
-    for (const std::string& path : item_paths(session, layout.dead(), segment, until)) {
-      if (!all && ids.erase(zk::name_of(path)) == 0) continue;
-      if (move_back(session, path, tail, tried, until)) ++moved;
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people look at in a queue and put back into it: count, list, requeue. Items come and go
-// meanwhile; one that is gone when its turn comes is left out. A failure leaves what was done before it. All functions
-// throw what the session throws, a Failure (69) when it has expired, and one (77) for what is not allowed.
+// Counts and lists the items of a queue for people. Items come and go meanwhile, and an item that is gone
+// when it is read is left out. All functions throw what the session throws, a Failure (69) if it has expired, and one
+// (77) if the ACL forbids a request. A failure leaves what was done before it.
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -9,31 +9,31 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace zklock::recipe {
 
-// What is in one priority.
+// The items of one priority.
 struct PriorityCounts {
-  int64_t items = 0;          // those in work among them
-  int64_t first_segment = 0;  // the number of the first that has any
+  int64_t items = 0;          // those in work included
+  int64_t first_segment = 0;  // the number of the first segment that has items
 };
 
 struct QueueCounts {
-  int64_t items = 0;  // those in work among them
+  int64_t items = 0;  // those in work included
   int64_t dead = 0;
-  int64_t in_work = 0;                       // only where it was asked for
-  std::map<int, PriorityCounts> priorities;  // those that were ever used, and may have nothing in them now
+  int64_t in_work = 0;                       // counted only if `exact`
+  std::map<int, PriorityCounts> priorities;  // each priority that was ever used, even if it is empty now
 };
 
-// `exact`: in_work too, which takes a look at every item.
+// Counts the items of a queue. With `exact`, it counts those in work too, for which it reads the Stat of every item.
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until);
 
-// Of what was counted there, when the oldest item was pushed, by the server's clock, ms since 1970; 0: there is none,
-// or the oldest ones have gone meanwhile. Of each priority it lists one segment, and looks at its first few items.
+// Returns when the oldest of the items in `counts` was pushed, ms since 1970 by the server's clock. 0: there is none,
+// or the oldest ones have gone meanwhile. For each priority, it lists one segment and reads the Stats of its first few
+// items.
 int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until);
 
 struct QueueItem {
@@ -41,19 +41,20 @@ struct QueueItem {
   std::string name;
   zk::Stat stat;
   std::string data;         // its first bytes
-  std::string claim;        // the text on its claim, of one in work
-  int64_t claim_ms = 0;     // when that was made, the server's clock
-  bool claim_left = false;  // the claim is in no session: nobody works on the item
-  std::string why;          // of a dead one
+  std::string claim;        // the text on its claim, if it is in work
+  int64_t claim_ms = 0;     // when the claim was made, ms since 1970 by the server's clock; 0: there is none
+  bool claim_left = false;  // the claim is in no session, so no consumer works on the item
+  std::string why;          // the text that says why it is a dead letter
 };
 
-// Walks through the items or the dead, segment by segment.
+// Walks through the items or the dead letters, segment by segment.
 class QueueWalk {
  public:
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead)
       : session_(session), folder_(dead ? layout.dead() : layout.items()), dead_(dead) {}
 
-  // At most `most` of the next segment that has any; none at the end.
+  // Returns the first items of the next segment that has any, `most` at most, and skips the rest of that segment.
+  // Returns none at the end.
   std::vector<QueueItem> next(size_t most, Deadline until);
 
  private:
@@ -69,12 +70,5 @@ class QueueWalk {
   bool begun_ = false;
   std::vector<Segment> ahead_;  // the next one last
 };
-
-// Puts dead items back at the end of their priority, as if they were pushed now: those of `ids`, their names, or all if
-// there are none. Each goes in a transaction of its own, so that none is lost or there twice. Adds how many to `moved`,
-// which also holds after a Failure; takes out of `ids` those it has found. Throws a Failure (65) for a node in the way
-// that is not ours.
-void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
-             Deadline until);
 
 }  // namespace zklock::recipe

@@ -2,6 +2,7 @@
 // recipe/queue/admin while answers are lost, and while others change the queue: at each moment of it once.
 #include "recipe/queue/admin.h"
 #include "recipe/queue/clearing.h"
+#include "recipe/queue/requeue.h"
 #include "support/proxied.h"
 
 #include <functional>

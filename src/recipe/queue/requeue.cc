@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/requeue.h"
+
+#include "base/rounds.h"
+#include "recipe/queue/nodes.h"
+#include "zk/path.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace zklock::recipe {
+
+using zk::Answer;
+using zk::Code;
+using zk::Step;
+using Paths = std::vector<std::string>;
+
+namespace {
+
+// Dead letters that are moved at once: at first, and twice as many each time as long as these are small.
+constexpr size_t kFirstMoves = 32;
+constexpr size_t kMostMoves = 1000;
+constexpr size_t kSmallMoves = 1024 * 1024;  // bytes in all
+
+// Puts the dead letters of one priority back, many at a time.
+class Requeuer {
+ public:
+  Requeuer(zk::Session& session, QueueTail tail, std::string tried, int64_t& moved)
+      : session_(session), tail_(std::move(tail)), tried_(std::move(tried)), moved_(moved) {}
+
+  // Moves those that are still there, with all transactions in flight at once; again those that another client, or a
+  // lost answer, was in the way of. Returns their size in bytes.
+  size_t move(const Paths& paths, Deadline until);
+
+ private:
+  struct Letter {
+    std::string path;
+    bool doubtful = false;  // a transaction that moves it may have been carried out
+    bool suspect = false;   // a node below it may be in the way
+    Answer item = {};
+    zk::Call call = nullptr;
+  };
+
+  size_t read(Deadline until);
+  void send(Deadline until);
+  void settle(Deadline until);
+  std::vector<Step> steps_to_move(const Letter& letter) const;
+  void check_children(const Letter& letter, Deadline until);
+
+  zk::Session& session_;
+  QueueTail tail_;
+  std::string tried_;
+  int64_t& moved_;
+  std::vector<Letter> letters_;
+};
+
+size_t Requeuer::move(const Paths& paths, Deadline until) {
+  letters_.clear();
+  for (const std::string& path : paths) letters_.push_back({path});
+  size_t bytes = 0;
+  for (Rounds rounds(tried_); !letters_.empty(); rounds.next()) {
+    bytes = std::max(bytes, read(until));
+    if (letters_.empty()) break;
+    send(until);
+    settle(until);
+  }
+  return bytes;
+}
+
+// One that is gone has been moved by us, if that is in doubt, or moved or removed by another client.
+size_t Requeuer::read(Deadline until) {
+  Paths paths;
+  for (const Letter& letter : letters_) paths.push_back(letter.path);
+  const std::vector<Answer> items = read_all(session_, paths, until);
+  if (session_.expired()) throw zk::expired(tried_);
+  size_t bytes = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    Letter& letter = letters_[i];
+    letter.item = items[i];
+    bytes += items[i].data.size();
+    if (items[i].code == Code::no_node) {
+      moved_ += letter.doubtful;
+    } else if (items[i].code != Code::ok) {
+      throw zk::failure_of(tried_, items[i]);
+    } else if (items[i].stat.children > 1 || letter.suspect) {
+      check_children(letter, until);
+    }
+  }
+  std::erase_if(letters_, [](const Letter& letter) { return letter.item.code == Code::no_node; });
+  return bytes;
+}
+
+// If one cannot be moved because of a node below it, no round would ever move it.
+void Requeuer::check_children(const Letter& letter, Deadline until) {
+  const std::string foreign = foreign_below(session_, letter.path, until);
+  if (!foreign.empty()) throw not_ours(tried_, foreign);
+}
+
+void Requeuer::send(Deadline until) {
+  if (!tail_.found()) tail_.find(until);
+  session_.ready(until);
+  for (Letter& letter : letters_) {
+    letter.call = session_.client().transact(steps_to_move(letter));
+    tail_.count(1);
+  }
+}
+
+void Requeuer::settle(Deadline until) {
+  std::optional<Answer> refused;
+  for (Letter& letter : letters_) {
+    const Answer answer = session_.await(letter.call, until);
+    letter.suspect = answer.code == Code::not_empty || answer.code == Code::no_node;
+    letter.doubtful |= answer.code == Code::unknown;
+    moved_ += answer.code == Code::ok;
+    if (answer.code != Code::ok && !is_overtaken(answer.code)) refused = answer;
+  }
+  if (refused) throw zk::failure_of(tried_, *refused);
+  std::erase_if(letters_, [](const Letter& letter) { return letter.call->answer.code == Code::ok; });
+  // It syncs, so that what is read next is not older than what was done.
+  if (!letters_.empty()) tail_.find(until);
+}
+
+std::vector<Step> Requeuer::steps_to_move(const Letter& letter) const {
+  std::vector<Step> steps = {
+      {Step::Kind::check, tail_.path(), "", 0},
+      {Step::Kind::create, tail_.stem(), letter.item.data, -1, zk::CreateMode::persistent_sequential}};
+  if (letter.item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(letter.path)});
+  steps.push_back({Step::Kind::remove, letter.path});
+  tail_.put_seal(1, steps);
+  return steps;
+}
+
+}  // namespace
+
+void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
+             Deadline until) {
+  const bool all = ids.empty();
+  const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
+  size_t width = kFirstMoves;
+  for (const Segment& segment : list_segments(session, layout.dead(), until)) {
+    Requeuer requeuer(session, QueueTail(session, layout.items(), segment.priority, tried), tried, moved);
+    Paths wanted = item_paths(session, layout.dead(), segment, until);
+    if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
+    for (std::span<const std::string> left = wanted; !left.empty();) {
+      const auto next = left.first(std::min(width, left.size()));
+      left = left.subspan(next.size());
+      const size_t bytes = requeuer.move({next.begin(), next.end()}, until);
+      if (bytes < kSmallMoves) width = std::min(2 * width, kMostMoves);
+    }
+  }
+}
+
+}  // namespace zklock::recipe

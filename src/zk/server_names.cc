@@ -13,11 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Without a connection before the first lookup: a part of the session timeout, this at most. Mostly another server has
-// answered by then.
+// How long there is no connection before the first lookup: this part of the session timeout, and at most this long.
+// Usually another server has answered by then.
 constexpr int kFirstParts = 24;
 constexpr Duration kLongestWait = 500ms;
-// Between two lookups; and a part of the time without a connection, for the resolver is one for many.
+// The least time between two lookups. It grows with the time without a connection, because many clients share one
+// resolver.
 constexpr Duration kBetweenLookups = 2s;
 constexpr int kAwayParts = 10;
 
@@ -34,7 +35,6 @@ const std::vector<Server>& ServerNames::resolve(host::Loop& loop, Deadline until
   }
   addresses_ = listed();
   if (addresses_.empty()) fail();
-  std::shuffle(addresses_.begin(), addresses_.end(), std::random_device());
   return addresses_;
 }
 
@@ -55,7 +55,7 @@ void ServerNames::take(const std::vector<host::Resolved>& results) {
   }
 }
 
-// Sorted, without doubles.
+// Returns the addresses, without duplicates, in random order.
 std::vector<Server> ServerNames::listed() const {
   std::vector<Server> all;
   for (const auto& [host, port, name] : list_.servers) {
@@ -66,6 +66,7 @@ std::vector<Server> ServerNames::listed() const {
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::shuffle(all.begin(), all.end(), std::random_device());
   return all;
 }
 
@@ -92,7 +93,7 @@ void ServerNames::arm(host::PollSet& set) {
   if (link_ && link_->unconnected_since() != kNever && !names().empty()) set.wake_at(next());
 }
 
-// While there is no connection.
+// Returns when the next lookup begins. Call it only while there is no connection.
 Deadline ServerNames::next() const {
   if (next_ != kNever) return next_;
   return link_->unconnected_since() + std::min<Duration>(kLongestWait, client_->session_timeout() / kFirstParts);
@@ -101,7 +102,7 @@ Deadline ServerNames::next() const {
 void ServerNames::look_again(Deadline since) {
   try {
     lookup_ = std::make_unique<host::Lookup>(names());
-  } catch (const Failure&) {  // no process to be had now
+  } catch (const Failure&) {  // no process can be started now
   }
   next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kAwayParts));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the servers of a list are: the addresses behind their names. They are looked up before a session begins, and
-// again while it has no connection, beside everything else, because servers move: in a cluster manager each gets a new
-// address when it is replaced. Owned by zk::Session.
+// The addresses of the servers in a list. The names are looked up before a session begins. They are looked up again, in
+// the background, while it has no connection, because servers move: in a cluster manager, a replaced server gets a new
+// address. zk::Session owns this.
 #pragma once
 
 #include "host/loop.h"
@@ -19,19 +19,20 @@ namespace zklock::zk {
 
 class ServerNames : public host::Source {
  public:
-  // `list` outlives it. `certified`: the names count for certificates.
+  // `list` outlives it. `certified`: certificates are checked for the names.
   ServerNames(const ServerList& list, bool certified) : list_(list), certified_(certified) {}
   ServerNames(const ServerNames&) = delete;
 
-  // Looks all names up and returns addresses(). A name that cannot be resolved keeps those that it had. Where there is
-  // no address at all it throws a Failure (69); what the loop throws, too.
+  // Looks up all names and returns addresses(). A name that cannot be resolved keeps the addresses that it had. Throws
+  // a Failure if there is no address at all (69) or no lookup can be started (70), and what the loop throws.
   const std::vector<Server>& resolve(host::Loop& loop, Deadline until);
-  // Numeric, at least one after resolve(), in random order so that clients spread over the servers.
+  // The addresses are numeric, and in random order, so that clients spread over the servers. After resolve() there is
+  // at least one.
   const std::vector<Server>& addresses() const { return addresses_; }
 
-  // From now on, in the loop: whenever `link` has had no connection for a while, the names are looked up, again and
-  // again, and `moved` is called when the addresses have changed. The address that was in use last is kept behind them,
-  // however the names are answered. Both outlive it, or unfollow() comes first.
+  // From now on, looks up the names again and again in the loop, whenever `link` has had no connection for a while. It
+  // calls `moved` when the addresses have changed. The address that was in use last stays in the list, at its end,
+  // whatever the lookups return. `link` and `client` must outlive this object, unless unfollow() is called first.
   void follow(const Link& link, const Client& client, std::function<void()> moved);
   void unfollow();
 
@@ -55,9 +56,9 @@ class ServerNames : public host::Source {
   const Link* link_ = nullptr;
   const Client* client_ = nullptr;
   std::function<void()> moved_;
-  std::string used_;                      // the address in use last
+  std::string used_;                      // the address that was in use last
   std::unique_ptr<host::Lookup> lookup_;  // under way
-  Deadline next_ = kNever;                // when the next one begins; never: as next() says
+  Deadline next_ = kNever;                // when the next lookup begins; kNever: next() computes it
 };
 
 }  // namespace zklock::zk

@@ -22,11 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One that is found may take its mark away and wait in line for us: it came when we had taken away ours.
+// An inner zklock that is found may remove its mark and wait in line for us, because it came after we removed ours. So
+// we check again after this time.
 constexpr Duration kLookAgain = 1s;
 
-// The file's name is for whoever may look at our descriptors. All may look at /proc/locks, where the lock on the file's
-// bytes from `token` on tells the same.
+// The file's name is for processes that may read our descriptors. All may read /proc/locks, where the lock on the
+// file's bytes from `token` on shows the same.
 struct Mark {
   std::string name;
   int64_t token;
@@ -43,6 +44,7 @@ Mark outer_mark(int64_t token) {
 
 Fd make_mark(const Mark& mark) {
   Fd file(memfd_create(mark.name.c_str(), MFD_CLOEXEC));
+  if (!file) return file;  // errno says why
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -52,7 +54,7 @@ Fd make_mark(const Mark& mark) {
   return file;
 }
 
-// Nothing where we may not look.
+// Returns nothing if we may not read the process's descriptors.
 std::optional<bool> has_file(pid_t pid, const Mark& mark) {
   const std::string folder = fmt::format("{}/fd", pid);
   const auto names = names_in_proc(folder);
@@ -63,7 +65,8 @@ std::optional<bool> has_file(pid_t pid, const Mark& mark) {
   return false;
 }
 
-// "1: POSIX ADVISORY WRITE PID DEVICE START END" a line. Nothing where there is no such list (ProcSubset of systemd).
+// Reads lines "1: POSIX ADVISORY WRITE PID DEVICE START END". Returns nothing if there is no such list (ProcSubset of
+// systemd).
 std::optional<bool> has_lock(pid_t pid, const Mark& mark) {
   const Fd locks = open_in_proc("locks");
   if (!locks) return std::nullopt;
@@ -110,9 +113,9 @@ bool NestingMarks::close_and_look() {
   found_ = Fd();
   for (const Process& process : descendants_of(getpid())) {
     if (!is_nested(process.pid)) continue;
-    // None in an old kernel: then the next look tells.
+    // An old kernel has no pidfd; then the next check shows the end.
     found_ = Fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
-    // Gone meanwhile, or another has its number: then it has no mark any more.
+    // If it ended meanwhile, or another process has its pid, there is no mark any more.
     if (is_nested(process.pid)) {
       look_again_ = deadline_in(kLookAgain);
       return true;

@@ -21,14 +21,14 @@ using zk::Code;
 
 namespace {
 
-constexpr size_t kMostSkipped = 400;  // numbers, in a transaction
+constexpr size_t kMostSkipped = 400;  // numbers, in one transaction
 
 }  // namespace
 
 GroupMember::GroupMember(zk::Session& session, Membership membership)
     : session_(session), membership_(std::move(membership)), tried_("cannot join " + membership_.group) {}
 
-// Its path, up to the number.
+// Returns the node's path up to the number.
 std::string GroupMember::stem() const {
   return zk::child_of(membership_.group, membership_.name) + (membership_.unique ? "" : "-");
 }
@@ -54,8 +54,8 @@ GroupMember::State GroupMember::join(Deadline until) {
   }
 }
 
-// Creates our node. Each node that comes and goes before it in the same transaction takes a number, and no other client
-// sees it.
+// Creates our node. If there are numbers to skip, each node that comes and goes before it in the same transaction takes
+// one, and no other client sees it.
 zk::Call GroupMember::send_entry(size_t skipped) {
   using zk::CreateMode;
   const CreateMode mode = membership_.unique ? CreateMode::ephemeral : CreateMode::ephemeral_sequential;
@@ -70,8 +70,8 @@ zk::Call GroupMember::send_entry(size_t skipped) {
   return session_.client().transact(steps);
 }
 
-// Nodes that stay have the names that the server would give next: it counts what was made, and the tree is a copy.
-// Returns how many numbers to leave out.
+// Returns how many numbers to skip, because persistent nodes have the names that the server would give next. The server
+// numbers by how many children were created below the group, and in a copied tree those are fewer.
 size_t GroupMember::taken_numbers(Deadline until) {
   const Answer list = session_.synced_children(membership_.group, until);
   const std::set<std::string> names(list.names.begin(), list.names.end());
@@ -90,8 +90,8 @@ size_t GroupMember::taken_numbers(Deadline until) {
   return skipped;
 }
 
-// The create's answer was lost, or there is one of that name. Only a list behind a barrier tells whether there is a
-// node of our session. `removed`: none.
+// The create's answer was lost, or the name exists. Only a list after a barrier shows whether there is a node of our
+// session. Returns `removed` if there is none.
 GroupMember::State GroupMember::find(Deadline until) {
   if (membership_.unique) return look_at_name(until);
   const Answer list = session_.settled_children(membership_.group, until);
@@ -109,7 +109,7 @@ GroupMember::State GroupMember::find(Deadline until) {
   return State::removed;
 }
 
-// Who has the name that we want. `removed`: nobody.
+// Checks which session has the name that we want. Returns `removed` if the name is free.
 GroupMember::State GroupMember::look_at_name(Deadline until) {
   const Answer found = zk::settled_stat_all(session_, {stem()}, until).front();
   if (session_.expired()) return State::expired;
@@ -138,8 +138,8 @@ bool GroupMember::wait_for_name(Deadline until) {
   return true;
 }
 
-// The check is a transaction: where the session was ended by the servers but we have not heard of it, the answer is
-// that, and not that there is no node.
+// The check is a transaction. So if the servers have ended our session and we do not know it yet, the answer is
+// `expired`, not that there is no node.
 GroupMember::State GroupMember::look(Deadline until) {
   const auto watch = std::make_shared<zk::WatchState>();
   const auto [check, node] = session_.ask_both([this](zk::Client& client) { return client.check({path_}); },
@@ -155,12 +155,13 @@ GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
   membership_.data = std::move(data);
   const auto write = [this](zk::Client& client) { return client.write(path_, membership_.data); };
   const Answer written = session_.ask(write, until);
-  if (written.code == Code::no_auth) throw zk::failure_of("cannot write " + path_, written);
-  return written.code == Code::ok ? State::in : look(until);
+  if (written.code == Code::no_node || written.code == Code::expired) return look(until);
+  if (written.code != Code::ok) throw zk::failure_of("cannot write " + path_, written);
+  return State::in;
 }
 
-// Asks behind a barrier, so a removal whose answer was lost is done or never will be. False too if there is no answer:
-// then the node goes with the session.
+// Asks after a barrier, so a removal whose answer was lost is done by then, or never will be. Returns false also if
+// there is no answer: then the node goes with the session.
 bool GroupMember::still_ours(Deadline until) {
   while (session_.settle_connection(until)) {
     const zk::Call barrier = session_.client().barrier();
@@ -177,7 +178,7 @@ void GroupMember::leave(Duration budget) {
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   bool doubtful = false;  // the answer to a removal was lost: another client may have the name by now
   while (left_until(until) > Duration::zero() && session_.settle_connection(until)) {
-    // Interrupted on the way in: the create's answer may still come.
+    // We were interrupted while we created it: the answer may still come.
     if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;
     if (doubtful && !still_ours(until)) break;

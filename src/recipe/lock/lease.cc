@@ -51,16 +51,17 @@ void Lease::clear() {
   nodes_.clear();
   heartbeat_.reset();
   proved_ = fence_ = next_heartbeat_ = kNever;
+  asked_ = false;
   lost_.clear();
 }
 
 void Lease::arm(host::PollSet& set) {
   if (state_ != State::held || nodes_.empty()) return;
   set.wake_at(fence_ - grace_);
-  if (!heartbeat_ && session_.connected()) set.wake_at(next_heartbeat_);
+  if (!heartbeat_ && session_.connected()) set.wake_at(asked_ ? Deadline{} : next_heartbeat_);
 }
 
-// Here and not while recording: only now has every source recorded, the session's too.
+// Not while recording: only now every source has recorded, including the session.
 void Lease::decide() {
   if (state_ != State::held || nodes_.empty()) return;
   look();
@@ -68,8 +69,8 @@ void Lease::decide() {
 }
 
 void Lease::look() {
-  // The clock first: after a pause of ours the guard has killed the command already, whatever the answers say that
-  // have piled up.
+  // The clock comes first: after a pause of ours, the guard has killed the command already, whatever the answers that
+  // have piled up say.
   const Deadline now = BootClock::now();
   if (now >= fence_ - grace_) {
     state_ = State::unproved;
@@ -82,12 +83,12 @@ void Lease::look() {
   if (session_.expired()) state_ = State::expired;
   if (state_ != State::held || !session_.connected()) return;
   if (connections_ != session_.client().connections()) {
-    // The handshake alone proves nothing, a leader may be deposed: ask at once.
+    // The handshake alone proves nothing, because a leader may be deposed. So ask at once.
     connections_ = session_.client().connections();
     next_heartbeat_ = now;
   }
   move_fence();
-  if (!heartbeat_ && now >= next_heartbeat_) send_heartbeat();
+  if (!heartbeat_ && (asked_ || now >= next_heartbeat_)) send_heartbeat();
   if (watched_ == Watched::nothing) return;
   for (HeldNode& node : nodes_) {
     if (!node.call && (!node.watch || node.watch->fired)) send(node);
@@ -99,12 +100,13 @@ void Lease::send_heartbeat() {
   for (const HeldNode& node : nodes_) nodes.push_back(node.held.node);
   proof_ = session_.proof_now();
   sent_ = BootClock::now();
+  asked_ = false;
   host::trace("asking");
   heartbeat_ = session_.client().check(nodes);
 }
 
 void Lease::take_heartbeat() {
-  // An answer that says nothing, like a throttling server's, is no reason to press it.
+  // An answer that proves nothing, like a throttling server's, is no reason to ask more often.
   next_heartbeat_ = sent_ + zk::least_pause_of(session_.timeout());
   const Code code = std::exchange(heartbeat_, nullptr)->answer.code;
   if (code == Code::ok) {
@@ -121,7 +123,7 @@ void Lease::take_heartbeat() {
   move_fence();
 }
 
-// A reconnect may negotiate another timeout: a shorter one counts at once, a longer one from the next proof on.
+// A reconnect may negotiate another timeout. A shorter one counts at once, a longer one from the next proof on.
 void Lease::move_fence() {
   fence_ = std::min(fence_, proved_ + zk::fence_of(session_.timeout()));
 }
@@ -141,7 +143,8 @@ void Lease::take(HeldNode& node) {
   } else if (answer.code == Code::ok || answer.code == Code::no_node) {
     end(State::node_deleted, node.held);
   } else if (answer.code == Code::unknown) {
-    // Lost with the connection: look again. Refused, it is not worth asking again; the heartbeat goes on.
+    // The answer was lost with the connection, so the node is read again. After a refusal that would be useless: then
+    // only the heartbeats go on.
     node.watch.reset();
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof that what we hold is still ours, renewed while the command runs. A client that looks connected may have
-// lost its session already: a follower that was cut off from its leader goes on answering reads and pings. So every T/6
-// (T: the negotiated session timeout) a quorum is asked about our nodes, all in one transaction; `proved` is the moment
-// just before the last request that was answered well. A server counts a session out later than the fence, proved +
-// 2T/3 (ARCHITECTURE.md, "Who is heard when"). By then the command must be dead.
+// The lease proves that what we hold is still ours, and is renewed while the command runs. A client that looks
+// connected may have lost its session already: a follower that is cut off from its leader goes on answering reads and
+// pings. So every T/6 (T: the negotiated session timeout) it asks a quorum about all our nodes, in one transaction.
+// `proved` is the moment just before the last request that was answered well. The servers do not expire the session
+// before the fence, proved + 2T/3 (ARCHITECTURE.md, "Who is heard when"). By the fence the command must be dead.
 #pragma once
 
 #include "host/loop.h"
@@ -18,16 +18,16 @@ namespace zklock::recipe {
 
 enum class LeaseState {
   held,
-  node_deleted,  // by somebody, while our session lived
-  revoked,       // somebody asks us to let go; it is ours until we do
+  node_deleted,  // by another client, while our session lived
+  revoked,       // we were asked to let go; the lock is ours until we do
   expired,       // the session is over
-  unproved,      // no quorum has confirmed the lock in time; it may be another's from the fence on
+  unproved,      // no quorum has confirmed the lock in time; from the fence on another client may hold it
 };
 
-// What else of a node counts.
+// What the lease watches besides its heartbeats.
 enum class LeaseWatch {
-  nodes,    // that it goes, and what is written into it: seen at once
-  nothing,  // that it goes is seen by the next heartbeat
+  nodes,    // deletion of a node and writes to it: seen at once
+  nothing,  // the next heartbeat notices a deletion
 };
 
 class Lease : public host::Source {
@@ -35,23 +35,23 @@ class Lease : public host::Source {
   using State = LeaseState;
   using Watched = LeaseWatch;
 
-  // On what was acquired in the session as it is now. `grace`: what the command gets between SIGTERM and SIGKILL; the
-  // lease ends so long before the fence.
+  // Covers what was acquired in the present session. `grace` is the time that the command gets between SIGTERM and
+  // SIGKILL. The lease ends that long before the fence.
   Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched = Watched::nodes);
 
-  // From now on on this too.
+  // Covers `held` as well from now on.
   void add(const Held& held);
-  // No longer on this: call it before the node is deleted. A lease on nothing is held for ever.
+  // No longer covers `node`. To be called before the node is deleted. A lease that covers nothing never ends.
   void drop(const std::string& node);
-  // For a proof from now on, sooner than its next heartbeat gives one.
-  void ask() { next_heartbeat_ = BootClock::now(); }
-  // On nothing, whatever was lost: for what is acquired from now on.
+  // Sends another heartbeat as soon as none is under way. Its proof is younger than this call.
+  void ask() { asked_ = true; }
+  // Covers nothing from now on and forgets what was lost, so that new locks can be added.
   void clear();
 
   State state() const { return state_; }
   Deadline fence() const { return fence_; }
   Deadline proved() const { return proved_; }
-  // Which of several it was that was deleted or revoked; empty where that is not known.
+  // Returns which path's node was deleted or revoked; empty if that is not known.
   const std::string& lost() const { return lost_; }
 
   void arm(host::PollSet& set) override;
@@ -61,8 +61,8 @@ class Lease : public host::Source {
  private:
   struct HeldNode {
     Held held;
-    zk::Watch watch;  // on the node; nothing: look again
-    zk::Call call;    // the read that sets it, if under way
+    zk::Watch watch;  // on the node; nullptr: to be set again
+    zk::Call call;    // the read that sets the watch, if under way
   };
 
   void look();
@@ -82,9 +82,10 @@ class Lease : public host::Source {
   Deadline fence_ = kNever;
   uint64_t connections_;  // as of the last decision
   Deadline next_heartbeat_ = kNever;
+  bool asked_ = false;  // for a heartbeat before that
   zk::Call heartbeat_;  // under way, if any
-  Deadline sent_{};     // when
-  Deadline proof_{};    // what an answer to it proves; for a while after a handshake that is less
+  Deadline sent_{};     // when the heartbeat was sent
+  Deadline proof_{};    // what an answer to it proves; for a while after a handshake, before `sent_`
   std::string lost_;
 };
 

@@ -12,17 +12,17 @@ namespace {
 using zk::Answer;
 using Names = std::vector<std::string>;
 
-// Those that are asked; the others, in the middle, are taken for full.
+// True for the segments that are asked. The others, in the middle, count as full.
 bool is_looked_at(size_t index, size_t count) {
   return index < kSegmentsLookedAt || index + kSegmentsLookedAt >= count;
 }
 
 }  // namespace
 
-// What is below the items or the dead of a queue.
+// What is below the items or the dead letters of a queue.
 struct FolderSizes {
   std::vector<Segment> segments;
-  std::vector<zk::Stat> stats;  // of each; of those that were not asked, none
+  std::vector<zk::Stat> stats;  // of each segment; empty for those that were not asked
 
   int64_t count() const {
     int64_t count = 0;
@@ -33,7 +33,8 @@ struct FolderSizes {
   }
   bool estimated() const { return segments.size() > 2 * kSegmentsLookedAt; }
 
-  // Items ever: of a priority, those of the segments before its last, and those made in that.
+  // Returns how many items were ever made. For each priority, that is the segments before its last one, and what was
+  // made in the last one.
   int64_t made() const {
     int64_t made = 0;
     for (size_t i = 0; i < segments.size(); ++i) {
@@ -55,7 +56,7 @@ struct QueueSurveyor::Visit {
 
 namespace {
 
-// The first segment of each priority that has items, of the first few priorities.
+// Returns the first segment with items of each of the first few priorities.
 std::vector<Segment> first_segments(const FolderSizes& items) {
   std::vector<Segment> first;
   for (size_t i = 0; i < items.segments.size() && first.size() < kPrioritiesLookedAt; ++i) {
@@ -130,7 +131,7 @@ void QueueSurveyor::ask_first_items(std::vector<Visit>& visits, Deadline until) 
   for (size_t i = 0; i < lists.size(); ++i) {
     auto [visit, segment] = of[i];
     std::vector<ItemName> items = items_of(lists[i].names);
-    // The first segment tells of those in work, the others of their oldest alone.
+    // In the first segment, the first items are asked. In the others, one item shows how old they are.
     const bool first = i == 0 || of[i - 1].first != visit;
     items.resize(std::min(items.size(), first ? kItemsLookedAt : 1));
     visit->more_in_work |= first && items.size() == kItemsLookedAt;
@@ -158,7 +159,7 @@ void QueueSurveyor::note(const Visit& visit) {
   now.dead = visit.dead.count();
   now.estimated = visit.items.estimated() || visit.dead.estimated();
   now.in_work = visit.in_work;
-  now.more_in_work = visit.more_in_work && visit.in_work == kItemsLookedAt;
+  now.more_in_work = visit.more_in_work && visit.in_work >= kItemsLookedAt;
   now.oldest_ms = visit.oldest_ms;
   now.made = visit.items.made();
   now.seen = BootClock::now();

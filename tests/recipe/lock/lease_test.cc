@@ -132,6 +132,19 @@ TEST_F(LeaseProof, IsAskedForAtOnceAfterAReconnect) {
   EXPECT_LT(BootClock::now(), before + party.session.timeout() / 8) << "only with the next beat";
 }
 
+TEST_F(LeaseProof, IsAskedForWhileAnOlderOneIsUnderWay) {
+  Party& party = acquire(30s);
+  Lease& lease = this->lease();
+  delay_answer_to(opcode::kTransaction);
+  lease.ask();
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return proxy_.requests(opcode::kTransaction) == 1; }));
+  const Deadline since = BootClock::now();
+  ASSERT_LT(lease.proved(), since);
+  lease.ask();
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.proved() >= since; }));
+  EXPECT_LT(BootClock::now(), since + party.session.timeout() / 8) << "only with the next beat";
+}
+
 TEST_F(LeaseProof, AfterAnAnswerThatSaysNothingIsAskedForSoonAndNotAtOnce) {
   Party& party = acquire(30s);
   Lease& lease = this->lease();

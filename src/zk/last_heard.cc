@@ -15,7 +15,8 @@ void LastHeard::begin(Deadline handshake) {
 }
 
 void LastHeard::note_answer(Deadline sent, Deadline answered, Duration timeout) {
-  if (last_sent_ == Deadline{} || answered - last_sent_ > longest_silence_of(timeout)) {
+  const Duration longest = std::max<Duration>(longest_silence_of(timeout), beat_of(timeout) + allowance_);
+  if (last_sent_ == Deadline{} || answered - last_sent_ > longest) {
     steady_from_ = answered + longest_report_of(timeout);
   }
   last_sent_ = sent;

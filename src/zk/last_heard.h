@@ -14,6 +14,9 @@ namespace zklock::zk {
 
 class LastHeard {
  public:
+  // An answer may take `allowance` beyond a beat, whatever T is. It matters only if T is short.
+  explicit LastHeard(Duration allowance = Duration::zero()) : allowance_(allowance) {}
+
   // A handshake that the leader has counted at this moment or later; all connections before are forgotten.
   void begin(Deadline handshake);
   // A request was answered, the latest of those that are; `timeout` is T.
@@ -28,6 +31,7 @@ class LastHeard {
     Deadline answered;
   };
 
+  Duration allowance_;
   Deadline steady_from_{};       // a report has named us since the last gap
   Deadline last_sent_{};         // of what was answered
   Deadline word_{};              // the leader knows that we lived then

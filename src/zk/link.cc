@@ -24,7 +24,6 @@ constexpr Duration kFirstTlsPatience = 2500ms;
 constexpr Duration kLongestFirst = 2500ms;
 constexpr Duration kLongestFirstTls = 10s;
 constexpr size_t kMostDoublings = 8;
-constexpr Duration kLeastPause = 50ms;  // our least pause beyond a beat; a shorter one may be a busy machine
 // The pause between two rounds of servers is at least this, and then this part of the time without a connection.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
@@ -86,7 +85,7 @@ void Link::be_heard() {
 bool Link::was_silent() const {
   if (client_.state() != ClientState::connected) return false;
   const Duration beat = beat_of(client_.session_timeout());
-  const Duration longest = std::max(longest_silence_of(client_.session_timeout()), beat + kLeastPause);
+  const Duration longest = std::max(longest_silence_of(client_.session_timeout()), beat + kBusyMachine);
   return BootClock::now() > heard_ + longest;
 }
 
@@ -139,11 +138,14 @@ void Link::note_state() {
     heard_ = handshake_since();
     leader_.begin(heard_);
     if (connected_) connected_();
+    if (connected_) host::trace("heard", {{"since", heard_}});
   }
   unconnected_since_ = kNever;
   if (client_.answers() == answers_) return;
   answers_ = client_.answers();
-  leader_.note_answer(client_.last_answered_sent(), BootClock::now(), client_.session_timeout());
+  const Deadline now = BootClock::now();
+  round_trip_ = now - client_.last_answered_sent();
+  leader_.note_answer(client_.last_answered_sent(), now, client_.session_timeout());
   addresses_.note_answer();
   trouble_.reset();
 }

@@ -15,6 +15,7 @@
 #include "zk/addresses.h"
 #include "zk/client.h"
 #include "zk/last_heard.h"
+#include "zk/timing.h"
 
 #include <functional>
 #include <optional>
@@ -35,6 +36,9 @@ class Link : public host::Source {
 
   // Returns since when there has been no session on a connection; kNever while there is one.
   Deadline unconnected_since() const { return unconnected_since_; }
+
+  // How long the request that was answered last took; zero before the first answer.
+  Duration round_trip() const { return round_trip_; }
 
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
@@ -78,7 +82,8 @@ class Link : public host::Source {
   uint64_t answers_ = 0;  // the client's count of answers, as of the last turn
   Deadline unconnected_since_ = BootClock::now();
   Deadline heard_{};  // while connected: our server has heard of us at this moment or later, as of the last turn
-  LastHeard leader_;
+  LastHeard leader_{kBusyMachine};  // what it knows of us
+  Duration round_trip_{};           // of the request that was answered last
 };
 
 // A second session, which is tried while ours cannot be resumed. Servers that have lost their data refuse for ever a

@@ -112,6 +112,8 @@ class Session {
   // Returns the moment that a transaction sent now will prove. The session lives for at least zk::fence_of(T) from that
   // moment on. Call it only while connected.
   Deadline proof_now() const { return link_->proof_now(); }
+  // How long the request that was answered last took.
+  Duration round_trip() const { return link_->round_trip(); }
   std::string server() const { return client_->server(); }
   int64_t id() const { return client_->session_id(); }
   // Returns T as negotiated, or as requested until the first connection.

@@ -16,6 +16,10 @@ constexpr Duration beat_of(Duration session_timeout) {
   return session_timeout / 8;
 }
 
+// What a busy machine may add to a beat, however short T is: with T below 1.2 s, it is more than longest_silence_of
+// allows, and the argument for the fence does not hold for so much.
+constexpr Duration kBusyMachine = std::chrono::milliseconds(50);
+
 // Returns the time between two heartbeats of a lease. A proof on which something is granted is no older than this.
 // Heartbeats are transactions, which all servers log, so they are as rare as the patience below allows.
 constexpr Duration heartbeat_of(Duration session_timeout) {

@@ -20,9 +20,34 @@ namespace {
 using recipe::IdleEnd;
 using recipe::Item;
 
-constexpr size_t kMostBatches = 2;             // claimed ahead
+constexpr size_t kFewBatches = 2;              // claimed ahead, while other clients take items, too
+constexpr size_t kMostBatches = 16;            // claimed ahead
+constexpr size_t kFirstBatch = 16;             // items, at first
 constexpr size_t kLargestBatch = 128;          // items
 constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
+
+// How fast the reader has taken items lately.
+class ReaderRate {
+ public:
+  // `delivered` items were written by now, ever. Measures over at least `span`.
+  void note(size_t delivered, Duration span) {
+    const Duration passed = BootClock::now() - since_;
+    if (passed < span) return;
+    const double seconds = std::chrono::duration<double>(passed).count();
+    per_second_ = static_cast<double>(delivered - delivered_) / seconds;
+    since_ = BootClock::now();
+    delivered_ = delivered;
+  }
+  // Returns how many items it takes in that time.
+  size_t in(Duration span) const {
+    return static_cast<size_t>(per_second_ * std::chrono::duration<double>(span).count());
+  }
+
+ private:
+  double per_second_ = 0;
+  Deadline since_ = BootClock::now();
+  size_t delivered_ = 0;
+};
 
 class ItemPrinter {
  public:
@@ -48,6 +73,7 @@ class ItemPrinter {
   bool wait_for_items();
   void start_again();
   size_t wanted() const;
+  bool may_claim() const;
 
   PullOptions options_;
   host::Loop loop_;
@@ -62,13 +88,14 @@ class ItemPrinter {
   host::Survivor survivor_{session_.closer()};
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};
-  std::deque<Item> items_;     // ours, not written yet
-  std::string chunk_;          // the first of items_, whole, with their ends
-  std::deque<size_t> ends_;    // where each item that is not written to its end ends in chunk_
-  size_t chunk_written_ = 0;   // bytes of chunk_
-  std::vector<Item> written_;  // items that are not removed yet
-  size_t delivered_ = 0;       // items written, ever
-  size_t batch_ = 1;           // how many to claim at once
+  std::deque<Item> items_;      // ours, not written yet
+  std::string chunk_;           // the first of items_, whole, with their ends
+  std::deque<size_t> ends_;     // where each item that is not written to its end ends in chunk_
+  size_t chunk_written_ = 0;    // bytes of chunk_
+  std::vector<Item> written_;   // items that are not removed yet
+  size_t delivered_ = 0;        // items written, ever
+  size_t batch_ = kFirstBatch;  // how many to claim at once
+  ReaderRate rate_;
 };
 
 void ItemPrinter::run() {
@@ -106,9 +133,17 @@ size_t ItemPrinter::wanted() const {
 }
 
 void ItemPrinter::claim_ahead() {
-  while (consumer_.batches() < kMostBatches && wanted() > 0) {
+  while (wanted() > 0 && may_claim()) {
     if (!consumer_.begin(std::min(batch_, wanted()), kNever)) return;
   }
+}
+
+// Claims as much ahead as the reader takes in a round trip, and as much again, so that a fast reader gets more each
+// time. A slow one holds no more than it uses soon: others may have time for the rest.
+bool ItemPrinter::may_claim() const {
+  if (consumer_.batches() < kFewBatches) return true;
+  if (consumer_.batches() >= kMostBatches || !consumer_.is_alone()) return false;
+  return items_.size() + consumer_.underway() < kFewBatches * (batch_ + rate_.in(session_.round_trip()));
 }
 
 void ItemPrinter::collect() {
@@ -118,6 +153,7 @@ void ItemPrinter::collect() {
     items_.push_back(std::move(item));
   }
   if (!items_.empty()) source_.note_items();
+  rate_.note(delivered_, std::max<Duration>(session_.round_trip(), std::chrono::milliseconds(1)));
   if (size > kLargestBatchSize) batch_ = std::max<size_t>(1, batch_ / 2);
   if (size < kLargestBatchSize / 2) batch_ = std::min(kLargestBatch, batch_ * 2);
 }

@@ -14,7 +14,9 @@ using zk::Step;
 
 namespace {
 
-constexpr size_t kMostOutstanding = 4;  // transactions
+// Transactions. Over a distance these bound how many items are removed in a round trip.
+constexpr size_t kMostOutstanding = 16;
+constexpr size_t kMostReleases = 256;
 
 const char* name_of(Ack ack) {
   switch (ack) {
@@ -190,7 +192,7 @@ void Acks::release(const std::vector<Item>& items, Deadline until) {
   for (const Item& item : items) {
     if (!session_.settle_connection(until) || item.owner != session_.id()) return;
     calls.push_back(transact({Ack::release, {item}, ""}));
-    if (calls.size() < kMostOutstanding) continue;
+    if (calls.size() < kMostReleases) continue;
     session_.settle(calls.front(), until);
     calls.pop_front();
   }

@@ -125,7 +125,11 @@ void purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Pur
     purge_stuck(session, stuck, purged, until);
     // Whoever finds a sealed segment without items removes it.
     const Answer rest = session.exists(segment_path(folder, segment), until);
-    if (rest.code == Code::ok) remove_if_done(session, segment_path(folder, segment), rest.stat, until);
+    if (rest.code != Code::ok) continue;
+    session.ready(until);
+    if (const zk::Call removed = remove_if_done(session, segment_path(folder, segment), rest.stat)) {
+      session.await(removed, until);
+    }
   }
 }
 

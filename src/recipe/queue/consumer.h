@@ -43,6 +43,8 @@ class Consumer {
   // other consumers were faster, or the session has expired.
   std::vector<Item> collect(Deadline until);
   size_t batches() const { return batches_.size(); }
+  // Returns true if no other client was in our way lately.
+  bool is_alone() const { return crowd_ == 0; }
   // How many items are in these batches.
   size_t underway() const;
   // After a begin() that has returned false: true if other consumers work on items.
@@ -83,7 +85,6 @@ class Consumer {
   bool free_left(Deadline until);
   void give_back(const std::string& path, const std::string& data, Deadline until);
   void leave_out_stray(const std::string& item, Deadline until);
-  bool is_alone() const { return crowd_ == 0; }
   void note_others(bool looked);
   void give_way();
   std::vector<std::string> find_free(size_t most, Deadline until);

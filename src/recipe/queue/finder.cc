@@ -14,8 +14,16 @@ using namespace std::chrono_literals;
 using zk::Answer;
 using zk::Code;
 
-// How long an item of a higher priority, or one that was given back, may be overlooked.
+// How long a list is used: a consumer may overlook an item of a higher priority, or one that was given back, for so
+// long. Over a distance it is some times as long as listing takes, or there would be a new list for each batch of
+// claims.
 constexpr Duration kFresh = 100ms;
+constexpr Duration kLongestFresh = 1s;
+constexpr int kFreshParts = 4;  // of the time that the list took
+
+// A consumer that takes many items lists several segments at once.
+constexpr size_t kMany = 64;
+constexpr size_t kListedAtOnce = 8;
 
 // Of items in work.
 constexpr Duration kLeastSpan = 1s;
@@ -27,7 +35,7 @@ constexpr Duration kSureOfFew = 100ms;
 }  // namespace
 
 bool ItemFinder::is_fresh() const {
-  return BootClock::now() < listed_at_ + kFresh;
+  return BootClock::now() < fresh_until_;
 }
 
 void ItemFinder::restart(bool synced) {
@@ -48,9 +56,7 @@ void ItemFinder::put_off(size_t count) {
 std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {
   if (!listed_ && !list_segments(until)) return {};
   while (items_.empty() && !segments_.empty()) {
-    const std::string segment = segments_.front();
-    if (!list_items(segment, until)) return {};
-    segments_.pop_front();
+    if (!list_items(most >= kMany ? kListedAtOnce : 1, until)) return {};
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !items_.empty(); items_.pop_front()) paths.push_back(items_.front());
@@ -61,28 +67,35 @@ std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {
 
 bool ItemFinder::list_segments(Deadline until) {
   const std::string items = layout_.items();
-  listed_at_ = BootClock::now();
+  const Deadline asked = BootClock::now();
   const Answer list = synced_ ? session_.synced_children(items, until) : session_.children(items, until);
   if (list.code == Code::expired) return false;
   if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
   connections_ = session_.client().connections();
   listed_ = true;
+  const Duration took = BootClock::now() - asked;
+  fresh_until_ = asked + std::max<Duration>(kFresh, std::min<Duration>((1 + kFreshParts) * took, kLongestFresh));
   for (const Segment& segment : segments_of(list.names)) segments_.push_back(segment_path(items, segment));
   return true;
 }
 
-bool ItemFinder::list_items(const std::string& segment, Deadline until) {
-  const Answer list = session_.children(segment, until);
-  if (list.code == Code::expired) return false;
-  if (list.code == Code::no_node) return true;
-  if (list.code != Code::ok) throw zk::failure_of("cannot list " + segment, list);
-  remove_if_done(session_, segment, list.stat, until);
-  for (const ItemName& item : items_of(list.names)) {
-    std::string path = segment + "/" + item.name;
-    if (ours_.contains(path)) continue;
-    found_any_ = true;
-    items_.push_back(std::move(path));
+bool ItemFinder::list_items(size_t count, Deadline until) {
+  count = std::min(count, segments_.size());
+  const std::vector<std::string> segments(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
+  const std::vector<Answer> lists = zk::children_all(session_, segments, until);
+  for (size_t i = 0; i < count; ++i) {
+    if (lists[i].code == Code::expired) return false;
+    if (lists[i].code == Code::no_node) continue;
+    if (lists[i].code != Code::ok) throw zk::failure_of("cannot list " + segments[i], lists[i]);
+    remove_if_done(session_, segments[i], lists[i].stat);
+    for (const ItemName& item : items_of(lists[i].names)) {
+      std::string path = segments[i] + "/" + item.name;
+      if (ours_.contains(path)) continue;
+      found_any_ = true;
+      items_.push_back(std::move(path));
+    }
   }
+  segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
   put_off(put_off_);
   return true;
 }

@@ -14,8 +14,9 @@
 
 namespace zklock::recipe {
 
-// Lists the segments in order, and the items of the first one that has any. A list is used for 100 ms, so many items
-// taken in a row cost one list. However deep the queue is, an item taken alone costs no more.
+// Lists the segments in order, and the items of the first one that has any, or of several if many items are wanted. A
+// list is used for 100 ms, or over a distance for a few round trips, so many items taken in a row cost one list. However
+// deep the queue is, an item taken alone costs no more.
 class ItemFinder {
  public:
   ItemFinder(zk::Session& session, QueueLayout layout) : session_(session), layout_(std::move(layout)) {}
@@ -46,7 +47,7 @@ class ItemFinder {
 
  private:
   bool list_segments(Deadline until);
-  bool list_items(const std::string& segment, Deadline until);
+  bool list_items(size_t count, Deadline until);
 
   zk::Session& session_;
   QueueLayout layout_;
@@ -54,7 +55,7 @@ class ItemFinder {
   bool synced_ = false;
   bool found_any_ = false;
   uint64_t connections_ = 0;  // Client::connections() when the segments were listed
-  Deadline listed_at_{};
+  Deadline fresh_until_{};
   size_t put_off_ = 0;
   std::deque<std::string> segments_;  // paths, not listed yet
   std::deque<std::string> items_;     // paths, not returned yet

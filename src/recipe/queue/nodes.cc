@@ -100,10 +100,9 @@ std::string foreign_below(zk::Session& session, const std::string& item, Deadlin
   return "";
 }
 
-void remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat, Deadline until) {
-  if (!is_sealed(stat) || stat.children > 0) return;
-  session.ready(until);
-  session.await(session.client().transact({{Step::Kind::remove, segment, "", stat.version}}), until);
+zk::Call remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat) {
+  if (!is_sealed(stat) || stat.children > 0) return nullptr;
+  return session.client().transact({{Step::Kind::remove, segment, "", stat.version}});
 }
 
 // Meanwhile, a consumer may take the item under a new claim, whose version is 0. The write gives the old claim another

@@ -47,9 +47,10 @@ std::string foreign_below(zk::Session& session, const std::string& item, Deadlin
 // Returns the Failure (65) for such a node.
 Failure not_ours(std::string_view tried, const std::string& node);
 
-// Deletes the segment if it was sealed and empty when `stat` was read. It gets no more items then, and its version does
-// not change. It does no harm if another client deletes it first.
-void remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat, Deadline until);
+// Sends the deletion of a segment that was sealed and empty when `stat` was read; null if it was not. Such a segment
+// gets no more items, and its version does not change. It does no harm if another client deletes it first, or if the
+// connection is lost: the next consumer deletes it.
+zk::Call remove_if_done(zk::Session& session, const std::string& segment, const zk::Stat& stat);
 
 // Deletes the claim of an item if it is in no session, as after the restore of a backup. Returns false if it is in one,
 // or has changed since `claim` was read.

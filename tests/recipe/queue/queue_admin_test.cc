@@ -100,8 +100,9 @@ TEST_F(QueueAdminTest, ARequeueFillsSegmentsAndSealsThem) {
 }
 
 TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
+  constexpr size_t kLetters = 100;  // more than are on their way at once
   make_queue("/q");
-  for (int i = 0; i < 10; ++i) bury(i);
+  for (size_t i = 0; i < kLetters; ++i) bury(static_cast<int>(i));
   host::Loop loop;
   zk::Session session(loop, test::options_for(here_));
   session.open(soon());
@@ -111,10 +112,10 @@ TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
     transact(steps_to_seal(layout_.items(), Segment{100, 0}));
     at_seal = size_of(segment());
   });
-  EXPECT_EQ(requeue_all(session), 10);
-  EXPECT_LT(at_seal, 10u);
+  EXPECT_EQ(requeue_all(session), static_cast<int64_t>(kLetters));
+  EXPECT_LT(at_seal, kLetters);
   EXPECT_EQ(size_of(segment()), at_seal);
-  EXPECT_EQ(size_of(segment(1)), 10 - at_seal);
+  EXPECT_EQ(size_of(segment(1)), kLetters - at_seal);
 }
 
 TEST_F(QueueAdminTest, ADeleteWhoseAnswerIsLostIsDone) {

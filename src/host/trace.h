@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes what zklock does as events, a line of JSON each, to the file that ZKLOCK_TRACE names. The tests check them
-// against the models afterwards (tests/model/). CONTRIBUTING.md lists the events. Without ZKLOCK_TRACE, a call only
-// reads a flag.
+// against the models afterwards (tests/model/). tests/model/README.md lists the events. Without ZKLOCK_TRACE, a call
+// only reads a flag.
 #pragma once
 
 #include "base/time.h"

@@ -15,8 +15,8 @@
 namespace zklock::recipe {
 
 // Lists the segments in order, and the items of the first one that has any, or of several if many items are wanted. A
-// list is used for 100 ms, or over a distance for a few round trips, so many items taken in a row cost one list. However
-// deep the queue is, an item taken alone costs no more.
+// list is used for 100 ms, or over a distance for a few round trips, so many items taken in a row cost one list.
+// However deep the queue is, an item taken alone costs no more.
 class ItemFinder {
  public:
   ItemFinder(zk::Session& session, QueueLayout layout) : session_(session), layout_(std::move(layout)) {}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Over a distance, what counts is how many round trips a command waits for (scripts/bench far). Here a round trip takes so
+# long that a busy machine adds only a part of one.
+
+load ../helpers
+
+setup() { setup_place; }
+
+@test "a run, a requeue and a list wait for as many round trips as tests/bench/far.targets says" {
+  expect_status 0 python3 -B "$repo/tests/bench/far.py" --rtt 400 --times 1 --check "$repo/tests/bench/far.targets" \
+    "$ZKLOCK_BIN" "${ZKLOCK_SERVERS##*:}" run requeue-20 queue-list-1000
+  assert_equal "$(awk '$2 >= 4 && $3 >= 4' <<<"$output" | wc -l)" 3
+}

@@ -17,7 +17,7 @@ catch() {
 
 got() { tail -n +2 a.out | xargs; }
 
-@test "a signal sent to zklock alone reaches the command once (scenario 33)" {
+@test "a signal sent to zklock alone reaches the command once" {
   catch TERM
   local name
   for name in INT HUP QUIT USR1 USR2 WINCH CONT TSTP; do
@@ -55,7 +55,7 @@ got() { tail -n +2 a.out | xargs; }
   wait_gone "$(<a.out)"
 }
 
-@test "zklock killed: its command's tree goes at once (scenario 36)" {
+@test "zklock killed: its command's tree goes at once" {
   member a /g -- sh -c 'setsid sh -c "echo \$\$; sleep 60" & wait'
   wait_until "it runs" test -s a.out
   kill -KILL "${pid[a]}"

@@ -150,7 +150,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   expect_error 65 "stays for ever" zklock group join --unique --name a -w 5s /g -- true
 }
 
-@test "killed with what would end its session, the stale twin is in until its session ends, and --unique -w waits for that (scenario 66)" {
+@test "killed with what would end its session, the stale twin is in until its session ends, and --unique -w waits for that" {
   member a /g --unique --session-timeout 1s
   wait_until "a is in" has_nodes /g 1
   local owner
@@ -164,7 +164,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   expect_end 143 "${pid[a]}"
 }
 
-@test "a member started again at once is told apart from what is left of it (scenario 66)" {
+@test "a member started again at once is told apart from what is left of it" {
   member a /g --session-timeout 1s
   wait_names /g a
   local old
@@ -177,7 +177,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   refute [ "$(zklock group list /g)" = "$old" ]
 }
 
-@test "the session expires: it joins again, the command is not touched (scenario 65)" {
+@test "the session expires: it joins again, the command is not touched" {
   background zklock group watch /g >changes
   member a /g -v --session-timeout 1s -- sh -c 'echo $$; until [ -e go ]; do sleep 0.02; done'
   wait_names /g a
@@ -198,7 +198,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   wait_for "the session expired; joining /g again" a.err
 }
 
-@test "no server for longer than --connect-timeout: nothing ends, and it joins again when one is back (scenario 65)" {
+@test "no server for longer than --connect-timeout: nothing ends, and it joins again when one is back" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   local node servers
   servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}

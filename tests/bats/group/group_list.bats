@@ -25,7 +25,7 @@ two_members() {
   assert_equal "$output" "$a"$'\n'"$b"
 }
 
-@test "no such group is 75, an empty one prints nothing and is 0 (scenario 68)" {
+@test "no such group is 75, an empty one prints nothing and is 0" {
   expect_error 75 "cannot list /g: there is no such group" zklock group list /g
   zklock group create /g
   expect_status 0 zklock group list /g
@@ -188,7 +188,7 @@ two_members() {
   expect_error 75 "made by its first member, and goes with its last" zklock group create /g
 }
 
-@test "delete: refused with the count while there are members, --force removes them (scenario 68)" {
+@test "delete: refused with the count while there are members, --force removes them" {
   two_members
   expect_error 75 "cannot delete /g: 2 members in it; --force removes them" zklock group delete /g
   assert has_nodes /g 2

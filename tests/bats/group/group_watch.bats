@@ -58,7 +58,7 @@ leave() {
   assert_equal "$(head -n 1 changes | jq -r 'keys | join(" ")')" "change data name node session since"
 }
 
-@test "what is no member, and a change of data, print nothing (scenario 67)" {
+@test "what is no member, and a change of data, print nothing" {
   member a /g
   watch /g
   wait_until "a was told" told +a
@@ -68,7 +68,7 @@ leave() {
   wait_until "b was told" told +a +b
 }
 
-@test "its reader has gone: it ends by SIGPIPE, without a word (scenario 67)" {
+@test "its reader has gone: it ends by SIGPIPE, without a word" {
   member a /g
   wait_names /g a
   background zklock group watch /g > >(head -n 1 >got) 2>err
@@ -82,7 +82,7 @@ leave() {
   expect_status 74 sh -c '"$ZKLOCK_BIN" group watch /g >/dev/full'
 }
 
-@test "the connection and the session go: no change is lost, none told again (scenario 67)" {
+@test "the connection and the session go: no change is lost, none told again" {
   member stays /g
   member goes /g
   wait_names /g goes stays
@@ -103,7 +103,7 @@ leave() {
   wait_until "it goes on" told +goes +stays -goes +comes -comes
 }
 
-@test "no server for longer than --connect-timeout: it waits on, and tells the difference (scenario 67)" {
+@test "no server for longer than --connect-timeout: it waits on, and tells the difference" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   member a /g
   wait_names /g a
@@ -118,7 +118,7 @@ leave() {
   expect_error 69 "cannot reach ZooKeeper" zklock group watch -S 127.0.0.1:1 --connect-timeout 300ms /g
 }
 
-@test "a reader who stops for three session timeouts: the session lives, he gets the difference (scenario 44)" {
+@test "a reader who stops for three session timeouts: the session lives, he gets the difference" {
   mkfifo pipe
   exec {reader}<>pipe
   # more than a pipe holds

@@ -66,7 +66,7 @@ states() { json '[.servers[].state] | join(" ")'; }
   assert_output --regexp " 'probe'=0\.[0-9]+s;;;0$"
 }
 
-@test "scenario 72: one of three killed is a warning that names it; the words show the other two" {
+@test "one of three killed is a warning that names it; the words show the other two" {
   local n gone
   wait_until "all are in sync" well
   n=$(followers | head -n 1)
@@ -84,7 +84,7 @@ states() { json '[.servers[].state] | join(" ")'; }
   zk_sandbox restart "$n"
 }
 
-@test "scenario 71: one of three frozen is a warning, told from a dead one, and the others do not wait for it" {
+@test "one of three frozen is a warning, told from a dead one, and the others do not wait for it" {
   local n frozen
   wait_until "all are in sync" well
   n=$(followers | head -n 1)
@@ -100,7 +100,7 @@ states() { json '[.servers[].state] | join(" ")'; }
   zk_sandbox continue "$n"
 }
 
-@test "scenario 70: two of three killed: no quorum, critical, though the last one says imok" {
+@test "two of three killed: no quorum, critical, though the last one says imok" {
   local n last
   wait_until "all are in sync" well
   last=$(zk_sandbox leader)
@@ -116,7 +116,7 @@ states() { json '[.servers[].state] | join(" ")'; }
   for n in 1 2 3; do ((n == last)) || zk_sandbox restart "$n"; done
 }
 
-@test "scenario 70: during an election all that are up serve nobody, which is critical and told from a lost quorum" {
+@test "during an election all that are up serve nobody, which is critical and told from a lost quorum" {
   local old
   wait_until "all are in sync" well
   old=$(zk_sandbox leader)

@@ -16,7 +16,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-@test "scenario 69: an empty whitelist: words are 77 with the setting, and not mistaken for a dead server" {
+@test "an empty whitelist: words are 77 with the setting, and not mistaken for a dead server" {
   local word
   for word in ruok stat mntr; do
     expect_status 77 zklock $word

@@ -9,7 +9,7 @@ setup() { setup_place; }
 
 teardown() { end_all; }
 
-@test "scenario 73: a leader and two followers of every release are well" {
+@test "a leader and two followers of every release are well" {
   local release
   for release in 3.4.14 3.5.10 3.6.4 3.9.3 clickhouse; do
     words_from "$(reply $release follower)" "$(reply $release leader)" "$(reply $release follower)"
@@ -74,7 +74,7 @@ altered() {
   assert_line "the ensemble has 3 voters, but 1 was asked"
 }
 
-@test "scenario 71: silent, cut short, closed and foreign servers are told apart, and a frozen one costs the time once" {
+@test "silent, cut short, closed and foreign servers are told apart, and a frozen one costs the time once" {
   local start=$SECONDS
   words_from silent silent silent close "cut:60:$repo/tests/replies/3.9.3/leader" random:10000000 "$(reply 3.9.3 leader)"
   expect_status 2 zklock health --json -w 3s "${addresses[@]}" 127.0.0.1:1
@@ -90,7 +90,7 @@ altered() {
   assert_equal "$(json '.status, .quorum')" "unknown null"
 }
 
-@test "scenario 70: up but not serving: an election is told from too few servers, in text, as JSON and by status" {
+@test "up but not serving: an election is told from too few servers, in text, as JSON and by status" {
   local up=$'text:This ZooKeeper instance is not currently serving requests\n'
   words_from "$up" "$up"
   expect_status 2 zklock health "${addresses[@]}" 127.0.0.1:1

@@ -61,7 +61,7 @@ imok"
   expect_error 69 "[::1]:2181: " zklock ruok '[::1]' -w 1s
 }
 
-@test "scenario 73: replies of all releases as JSON, with numbers as numbers" {
+@test "replies of all releases as JSON, with numbers as numbers" {
   local release
   for release in 3.4.14 3.5.10 3.6.4 3.9.3 clickhouse; do
     words_from "$(reply $release leader)"
@@ -85,7 +85,7 @@ imok"
   assert_equal "$(jq .text <<<"$output")" '"SessionTracker dump:\nSession Sets (0)/(0):\n"'
 }
 
-@test "scenario 69: a word that is not whitelisted is said as such, with the setting to change, and is 77" {
+@test "a word that is not whitelisted is said as such, with the setting to change, and is 77" {
   words_from $'text:mntr is not executed because it is not in the whitelist.\n'
   expect_error 77 "${addresses[0]}: mntr is not in its whitelist: " zklock mntr "${addresses[0]}"
   [[ $stderr == *"4lw.commands.whitelist=srvr,mntr"* ]]
@@ -94,7 +94,7 @@ imok"
   assert_equal "$(json '.state')" not-in-whitelist
 }
 
-@test "scenario 70: up but not serving is told from down" {
+@test "up but not serving is told from down" {
   words_from $'text:This ZooKeeper instance is not currently serving requests\n' text:null
   expect_error 69 "${addresses[0]}: up, but not serving: it is starting, or has no quorum" zklock srvr "${addresses[0]}"
   expect_error 69 "${addresses[1]}: up, but not serving: it is starting, or has no quorum" zklock 4lw isro "${addresses[1]}"
@@ -102,7 +102,7 @@ imok"
   assert_equal "$(json '.state')" not-serving
 }
 
-@test "scenario 71: refused, silent, closed, reset, cut short and foreign are told apart, all asked at once" {
+@test "refused, silent, closed, reset, cut short and foreign are told apart, all asked at once" {
   local start=$SECONDS port
   words_from silent silent silent close reset "cut:60:$repo/tests/replies/3.9.3/leader" \
     "open:$repo/tests/replies/3.9.3/leader" random:4000 $'text:\x15\x03\x03'
@@ -124,7 +124,7 @@ imok"
     "no-answer no-answer no-answer closed closed cut-short cut-short foreign foreign refused unknown-host"
 }
 
-@test "scenario 71: a name that takes for ever to look up holds up nobody else" {
+@test "a name that takes for ever to look up holds up nobody else" {
   words_from text:imok
   mkfifo aliases # what glibc reads first; nobody ever writes to it
   HOSTALIASES=$PWD/aliases expect_status 69 zklock ruok -w 3s stuck "${addresses[0]}" --json
@@ -132,7 +132,7 @@ imok"
   assert_said "stuck:2181: name not resolved: no answer from the resolver in time"
 }
 
-@test "scenario 71: a reply of many reads comes whole, a cut one not at all" {
+@test "a reply of many reads comes whole, a cut one not at all" {
   { printf 'zk_version\t3.9.3\nzk_server_state\tleader\n'; seq 20000 | sed 's/.*/zk_key_&\t&/'; } >long.mntr
   words_from "say:$PWD/long" "cut:200000:$PWD/long"
   zklock mntr "${addresses[0]}" >reply
@@ -157,7 +157,7 @@ imok"
   assert_equal "$(json .state)" cut-short
 }
 
-@test "scenario 72: one of three dead: the other two are shown, and the JSON has the dead one with its reason" {
+@test "one of three dead: the other two are shown, and the JSON has the dead one with its reason" {
   words_from text:imok text:imok
   expect_status 69 zklock ruok "${addresses[0]}" 127.0.0.1:1 "${addresses[1]}"
   assert_equal "$(grep -c imok <<<"$output")" 2

@@ -84,18 +84,18 @@ after_cut_off() {
   expect_unproved
 }
 
-@test "a follower cut off from its leader: the command is dead before the session ends (scenario 1)" {
+@test "a follower cut off from its leader: the command is dead before the session ends" {
   cut_off 1
   after_cut_off
 }
 
-@test "a follower cut off from its leader: who ignores TERM is dead before the session ends (scenarios 1, 35)" {
+@test "a follower cut off from its leader: who ignores TERM is dead before the session ends" {
   cut_off 4 -f
   grep -q "a .* TERM" life
   after_cut_off
 }
 
-@test "a leader whose followers are frozen: the command is dead before its fence (scenario 1)" {
+@test "a leader whose followers are frozen: the command is dead before its fence" {
   # a's requests go through a relay, which knows when the last one was sent that was answered
   start_relay "$(zk_sandbox address "$leader")"
   enter a "-S$(relayed_ports)$chroot" /l
@@ -120,7 +120,7 @@ after_cut_off() {
 
 two_heartbeats() { (($(grep -c answer relayed) >= 6)); }
 
-@test "a leader whose followers are frozen: the next holder starts when the first is dead (scenario 1)" {
+@test "a leader whose followers are frozen: the next holder starts when the first is dead" {
   enter -f a "$(on "$leader")" /l
   wait_until "all of a runs" lives a 4
   enter b "$(on "$leader")" /l
@@ -140,7 +140,7 @@ two_heartbeats() { (($(grep -c answer relayed) >= 6)); }
   expect_unproved
 }
 
-@test "the link to the only server is silent for longer than the session (scenario 1)" {
+@test "the link to the only server is silent for longer than the session" {
   start_relay "$(zk_sandbox address "$leader")"
   enter -f a "-S$(relayed_ports)$chroot" /l
   wait_until "all of a runs" lives a 4

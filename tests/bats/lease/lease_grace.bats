@@ -46,7 +46,7 @@ leaves_behind() {
 
 has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
 
-@test "no quorum: TERM first, KILL at the fence for who ignores it (scenarios 1, 35)" {
+@test "no quorum: TERM first, KILL at the fence for who ignores it" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   enter -i a -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l
   wait_until "a runs" lives a
@@ -59,7 +59,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   expect_end 76 "${pid[a]}"
 }
 
-@test "no quorum: who obeys TERM may clean up before the fence (scenarios 1, 35)" {
+@test "no quorum: who obeys TERM may clean up before the fence" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   background zklock run -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l -- \
     sh -c 'trap "echo cleaned >log; exit 0" TERM; echo $$ >pids; while :; do sleep 0.02; done' 2>a.err
@@ -70,7 +70,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   assert_equal "$(<log)" cleaned
 }
 
-@test "its node is deleted: TERM at once, KILL after the grace, a pipeline too (scenarios 5, 31, 35)" {
+@test "its node is deleted: TERM at once, KILL after the grace, a pipeline too" {
   background zklock run --grace 500ms /l -- sh -c 'trap "" TERM; critical -i life a | critical -i life a' 2>a.err
   pid[a]=$!
   wait_until "a runs" lives a 2
@@ -80,7 +80,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   assert [ $(($(last_of a) - $(term_of a | head -n 1))) -ge 400000 ]
 }
 
-@test "--grace 0: KILL at once (scenario 35)" {
+@test "--grace 0: KILL at once" {
   enter -i a --grace 0 /l
   wait_until "a runs" lives a
   local one
@@ -102,7 +102,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   expect_status 64 zklock run --grace 1h /l -- true
 }
 
-@test "without --wait-all the lock is free once the command has ended (scenario 32)" {
+@test "without --wait-all the lock is free once the command has ended" {
   leaves_behind
   expect_end 7 "${pid[a]}"
   expect_status 0 zklock run -n /l -- true
@@ -110,7 +110,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   for one in $(pids_of a); do refute is_gone "$one"; done
 }
 
-@test "--wait-all: the lock is held until what the command left behind is gone, its status comes back (scenario 32)" {
+@test "--wait-all: the lock is held until what the command left behind is gone, its status comes back" {
   leaves_behind --wait-all
   stand_behind
   expect_status 75 zklock run -q -w 2s /l -- true
@@ -121,7 +121,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   b_follows
 }
 
-@test "--wait-all: TERM to zklock ends what the command left behind, then the lock is free (scenarios 31, 32)" {
+@test "--wait-all: TERM to zklock ends what the command left behind, then the lock is free" {
   leaves_behind --wait-all
   stand_behind
   kill -TERM "${pid[a]}"
@@ -129,7 +129,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   b_follows
 }
 
-@test "--wait-all: the lock is lost while only what was left behind runs: all of it is gone (scenarios 5, 32)" {
+@test "--wait-all: the lock is lost while only what was left behind runs: all of it is gone" {
   leaves_behind --wait-all
   znode rm "$node"
   expect_lost "its node was deleted"
@@ -137,7 +137,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   for one in $(pids_of a); do assert is_gone "$one"; done
 }
 
-@test "--wait-all: zklock is frozen while only what was left behind runs: gone before the next holder (scenarios 4, 32)" {
+@test "--wait-all: zklock is frozen while only what was left behind runs: gone before the next holder" {
   leaves_behind --wait-all
   stand_behind
   kill -STOP "${pid[a]}"
@@ -146,14 +146,14 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   expect_end 76 "${pid[a]}"
 }
 
-@test "--wait-all: zklock is killed while only what was left behind runs: gone before the next holder (scenarios 32, 34)" {
+@test "--wait-all: zklock is killed while only what was left behind runs: gone before the next holder" {
   leaves_behind --wait-all
   stand_behind
   kill -KILL "${pid[a]}"
   b_follows
 }
 
-@test "--wait-all: the guard is killed while only what was left behind runs: gone before the next holder (scenarios 32, 34)" {
+@test "--wait-all: the guard is killed while only what was left behind runs: gone before the next holder" {
   leaves_behind --wait-all
   stand_behind
   kill -KILL "$guard"
@@ -161,7 +161,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   expect_lost "the guard was killed"
 }
 
-@test "--wait-all: no quorum while only what was left behind runs: gone before the next holder (scenarios 1, 32)" {
+@test "--wait-all: no quorum while only what was left behind runs: gone before the next holder" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   leaves_behind --wait-all -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}"
   stand_behind

@@ -37,15 +37,15 @@ race() {
   assert [ "$lost" -gt 0 ]
 }
 
-@test "its node is deleted while the command exits: its status or 76, exactly one of them (scenario 36)" {
+@test "its node is deleted while the command exits: its status or 76, exactly one of them" {
   race "its node was deleted" 'znode rm /l/${ZKLOCK_NODE##*/}'
 }
 
-@test "the guard is killed while the command exits: its status or 76, exactly one of them (scenario 36)" {
+@test "the guard is killed while the command exits: its status or 76, exactly one of them" {
   race "the guard was killed" 'kill -KILL $PPID'
 }
 
-@test "zklock is frozen while the command exits by itself, and wakes up without its session: the command's status (scenario 36)" {
+@test "zklock is frozen while the command exits by itself, and wakes up without its session: the command's status" {
   background zklock run --session-timeout 1s /l -- sh -c 'echo $$ >pids; until [ -e go ]; do :; done; exit 7' 2>stderr
   wait_until "it runs" test -s pids
   kill -STOP $!

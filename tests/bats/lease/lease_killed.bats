@@ -41,7 +41,7 @@ expect_lost() {
   assert_regex "$(<a.err)" "^zklock: lost /l: $1; the command was stopped\$"
 }
 
-@test "zklock is frozen for three session timeouts: its command is dead before the next holder starts (scenarios 4, 31)" {
+@test "zklock is frozen for three session timeouts: its command is dead before the next holder starts" {
   a_holds_b_waits
   local began
   began=$(now_us)
@@ -53,7 +53,7 @@ expect_lost() {
   expect_lost "no quorum confirmed the lock for [0-9.]+s"
 }
 
-@test "zklock is frozen, and awake again before its fence: the command never notices (scenario 4)" {
+@test "zklock is frozen, and awake again before its fence: the command never notices" {
   enter -i a --session-timeout 12s /l
   wait_until "a runs" lives a
   kill -STOP "${pid[a]}"
@@ -65,7 +65,7 @@ expect_lost() {
   assert_equal "$(<a.err)" ""
 }
 
-@test "zklock is killed: command and all descendants are gone before the next holder starts (scenarios 31, 34)" {
+@test "zklock is killed: command and all descendants are gone before the next holder starts" {
   a_holds_b_waits
   local began
   began=$(now_us)
@@ -74,7 +74,7 @@ expect_lost() {
   wait_gone "$guard"
 }
 
-@test "zklock is killed: what left the family and the session goes too, one more generation (scenarios 32, 34)" {
+@test "zklock is killed: what left the family and the session goes too, one more generation" {
   # shellcheck disable=SC2016
   background zklock run /l -- sh -c 'trap "" TERM HUP
     setsid sh -c "setsid critical -f life a & setsid critical -f life a & exit" & critical -f life a' 2>a.err
@@ -87,7 +87,7 @@ expect_lost() {
   b_follows "$began"
 }
 
-@test "the guard is killed: all is gone before the next holder starts (scenarios 31, 34)" {
+@test "the guard is killed: all is gone before the next holder starts" {
   a_holds_b_waits
   local began
   began=$(now_us)
@@ -96,7 +96,7 @@ expect_lost() {
   expect_lost "the guard was killed"
 }
 
-@test "the guard is frozen: all is gone before the next holder starts (scenarios 31, 34)" {
+@test "the guard is frozen: all is gone before the next holder starts" {
   a_holds_b_waits
   local began
   began=$(now_us)
@@ -106,7 +106,7 @@ expect_lost() {
   assert is_gone "$guard"
 }
 
-@test "zklock and its guard are killed together: the command itself dies before the next holder starts (scenario 34)" {
+@test "zklock and its guard are killed together: the command itself dies before the next holder starts" {
   enter a /l
   wait_until "a runs" lives a
   stand_behind b
@@ -116,7 +116,7 @@ expect_lost() {
   b_follows "$began"
 }
 
-@test "zklock is frozen and then killed: its guard keeps the fence (scenarios 4, 34)" {
+@test "zklock is frozen and then killed: its guard keeps the fence" {
   a_holds_b_waits
   local began
   began=$(now_us)
@@ -126,7 +126,7 @@ expect_lost() {
   wait_gone "$guard"
 }
 
-@test "zklock is frozen, then its guard killed: the command itself dies before the next holder starts (scenario 34)" {
+@test "zklock is frozen, then its guard killed: the command itself dies before the next holder starts" {
   enter a /l
   wait_until "a runs" lives a
   stand_behind b
@@ -139,7 +139,7 @@ expect_lost() {
   expect_end 76 "${pid[a]}"
 }
 
-@test "zklock is killed in the very moment in which the command starts: nothing of it stays (scenario 34)" {
+@test "zklock is killed in the very moment in which the command starts: nothing of it stays" {
   local n one
   touch life
   for n in {1..8}; do

@@ -68,34 +68,34 @@ is_same() { [[ $(znode ls /l) == "$node" ]]; }
 
 is_held() { expect_status 75 zklock run -q -w 500ms /l -- true; }
 
-@test "the leader is killed, zklock connected to it: the command never notices (scenarios 2, 3)" {
+@test "the leader is killed, zklock connected to it: the command never notices" {
   hold_on "$leader"
   zk_sandbox kill "$leader"
   wait_for "reconnected to" a.err
   never_noticed
 }
 
-@test "the leader is killed, zklock on a follower: the command never notices (scenarios 2, 3)" {
+@test "the leader is killed, zklock on a follower: the command never notices" {
   hold_on "${followers[0]}"
   zk_sandbox kill "$leader"
   never_noticed
 }
 
-@test "the follower in use is killed: the command never notices (scenarios 2, 3)" {
+@test "the follower in use is killed: the command never notices" {
   hold_on "${followers[0]}"
   zk_sandbox kill "${followers[0]}"
   wait_for "reconnected to" a.err
   never_noticed
 }
 
-@test "another follower is killed: the command never notices, nor does zklock (scenario 2)" {
+@test "another follower is killed: the command never notices, nor does zklock" {
   hold_on "${followers[0]}"
   zk_sandbox kill "${followers[1]}"
   never_noticed
   refute grep -q "connection was lost" a.err
 }
 
-@test "all three servers restarted one after the other: the command never notices (scenarios 2, 3)" {
+@test "all three servers restarted one after the other: the command never notices" {
   hold_on "$leader"
   local n
   for n in "$leader" "${followers[@]}"; do

@@ -36,27 +36,27 @@ expect_loss() {
   assert_equal "$(<a.out)" ""
 }
 
-@test "its node is deleted: said in one line (scenario 5)" {
+@test "its node is deleted: said in one line" {
   enter a /l
   wait_until "a runs" lives a
   znode rm "/l/$(znode ls /l)"
   expect_loss "its node was deleted"
 }
 
-@test "the guard is killed: said in one line (scenario 34)" {
+@test "the guard is killed: said in one line" {
   enter a /l
   wait_until "a runs" lives a
   kill -KILL "$(guard_of "${pid[a]}")"
   expect_loss "the guard was killed"
 }
 
-@test "no quorum confirmed the lock: said in one line, with how long (scenario 1)" {
+@test "no quorum confirmed the lock: said in one line, with how long" {
   through_relay a --session-timeout 2s
   kill -STOP "${pid[relay]}"
   expect_loss "no quorum confirmed the lock for [0-9.]+m?s"
 }
 
-@test "the session expired: said in one line (scenario 12)" {
+@test "the session expired: said in one line" {
   # one that was restored from nothing, and has come further than the one before since then, knows no session
   enter a --session-timeout 30s /l
   wait_until "a runs" lives a
@@ -79,7 +79,7 @@ expect_loss() {
   expect_loss "its node was deleted"
 }
 
-@test "-v says each disconnect, each reconnect, and how much of the lease was left (scenario 3)" {
+@test "-v says each disconnect, each reconnect, and how much of the lease was left" {
   start_relay -n 2 "$address"
   enter a -v --session-timeout 12s -S "$(relayed_ports)$chroot" /l
   wait_until "a runs" lives a
@@ -109,7 +109,7 @@ traced() { jq "select(.event == \"$1\").at / 1000000 | floor" trace; }
   assert_equal "$(grep -c '^zklock: lost /l: no quorum' a.err)" 1
 }
 
-@test "without -v a disconnect in time is not worth a word (scenario 3)" {
+@test "without -v a disconnect in time is not worth a word" {
   start_relay -n 2 "$address"
   enter a --session-timeout 6s -S "$(relayed_ports)$chroot" /l
   wait_until "a runs" lives a
@@ -122,7 +122,7 @@ traced() { jq "select(.event == \"$1\").at / 1000000 | floor" trace; }
 
 has_moved() { (($(awk '/request/ { print $3 }' relayed | uniq | wc -l) == 2)); }
 
-@test "the link falls silent as the command ends: its status, and the next one has the lock in time (scenario 9)" {
+@test "the link falls silent as the command ends: its status, and the next one has the lock in time" {
   through_relay a --session-timeout 3s
   enter b /l
   wait_until "b stands in line" has_nodes /l 2
@@ -141,7 +141,7 @@ has_moved() { (($(awk '/request/ { print $3 }' relayed | uniq | wc -l) == 2)); }
   expect_end 0 "${pid[b]}"
 }
 
-@test "the link breaks and stays broken as the command ends: its status, and the next one has the lock in time (scenario 9)" {
+@test "the link breaks and stays broken as the command ends: its status, and the next one has the lock in time" {
   through_relay a --session-timeout 3s
   enter b /l
   wait_until "b stands in line" has_nodes /l 2
@@ -155,7 +155,7 @@ has_moved() { (($(awk '/request/ { print $3 }' relayed | uniq | wc -l) == 2)); }
   expect_end 0 "${pid[b]}"
 }
 
-@test "the link falls silent as the command ends, and comes back: the lock is free when zklock has ended (scenario 9)" {
+@test "the link falls silent as the command ends, and comes back: the lock is free when zklock has ended" {
   through_relay a --session-timeout 6s
   kill -STOP "${pid[relay]}"
   let_go a
@@ -168,7 +168,7 @@ has_moved() { (($(awk '/request/ { print $3 }' relayed | uniq | wc -l) == 2)); }
   assert_equal "$(<a.err)" ""
 }
 
-@test "the link falls silent behind the answer to the release: the lock is free when zklock has ended (scenario 9)" {
+@test "the link falls silent behind the answer to the release: the lock is free when zklock has ended" {
   start_relay -n 2 "$address"
   enter a --session-timeout 30s -S "$(relayed_ports)$chroot" /l
   wait_until "a runs" lives a

@@ -40,18 +40,18 @@ answered_last() { [[ $(tail -n 1 relayed) == *answer* ]]; }
 
 lives_after() { (($(last_of a) > $1)); }
 
-@test "the server in use falls silent, two addresses: the command never notices (scenarios 2, 3)" {
+@test "the server in use falls silent, two addresses: the command never notices" {
   falls_silent 2 0
 }
 
-@test "the server in use falls silent and the next one is dead, three addresses: the command never notices (scenario 2)" {
+@test "the server in use falls silent and the next one is dead, three addresses: the command never notices" {
   falls_silent 3 1
 }
 
-@test "the server in use falls silent and the next one is dead, four addresses: the command never notices (scenario 2)" {
+@test "the server in use falls silent and the next one is dead, four addresses: the command never notices" {
   falls_silent 4 1
 }
 
-@test "the server in use falls silent and the next one is dead, five addresses: the command never notices (scenario 2)" {
+@test "the server in use falls silent and the next one is dead, five addresses: the command never notices" {
   falls_silent 5 1
 }

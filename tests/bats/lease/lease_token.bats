@@ -52,7 +52,7 @@ export -f store
   assert has_tokens 24
 }
 
-@test "it grows over a loss of any kind (scenarios 4, 5, 34)" {
+@test "it grows over a loss of any kind" {
   local kind count=0
   export ZKLOCK_SESSION_TIMEOUT=1s
   for kind in deleted killed frozen guard; do

@@ -20,7 +20,7 @@ stubborn() {
 # text_is NODE TEXT
 text_is() { [[ $(znode get "$1") == "$2" ]]; }
 
-@test "a holder stops its command before it lets go, and the next one starts after that (scenario 52)" {
+@test "a holder stops its command before it lets go, and the next one starts after that" {
   enter -i h --session-timeout 4s /l
   wait_until "h runs" lives h
   enter w /l
@@ -124,7 +124,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   assert_equal "$(wc -l <err)" 1
 }
 
-@test "--force takes it away from who has not let go, and says so; the next one gets in (scenario 52)" {
+@test "--force takes it away from who has not let go, and says so; the next one gets in" {
   stubborn s /l/x-1- 10.0.0.1
   begin w /l
   wait_until "w stands in line" has_nodes /l 2
@@ -142,7 +142,7 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   assert_regex "$(<h.err)" "asked to let go|revoked|break"
 }
 
-@test "without the permission: 77, and nothing has changed (scenario 53)" {
+@test "without the permission: 77, and nothing has changed" {
   need_no_identity
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator-world-read /l
   local before

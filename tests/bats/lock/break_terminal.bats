@@ -71,7 +71,7 @@ press() { printf '%s' "$1" >&7; }
   let_all_go h
 }
 
-@test "who gets the lock while it asks is not hit (scenario 52)" {
+@test "who gets the lock while it asks is not hit" {
   hold shown /l
   stand next /l
   ask /l

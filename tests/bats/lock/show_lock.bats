@@ -22,7 +22,7 @@ stranger() {
 
 owner_of() { printf '0x%x' "$(znode stat "$1" | sed -n 's/ephemeralOwner=//p')"; }
 
-@test "a holder: host, pid, user, command, session, since and label (scenario 51)" {
+@test "a holder: host, pid, user, command, session, since and label" {
   hold h --label 'nightly run' /l
   expect_status 0 zklock show /l
   assert_equal "$(wc -l <<<"$output")" 2
@@ -173,7 +173,7 @@ shows_states() {
   expect_error 65 "cannot show /q: it is a queue" zklock show /q
 }
 
-@test "without the permission: 77, and nothing is left (scenario 53)" {
+@test "without the permission: 77, and nothing is left" {
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator /l
   expect_error 77 "cannot list /l: ZooKeeper refused it" zklock show /l
   expect_error 77 "cannot list /l" zklock show -q /l
@@ -182,7 +182,7 @@ shows_states() {
   let_all_go h
 }
 
-@test "slots of which only the path may be read are not said to be free: 77 (scenario 53)" {
+@test "slots of which only the path may be read are not said to be free: 77" {
   znode create /s/other
   ZKLOCK_AUTH=digest:me:secret hold h --slots 2 --acl creator /s
   expect_error 77 "cannot list /s/leases" zklock show -q /s
@@ -192,7 +192,7 @@ shows_states() {
   let_all_go h
 }
 
-@test "a contender whose text may not be read still has its place (scenario 53)" {
+@test "a contender whose text may not be read still has its place" {
   znode create /l/other
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator /l
   expect_status 0 zklock show /l
@@ -200,7 +200,7 @@ shows_states() {
   let_all_go h
 }
 
-@test "contenders that come and go while it looks do no harm (scenario 51)" {
+@test "contenders that come and go while it looks do no harm" {
   hold h -s /l
   for _ in 1 2 3; do
     # shellcheck disable=SC2016

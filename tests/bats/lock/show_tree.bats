@@ -85,7 +85,7 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
   let_all_go h
 }
 
-@test "what may not be read is left out, unless it was named (scenario 53)" {
+@test "what may not be read is left out, unless it was named" {
   znode create /open
   ZKLOCK_AUTH=digest:me:secret hold h --acl creator /closed/l
   ZKLOCK_AUTH=digest:me:secret hold j --acl creator /locks/l
@@ -96,7 +96,7 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
   let_all_go h i j
 }
 
-@test "trees that grow and shrink while it looks do no harm (scenario 51)" {
+@test "trees that grow and shrink while it looks do no harm" {
   hold h /z/l
   local n
   for n in 1 2; do

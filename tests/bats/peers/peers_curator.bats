@@ -126,7 +126,7 @@ leads() {
   refused InterProcessReadWriteLock.read "use --peer curator-rw" -x -s "--peer kazoo" "--peer kazoo -s" "--peer kazoo-extra"
 }
 
-@test "InterProcessReadWriteLock: a reader gets in between two writers, on both sides (scenario 26)" {
+@test "InterProcessReadWriteLock: a reader gets in between two writers, on both sides" {
   hold w1 --peer curator-rw /l
   peer take r1 InterProcessReadWriteLock.read /l
   wait_until "the peer stands in line" has_nodes /l 2

@@ -16,7 +16,7 @@ setup() { setup_peers; }
 
 teardown() { end_all; }
 
-@test "Curator's Revoker stops a zklock holder, whose command is dead before the node goes (scenario 52)" {
+@test "Curator's Revoker stops a zklock holder, whose command is dead before the node goes" {
   enter -f h --session-timeout 4s /l
   wait_until "all of the command runs" lives h 4
   peer revoke r /l

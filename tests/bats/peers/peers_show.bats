@@ -26,7 +26,7 @@ shows() {
 }
 
 # Curator writes its host's address on its nodes, Kazoo nothing.
-@test "Curator's mutex and read-write lock (scenario 51)" {
+@test "Curator's mutex and read-write lock" {
   take a InterProcessMutex /l
   stand b /l
   expect_status 0 zklock show /l

@@ -18,7 +18,7 @@ pushers() {
   done
 }
 
-@test "eight pushers and eight consumers, segments roll over: each item once (scenario 61)" {
+@test "eight pushers and eight consumers, segments roll over: each item once" {
   local n
   zklock queue push /q start
   pushers 8 1000
@@ -36,7 +36,7 @@ pushers() {
   expect_error 75 "no items" zklock queue pull /q
 }
 
-@test "one consumer sees the items of each of eight pushers in their order, across segments (scenario 61)" {
+@test "one consumer sees the items of each of eight pushers in their order, across segments" {
   local n
   zklock queue push /q start
   pushers 8 500
@@ -47,7 +47,7 @@ pushers() {
   for n in {1..8}; do cmp <(grep "^$n " got) "push$n.in"; done
 }
 
-@test "consumers are killed again and again: nothing is lost (scenario 56)" {
+@test "consumers are killed again and again: nothing is lost" {
   local round
   seq 20000 | zklock queue push /q
   for round in {1..6}; do

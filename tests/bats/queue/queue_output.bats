@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-@test "an item whose bytes were not written stays in the queue, and does not count (scenario 63)" {
+@test "an item whose bytes were not written stays in the queue, and does not count" {
   queue_of first "$(long_text)" third
   set +e
   background zklock queue pull --all /q 2>err > >(head -n 1 >got)
@@ -22,14 +22,14 @@ teardown() { end_all; }
   assert_equal "$(attempts 1) $(attempts 2)" "0 0"
 }
 
-@test "who waits for items notices that the reader has gone (scenario 63)" {
+@test "who waits for items notices that the reader has gone" {
   queue_of one
   background zklock queue pull --follow /q > >(head -n 1 >got)
   expect_end 141 $!
   wait_until "nobody stands in line" has_nodes /q/waiting 0
 }
 
-@test "a reader who stops for three session timeouts: the claims stand, nobody else gets the items (scenario 44)" {
+@test "a reader who stops for three session timeouts: the claims stand, nobody else gets the items" {
   queue_of "$(long_text a)" b
   pull_without_reader slow --session-timeout 600ms --all /q
   wait_until "both are claimed" eval 'is_claimed 0 && is_claimed 1'
@@ -44,7 +44,7 @@ teardown() { end_all; }
   has_nodes "$segment" 0
 }
 
-@test "killed with items claimed: they come back when its session ends, the attempt counted (scenario 56)" {
+@test "killed with items claimed: they come back when its session ends, the attempt counted" {
   queue_of "$(long_text)" next
   pull_without_reader dead --session-timeout 500ms --all /q
   wait_until "both are claimed" eval 'is_claimed 0 && is_claimed 1'
@@ -55,7 +55,7 @@ teardown() { end_all; }
   cmp got <(long_text && printf '\nnext\n')
 }
 
-@test "frozen past its session: the item is not removed under who has it now, and that is 76 (scenario 57)" {
+@test "frozen past its session: the item is not removed under who has it now, and that is 76" {
   queue_of "$(long_text)"
   pull_without_reader frozen --session-timeout 500ms /q
   # A part of it is written: who has written nothing has lost nothing, and would look for another item.
@@ -89,7 +89,7 @@ teardown() { end_all; }
   assert_equal "$(attempts 0) $(attempts 1)" "0 0"
 }
 
-@test "--follow gets TERM or INT: what was written is removed, and that is 0 (scenario 62)" {
+@test "--follow gets TERM or INT: what was written is removed, and that is 0" {
   local signal
   queue_of
   for signal in TERM INT; do

@@ -30,7 +30,7 @@ teardown() { end_all; }
   expect_status 1 znode get /not
 }
 
-@test "items arrive byte for byte, in order, whatever they look like (scenario 60)" {
+@test "items arrive byte for byte, in order, whatever they look like" {
   queue_of '[]' '[a,b]' '{}' '' run -5 -- $'two\nlines' $'\xff\xfe'
   zklock queue pull -0 --all /q >got
   printf '%s\0' '[]' '[a,b]' '{}' '' run -5 -- $'two\nlines' $'\xff\xfe' >wanted
@@ -44,7 +44,7 @@ teardown() { end_all; }
   has_nodes "$segment" 0
 }
 
-@test "an item of many pipes' sizes arrives whole (scenario 60)" {
+@test "an item of many pipes' sizes arrives whole" {
   queue_of "$(long_text)" end
   zklock queue pull --all /q | (sleep 0.2 && cat) >got
   cmp got <(long_text && printf '\nend\n')

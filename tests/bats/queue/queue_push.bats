@@ -43,26 +43,26 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   assert_equal "$(zklock queue count /q)" $'items 0\ndead 0'
 }
 
-@test "-0: NUL ends an item; --whole: all of it is one (scenario 60)" {
+@test "-0: NUL ends an item; --whole: all of it is one" {
   printf 'a\nb\0c' | zklock queue push -0 /q
   printf 'd\ne\n' | zklock queue push --whole /q
   assert_equal "$(items_of /q)" $'a\nb\nc\nd\ne'
   has_items /q 3
 }
 
-@test "NUL and bytes that are not UTF-8 arrive as they are (scenario 60)" {
+@test "NUL and bytes that are not UTF-8 arrive as they are" {
   printf 'a\0\xff\xfe\n' | zklock queue push /q
   assert_equal "$(znode stat "$(first_item /q)" | grep -c numChildren)" 1
   assert_equal "$(zklock queue list --json /q | jq .size)" 4
 }
 
-@test "lines of 700 KiB (scenario 60)" {
+@test "lines of 700 KiB" {
   for _ in 1 2 3 4 5; do head -c 716800 /dev/zero | tr '\0' x; echo; done >large
   zklock queue push /q <large
   assert_equal "$(zklock queue list --json /q | jq -s -c 'map(.size)')" "[716800,716800,716800,716800,716800]"
 }
 
-@test "an item of the limit is in, one byte more is refused with number and size (scenario 60)" {
+@test "an item of the limit is in, one byte more is refused with number and size" {
   { echo a; head -c $limit /dev/zero | tr '\0' x; echo; } | zklock queue push /q
   has_items /q 2
   { echo b; head -c $((limit + 1)) /dev/zero | tr '\0' x; echo; echo c; } >input
@@ -133,7 +133,7 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   exec 4>&-
 }
 
-@test "killed at any point, what is in is there once and in order (scenario 54)" {
+@test "killed at any point, what is in is there once and in order" {
   seq 100000 >lines
   local delay count
   for delay in 0.1 0.2 0.4; do
@@ -148,7 +148,7 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   done
 }
 
-@test "eight that push at once: each one's items are in order, across segments (scenario 61)" {
+@test "eight that push at once: each one's items are in order, across segments" {
   local i
   for i in 1 2 3 4 5 6 7 8; do
     seq -f "$i %.0f" 1500 >"in$i"

@@ -48,7 +48,7 @@ end_push() {
   cmp lines <(listed /q)
 }
 
-@test "the leader is killed in mid-push: nothing is lost, nothing doubled (scenario 55)" {
+@test "the leader is killed in mid-push: nothing is lost, nothing doubled" {
   local leader
   leader=$(zk_sandbox leader)
   begin_push
@@ -57,7 +57,7 @@ end_push() {
   zk_sandbox restart "$leader"
 }
 
-@test "all servers are killed and restarted in mid-push: nothing is lost, nothing doubled (scenario 55)" {
+@test "all servers are killed and restarted in mid-push: nothing is lost, nothing doubled" {
   local server
   begin_push
   for server in 1 2 3; do zk_sandbox kill "$server"; done

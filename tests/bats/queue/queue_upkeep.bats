@@ -131,7 +131,7 @@ work_on() {
   assert_equal "$(zklock queue count /q)" $'items 2\ndead 0'
 }
 
-@test "purge: what is in work stays, and how many is said (scenario 64)" {
+@test "purge: what is in work stays, and how many is said" {
   seq 2500 | zklock queue push /q
   work_on "$(first_item /q)"
   expect_error 0 "2499 items are deleted, 1 item is in work and left in /q" zklock queue purge --yes /q

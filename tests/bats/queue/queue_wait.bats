@@ -144,7 +144,7 @@ one_has_ended() {
   return 1
 }
 
-@test "of 30 idle consumers one push wakes one, and 30 pushes give each one item (scenario 59)" {
+@test "of 30 idle consumers one push wakes one, and 30 pushes give each one item" {
   queue_of
   local n before one
   for n in {1..30}; do
@@ -191,7 +191,7 @@ pull_by() {
   echo $((($(requests) - before) / $2))
 }
 
-@test "a pull asks for about as much among fifty others as alone (scenario 59)" {
+@test "a pull asks for about as much among fifty others as alone" {
   local alone crowd
   seq 300 | zklock queue push /q
   alone=$(pull_by 1 10)

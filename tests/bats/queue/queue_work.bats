@@ -14,7 +14,7 @@ pull() { zklock queue pull --retry-delay 10ms /q "$@"; }
 
 dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
 
-@test "each item is the standard input of a command of its own, byte for byte (scenario 60)" {
+@test "each item is the standard input of a command of its own, byte for byte" {
   queue_of '[]' '' $'two\nlines' $'\xff\xfe' "$(long_text)"
   # shellcheck disable=SC2016
   expect_status 0 zklock queue pull --all /q -- sh -c 'cat >"got$ZKLOCK_ITEM_ID"'
@@ -40,7 +40,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$output" /dev/null
 }
 
-@test "with -I an item that no argument can hold goes to the dead letters, with the reason (scenario 60)" {
+@test "with -I an item that no argument can hold goes to the dead letters, with the reason" {
   printf 'a\0b' | zklock queue push --whole /q
   head -c 131072 /dev/zero | tr '\0' x | zklock queue push --whole /q
   head -c 131071 /dev/zero | tr '\0' x | zklock queue push --whole /q
@@ -103,7 +103,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$(znode ls "$segment")" token-0000000001
 }
 
-@test "a failure gives one item back, counted; the status is the command's (scenario 58)" {
+@test "a failure gives one item back, counted; the status is the command's" {
   queue_of one
   expect_status 3 zklock queue pull /q -- sh -c 'exit 3'
   assert_equal "$stderr" ""
@@ -118,7 +118,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$(attempts 0)" 2
 }
 
-@test "after the last attempt the item is dead, with status, host and time (scenario 58)" {
+@test "after the last attempt the item is dead, with status, host and time" {
   queue_of bad good
   expect_status 123 pull --all --max-attempts 3 -- sh -c 'test $(cat) = good || exit 3'
   assert_regex "$stderr" "zklock: /q: an item went to the dead letters$"
@@ -129,7 +129,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_regex "$(dead_ones .why.time)" "^20[0-9-]{8}T[0-9:]{8}Z$"
 }
 
-@test "65 buries at once, and a dead letter says by which signal its command was killed (scenario 58)" {
+@test "65 buries at once, and a dead letter says by which signal its command was killed" {
   queue_of one two
   expect_status 65 zklock queue pull /q -- sh -c 'exit 65'
   assert_equal "$(dead_ones .why.reason)" "exit status 65"

@@ -28,7 +28,7 @@ expect_lost() {
   assert_regex "$(tail -1 a.err)" "^zklock: lost the claim on an item of /q: $1; what ran was stopped\$"
 }
 
-@test "a frozen worker: its commands are dead before another one starts, and it ends with 76 (scenario 57)" {
+@test "a frozen worker: its commands are dead before another one starts, and it ends with 76" {
   queue_of 1 2
   work a --follow -j 2
   wait_until "both run" lives a 8
@@ -50,7 +50,7 @@ expect_lost() {
   assert_equal "$(attempts $((1 - of_b)))" 1
 }
 
-@test "a killed worker: its commands are gone at once, with all they have started, and the items come back counted (scenario 56)" {
+@test "a killed worker: its commands are gone at once, with all they have started, and the items come back counted" {
   queue_of 1 2 3 4
   work a --follow -j 4
   wait_until "all run" lives a 16

@@ -29,7 +29,7 @@ send() {
   wait_until "SIG$1 is taken" grep -q "^ShdPnd:.0*$" "/proc/$worker/status"
 }
 
-@test "--follow: after TERM the running commands finish, nothing new is taken, and the status is 0 (scenario 62)" {
+@test "--follow: after TERM the running commands finish, nothing new is taken, and the status is 0" {
   queue_of 1 2 3 4
   work --follow -j 2
   begun 2
@@ -42,7 +42,7 @@ send() {
   for n in 2 3; do assert_equal "$(attempts $n)" 0; done
 }
 
-@test "--follow: a second TERM is passed on; what it stops goes back and does not count (scenario 62)" {
+@test "--follow: a second TERM is passed on; what it stops goes back and does not count" {
   queue_of 1 2 3
   work --follow -j 2
   begun 2
@@ -68,7 +68,7 @@ send() {
   assert_equal "$(<got)" $'TERM\nINT'
 }
 
-@test "--all and -N die of the signal, when the running commands have finished (scenario 62)" {
+@test "--all and -N die of the signal, when the running commands have finished" {
   local how signal
   for how in --all "-N 4"; do
     for signal in TERM INT HUP; do

@@ -113,7 +113,7 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h
 }
 
-@test "a waiter watches the node before its own, and its own (scenario 20)" {
+@test "a waiter watches the node before its own, and its own" {
   hold h /l
   local holder
   holder=/l/$(znode ls /l)
@@ -125,7 +125,7 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h
 }
 
-@test "thirty waiters and one release: one of them wakes (scenario 20)" {
+@test "thirty waiters and one release: one of them wakes" {
   hold h /l
   waiters 30
   wait_until "all watch" has_watches 61
@@ -141,7 +141,7 @@ has_watches() { (($(count watch_count) == $1)); }
   assert_equal "$(wc -l <turns)" 1
 }
 
-@test "twenty changes of the node before it cost a waiter a few requests each (scenario 18)" {
+@test "twenty changes of the node before it cost a waiter a few requests each" {
   hold h /l
   local n node received
   node=/l/$(znode ls /l)
@@ -156,7 +156,7 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h w
 }
 
-@test "a wait at no terminal costs nothing while nothing happens (scenario 18)" {
+@test "a wait at no terminal costs nothing while nothing happens" {
   hold h /l
   stand w /l
   wait_until "both watch" has_watches 3
@@ -230,6 +230,6 @@ one_slot_freed() {
   assert_equal "$(wc -l <turns)" 1
 }
 
-@test "a slot that is given back lets one in and one into the gate, while 5 wait (scenario 20)" { one_slot_freed 5; }
+@test "a slot that is given back lets one in and one into the gate, while 5 wait" { one_slot_freed 5; }
 
-@test "a slot that is given back costs the same while 15 wait (scenario 20)" { one_slot_freed 15; }
+@test "a slot that is given back costs the same while 15 wait" { one_slot_freed 15; }

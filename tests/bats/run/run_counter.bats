@@ -51,7 +51,7 @@ reaches() { (($(<f) >= $1)); } 2>/dev/null
   assert_no_nodes /locks/counter
 }
 
-@test "8 processes count 12 times each while the leader is killed and restarted: 96 (scenarios 2, 3)" {
+@test "8 processes count 12 times each while the leader is killed and restarted: 96" {
   count_up 8 12
   wait_until "they count" reaches 20
   local leader

@@ -23,7 +23,7 @@ waiter() {
   wait_until "$1 stands in line" has_nodes "$2" $((before + 1))
 }
 
-@test "a holder is killed: the next one has the lock when the whole tree is dead (scenario 34)" {
+@test "a holder is killed: the next one has the lock when the whole tree is dead" {
   enter -f a /l
   wait_until "all of a runs" lives a 4
   waiter b /l
@@ -141,7 +141,7 @@ waiter() {
   wait_until "both are out" has_names /g
 }
 
-@test "zklock is frozen: its session stays, though its guard has killed the command at the fence (scenario 4)" {
+@test "zklock is frozen: its session stays, though its guard has killed the command at the fence" {
   background zklock run --session-timeout 6s /l -- sh -c 'echo $$ >its.pid; exec sleep 1000'
   wait_until "the command runs" test -s its.pid
   local guard
@@ -154,7 +154,7 @@ waiter() {
   expect_end 76 $!
 }
 
-@test "the guard is killed too: the lock is free when the session expires (scenario 34)" {
+@test "the guard is killed too: the lock is free when the session expires" {
   background zklock run --session-timeout 2s /l -- sh -c 'echo $$ >its.pid; exec sleep 1000'
   wait_until "the command runs" test -s its.pid
   kill_both $!

@@ -23,7 +23,7 @@ teardown() { end_all; }
   let_all_go h
 }
 
-@test "a shared contender that comes behind a waiting exclusive one waits (scenario 26)" {
+@test "a shared contender that comes behind a waiting exclusive one waits" {
   hold a -s /l
   stand w /l
   expect_error 75 "" zklock run -ns /l -- true

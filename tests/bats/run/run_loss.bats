@@ -43,14 +43,14 @@ expire() {
   kill -CONT "$1"
 }
 
-@test "its node is deleted: TERM, and then KILL for who ignores it, all descendants, 76 (scenario 5)" {
+@test "its node is deleted: TERM, and then KILL for who ignores it, all descendants, 76" {
   stubborn_tree --session-timeout 2s /l
   znode rm "$(its_node /l)"
   expect_lost "its node was deleted"
   assert_no_nodes /l
 }
 
-@test "its node is deleted: a command that obeys TERM may clean up (scenario 5)" {
+@test "its node is deleted: a command that obeys TERM may clean up" {
   # shellcheck disable=SC2016
   background zklock run --session-timeout 20s /l -- sh -c 'trap "echo cleaned >log; exit 0" TERM
     echo $$ >pids; while :; do sleep 0.02; done' 2>stderr
@@ -69,7 +69,7 @@ delete_unseen() {
   kill -CONT "${pid[$1]}"
 }
 
-@test "its node was deleted before the command had ended, and zklock learns of both at once: 76 (scenario 5)" {
+@test "its node was deleted before the command had ended, and zklock learns of both at once: 76" {
   local said="its node was deleted, maybe before the command had ended"
   hold a --session-timeout 60s /l
   delete_unseen a "$(its_node)"
@@ -85,7 +85,7 @@ delete_unseen() {
   assert_equal "$(<c.err)" "zklock: lost /m: $said"
 }
 
-@test "its node's data changes, or a child stands elsewhere: nothing happens (scenario 18)" {
+@test "its node's data changes, or a child stands elsewhere: nothing happens" {
   hold h /l
   znode set "$(its_node /l)" "something"
   znode create /l/other
@@ -94,13 +94,13 @@ delete_unseen() {
   let_all_go h
 }
 
-@test "its session expires while the command runs: 76, and all of it is gone (scenario 4)" {
+@test "its session expires while the command runs: 76, and all of it is gone" {
   stubborn_tree --session-timeout 1s /l
   expire "$zklock" 0
   expect_lost "no quorum confirmed the lock for *"
 }
 
-@test "another holder follows one whose session expired, who leaves him alone (scenario 7)" {
+@test "another holder follows one whose session expired, who leaves him alone" {
   stubborn_tree --session-timeout 500ms /l
   stand next /l
   expire "$zklock" 1
@@ -111,7 +111,7 @@ delete_unseen() {
   let_all_go next
 }
 
-@test "its session expires while it waits: a new place, said with -v (scenario 8)" {
+@test "its session expires while it waits: a new place, said with -v" {
   hold h /l
   stand w /l -v --session-timeout 500ms
   expire "${pid[w]}" 1
@@ -121,7 +121,7 @@ delete_unseen() {
   let_all_go h w
 }
 
-@test "its session expires while it waits: the bound is the same one (scenario 8)" {
+@test "its session expires while it waits: the bound is the same one" {
   hold h /l
   local began
   began=$(now_us)
@@ -135,7 +135,7 @@ delete_unseen() {
   let_all_go h
 }
 
-@test "frozen past its session while it waits, and killed then: no node is left (scenario 8)" {
+@test "frozen past its session while it waits, and killed then: no node is left" {
   hold h /l
   stand w /l --session-timeout 500ms
   kill -STOP "${pid[w]}"
@@ -147,14 +147,14 @@ delete_unseen() {
   let_all_go h
 }
 
-@test "the guard is killed: 76, and the command is gone with all descendants (scenario 34)" {
+@test "the guard is killed: 76, and the command is gone with all descendants" {
   stubborn_tree /l
   kill -KILL "$(guard_of "$zklock")"
   expect_lost "the guard was killed"
   expect_status 0 zklock run -n /l -- true
 }
 
-@test "zklock is killed: the command is gone with all descendants (scenario 34)" {
+@test "zklock is killed: the command is gone with all descendants" {
   stubborn_tree --session-timeout 500ms /l
   kill -KILL "$zklock"
   wait_for "signal KILL" end
@@ -163,7 +163,7 @@ delete_unseen() {
   expect_status 0 zklock run -w 10s /l -- true
 }
 
-@test "zklock is killed while it waits: its guard goes too, and the command never starts (scenario 34)" {
+@test "zklock is killed while it waits: its guard goes too, and the command never starts" {
   hold h /l
   stand w /l --session-timeout 500ms
   local guard
@@ -175,7 +175,7 @@ delete_unseen() {
   assert [ ! -e w.held ]
 }
 
-@test "nothing listens: 69, bounded by --connect-timeout (scenario 10)" {
+@test "nothing listens: 69, bounded by --connect-timeout" {
   local began
   began=$(now_us)
   expect_error 69 "127.0.0.1:1,[::1]:1 (from --servers): no server answered in " \
@@ -186,7 +186,7 @@ delete_unseen() {
   assert [ ! -e ran ]
 }
 
-@test "nothing listens: 69, bounded by -w; -n alone does not give up sooner (scenario 10)" {
+@test "nothing listens: 69, bounded by -w; -n alone does not give up sooner" {
   local began
   began=$(now_us)
   expect_error 69 "127.0.0.1:1" zklock run -S 127.0.0.1:1 -w 500ms /l -- touch ran
@@ -196,7 +196,7 @@ delete_unseen() {
   assert [ ! -e ran ]
 }
 
-@test "a server that says nothing: 69, bounded (scenario 10)" {
+@test "a server that says nothing: 69, bounded" {
   background black_hole >port
   wait_until "it listens" test -s port
   local began
@@ -209,7 +209,7 @@ delete_unseen() {
   assert [ -e ran ]
 }
 
-@test "a name that does not resolve: 69, and the name is in the message (scenario 10)" {
+@test "a name that does not resolve: 69, and the name is in the message" {
   expect_error 69 "cannot resolve no-such-host.invalid: " \
     zklock run -S no-such-host.invalid --connect-timeout 2s /l -- touch ran
   assert [ ! -e ran ]
@@ -217,7 +217,7 @@ delete_unseen() {
   expect_status 0 zklock run -S "localhost:${ZKLOCK_SERVERS#*:}" /l -- true
 }
 
-@test "a signal ends the search for a server (scenario 10)" {
+@test "a signal ends the search for a server" {
   local name
   for name in INT TERM; do
     rm -f end

@@ -29,7 +29,7 @@ count_ended() {
 
 all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
 
-@test "50 come within moments for a short job: exactly one runs it (scenario 46)" {
+@test "50 come within moments for a short job: exactly one runs it" {
   local n last=
   for n in {1..50}; do
     background zklock run -nq --min-hold 60s /l -c 'echo ran >>ran'
@@ -66,7 +66,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   assert [ $(($(now_us) - began)) -lt 900000 ]
 }
 
-@test "TERM, INT, HUP or QUIT ends the hold at once, and the status stays the command's, a failure's too (scenario 48)" {
+@test "TERM, INT, HUP or QUIT ends the hold at once, and the status stays the command's, a failure's too" {
   local name
   for name in TERM INT HUP QUIT; do
     hold_on "$name" "exit 3" --min-hold 60s
@@ -78,7 +78,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   done
 }
 
-@test "a command that was killed holds too (scenario 48)" {
+@test "a command that was killed holds too" {
   hold_on a 'kill -KILL $$' --min-hold 60s
   is_busy
   kill -TERM "${pid[a]}"
@@ -100,7 +100,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   expect_status 0 zklock run -n /l -- true
 }
 
-@test "killed during the hold: the lock is free when the session ends (scenario 46)" {
+@test "killed during the hold: the lock is free when the session ends" {
   hold_on a true --min-hold 60s --session-timeout 500ms
   is_busy
   kill -KILL "${pid[a]}"
@@ -117,7 +117,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   assert_equal "$(<a.err)" ""
 }
 
-@test "the lock is lost during the hold: it ends with the command's status (scenario 5)" {
+@test "the lock is lost during the hold: it ends with the command's status" {
   hold_on a "exit 4" -v --min-hold 60s
   wait_for "zklock: the command has ended; the lock is held on for 5" a.err # and was proved since
   znode rm "/l/$(znode ls /l)"
@@ -137,7 +137,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   expect_status 0 zklock run -n /l -- true
 }
 
-@test "a wall clock that jumps during the hold changes nothing (scenario 49)" {
+@test "a wall clock that jumps during the hold changes nothing" {
   local began jump
   began=$(now_us)
   echo 0 >wrong
@@ -152,7 +152,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
   assert [ $(($(now_us) - began)) -lt 4000000 ]
 }
 
-@test "a hold as long as --once-per, or longer, is refused: 64 (scenario 47)" {
+@test "a hold as long as --once-per, or longer, is refused: 64" {
   local hold
   for hold in 60s 1m 61s 1h; do
     expect_error 64 "--min-hold $hold leaves no time before the next run is due: it must be shorter than --once-per 1m" \

@@ -18,7 +18,7 @@ start_nested() {
   wait_until "both run" test -s inner
 }
 
-@test "the same lock inside itself: no waiting, no second node, the inner status comes out (scenario 25)" {
+@test "the same lock inside itself: no waiting, no second node, the inner status comes out" {
   # shellcheck disable=SC2016
   expect_status 7 zklock run /l -- sh -c '"$ZKLOCK_BIN" run -n /l -- sh -c "znode ls /l; echo \$ZKLOCK_NODE; exit 7"; status=$?
     echo "$ZKLOCK_NODE"; znode ls /l; exit $status'
@@ -28,7 +28,7 @@ start_nested() {
   assert_no_nodes /l
 }
 
-@test "shared in exclusive or shared is fine; exclusive in shared would wait for itself: 64 (scenario 25)" {
+@test "shared in exclusive or shared is fine; exclusive in shared would wait for itself: 64" {
   local outer
   for outer in -x -s; do
     # shellcheck disable=SC2016
@@ -77,7 +77,7 @@ END
   assert_equal "$output" "job again: 1"
 }
 
-@test "the outer one's node is deleted: both commands are stopped, 76 (scenario 5)" {
+@test "the outer one's node is deleted: both commands are stopped, 76" {
   start_nested
   znode rm "$(its_node /l)"
   expect_end 76 $!

@@ -96,7 +96,7 @@ skipped() {
   skipped --once-per 1m
 }
 
-@test "-E is the status of a skipped run, -q keeps it silent (scenario 50)" {
+@test "-E is the status of a skipped run, -q keeps it silent" {
   expect_status 0 zklock run --once-per 1m /l -- true
   expect_status 0 zklock run -nqE0 --once-per 1m /l -- touch ran
   assert_equal "$output$stderr" ""
@@ -166,7 +166,7 @@ skipped() {
 
 watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
 
-@test "the answer to the record is lost: it is there once, and the lock is free, 0 (scenario 9)" {
+@test "the answer to the record is lost: it is there once, and the lock is free, 0" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   local version
   # of a node that is not there yet, and of one that is
@@ -196,7 +196,7 @@ watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
   expect_status 1 znode ls /l.last
 }
 
-@test "the answer to the record is lost, and no server comes back: 76 (scenario 9)" {
+@test "the answer to the record is lost, and no server comes back: 76" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   hold h --session-timeout 1s --once-per 1m -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l
   kill -STOP "${pid[relay]}"

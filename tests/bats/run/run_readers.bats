@@ -60,11 +60,11 @@ in_turns() {
   assert_writers_alone
 }
 
-@test "behind a writer all readers up to the next writer go together, later ones after that (scenario 26)" {
+@test "behind a writer all readers up to the next writer go together, later ones after that" {
   in_turns /l
 }
 
-@test "the same in the names of other programs (scenario 26)" {
+@test "the same in the names of other programs" {
   in_turns /c --peer curator-rw
   in_turns /k --peer kazoo
 }

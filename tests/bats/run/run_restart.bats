@@ -25,7 +25,7 @@ restart() {
 
 answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
 
-@test "a restart shorter than the session: the command never notices (scenarios 2, 3)" {
+@test "a restart shorter than the session: the command never notices" {
   # shellcheck disable=SC2016
   background zklock run --session-timeout 30s /l -- sh -c 'echo $$ >pids
     until [ -e go ]; do sleep 0.02; done; echo $$ >>pids; exit 5' 2>stderr
@@ -41,7 +41,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   expect_status 0 zklock run -n /l -- true
 }
 
-@test "a waiter outlives a restart, and gets its turn (scenarios 3, 19)" {
+@test "a waiter outlives a restart, and gets its turn" {
   hold h /l --session-timeout 30s
   stand w /l --session-timeout 30s
   restart
@@ -51,7 +51,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   assert_equal "$(cat h.err w.err)" ""
 }
 
-@test "the command ends while no server is there: its status comes back, and the lock is free then (scenario 9)" {
+@test "the command ends while no server is there: its status comes back, and the lock is free then" {
   hold h /l --session-timeout 30s
   zk_sandbox kill 1
   let_go h
@@ -62,7 +62,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   expect_status 0 zklock run -n /l -- true
 }
 
-@test "the command ends and no server comes back: zklock ends within the session timeout (scenario 9)" {
+@test "the command ends and no server comes back: zklock ends within the session timeout" {
   hold h /l --session-timeout 2s
   zk_sandbox kill 1
   local began
@@ -72,7 +72,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   assert [ $(($(now_us) - began)) -lt 4500000 ]
 }
 
-@test "what the command left behind runs on, though the lock cannot be given back for long (scenario 32)" {
+@test "what the command left behind runs on, though the lock cannot be given back for long" {
   # shellcheck disable=SC2016
   background zklock run --session-timeout 2s /l -- sh -c 'sleep 600 & echo $! >left; until [ -e go ]; do sleep 0.02; done'
   wait_until "it runs" test -s left
@@ -82,7 +82,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   refute is_gone "$(<left)"
 }
 
-@test "a server that falls silent: a waiter gives up in time, and its node goes with its session (scenario 14)" {
+@test "a server that falls silent: a waiter gives up in time, and its node goes with its session" {
   hold h /l --session-timeout 60s
   stand w /l -w 1s --session-timeout 2s
   zk_sandbox pause 1
@@ -93,7 +93,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   assert [ ! -e w.held ]
 }
 
-@test "the server goes away for good while it waits: 69 (scenario 10)" {
+@test "the server goes away for good while it waits: 69" {
   hold h /l --session-timeout 60s --connect-timeout 1m
   stand w /l --session-timeout 2s --connect-timeout 500ms
   zk_sandbox kill 1
@@ -105,7 +105,7 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   expect_end 0 "${pid[h]}"
 }
 
-@test "a signal while it waits and its server is gone: it ends within the session timeout (scenario 14)" {
+@test "a signal while it waits and its server is gone: it ends within the session timeout" {
   hold h /l --session-timeout 60s
   stand w /l --session-timeout 2s
   zk_sandbox kill 1
@@ -120,14 +120,14 @@ answers() { expect_status 75 zklock run -q -w 100ms /l -- true; }
   assert [ ! -e w.held ]
 }
 
-@test "the lock's node goes by itself when nobody uses it, those above it stay (scenario 24)" {
+@test "the lock's node goes by itself when nobody uses it, those above it stay" {
   expect_status 0 zklock run /a/b/l -- true
   wait_until "the server has removed it" expect_status 1 znode ls /a/b/l
   assert_equal "$(znode ls /a)" b
   expect_status 0 zklock run -n /a/b/l -- true
 }
 
-@test "a server that removes unused nodes all the time is not in the way (scenario 24)" {
+@test "a server that removes unused nodes all the time is not in the way" {
   local n
   for n in {1..8}; do
     # shellcheck disable=SC2016

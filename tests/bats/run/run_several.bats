@@ -39,7 +39,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   assert_equal "$(<f)" 90
 }
 
-@test "one of them is busy: 75, it is named, and those before it are free at once (scenario 29)" {
+@test "one of them is busy: 75, it is named, and those before it are free at once" {
   hold h /b
   expect_error 75 "cannot take /b: held by $(hostname) (pid ${pid[h]}) for " zklock run -n /a /b /c -- touch ran
   assert_no_nodes /a
@@ -49,7 +49,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   let_all_go h
 }
 
-@test "one of them is another's: 65, and those before it are free at once (scenario 29)" {
+@test "one of them is another's: 65, and those before it are free at once" {
   hold h --peer kazoo /b
   expect_error 65 "cannot take /b: " zklock run /a /b -- touch ran
   assert_no_nodes /a
@@ -57,7 +57,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   let_all_go h
 }
 
-@test "-w is one budget for all of them, and those had in time are given back (scenario 29)" {
+@test "-w is one budget for all of them, and those had in time are given back" {
   local began
   hold a /a
   hold b /b
@@ -133,7 +133,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   let_all_go w
 }
 
-@test "its session ends while it waits for the second: it starts again, and gets both (scenario 8)" {
+@test "its session ends while it waits for the second: it starts again, and gets both" {
   hold h /b
   begin w -v --session-timeout 500ms /a /b
   waits_for w /b 2

@@ -33,7 +33,7 @@ assert_all_gone() {
   while read -r one; do assert is_gone "$one"; done <pids
 }
 
-@test "a signal sent to zklock alone reaches the command once (scenario 33)" {
+@test "a signal sent to zklock alone reaches the command once" {
   catch TERM
   local name
   for name in INT HUP QUIT USR1 USR2 WINCH CONT TSTP; do
@@ -45,7 +45,7 @@ assert_all_gone() {
   assert_equal "$(got)" "INT HUP QUIT USR1 USR2 WINCH CONT TSTP TERM"
 }
 
-@test "a signal that the command handles does not end it, and the lock stays (scenario 33)" {
+@test "a signal that the command handles does not end it, and the lock stays" {
   catch USR2
   kill -INT $!
   kill -TERM $!
@@ -67,7 +67,7 @@ assert_all_gone() {
   assert_equal "$(got)" "HUP HUP TERM"
 }
 
-@test "a signal ends the command: zklock dies of the same one, after the command (scenario 33)" {
+@test "a signal ends the command: zklock dies of the same one, after the command" {
   local name
   for name in INT TERM HUP QUIT; do
     rm -f end pids
@@ -80,7 +80,7 @@ assert_all_gone() {
   done
 }
 
-@test "a command that ignores TERM runs on, and its lock with it (scenario 33)" {
+@test "a command that ignores TERM runs on, and its lock with it" {
   # shellcheck disable=SC2016
   background zklock run /l -- sh -c 'trap "" TERM; echo $$ >pids; until [ -e go ]; do sleep 0.02; done; exit 5'
   wait_until "it runs" test -s pids
@@ -91,7 +91,7 @@ assert_all_gone() {
   assert_free
 }
 
-@test "a handler that cleans up: the lock is given back after it, with its status (scenario 33)" {
+@test "a handler that cleans up: the lock is given back after it, with its status" {
   background zklock run /l -- sh -c 'trap "until [ -e go ]; do sleep 0.02; done; echo clean >log; exit 9" TERM
     echo $$ >pids; while :; do sleep 0.02; done'
   wait_until "it runs" test -s pids
@@ -102,7 +102,7 @@ assert_all_gone() {
   assert_equal "$(<log)" clean
 }
 
-@test "after a TERM that was passed on: a pipeline that ignores it is gone before the release (scenario 31)" {
+@test "after a TERM that was passed on: a pipeline that ignores it is gone before the release" {
   tree 'trap "echo \$\$ >/dev/null; exit 3" TERM
     (trap "" TERM; echo $(exec sh -c "echo \$PPID") >>pids; while :; do sleep 0.1; done) |
     (trap "" TERM; echo $(exec sh -c "echo \$PPID") >>pids; while :; do sleep 0.1; done) & wait'
@@ -113,7 +113,7 @@ assert_all_gone() {
   assert_free
 }
 
-@test "after a TERM that was passed on: who left the session or the family is gone too (scenario 31)" {
+@test "after a TERM that was passed on: who left the session or the family is gone too" {
   # shellcheck disable=SC2016
   tree 'setsid sh -c "trap \"\" TERM HUP; echo \$\$ >>pids; while :; do sleep 0.1; done" &
     (sh -c "trap \"\" TERM HUP; echo \$\$ >>pids; while :; do sleep 0.1; done" &)
@@ -128,7 +128,7 @@ assert_all_gone() {
   assert_free
 }
 
-@test "after a TERM that was passed on: what ends by itself within the grace may do so (scenario 31)" {
+@test "after a TERM that was passed on: what ends by itself within the grace may do so" {
   # shellcheck disable=SC2016
   tree '(trap "echo cleaned >log; exit" TERM; sh -c "echo \$PPID" >>pids; while :; do sleep 0.02; done) &
     echo $$ >>pids; exec sleep 600'
@@ -139,7 +139,7 @@ assert_all_gone() {
   assert_all_gone
 }
 
-@test "after an ordinary end what was left behind runs on, without the lock (scenario 32)" {
+@test "after an ordinary end what was left behind runs on, without the lock" {
   # shellcheck disable=SC2016
   expect_status 4 zklock run /l -- sh -c 'setsid sleep 600 >/dev/null 2>&1 & echo $! >pids; exit 4'
   assert_free
@@ -148,7 +148,7 @@ assert_all_gone() {
   kill "$(<pids)"
 }
 
-@test "what was left behind keeps a pipe open, zklock and its guard do not (scenario 32)" {
+@test "what was left behind keeps a pipe open, zklock and its guard do not" {
   # shellcheck disable=SC2016
   run -0 timeout 10 sh -c '"$ZKLOCK_BIN" run /l -c "sleep 600 >/dev/null 2>&1 & echo done" | cat'
   assert_output "done"

@@ -80,7 +80,7 @@ has_left() { (($(grep -c out history) >= $1)); }
   done
 }
 
-@test "another number of slots: 65, both are named, and nothing of ours is left (scenario 27)" {
+@test "another number of slots: 65, both are named, and nothing of ours is left" {
   hold a --slots 2 /l
   expect_error 65 "it is in use with --slots 2, not 3" zklock run --slots 3 /l -- touch ran
   expect_error 65 "it is in use with --slots 2, not 1" zklock run -n --slots 1 /l -- touch ran

@@ -18,7 +18,7 @@ the_next_comes_in() {
   assert_slots 0 0
 }
 
-@test "TERM, INT or -w in the gate, with a lease made: it is gone, and so is the place at the gate (scenario 28)" {
+@test "TERM, INT or -w in the gate, with a lease made: it is gone, and so is the place at the gate" {
   local end
   hold a --slots 2 /l
   hold b --slots 2 /l
@@ -35,7 +35,7 @@ the_next_comes_in() {
   the_next_comes_in a b
 }
 
-@test "killed in the gate, with a lease made: both go with its session, and the next one comes in (scenario 28)" {
+@test "killed in the gate, with a lease made: both go with its session, and the next one comes in" {
   hold a --slots 2 /l
   hold b --slots 2 /l
   wait_in_gate w --slots 2 --session-timeout 500ms
@@ -49,7 +49,7 @@ the_next_comes_in() {
   assert_slots 0 0
 }
 
-@test "killed while it holds a slot: it is free when the session ends (scenario 28)" {
+@test "killed while it holds a slot: it is free when the session ends" {
   hold a --slots 1 /l --session-timeout 500ms
   wait_in_gate b --slots 1
   kill -KILL "${pid[a]}"
@@ -58,7 +58,7 @@ the_next_comes_in() {
   let_all_go b
 }
 
-@test "TERM at any moment of its way in: no lease is left, and no command (scenario 28)" {
+@test "TERM at any moment of its way in: no lease is left, and no command" {
   local n moment way
   hold a --slots 2 /l
   way=$(now_us)
@@ -86,7 +86,7 @@ wait_at_gate() {
   wait_until "$1 waits at the gate" has_nodes /l/locks $((before + 1))
 }
 
-@test "the first at the gate goes away, and one in the middle: the others come in (scenarios 17, 28)" {
+@test "the first at the gate goes away, and one in the middle: the others come in" {
   local name
   hold a --slots 1 /l
   wait_in_gate b --slots 1
@@ -105,7 +105,7 @@ wait_at_gate() {
   assert_slots 0 0
 }
 
-@test "a session that ends in the gate: a new place, behind those who came meanwhile (scenario 28)" {
+@test "a session that ends in the gate: a new place, behind those who came meanwhile" {
   hold a --slots 1 /l
   wait_in_gate w -v --slots 1 --session-timeout 500ms
   kill -STOP "${pid[w]}"

@@ -14,7 +14,7 @@ end_of_run() {
   tail -n 1 end
 }
 
-@test "every status from 0 to 255 of a command comes back (scenario 38)" {
+@test "every status from 0 to 255 of a command comes back" {
   # shellcheck disable=SC2016  # for the inner shell
   seq 0 255 | xargs -P 8 -n 32 sh -c '
     for status; do
@@ -24,7 +24,7 @@ end_of_run() {
   assert_equal "$(<stderr)" ""
 }
 
-@test "a command that dies of HUP, INT, QUIT, TERM or PIPE: so does zklock, without a core (scenario 38)" {
+@test "a command that dies of HUP, INT, QUIT, TERM or PIPE: so does zklock, without a core" {
   local name
   for name in HUP INT QUIT TERM PIPE; do
     assert_equal "$(end_of_run /l -- sh -c "ulimit -c 0; kill -s $name \$\$")" "signal $name"
@@ -32,7 +32,7 @@ end_of_run() {
   done
 }
 
-@test "a command that dies of another signal: 128 and its number (scenario 38)" {
+@test "a command that dies of another signal: 128 and its number" {
   local name number
   for name in KILL USR1 ALRM ABRT SEGV VTALRM RTMIN; do
     number=$(kill -l "$name")
@@ -41,7 +41,7 @@ end_of_run() {
   done
 }
 
-@test "a command with a status like one of ours: no line of ours (scenario 39)" {
+@test "a command with a status like one of ours: no line of ours" {
   local status
   for status in 1 64 65 69 70 74 75 76 77 123 126 127; do
     expect_status "$status" zklock run -n -E 9 /l -- sh -c "exit $status"
@@ -51,11 +51,11 @@ end_of_run() {
   done
 }
 
-@test "wrong use: 64 and one line (scenario 39)" {
+@test "wrong use: 64 and one line" {
   expect_error 64 "nightly" zklock run nightly -- true
 }
 
-@test "a path that is a queue or slots: 65 and one line (scenario 39)" {
+@test "a path that is a queue or slots: 65 and one line" {
   znode create /queue "zklock queue 1"
   znode create /queue/items
   background znode stand /slots/leases/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lease- >slot
@@ -67,7 +67,7 @@ end_of_run() {
   assert_equal "$(znode ls /queue; znode ls /slots)" $'items\nleases'
 }
 
-@test "a path that an ephemeral node stands in the way of: 65 and one line (scenario 39)" {
+@test "a path that an ephemeral node stands in the way of: 65 and one line" {
   hold h /l
   local node
   node=/l/$(znode ls /l)
@@ -76,12 +76,12 @@ end_of_run() {
   let_all_go h
 }
 
-@test "nobody there: 69 and one line (scenario 39)" {
+@test "nobody there: 69 and one line" {
   expect_error 69 "127.0.0.1:1" zklock run -S 127.0.0.1:1 --connect-timeout 300ms /l -- touch ran
   assert [ ! -e ran ]
 }
 
-@test "busy: 75 and one line, with -E N another (scenario 39)" {
+@test "busy: 75 and one line, with -E N another" {
   hold h /l
   expect_error 75 "cannot take /l: held by " zklock run -n /l -- touch ran
   expect_error 3 "cannot take /l: held by " zklock run -n -E 3 /l -- touch ran
@@ -98,7 +98,7 @@ end_of_run() {
   assert_equal "$stderr" ""
 }
 
-@test "the lock lost: 76 and one line (scenario 39)" {
+@test "the lock lost: 76 and one line" {
   begin h /l
   wait_until "the lock is held" test -s h.held
   znode rm "/l/$(znode ls /l)"
@@ -106,7 +106,7 @@ end_of_run() {
   assert_equal "$(grep -c . h.err) $(grep -c '^zklock: lost /l: ' h.err)" "1 1"
 }
 
-@test "refused by an ACL: 77 and one line (scenario 39)" {
+@test "refused by an ACL: 77 and one line" {
   ZKLOCK_AUTH=digest:one:secret hold h --acl creator /l
   expect_error 77 "/l" zklock run -n /l -- touch ran
   expect_error 77 "/l" env ZKLOCK_AUTH=digest:two:secret "$ZKLOCK_BIN" run -n /l -- touch ran
@@ -115,7 +115,7 @@ end_of_run() {
   let_all_go h
 }
 
-@test "a command that is not there or cannot be executed: 127 and 126 (scenario 37)" {
+@test "a command that is not there or cannot be executed: 127 and 126" {
   mkdir folder
   printf '#!/no/such/interpreter\n' >script
   touch data
@@ -131,7 +131,7 @@ end_of_run() {
   assert_no_nodes /l
 }
 
-@test "126 and 127 come at once while the lock is busy, and without a node (scenario 37)" {
+@test "126 and 127 come at once while the lock is busy, and without a node" {
   touch data
   hold h /l
   local before
@@ -143,7 +143,7 @@ end_of_run() {
   let_all_go h
 }
 
-@test "a command that goes while the lock is busy: 127, and the lock is free (scenario 37)" {
+@test "a command that goes while the lock is busy: 127, and the lock is free" {
   printf '#!/bin/sh\ntouch ran' >script
   chmod +x script
   hold h /l
@@ -176,7 +176,7 @@ end_of_run() {
   expect_status 0 zklock run /l -c ''
 }
 
-@test "a hundred very short commands all end with 0 (scenario 30)" {
+@test "a hundred very short commands all end with 0" {
   local n
   for n in {1..100}; do expect_status 0 zklock run /l -- true; done
   expect_status 0 zklock run /l -- /bin/echo once

@@ -19,7 +19,7 @@ same() {
 # bytes FILE: as text that can be compared.
 bytes() { od -An -c "$1"; }
 
-@test "standard input reaches the command, byte for byte, to its end (scenario 40)" {
+@test "standard input reaches the command, byte for byte, to its end" {
   head -c 3000000 /dev/urandom >input
   # shellcheck disable=SC2016
   sh -c 'cat input | "$ZKLOCK_BIN" run /l -- cat >output'
@@ -28,19 +28,19 @@ bytes() { od -An -c "$1"; }
   assert_output ""
 }
 
-@test "what the command does not read of its input is left for others (scenario 40)" {
+@test "what the command does not read of its input is left for others" {
   # shellcheck disable=SC2016
   run -0 sh -c 'printf "one\ntwo\nthree\n" | { "$ZKLOCK_BIN" run /l -- sh -c "read -r line; echo got \$line"; cat; }'
   assert_output $'got one\ntwo\nthree'
 }
 
-@test "a loop of while read is not robbed of its lines (scenario 40)" {
+@test "a loop of while read is not robbed of its lines" {
   # shellcheck disable=SC2016
   run -0 sh -c 'printf "%s\n" 1 2 3 | while read -r n; do "$ZKLOCK_BIN" run /l -- echo "$n"; done'
   assert_output $'1\n2\n3'
 }
 
-@test "standard output and error are the command's own, in its order (scenario 41)" {
+@test "standard output and error are the command's own, in its order" {
   # shellcheck disable=SC2016
   "$ZKLOCK_BIN" run -v /quiet -- sh -c 'for n in 1 2 3; do echo out $n; echo err $n >&2; done' >both 2>&1
   assert_equal "$(grep -v ^zklock: both)" $'out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3'
@@ -49,14 +49,14 @@ bytes() { od -An -c "$1"; }
   assert_output result
 }
 
-@test "the files that the command reads and writes are those of the caller (scenario 41)" {
+@test "the files that the command reads and writes are those of the caller" {
   : >in
   # shellcheck disable=SC2016
   "$ZKLOCK_BIN" run /l -- sh -c 'found=$(readlink /proc/$$/fd/[012]); echo "$found" >report' <in >out 2>err
   assert_equal "$(<report)" "$PWD/in"$'\n'"$PWD/out"$'\n'"$PWD/err"
 }
 
-@test "arguments arrive byte for byte (scenario 42)" {
+@test "arguments arrive byte for byte" {
   local words=(-n --nonblock -- '' ' ' $'new\nline' $'\xff\xfe' -c '*' "\$HOME" "'" '"' '[]' '[a,b]' '[::1]' a=b --label=x
     run --help -V "$(printf 'x%.0s' {1..100000})")
   printf '%s\0' "${words[@]}" >expected
@@ -64,14 +64,14 @@ bytes() { od -An -c "$1"; }
   assert_equal "$(bytes found)" "$(bytes expected)"
 }
 
-@test "the command's name arrives as it was typed (scenario 42)" {
+@test "the command's name arrives as it was typed" {
   ln -s "$(command -v bash)" ./-shell
   # shellcheck disable=SC2016
   expect_status 0 zklock run /l -- ./-shell -c 'echo "$0"; cat -v /proc/$$/cmdline; :' '--' -x
   assert_output $'--\n./-shell^@-c^@echo "$0"; cat -v /proc/$$/cmdline; :^@--^@-x^@'
 }
 
-@test "the environment arrives byte for byte, with four variables more (scenario 43)" {
+@test "the environment arrives byte for byte, with four variables more" {
   # shellcheck disable=SC2016
   env -i PATH="$PATH" ZKLOCK_SERVERS="$ZKLOCK_SERVERS" ZKLOCK_TEST="$ZKLOCK_TEST" EMPTY= NAME=$'two\nlines \xff' '=odd=x' \
     sh -c 'env -0 | grep -zv ^_= >outside; "$0" run /l -- env -0 >inside' "$ZKLOCK_BIN" 2>stderr
@@ -80,7 +80,7 @@ bytes() { od -An -c "$1"; }
     "$(grep -zvE '^(ZKLOCK_SERVERS|_)=' outside | sort -z | tr '\0' '|')"
 }
 
-@test "ZKLOCK_PATH, NODE, TOKEN and SERVERS tell the command of its lock (scenario 43)" {
+@test "ZKLOCK_PATH, NODE, TOKEN and SERVERS tell the command of its lock" {
   # shellcheck disable=SC2016
   expect_status 0 zklock run /a/l -c 'znode ls /a/l; znode stat "$ZKLOCK_NODE" | head -n 1
     echo "$ZKLOCK_PATH $ZKLOCK_NODE $ZKLOCK_TOKEN $ZKLOCK_SERVERS"'
@@ -89,13 +89,13 @@ bytes() { od -An -c "$1"; }
   assert_equal "${lines[2]}" "/a/l /a/l/$node $token $ZKLOCK_SERVERS"
 }
 
-@test "within another run the variables are those of the inner lock (scenario 43)" {
+@test "within another run the variables are those of the inner lock" {
   # shellcheck disable=SC2016
   expect_status 0 zklock run /outer -- "$ZKLOCK_BIN" run /inner -- sh -c 'echo "$ZKLOCK_PATH"; env | grep -c ^ZKLOCK_PATH='
   assert_output $'/inner\n1'
 }
 
-@test "ZKLOCK_SERVERS is for the command what zklock was given (scenario 43)" {
+@test "ZKLOCK_SERVERS is for the command what zklock was given" {
   local servers=$ZKLOCK_SERVERS
   # shellcheck disable=SC2016
   ZKLOCK_SERVERS=nobody:1 expect_status 0 zklock run -S "$servers" /l -- "$ZKLOCK_BIN" run /m -- sh -c 'echo "$ZKLOCK_SERVERS"'
@@ -113,7 +113,7 @@ bytes() { od -An -c "$1"; }
   done
 }
 
-@test "the command has no descriptor of ours, and all of the caller's (scenario 45)" {
+@test "the command has no descriptor of ours, and all of the caller's" {
   # 1 and 2 are other pipes each time; find has the folder that it reads open
   local list='exec 3>&-; exec find /proc/self/fd -type l ! -name "[12]" ! -lname "/proc/*" -printf "%f %l\n"'
   same sh -c "$list"
@@ -272,7 +272,7 @@ END
   refute_regex "$stderr" geheim
 }
 
-@test "a wall clock that jumps while it waits changes nothing (scenario 49)" {
+@test "a wall clock that jumps while it waits changes nothing" {
   local began jump
   hold h /l
   began=$(now_us)
@@ -291,7 +291,7 @@ END
   let_all_go h
 }
 
-@test "a wall clock that jumps while the command runs changes nothing (scenario 49)" {
+@test "a wall clock that jumps while the command runs changes nothing" {
   local jump
   echo 0 >wrong
   with_wall_clock "$ZKLOCK_BIN" run --session-timeout 1s /l -c 'until [ -e go ]; do sleep 0.02; done; exit 5' 2>stderr

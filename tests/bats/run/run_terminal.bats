@@ -41,7 +41,7 @@ is_stopped() { [[ $(state_of "$1") == T* ]]; }
 
 is_running() { [[ $(state_of "$1") != T* ]]; }
 
-@test "Ctrl-C gives the command one INT (scenario 40)" {
+@test "Ctrl-C gives the command one INT" {
   on_terminal "$ZKLOCK_BIN" run /l -- print_signals USR1
   wait_for ready screen
   press $'\x03'
@@ -72,7 +72,7 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   assert_equal "$(grep -cE 'round 2|^not reached' screen)" 0
 }
 
-@test "the command reads from the terminal (scenario 40)" {
+@test "the command reads from the terminal" {
   # shellcheck disable=SC2016
   on_terminal "$ZKLOCK_BIN" run /l -- sh -c 'echo name?; read -r name; echo "hello $name"'
   wait_for "name?" screen
@@ -81,7 +81,7 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   expect_end 0 $!
 }
 
-@test "the command of an interactive shell reads from the terminal, in the foreground (scenario 40)" {
+@test "the command of an interactive shell reads from the terminal, in the foreground" {
   shell_on_terminal
   # shellcheck disable=SC2016
   press $'zklock run /l -- sh -c \'echo na""me?; read -r name; echo "hello $name"; test -t 0 && echo tty\'\n'

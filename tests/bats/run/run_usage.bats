@@ -231,7 +231,7 @@ wrong() {
   let_all_go h
 }
 
-@test "letters can be put together, and their value too (scenario 50)" {
+@test "letters can be put together, and their value too" {
   hold h /l
   expect_status 0 zklock run -nqE0 /l -- touch ran
   assert_equal "$output$stderr" ""

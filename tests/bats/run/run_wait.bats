@@ -42,7 +42,7 @@ in_line() { has_nodes /l "$1"; }
   assert_no_nodes /l
 }
 
-@test "-n: busy at once, with the holder's host, process id and time, and no node is left (scenario 13)" {
+@test "-n: busy at once, with the holder's host, process id and time, and no node is left" {
   hold h /l --label "nightly backup"
   expect_error 75 "cannot take /l: held by $(hostname) (pid ${pid[h]}, nightly backup) for " zklock run -n /l -- touch ran
   assert_regex "$stderr" ' for [0-9.]+m?s$'
@@ -51,7 +51,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go h
 }
 
-@test "-q is silent for busy, and for nothing else (scenario 50)" {
+@test "-q is silent for busy, and for nothing else" {
   hold h /l
   expect_status 75 zklock run -q -n /l -- true
   assert_equal "$stderr" ""
@@ -66,7 +66,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go h
 }
 
-@test "-w: in time gets it, too late is busy near the bound, and no node is left (scenario 14)" {
+@test "-w: in time gets it, too late is busy near the bound, and no node is left" {
   hold h /l
   local began took
   began=$(now_us)
@@ -80,7 +80,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go h w
 }
 
-@test "INT, TERM and HUP while it waits: it dies of that, the node goes, others go on (scenario 14)" {
+@test "INT, TERM and HUP while it waits: it dies of that, the node goes, others go on" {
   local name
   hold h /l
   for name in INT TERM HUP QUIT USR1; do
@@ -97,7 +97,7 @@ in_line() { has_nodes /l "$1"; }
   assert [ ! -e ran ]
 }
 
-@test "a waiter killed by KILL is out of the way when its session ends (scenario 14)" {
+@test "a waiter killed by KILL is out of the way when its session ends" {
   hold h /l
   stand w /l --session-timeout 500ms
   kill -KILL "${pid[w]}"
@@ -108,7 +108,7 @@ in_line() { has_nodes /l "$1"; }
   assert [ ! -e w.held ]
 }
 
-@test "a signal in the instant of the grant: not begun, or ended, never left alone (scenario 15)" {
+@test "a signal in the instant of the grant: not begun, or ended, never left alone" {
   local round moment
   for round in {1..30}; do
     hold h /l
@@ -127,7 +127,7 @@ in_line() { has_nodes /l "$1"; }
   if [[ -s commands ]]; then xargs -n 1 <commands | while read -r round; do assert is_gone "$round"; done; fi
 }
 
-@test "a waiter in the middle goes away: the one behind it stays in line (scenario 17)" {
+@test "a waiter in the middle goes away: the one behind it stays in line" {
   hold h /l
   stand middle /l
   stand last /l
@@ -142,7 +142,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go last
 }
 
-@test "the first waiters go away one after the other, and the last gets the lock (scenario 16)" {
+@test "the first waiters go away one after the other, and the last gets the lock" {
   local name
   hold h /l
   for name in {1..6}; do stand "$name" /l; done
@@ -154,7 +154,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go 6
 }
 
-@test "what stands under the lock and is no contender is ignored (scenario 23)" {
+@test "what stands under the lock and is no contender is ignored" {
   local name
   for name in lock x x-y "with space" 0000000000 -lock lock- _c_-lock- x-lock-12 -00000000x ünï config \
     "x-lock-0000000000 " x__ __; do
@@ -167,14 +167,14 @@ in_line() { has_nodes /l "$1"; }
   assert has_nodes /l 15
 }
 
-@test "a contender's name that never goes away is not waited for (scenario 23)" {
+@test "a contender's name that never goes away is not waited for" {
   znode create /l/_c_c4aa8eb5-0fc8-4cfc-8eb3-000000000000-lock-0000000000
   znode create /l/x-1-0000000000 $'\x1b[31m'
   expect_status 0 zklock run -w 5s /l -- touch ran
   assert [ -e ran ]
 }
 
-@test "contenders of any make stand in line by number, and by nothing else (scenarios 22, 23)" {
+@test "contenders of any make stand in line by number, and by nothing else" {
   local name=0
   background znode stand /l/x-9- "something else"
   wait_until "it stands in line" in_line 1
@@ -194,7 +194,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go b
 }
 
-@test "what stands in a holder's node cannot steer the terminal (scenario 23)" {
+@test "what stands in a holder's node cannot steer the terminal" {
   local data
   for data in $'\x1b]0;x\x07two\nlines' '{"host":"a\u001b[31m\nb","pid":1,"label":"\u0007"}' $'\xff\xfe' \
     '{"host":7}' '[]' '{"host":"a","pid":"x"}' "$(printf 'x%.0s' {1..5000})"; do
@@ -216,7 +216,7 @@ in_line() { has_nodes /l "$1"; }
   assert [ ! -e ran ]
 }
 
-@test "the lock's node vanishes between two runs: it is made again (scenario 24)" {
+@test "the lock's node vanishes between two runs: it is made again" {
   expect_status 0 zklock run /a/b/l -- true
   znode rm /a
   expect_status 0 zklock run -n /a/b/l -- true
@@ -224,7 +224,7 @@ in_line() { has_nodes /l "$1"; }
   expect_status 0 zklock run -n /a/b/l -- true
 }
 
-@test "the lock's node vanishes again and again while many want it (scenario 24)" {
+@test "the lock's node vanishes again and again while many want it" {
   local n
   (until [[ -e stop ]]; do znode rm /a >/dev/null 2>&1 || true; done) &
   for n in {1..30}; do
@@ -253,7 +253,7 @@ in_line() { has_nodes /l "$1"; }
   let_all_go h
 }
 
-@test "the data of the holder's node changes: the waiter waits on (scenario 18)" {
+@test "the data of the holder's node changes: the waiter waits on" {
   local n
   hold h /l
   local node

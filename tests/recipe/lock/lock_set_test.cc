@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks as one, against real servers. The numbers are those of the failure scenarios.
+// Several locks as one, against real servers.
 #include "recipe/lock/lock_set.h"
 
 #include "recipe/lock/last_success.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock recipe against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
+// The lock recipe against real servers, through a proxy that fails.
 #include "recipe/lock/lock.h"
 
 #include "recipe/lock/lease.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots against real servers, through a proxy that fails. The numbers are those of the failure scenarios.
+// Slots against real servers, through a proxy that fails.
 #include "recipe/lock/slots.h"
 
 #include "support/party.h"

@@ -83,7 +83,6 @@ class SurveyTest : public testing::Test {
   zk::Session session_{loop_, test::options_for(chroot_)};
 };
 
-// Scenario 51.
 TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
   others_.create("/l/other");
   const auto nodes = make(std::vector<std::string>(300, "/l/x-1-"), zk::CreateMode::ephemeral_sequential);

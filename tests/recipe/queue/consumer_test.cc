@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking items out of a queue and ending them, against a real server, through a proxy that fails. The numbers are those
-// of the failure scenarios.
+// Taking items out of a queue and ending them, against a real server, through a proxy that fails.
 #include "recipe/queue/consumer.h"
 
 #include "support/queue_worker.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/pusher against a real server, through a proxy that fails. The numbers are those of the failure scenarios.
+// recipe/pusher against a real server, through a proxy that fails.
 #include "recipe/queue/pusher.h"
 
 #include "support/proxied.h"

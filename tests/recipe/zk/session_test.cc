@@ -54,7 +54,6 @@ class SessionTest : public testing::Test {
   std::optional<Session> session_;
 };
 
-// Scenario 11.
 TEST_F(SessionTest, UsesTheTimeoutThatTheServerGrantsNotTheOneAskedFor) {
   Session& session = open(options_for(server_, 100ms));
   EXPECT_GT(session.timeout(), 100ms);
@@ -90,7 +89,7 @@ TEST_F(SessionTest, SaysWhichServersItCannotReachAndWhy) {
   EXPECT_NE(failure.text().find("Connection refused"), std::string::npos) << failure.text();
 }
 
-// Scenario 10: packets dropped.
+// Packets dropped.
 TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);
@@ -99,7 +98,7 @@ TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
   EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
 }
 
-// Scenario 10: the caller's deadline bounds connecting too, and nothing was answered by then.
+// The caller's deadline bounds connecting too, and nothing was answered by then.
 TEST_F(SessionTest, TheDeadlineBoundsConnecting) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);
@@ -107,7 +106,7 @@ TEST_F(SessionTest, TheDeadlineBoundsConnecting) {
   EXPECT_EQ(failure.status(), ExitStatus::unavailable);
 }
 
-// Scenario 10: DNS fails.
+// DNS fails.
 TEST_F(SessionTest, NamesAHostThatDoesNotResolve) {
   const Failure failure = failure_of_opening(options_for("nonexistent.invalid"));
   EXPECT_EQ(failure.status(), ExitStatus::unavailable);
@@ -247,7 +246,6 @@ TEST_F(SessionTest, OfTwoThatBelongTogetherNeitherIsAskedAgainAlone) {
   }
 }
 
-// Scenario 12.
 TEST_F(SessionTest, AnExpiredSessionIsAnAnswerAndNeverReplacedByItself) {
   FaultProxy proxy(server_);
   Session& session = open(options_for(proxy.address(), 500ms));

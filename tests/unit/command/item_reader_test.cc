@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/item_reader: pure. The numbers are those of the failure scenarios.
+// command/item_reader: pure.
 #include "command/queue/item_reader.h"
 
 #include <vector>

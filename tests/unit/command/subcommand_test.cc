@@ -18,7 +18,6 @@ Arguments cut(Words words) {
   return Arguments::cut(static_cast<int>(words.size()), argv.data());
 }
 
-// Scenario 42.
 TEST(Arguments, AreCutAtTheFirstSeparatorOnly) {
   const Arguments all = cut({"run", "-n", "/l", "--", "cmd", "--", "-n", ""});
   EXPECT_EQ(all.options, (Words{"run", "-n", "/l"}));

@@ -126,7 +126,6 @@ bool nothing_is_left() {
   return wait_until([] { return !reap_children([](pid_t, int) {}); });
 }
 
-// Scenarios 30 and 38.
 ISOLATED_TEST(Guard, ReportsTheExitStatusOfTheCommand) {
   for (const int status : {0, 1, 7, 64, 75, 76, 126, 127, 128, 255}) {
     Guarded guarded(fmt::format("exit {}", status));
@@ -139,7 +138,6 @@ ISOLATED_TEST(Guard, ReportsTheExitStatusOfTheCommand) {
   }
 }
 
-// Scenario 38.
 ISOLATED_TEST(Guard, ReportsTheSignalThatEndedTheCommand) {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGKILL, SIGTERM, SIGPIPE, SIGSEGV, SIGUSR1, SIGRTMIN}) {
     Guarded guarded(fmt::format("ulimit -c 0; kill -{} $$", signal));
@@ -150,7 +148,6 @@ ISOLATED_TEST(Guard, ReportsTheSignalThatEndedTheCommand) {
   }
 }
 
-// Scenario 37.
 ISOLATED_TEST(Guard, ReportsThatTheCommandCouldNotBeExecuted) {
   const TempDir folder;
   const std::pair<std::string, ExitStatus> cases[] = {
@@ -208,7 +205,6 @@ ISOLATED_TEST(Guard, ContinuedCommandRunsAgain) {
   EXPECT_TRUE(guarded.until_phase(CommandPhase::running));
 }
 
-// Scenario 33.
 ISOLATED_TEST(Guard, PassesEverySignalOnToTheCommand) {
   const TempDir folder;
   Guarded guarded("for s in HUP INT QUIT TERM USR1 USR2 WINCH TSTP; do trap \"echo $s >>" + folder.file("got") +
@@ -261,7 +257,6 @@ ISOLATED_TEST(Guard, SignalsOfATerminalDoNotEndIt) {
   EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 4);
 }
 
-// Scenario 31.
 ISOLATED_TEST(Guard, FinishAsksFirstAndKillsTheWholeTreeAfterTheGrace) {
   const TempDir folder;
   Guarded guarded("trap 'echo >" + folder.file("asked") + "' TERM; (trap '' TERM; sleep 300 | sleep 301) & " +
@@ -424,7 +419,6 @@ pid_t start_zklock(const std::string& script) {
   });
 }
 
-// Scenario 34.
 ISOLATED_TEST(Guard, EndsTheWholeTreeWhenZklockIsKilled) {
   const TempDir folder;
   const pid_t zklock =
@@ -505,7 +499,7 @@ ISOLATED_TEST(Guard, LivesNoLongerThanZklockBeforeTheStart) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// Scenario 32: a pipe that zklock was given is the command's alone.
+// A pipe that zklock was given is the command's alone.
 ISOLATED_TEST(Guard, HoldsNoDescriptorOnceTheCommandRuns) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -522,7 +516,6 @@ ISOLATED_TEST(Guard, HoldsNoDescriptorOnceTheCommandRuns) {
   EXPECT_TRUE(guarded.until_gone());
 }
 
-// Scenario 45.
 ISOLATED_TEST(Guard, NoDescriptorOfOursReachesTheCommand) {
   const TempDir folder;
   const auto list = [&](const char* name) { return "exec ls /proc/self/fd >" + folder.file(name); };
@@ -572,7 +565,6 @@ ISOLATED_TEST(Guard, DescriptorsThatWereClosedAreClosedForTheCommand) {
   EXPECT_EQ(WEXITSTATUS(guard.wait_status()), 0);
 }
 
-// Scenario 43.
 ISOLATED_TEST(Guard, CommandGetsItsVariables) {
   setenv("ZKLOCK_PATH", "/outer", 1);
   setenv("KEPT", "kept", 1);
@@ -622,7 +614,7 @@ ISOLATED_TEST(Guard, ProcessThatMayNotBeSignalledIsNamed) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-// Scenario 36: no signal after the end, no second outcome.
+// No signal after the end, no second outcome.
 ISOLATED_TEST(Guard, SignalsAfterTheEndChangeNothing) {
   Guarded guarded("exit 9");
   Guard& guard = guarded.start();

@@ -96,7 +96,6 @@ std::string slow_host(const support::TempDir& folder) {
   return "slow";
 }
 
-// Scenario 10.
 ISOLATED_TEST(Resolver, GivesUpAtTheDeadlineWithoutLeavingItsChild) {
   const support::TempDir folder;
   Loop loop;
@@ -111,7 +110,6 @@ ISOLATED_TEST(Resolver, GivesUpAtTheDeadlineWithoutLeavingItsChild) {
   EXPECT_TRUE(has_no_child());
 }
 
-// Scenario 14.
 ISOLATED_TEST(Resolver, IsEndedByASignal) {
   const support::TempDir folder;
   Loop loop;

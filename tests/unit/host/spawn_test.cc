@@ -86,7 +86,6 @@ ISOLATED_TEST(Program, UsualFoldersAreSearchedWithoutPath) {
   EXPECT_EQ(failure_to_find("no-such-command")->status(), ExitStatus::not_found);
 }
 
-// Scenario 37.
 TEST(Program, ThatIsNotThereIs127AndThatMayNotBeExecuted126) {
   const TempDir folder;
   const SearchPath path(folder.path());
@@ -140,7 +139,6 @@ TEST(Program, FileWithoutAnInterpreterIsRunByTheShellWithItsArguments) {
   EXPECT_EQ(WEXITSTATUS(ended.wait_status), 3);
 }
 
-// Scenario 42.
 TEST(Program, ArgumentsArriveByteForByte) {
   using namespace std::string_literals;
   const auto ended = run(Program::find({"printf", "%s|", "", " a ", "\n", "[]", "\xff\x01", "--", "-n", "*", "$HOME"}));
@@ -152,7 +150,6 @@ TEST(Program, TypedNameIsItsArgumentZero) {
   EXPECT_TRUE(ended.output.starts_with("sh -c ")) << ended.output;
 }
 
-// Scenario 43.
 ISOLATED_TEST(Program, VariablesAreReplacedAndTheRestIsKept) {
   clearenv();
   setenv("PATH", "/usr/bin:/bin", 1);

@@ -93,7 +93,6 @@ ISOLATED_TEST(Tree, NameOfAProcessCannotHideIt) {
   EXPECT_TRUE(end_all());
 }
 
-// Scenario 32.
 ISOLATED_TEST(Tree, NobodyEscapesByADoubleForkOrASessionOfItsOwn) {
   const TempDir folder;
   become_subreaper();
@@ -105,7 +104,6 @@ ISOLATED_TEST(Tree, NobodyEscapesByADoubleForkOrASessionOfItsOwn) {
   EXPECT_FALSE(support::is_alive(daemon));
 }
 
-// Scenario 31.
 ISOLATED_TEST(Tree, ThoseThatIgnoreTermAreKilled) {
   const TempDir folder;
   become_subreaper();

@@ -33,13 +33,13 @@ std::vector<std::string> names_of(const std::vector<Contender>& line) {
   return names;
 }
 
-TEST(Line, Scenario23ForeignChildrenDoNotStandInLine) {
+TEST(Line, ForeignChildrenDoNotStandInLine) {
   const std::vector<std::string> names = {"items", "lock-000000001", exclusive(9), "lock-00000000001", "notes"};
   EXPECT_EQ(names_of(line_of(names)), std::vector<std::string>{exclusive(9)});
   EXPECT_EQ(place_in(names, exclusive(9)).turn, Turn::mine);
 }
 
-TEST(Line, Scenario22SortsByNumberOnly) {
+TEST(Line, SortsByNumberOnly) {
   const std::vector<std::string> names = {"x-3-0000000030", "x-9-0000000001", exclusive(2), "ex0000000010"};
   const std::vector<std::string> sorted = {"x-9-0000000001", exclusive(2), "ex0000000010", "x-3-0000000030"};
   EXPECT_EQ(names_of(line_of(names)), sorted);
@@ -53,14 +53,14 @@ TEST(Line, AnyNameWithANumberCountsAmongSlots) {
             (std::vector<std::string>{"x-lease-0000000001", slot}));
 }
 
-TEST(Line, Scenario21CounterIsUsedUpAtItsEndAndBelowZero) {
+TEST(Line, CounterIsUsedUpAtItsEndAndBelowZero) {
   for (const int64_t number : {2147483647L, -1L, -2147483648L, -1000000000L, 9999999999L}) {
     EXPECT_TRUE(is_used_up(number)) << number;
   }
   for (const int64_t number : {0L, 1L, 2147483646L}) EXPECT_FALSE(is_used_up(number)) << number;
 }
 
-TEST(Line, Scenario21TiesHaveOneOrderForEverybody) {
+TEST(Line, TiesHaveOneOrderForEverybody) {
   const std::string one = "x-1-0000000005";
   const std::string two = "x-2-0000000005";
   EXPECT_EQ(names_of(line_of({one, two})), names_of(line_of({two, one})));
@@ -107,7 +107,7 @@ TEST(Line, SharedContendersShare) {
   EXPECT_EQ(place_in(names, shared(5)).predecessor, exclusive(4));
 }
 
-TEST(Line, Scenario26ReaderBetweenTwoWritersRunsWhenTheFirstLetsGo) {
+TEST(Line, ReaderBetweenTwoWritersRunsWhenTheFirstLetsGo) {
   EXPECT_EQ(place_in({exclusive(1), shared(2), exclusive(3)}, shared(2)).predecessor, exclusive(1));
   EXPECT_EQ(place_in({exclusive(1), shared(2), exclusive(3)}, exclusive(3)).predecessor, shared(2));
   EXPECT_EQ(place_in({shared(2), exclusive(3)}, shared(2)).turn, Turn::mine);
@@ -115,14 +115,14 @@ TEST(Line, Scenario26ReaderBetweenTwoWritersRunsWhenTheFirstLetsGo) {
   EXPECT_EQ(place_in({exclusive(3)}, exclusive(3)).turn, Turn::mine);
 }
 
-TEST(Line, Scenario17WaiterWhoseUselessPredecessorLeftStillWaits) {
+TEST(Line, WaiterWhoseUselessPredecessorLeftStillWaits) {
   EXPECT_EQ(place_in({exclusive(1), exclusive(2), exclusive(3)}, exclusive(3)).predecessor, exclusive(2));
   const Place place = place_in({exclusive(1), exclusive(3)}, exclusive(3));
   EXPECT_EQ(place.turn, Turn::waiting);
   EXPECT_EQ(place.predecessor, exclusive(1));
 }
 
-TEST(Line, Scenario20EveryWaiterWatchesAnother) {
+TEST(Line, EveryWaiterWatchesAnother) {
   std::vector<std::string> names;
   for (int i = 0; i < 100; ++i) names.push_back(exclusive(i));
   std::set<std::string> watched;

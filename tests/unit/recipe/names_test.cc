@@ -87,7 +87,7 @@ TEST(Names, ProgramsThatWouldNotWaitForUsAreForeign) {
   }
 }
 
-TEST(Names, Scenario23OtherChildrenAreNothing) {
+TEST(Names, OtherChildrenAreNothing) {
   for (const char* name : {"",
                            "-",
                            "__",
@@ -115,7 +115,7 @@ TEST(Names, Scenario23OtherChildrenAreNothing) {
   }
 }
 
-TEST(Names, Scenario21ReadsNegativeNumbersAsTheServerWritesThem) {
+TEST(Names, ReadsNegativeNumbersAsTheServerWritesThem) {
   for (const int64_t number : {-1L, -7L, -999999999L, -1000000000L, -2147483647L, -2147483648L}) {
     for (const std::string& stem : {protected_name("-lock-"), protected_name("-shared-lock-"),
                                     protected_name("-__WRIT__"), hex_name("__lock__"), std::string("x-7-")}) {

@@ -25,11 +25,12 @@ void LastHeard::note_answer(Deadline sent, Deadline answered, Duration timeout) 
     recent_.pop_front();
   }
   // Leaving some out makes the word seem older than it is; so there are a few, however many answers come.
-  if (recent_.empty() || sent >= recent_.back().sent + timeout / 24) recent_.push_back({sent, answered});
+  if (recent_.empty() || sent >= recent_.back().sent + timeout / 48) recent_.push_back({sent, answered});
 }
 
 Deadline LastHeard::proof_at(Deadline now, Duration timeout) const {
-  if (now >= steady_from_) return now;
+  // No answer for so long is no gap yet, but the next request may be the first that our follower hears of.
+  if (now >= steady_from_) return std::min(now, last_sent_ + timeout - fence_of(timeout));
   Deadline word = word_;
   for (const Answered& one : recent_) {
     if (one.answered + longest_report_of(timeout) <= now) word = std::max(word, one.sent);

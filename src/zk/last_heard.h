@@ -21,8 +21,9 @@ class LastHeard {
   void begin(Deadline handshake);
   // A request was answered, the latest of those that are; `timeout` is T.
   void note_answer(Deadline sent, Deadline answered, Duration timeout);
-  // The moment that a proof sent now counts from: now, as long as our follower has surely heard from us every T/6. Else
-  // no later than T/3 after the leader's last word of us, until a report names what came behind the gap.
+  // Returns the moment from which a proof sent now counts. That is now, as long as our follower has surely heard from
+  // us every T/6, and the last request that was answered is at most T/3 old. After a longer gap, it is at most T/3
+  // after the leader's last word of us, until a report names what came after the gap. To be called after begin().
   Deadline proof_at(Deadline now, Duration timeout) const;
 
  private:

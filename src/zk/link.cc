@@ -137,6 +137,7 @@ void Link::note_state() {
   if (unconnected_since_ != kNever) {
     heard_ = handshake_since();
     leader_.begin(heard_);
+    answers_ = client_.answers();  // those of the connection before tell nothing about this one
     if (connected_) connected_();
     if (connected_) host::trace("heard", {{"since", heard_}});
   }

@@ -329,6 +329,7 @@ class Window {
   void note(const Answer& answer) {
     bytes_ += answer.data.size();
     for (const std::string& name : answer.names) bytes_ += name.size();
+    if (bytes_ > kMostBytes) width_ = std::min(width_, kFirstUnanswered);
     if (++answers_ < width_) return;
     if (bytes_ <= kMostBytes / 2) width_ = std::min(2 * width_, kMostUnanswered);
     answers_ = bytes_ = 0;
@@ -359,8 +360,10 @@ std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& pa
     const size_t index = asked.front().index;
     answers[index] = session.await(asked.front().call, until);
     asked.pop_front();
-    window.note(answers[index]);
-    if (answers[index].code != Code::unknown) continue;
+    if (answers[index].code != Code::unknown) {
+      window.note(answers[index]);
+      continue;
+    }
     session.ready(until);
     asked.push_back({index, ask(session.client(), paths[index])});
   }

@@ -21,30 +21,33 @@ using recipe::IdleEnd;
 using recipe::Item;
 
 constexpr size_t kFewBatches = 2;              // claimed ahead, while other clients take items, too
-constexpr size_t kMostBatches = 16;            // claimed ahead
+constexpr size_t kMostBatches = 8;             // claimed ahead
+constexpr size_t kMostAheadSize = 16 << 20;    // bytes, about
 constexpr size_t kFirstBatch = 16;             // items, at first
 constexpr size_t kLargestBatch = 128;          // items
 constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
 
-// How fast the reader has taken items lately.
+// How many items the reader takes in a round trip.
 class ReaderRate {
  public:
-  // `delivered` items were written by now, ever. Measures over at least `span`.
-  void note(size_t delivered, Duration span) {
+  // `delivered` items were written by now, ever. The shortest round trip counts: what waits behind our own requests is
+  // no distance.
+  void note(size_t delivered, Duration round_trip) {
+    round_trip_ = std::min(round_trip_, std::max<Duration>(round_trip, std::chrono::milliseconds(1)));
     const Duration passed = BootClock::now() - since_;
-    if (passed < span) return;
+    if (passed < round_trip_) return;
     const double seconds = std::chrono::duration<double>(passed).count();
     per_second_ = static_cast<double>(delivered - delivered_) / seconds;
     since_ = BootClock::now();
     delivered_ = delivered;
   }
-  // Returns how many items it takes in that time.
-  size_t in(Duration span) const {
-    return static_cast<size_t>(per_second_ * std::chrono::duration<double>(span).count());
+  size_t in_round_trip() const {
+    return static_cast<size_t>(per_second_ * std::chrono::duration<double>(round_trip_).count());
   }
 
  private:
   double per_second_ = 0;
+  Duration round_trip_ = std::chrono::hours(1);  // until it is known
   Deadline since_ = BootClock::now();
   size_t delivered_ = 0;
 };
@@ -95,6 +98,7 @@ class ItemPrinter {
   std::vector<Item> written_;   // items that are not removed yet
   size_t delivered_ = 0;        // items written, ever
   size_t batch_ = kFirstBatch;  // how many to claim at once
+  size_t largest_ = 0;          // of the items so far, bytes
   ReaderRate rate_;
 };
 
@@ -143,17 +147,19 @@ void ItemPrinter::claim_ahead() {
 bool ItemPrinter::may_claim() const {
   if (consumer_.batches() < kFewBatches) return true;
   if (consumer_.batches() >= kMostBatches || !consumer_.is_alone()) return false;
-  return items_.size() + consumer_.underway() < kFewBatches * (batch_ + rate_.in(session_.round_trip()));
+  const size_t ahead = items_.size() + consumer_.underway();
+  return ahead < kFewBatches * (batch_ + rate_.in_round_trip()) && ahead * largest_ < kMostAheadSize;
 }
 
 void ItemPrinter::collect() {
   size_t size = 0;
   for (Item& item : consumer_.collect(kNever)) {
     size += item.data.size();
+    largest_ = std::max(largest_, item.data.size());
     items_.push_back(std::move(item));
   }
   if (!items_.empty()) source_.note_items();
-  rate_.note(delivered_, std::max<Duration>(session_.round_trip(), std::chrono::milliseconds(1)));
+  rate_.note(delivered_, session_.round_trip());
   if (size > kLargestBatchSize) batch_ = std::max<size_t>(1, batch_ / 2);
   if (size < kLargestBatchSize / 2) batch_ = std::min(kLargestBatch, batch_ * 2);
 }

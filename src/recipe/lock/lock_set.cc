@@ -15,7 +15,8 @@ using zk::Code;
 // A node's czxid never changes. So if the node is there, it is still what its name and czxid showed it to be.
 Outcome OuterLock::acquire(const WaitPolicy& policy) {
   const auto check = [this](zk::Client& client) {
-    held_.proved = held_.sent = BootClock::now();
+    held_.proved = session_.proof_now();
+    held_.sent = BootClock::now();
     host::trace("asking");
     return client.check({held_.node});
   };

@@ -191,6 +191,7 @@ void Acks::release(const std::vector<Item>& items, Deadline until) {
   std::deque<zk::Call> calls;
   for (const Item& item : items) {
     if (!session_.settle_connection(until) || item.owner != session_.id()) return;
+    if (left_until(until) == Duration::zero()) return;
     calls.push_back(transact({Ack::release, {item}, ""}));
     if (calls.size() < kMostReleases) continue;
     session_.settle(calls.front(), until);

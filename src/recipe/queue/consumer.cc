@@ -38,7 +38,7 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
   if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
-    const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until);
+    const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until, is_alone());
     if (session_.expired()) return false;
     if (!paths.empty()) {
       send(paths, with, looks, until);
@@ -231,11 +231,11 @@ void Consumer::try_again(ClaimBatch& batch, Deadline until) {
 }
 
 std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
+  read_again(batch, until);
   std::vector<Item> items;
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) continue;
-    Answer answer = session_.await(claim.read, until);
-    if (answer.code == Code::unknown) answer = session_.read(claim.path, until);
+    Answer answer = claim.read->answer;  // a copy: if this throws, cleaning up needs it
     if (answer.code == Code::expired) return {};
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
     if (answer.stat.children > 1) {
@@ -245,6 +245,19 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
     items.push_back(item_of(claim, std::move(answer), batch.sent));
   }
   return items;
+}
+
+// Awaits the reads, and repeats those that were lost with the connection.
+void Consumer::read_again(ClaimBatch& batch, Deadline until) {
+  std::vector<std::string> paths;
+  std::vector<zk::Call> lost;
+  for (const Claim& claim : batch.claims) {
+    if (!claim.ours || session_.await(claim.read, until).code != Code::unknown) continue;
+    paths.push_back(claim.path);
+    lost.push_back(claim.read);
+  }
+  std::vector<Answer> answers = zk::read_all(session_, paths, until);
+  for (size_t i = 0; i < lost.size(); ++i) lost[i]->answer = std::move(answers[i]);
 }
 
 // The item has a child that is no claim, so no consumer could remove it. It is left out from now on.

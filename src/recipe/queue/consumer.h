@@ -95,6 +95,7 @@ class Consumer {
   void find_out(ClaimBatch& batch, Deadline until);
   void try_again(ClaimBatch& batch, Deadline until);
   std::vector<Item> read_items(ClaimBatch& batch, Deadline until);
+  void read_again(ClaimBatch& batch, Deadline until);
   Item item_of(const Claim& claim, zk::Answer answer, Deadline sent) const;
 
   zk::Session& session_;

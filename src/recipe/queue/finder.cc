@@ -2,6 +2,7 @@
 #include "recipe/queue/finder.h"
 
 #include "recipe/queue/nodes.h"
+#include "zk/path.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,6 +33,12 @@ constexpr int kSure = 2;  // spans: some more than until it is looked at again
 constexpr Duration kStale = 60s;
 constexpr Duration kSureOfFew = 100ms;
 
+// Returns until when a list is used that was asked for at `asked` and is there now.
+Deadline fresh_after(Deadline asked) {
+  const Deadline now = BootClock::now();
+  return std::max(asked + kFresh, now + std::min<Duration>(kFreshParts * (now - asked), kLongestFresh));
+}
+
 }  // namespace
 
 bool ItemFinder::is_fresh() const {
@@ -49,14 +56,20 @@ void ItemFinder::restart(bool synced) {
 
 void ItemFinder::put_off(size_t count) {
   put_off_ = count;
-  if (items_.empty()) return;
-  std::rotate(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(count % items_.size()), items_.end());
+  // Each segment by itself: the items of a higher priority stay before all others.
+  for (auto begin = items_.begin(); begin != items_.end();) {
+    const std::string segment = zk::parent_of(*begin);
+    const auto end =
+        std::find_if(begin, items_.end(), [&](const std::string& path) { return zk::parent_of(path) != segment; });
+    std::rotate(begin, begin + static_cast<ptrdiff_t>(count) % (end - begin), end);
+    begin = end;
+  }
 }
 
-std::vector<std::string> ItemFinder::next(size_t most, Deadline until) {
+std::vector<std::string> ItemFinder::next(size_t most, Deadline until, bool alone) {
   if (!listed_ && !list_segments(until)) return {};
   while (items_.empty() && !segments_.empty()) {
-    if (!list_items(most >= kMany ? kListedAtOnce : 1, until)) return {};
+    if (!list_items(alone && most >= kMany ? kListedAtOnce : 1, until)) return {};
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !items_.empty(); items_.pop_front()) paths.push_back(items_.front());
@@ -73,8 +86,7 @@ bool ItemFinder::list_segments(Deadline until) {
   if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
   connections_ = session_.client().connections();
   listed_ = true;
-  const Duration took = BootClock::now() - asked;
-  fresh_until_ = asked + std::max<Duration>(kFresh, std::min<Duration>((1 + kFreshParts) * took, kLongestFresh));
+  fresh_until_ = fresh_after(asked);
   for (const Segment& segment : segments_of(list.names)) segments_.push_back(segment_path(items, segment));
   return true;
 }
@@ -82,7 +94,9 @@ bool ItemFinder::list_segments(Deadline until) {
 bool ItemFinder::list_items(size_t count, Deadline until) {
   count = std::min(count, segments_.size());
   const std::vector<std::string> segments(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
+  const Deadline asked = BootClock::now();
   const std::vector<Answer> lists = zk::children_all(session_, segments, until);
+  if (count > 1) fresh_until_ = std::max(fresh_until_, fresh_after(asked));
   for (size_t i = 0; i < count; ++i) {
     if (lists[i].code == Code::expired) return false;
     if (lists[i].code == Code::no_node) continue;
@@ -96,7 +110,7 @@ bool ItemFinder::list_items(size_t count, Deadline until) {
     }
   }
   segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
-  put_off(put_off_);
+  if (put_off_ > 0) put_off(put_off_);
   return true;
 }
 

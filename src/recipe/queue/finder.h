@@ -30,9 +30,9 @@ class ItemFinder {
   void put_off(size_t count);
 
   // Returns the paths of the next items, in order, `most` at most; none at the end of the pass, or if the session has
-  // expired. Deletes sealed and empty segments that it finds. Throws what the session throws, and a Failure if the
-  // queue may not be listed.
-  std::vector<std::string> next(size_t most, Deadline until);
+  // expired. If the caller is `alone` and wants many, several segments are listed at once. Deletes sealed and empty
+  // segments that it finds. Throws what the session throws, and a Failure if the queue may not be listed.
+  std::vector<std::string> next(size_t most, Deadline until, bool alone = false);
 
   // True if this pass has found items that are not ours, in work or free.
   bool found_any() const { return found_any_; }

@@ -23,7 +23,7 @@ namespace {
 
 // Dead letters that are moved at once: at first, and twice as many each time as long as these are small.
 constexpr size_t kFirstMoves = 32;
-constexpr size_t kMostMoves = 1000;
+constexpr size_t kMostMoves = 256;
 constexpr size_t kSmallMoves = 1024 * 1024;  // bytes in all
 
 // Puts the dead letters of one priority back, many at a time.
@@ -40,14 +40,18 @@ class Requeuer {
   struct Letter {
     std::string path;
     bool doubtful = false;  // a transaction that moves it may have been carried out
-    bool suspect = false;   // a node below it may be in the way
+    int failures = 0;       // in a row, as if a node below it was in the way
     Answer item = {};
     zk::Call call = nullptr;
+    bool noted = false;  // the answer to `call`
   };
+
+  static bool is_moved(const Letter& letter) { return letter.call->answer.code == Code::ok; }
 
   size_t read(Deadline until);
   void send(Deadline until);
   void settle(Deadline until);
+  void note(Letter& letter, const Answer& answer, std::optional<Answer>& refused);
   std::vector<Step> steps_to_move(const Letter& letter) const;
   void check_children(const Letter& letter, Deadline until);
 
@@ -75,18 +79,18 @@ size_t Requeuer::move(const Paths& paths, Deadline until) {
 size_t Requeuer::read(Deadline until) {
   Paths paths;
   for (const Letter& letter : letters_) paths.push_back(letter.path);
-  const std::vector<Answer> items = read_all(session_, paths, until);
+  std::vector<Answer> items = read_all(session_, paths, until);
   if (session_.expired()) throw zk::expired(tried_);
   size_t bytes = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     Letter& letter = letters_[i];
-    letter.item = items[i];
-    bytes += items[i].data.size();
-    if (items[i].code == Code::no_node) {
+    letter.item = std::move(items[i]);
+    bytes += letter.item.data.size();
+    if (letter.item.code == Code::no_node) {
       moved_ += letter.doubtful;
-    } else if (items[i].code != Code::ok) {
-      throw zk::failure_of(tried_, items[i]);
-    } else if (items[i].stat.children > 1 || letter.suspect) {
+    } else if (letter.item.code != Code::ok) {
+      throw zk::failure_of(tried_, letter.item);
+    } else if (letter.item.stat.children > 1 || letter.failures > 1) {
       check_children(letter, until);
     }
   }
@@ -105,23 +109,32 @@ void Requeuer::send(Deadline until) {
   session_.ready(until);
   for (Letter& letter : letters_) {
     letter.call = session_.client().transact(steps_to_move(letter));
+    letter.noted = false;
     tail_.count(1);
   }
 }
 
 void Requeuer::settle(Deadline until) {
   std::optional<Answer> refused;
-  for (Letter& letter : letters_) {
-    const Answer answer = session_.await(letter.call, until);
-    letter.suspect = answer.code == Code::not_empty || answer.code == Code::no_node;
-    letter.doubtful |= answer.code == Code::unknown;
-    moved_ += answer.code == Code::ok;
-    if (answer.code != Code::ok && !is_overtaken(answer.code)) refused = answer;
+  try {
+    for (Letter& letter : letters_) note(letter, session_.await(letter.call, until), refused);
+  } catch (...) {
+    for (const Letter& letter : letters_) moved_ += !letter.noted && letter.call->done && is_moved(letter);
+    throw;
   }
   if (refused) throw zk::failure_of(tried_, *refused);
-  std::erase_if(letters_, [](const Letter& letter) { return letter.call->answer.code == Code::ok; });
+  std::erase_if(letters_, is_moved);
   // It syncs, so that what is read next is not older than what was done.
   if (!letters_.empty()) tail_.find(until);
+}
+
+void Requeuer::note(Letter& letter, const Answer& answer, std::optional<Answer>& refused) {
+  const bool missing = answer.code == Code::no_node || answer.code == Code::not_empty;
+  letter.failures = missing ? letter.failures + 1 : 0;
+  letter.doubtful |= answer.code == Code::unknown;
+  letter.noted = true;
+  moved_ += is_moved(letter);
+  if (!is_moved(letter) && !is_overtaken(answer.code)) refused = answer;
 }
 
 std::vector<Step> Requeuer::steps_to_move(const Letter& letter) const {
@@ -149,7 +162,8 @@ void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::stri
       const auto next = left.first(std::min(width, left.size()));
       left = left.subspan(next.size());
       const size_t bytes = requeuer.move({next.begin(), next.end()}, until);
-      if (bytes < kSmallMoves) width = std::min(2 * width, kMostMoves);
+      if (bytes > kSmallMoves) width = kFirstMoves;
+      if (bytes < kSmallMoves && next.size() == width) width = std::min(2 * width, kMostMoves);
     }
   }
 }

@@ -140,5 +140,8 @@ headers with one user besides their own source: 1
   base/text.h (zk/reply)
 longest functions, in lines:
   4 src/base/text.cc:3
-  1 src/zk/reply.h:4"
+  1 src/zk/reply.h:4
+types: 2, parameters 'Deadline until': 0
+sentences in headers that begin with Of, Those, That, Which, Nothing, Else or Likewise: 0
+who, somebody and nobody in headers: 0"
 }

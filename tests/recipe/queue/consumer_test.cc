@@ -368,7 +368,7 @@ TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
     worker.consumer.forget_all();
   }
   for (int i = 0; i < 4; ++i) {
-    std::this_thread::sleep_for(110ms);  // until it lists them anew
+    std::this_thread::sleep_for(1100ms);  // until it lists them again, however long the last list took
     const auto items = worker.take(1);
     EXPECT_EQ(texts(items), (Texts{"2"}));
     worker.give_back(items);

@@ -46,5 +46,26 @@ TEST_F(FinderTest, ASegmentThatGoesMeanwhileDoesNotHideTheNext) {
   EXPECT_EQ(finder.next(10, soon()), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
 }
 
+// Listed together, or one after the other.
+TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
+  observer_.create("/q/items/200-0000000000");
+  observer_.create("/q/items/200-0000000000/token-0000000000", "low");
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here_));
+  session.open(soon());
+  for (const bool alone : {true, false}) {
+    ItemFinder finder(session, {"/q"});
+    finder.put_off(3);
+    std::vector<std::string> paths;
+    for (auto some = finder.next(100, soon(), alone); !some.empty(); some = finder.next(100, soon(), alone)) {
+      paths.insert(paths.end(), some.begin(), some.end());
+    }
+    ASSERT_EQ(paths.size(), 11u);
+    EXPECT_EQ(paths.front(), item(3)) << alone;
+    EXPECT_EQ(paths[9], item(2)) << alone;
+    EXPECT_EQ(paths.back(), "/q/items/200-0000000000/token-0000000000") << alone;
+  }
+}
+
 }  // namespace finder_test
 }  // namespace zklock::recipe

@@ -69,6 +69,11 @@ TEST(LastHeard, WhereEveryAnswerIsLateTheProofsGoOnAllTheSame) {
   EXPECT_EQ(proof_at(leader, 63s), 51s + 8s);
 }
 
+TEST(LastHeard, WhatWasNotAnsweredForLongDoesNotCount) {
+  EXPECT_EQ(proof_at(heard_every_3_s_until(30s), 38s), 38s);
+  EXPECT_EQ(proof_at(heard_every_3_s_until(30s), 45s), 30s + 8s);
+}
+
 TEST(LastHeard, AnotherHandshakeForgetsWhatWasBefore) {
   LastHeard leader = heard_every_3_s_until(30s);
   leader.begin(at(40s));

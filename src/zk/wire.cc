@@ -297,8 +297,7 @@ void Wire::note_cut() {
 }
 
 ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
-  // After a cut, nothing that has arrived before is believed.
-  const Fill filled = cut_ ? Fill::ended : taken_ == out_.size() ? fill(fd, flags) : Fill::frame;
+  const Fill filled = taken_ == out_.size() ? fill(fd, flags) : Fill::frame;
   if (filled == Fill::nothing) {
     errno = EAGAIN;
     return -1;

@@ -60,6 +60,8 @@ TEST(LastHeard, AfterAnAnswerThatCameLateAProofCountsFromWhatIsSure) {
   answer(leader, 33s, 36s);
   EXPECT_EQ(proof_at(leader, 36s), 27s + 8s);
   EXPECT_EQ(proof_at(leader, 42s), 30s + 8s);
+  EXPECT_EQ(proof_at(leader, 42999ms), 30s + 8s);
+  answer(leader, 36s, 36s);
   EXPECT_EQ(proof_at(leader, 43s), 43s);
 }
 

@@ -15,7 +15,6 @@ namespace zklock::recipe {
 
 using zk::Answer;
 using zk::Code;
-using zk::Step;
 using Paths = std::vector<std::string>;
 
 namespace {

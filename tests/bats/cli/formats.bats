@@ -21,7 +21,7 @@ looks=("show /l" "queue list /q" "queue count /q" "group list /g" "value get /v"
 watches=("group watch /g" "value watch /v")
 
 # What is another one each time.
-settled() { sed -E 's/"milliseconds":[0-9.]+/"milliseconds":0/; s/ [0-9.]+m?s +/ AGE /'; }
+settled() { sed -E 's/"milliseconds":[0-9.]+/"milliseconds":0/; s/ [0-9.]+m?s +/ AGE /; s/ +/ /g'; }
 
 @test "--format json is --json, and --format text is neither" {
   make_some

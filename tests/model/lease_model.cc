@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h and zk::LastHeard
-// themselves: all phases of what zklock sends, how long that is on its way, a follower's reports to its leader and the
-// leader's clock, and the cut at the worst moment. Every request is taken for a proof here, though only the heartbeats
-// among them are. And whether there is time to ask a third server before the lease ends.
+// themselves: all phases of what zklock sends, of a follower's reports to its leader and of the leader's clock, requests
+// that arrive at once or as late as they may, and the cut at the worst moment. Every request is taken for a proof here,
+// though only the heartbeats among them are. It also computes whether there is time to ask a third server before the
+// lease ends.
 //
-// An answer comes at once when its request has arrived: the later zklock takes its follower for having heard of it, the
-// less it counts on that. A report reaches the leader at once, too. Where the leader's side stands still for a while,
-// the report and the proof's answer are held up in the same streams and pass each other: only another cut within that
-// moment would leave the leader with less than this says.
+// An answer comes at once when its request has arrived, and a report reaches the leader at once. If the leader's side
+// stands still for a while, the report and the proof's answer pass each other, and only another cut within that moment
+// leaves the leader with less than this says. The model also leaves out answers that a throttling server gives instead
+// of the right ones, answers that take long to arrive, another timeout after a reconnect, reports that are late, and
+// what an observer master adds. zk::LastHeard bounds a proof by the last answer for the first two.
 //
 //   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
 //   server model_lease --mutant NAME | --mutants | --quick

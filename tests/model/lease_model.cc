@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h and zk::LastHeard
-// themselves: all phases of what zklock sends, of a follower's reports to its leader and of the leader's clock, requests
-// that arrive at once or as late as they may, and the cut at the worst moment. Every request is taken for a proof here,
-// though only the heartbeats among them are. It also computes whether there is time to ask a third server before the
-// lease ends.
+// themselves: all phases of what zklock sends, of a follower's reports to its leader and of the leader's clock,
+// requests that arrive at once or as late as they may, and the cut at the worst moment. Every request is taken for a
+// proof here, though only the heartbeats among them are. It also computes whether there is time to ask a third server
+// before the lease ends.
 //
 // An answer comes at once when its request has arrived, and a report reaches the leader at once. If the leader's side
 // stands still for a while, the report and the proof's answer pass each other, and only another cut within that moment

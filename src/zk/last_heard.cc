@@ -24,12 +24,12 @@ void LastHeard::note_answer(Deadline sent, Deadline answered, Duration timeout) 
     word_ = std::max(word_, recent_.front().sent);
     recent_.pop_front();
   }
-  // Leaving some out makes the word seem older than it is; so there are a few, however many answers come.
+  // Leaving some out is safe, because the word only seems older then. It keeps the list short.
   if (recent_.empty() || sent >= recent_.back().sent + timeout / 48) recent_.push_back({sent, answered});
 }
 
 Deadline LastHeard::proof_at(Deadline now, Duration timeout) const {
-  // No answer for so long is no gap yet, but the next request may be the first that our follower hears of.
+  // Without an answer for a while, no gap is known yet, but the follower may have heard nothing since the last one.
   if (now >= steady_from_) return std::min(now, last_sent_ + timeout - fence_of(timeout));
   Deadline word = word_;
   for (const Answered& one : recent_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the leader has heard of a session last, at least, as far as its client can tell: what the fence of a lock counts
-// on. The leader hears of it by a handshake, and by the reports of our follower, one in each half tick, of the sessions
-// that it has heard from. When a request has reached our follower is known only to lie between its sending and its
-// answer. ARCHITECTURE.md derives what follows from that ("Who is heard when"); tests/model/lease_model.cc runs this
-// class through all phases and delays.
+// Tells from which moment a proof counts: since when the leader has surely heard of our session. The leader hears of it
+// through a handshake, and through the reports of our follower. Each half tick, a report names the sessions that the
+// follower has heard from. We know only that a request reached the follower between its sending and its answer.
+// ARCHITECTURE.md derives the rules ("Who is heard when"). tests/model/lease_model.cc runs this class. zk::Link owns it
+// and reports handshakes and answers to it. This code is pure.
 #pragma once
 
 #include "base/time.h"
@@ -14,16 +14,17 @@ namespace zklock::zk {
 
 class LastHeard {
  public:
-  // An answer may take `allowance` beyond a beat, whatever T is. It matters only if T is short.
+  // `allowance`: an answer may take so much beyond a beat, however short T is.
   explicit LastHeard(Duration allowance = Duration::zero()) : allowance_(allowance) {}
 
-  // A handshake that the leader has counted at this moment or later; all connections before are forgotten.
+  // Begins with a new connection. `handshake`: the leader has counted its handshake at this moment or later.
   void begin(Deadline handshake);
-  // A request was answered, the latest of those that are; `timeout` is T.
+  // Notes that a request of this connection was answered, the latest one so far. `timeout` is T.
   void note_answer(Deadline sent, Deadline answered, Duration timeout);
-  // Returns the moment from which a proof sent now counts. That is now, as long as our follower has surely heard from
-  // us every T/6, and the last request that was answered is at most T/3 old. After a longer gap, it is at most T/3
-  // after the leader's last word of us, until a report names what came after the gap. To be called after begin().
+  // Returns the moment from which a proof that is sent at `now` counts. Call it after begin(). It is `now`, as long as
+  // the follower has surely heard from us every T/6, and the last answered request is at most T/3 old. After a longer
+  // gap, it is at most T/3 after the last moment that the leader surely knows of, until a report names what came after
+  // the gap.
   Deadline proof_at(Deadline now, Duration timeout) const;
 
  private:
@@ -33,10 +34,10 @@ class LastHeard {
   };
 
   Duration allowance_;
-  Deadline steady_from_{};       // a report has named us since the last gap
-  Deadline last_sent_{};         // of what was answered
-  Deadline word_{};              // the leader knows that we lived then
-  std::deque<Answered> recent_;  // may not be in a report yet; oldest first
+  Deadline steady_from_{};       // by then, a report has named us since the last gap; kNever: no answer yet
+  Deadline last_sent_{};         // the sending of the last answered request; zero: none on this connection
+  Deadline word_{};              // the leader surely knows that we lived then
+  std::deque<Answered> recent_;  // requests that may not be in a report yet, oldest first
 };
 
 }  // namespace zklock::zk

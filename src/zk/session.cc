@@ -64,7 +64,7 @@ ClientOptions Session::client_options() const {
           options_.tls};
 }
 
-// It says nothing, whatever was asked for.
+// The guard's closer is silent, even with --verbose.
 std::function<void()> Session::closer() {
   ClientOptions options = client_options();
   options.log = false;
@@ -113,7 +113,7 @@ void Session::turn(Deadline until) {
   if (in_vain || waited >= options_.connect_timeout) fail_unreachable(waited);
 }
 
-// When it is time to ask whether the servers still want this session.
+// Returns when it is time to ask whether the servers still want this session.
 Deadline Session::doubtful_from() const {
   if (connected() || expired() || client_->connections() == 0) return kNever;
   if (second_) return second_->confirmed_at();
@@ -201,7 +201,7 @@ Answer Session::ask(const Send& send, Deadline until) {
   }
 }
 
-// An answer to one alone may have come through another connection.
+// Both are sent again, because an answer to one alone may have come through another connection.
 std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& second, Deadline until) {
   for (;;) {
     ready(until);
@@ -266,7 +266,7 @@ void Session::make_parents(const std::string& path, Deadline until) {
   make_node(parent, CreateMode::persistent, until);
 }
 
-// From below, because what is above the first node that is missing may be somebody else's.
+// Begins at the bottom, because the client may have no permission above the first node that is missing.
 void Session::make_chroot(const std::string& part, Deadline until) {
   for (;;) {
     ready(until);
@@ -313,13 +313,13 @@ void Session::fail_timed_out() const {
 
 namespace {
 
-// How many requests of one kind may be unanswered. Answers of a fixed size come in numbers at once; of lists and data
-// only a few, until it is known how long they are.
+// The most requests of one kind that may be unanswered. Requests with short answers begin with that many. Lists and data
+// begin with fewer, because it is not known how long they are.
 constexpr size_t kMostUnanswered = 1000;
 constexpr size_t kFirstUnanswered = 100;
 constexpr size_t kMostBytes = 4 * 1024 * 1024;  // in the answers to one window
 
-// A window of requests, twice as wide after each window of answers that was short.
+// The number of requests that may be unanswered. It doubles after each window of answers that was short.
 class Window {
  public:
   explicit Window(size_t width) : width_(width) {}

@@ -71,7 +71,7 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool ex
   return counts;
 }
 
-// Those of one priority stand in the order in which they came.
+// The items of one priority are in the order of their pushes, so only the first ones are read.
 int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until) {
   std::vector<Segment> segments;
   Paths paths;
@@ -113,7 +113,7 @@ std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Dead
   const std::vector<ItemName> names = list_items(session_, folder_, segment, until);
   std::vector<QueueItem> listed;
   for (std::span<const ItemName> left = names; !left.empty() && listed.size() < most;) {
-    // Dead ones have the numbers of the segments that they came from, so any of them can be the first.
+    // Dead letters have the numbers of their items, so any of them can be the one that died first.
     const size_t some = dead_ ? left.size() : std::min(left.size(), most - listed.size());
     for (QueueItem& item : look_at(segment, left.first(some), until)) listed.push_back(std::move(item));
     left = left.subspan(some);
@@ -126,7 +126,7 @@ std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Dead
   return listed;
 }
 
-// Those that are still there.
+// Returns the items that are still there, with their Stats.
 std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<const ItemName> names, Deadline until) {
   Paths paths;
   std::vector<QueueItem> items;
@@ -155,7 +155,7 @@ void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {
   for (size_t i = 0; i < small.size(); ++i) small[i]->data = answers[i].data.substr(0, kShownBytes);
 }
 
-// An item has a claim or none, a dead one says why.
+// Reads both children, because an item may have a claim, and a dead letter its reason.
 void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
   Paths paths;
   std::vector<QueueItem*> owners;

@@ -23,7 +23,7 @@ using Nodes = std::vector<std::string>;
 
 constexpr const char* kChanging = "cannot do all of it";
 
-// Of those that could not be removed: removes what was in no session, and counts the rest.
+// Handles the items that could not be removed: removes those whose claims are in no session, and counts the others.
 void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged, Deadline until) {
   Nodes claims;
   std::ranges::transform(stuck, std::back_inserter(claims), claim_of);
@@ -46,7 +46,7 @@ void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged, Deadl
   }
 }
 
-// Adds to `left` the nodes below `folder` that are in no session. Throws if one of them is not ours.
+// Adds to `left` the nodes below `folder` that are in no session. Throws a Failure if one of them is not zklock's.
 void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours)(std::string_view), Nodes& left,
                  Deadline until) {
   Nodes paths;
@@ -59,8 +59,8 @@ void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours
   }
 }
 
-// After a refusal: removes the places and markers of a queue that a backup has brought back, and which are in no
-// session. Throws for a node below a segment that is not ours. False if there was nothing of that.
+// Removes the places and markers that are in no session, as after the restore of a backup. Call it when the queue could
+// not be deleted. Returns false if there were none. Throws a Failure for a node below a segment that is not zklock's.
 bool remove_leftovers(zk::Session& session, const QueueLayout& layout, Deadline until) {
   Nodes left;
   remove_left(session, layout.pushing(), is_token, left, until);
@@ -78,7 +78,7 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout, Deadline 
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
-// None where there is no queue. What is not ours is not deleted, nor what it is in.
+// Returns no steps if there is no queue. Throws a Failure if a node below it is not zklock's.
 std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
   std::vector<Step> steps;
   const auto take = [&](const std::string& path, bool ours) {
@@ -123,7 +123,7 @@ void purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Pur
       if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
     }
     purge_stuck(session, stuck, purged, until);
-    // Whoever finds a sealed segment without items removes it.
+    // Any client that finds a sealed segment without items removes it.
     const Answer rest = session.exists(segment_path(folder, segment), until);
     if (rest.code != Code::ok) continue;
     session.ready(until);
@@ -142,7 +142,7 @@ bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline unti
     if (removed.code == Code::ok) return true;
     if (removed.code == Code::not_empty && !remove_leftovers(session, layout, until)) return false;
     if (removed.code == Code::expired) throw zk::expired(kChanging);
-    // Done before the answer was lost, or by somebody else, or some of it is gone.
+    // Our transaction was done and its answer lost, or another client deleted it, or some of its nodes are gone.
     if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
   }
 }

@@ -15,9 +15,8 @@ using namespace std::chrono_literals;
 using zk::Answer;
 using zk::Code;
 
-// How long a list is used: a consumer may overlook an item of a higher priority, or one that was given back, for so
-// long. Over a distance it is some times as long as listing takes, or there would be a new list for each batch of
-// claims.
+// How long a list is used. A consumer may overlook an item of a higher priority, or one that was given back, for so long.
+// If listing takes long, the list is used for a few times as long, or each batch of claims would need a new one.
 constexpr Duration kFresh = 100ms;
 constexpr Duration kLongestFresh = 1s;
 constexpr int kFreshParts = 4;  // of the time that the list took
@@ -26,14 +25,14 @@ constexpr int kFreshParts = 4;  // of the time that the list took
 constexpr size_t kMany = 64;
 constexpr size_t kListedAtOnce = 8;
 
-// Of items in work.
+// For items in work: when each is looked at again.
 constexpr Duration kLeastSpan = 1s;
 constexpr Duration kForEach = 500us;
-constexpr int kSure = 2;  // spans: some more than until it is looked at again
+constexpr int kSure = 2;  // in spans; more than one, so that the next look comes before
 constexpr Duration kStale = 60s;
 constexpr Duration kSureOfFew = 100ms;
 
-// Returns until when a list is used that was asked for at `asked` and is there now.
+// Returns until when a list is used that was requested at `asked` and has arrived now.
 Deadline fresh_after(Deadline asked) {
   const Deadline now = BootClock::now();
   return std::max(asked + kFresh, now + std::min<Duration>(kFreshParts * (now - asked), kLongestFresh));
@@ -56,7 +55,7 @@ void ItemFinder::restart(bool synced) {
 
 void ItemFinder::put_off(size_t count) {
   put_off_ = count;
-  // Each segment by itself: the items of a higher priority stay before all others.
+  // Each segment is rotated by itself, so that the items of a higher priority stay before all others.
   for (auto begin = items_.begin(); begin != items_.end();) {
     const std::string segment = zk::parent_of(*begin);
     const auto end =
@@ -114,7 +113,7 @@ bool ItemFinder::list_items(size_t count, Deadline until) {
   return true;
 }
 
-// From one look at each to the next.
+// Returns the time between two looks at an item.
 Duration InWork::span() const {
   return std::max<Duration>(kLeastSpan, kForEach * items_.size());
 }
@@ -167,7 +166,7 @@ size_t InWork::watched_size(size_t more) const {
   return size;
 }
 
-// Of those without a watch the oldest, or some would never have their turn where looking takes long.
+// The oldest of the items without a watch come first. Otherwise, some would never have their turn if looking takes long.
 std::vector<std::string> InWork::due(size_t most) const {
   const Deadline oldest = BootClock::now() - span();
   std::vector<std::string> paths;

@@ -21,10 +21,10 @@ using Paths = std::vector<std::string>;
 
 namespace {
 
-// Dead letters that are moved at once: at first, and twice as many each time as long as these are small.
+// How many dead letters are moved at once: at first, and at most. The number doubles as long as the letters are small.
 constexpr size_t kFirstMoves = 32;
 constexpr size_t kMostMoves = 256;
-constexpr size_t kSmallMoves = 1024 * 1024;  // bytes in all
+constexpr size_t kSmallMoves = 1024 * 1024;  // bytes of all letters that are moved at once
 
 // Puts the dead letters of one priority back, many at a time.
 class Requeuer {
@@ -32,15 +32,15 @@ class Requeuer {
   Requeuer(zk::Session& session, QueueTail tail, std::string tried, int64_t& moved)
       : session_(session), tail_(std::move(tail)), tried_(std::move(tried)), moved_(moved) {}
 
-  // Moves those that are still there, with all transactions in flight at once; again those that another client, or a
-  // lost answer, was in the way of. Returns their size in bytes.
+  // Moves the letters that are still there, with all transactions in flight at once. Repeats what another client was in
+  // the way of, or whose answer was lost. Returns the size of the letters in bytes.
   size_t move(const Paths& paths, Deadline until);
 
  private:
   struct Letter {
     std::string path;
     bool doubtful = false;  // a transaction that moves it may have been carried out
-    int failures = 0;       // in a row, as if a node below it was in the way
+    int failures = 0;       // in a row, of the kind that a node below it would cause
     Answer item = {};
     zk::Call call = nullptr;
     bool noted = false;  // the answer to `call`
@@ -75,7 +75,8 @@ size_t Requeuer::move(const Paths& paths, Deadline until) {
   return bytes;
 }
 
-// One that is gone has been moved by us, if that is in doubt, or moved or removed by another client.
+// A letter that is gone counts as moved if a transaction of ours was in doubt. Otherwise, another client has moved or
+// removed it.
 size_t Requeuer::read(Deadline until) {
   Paths paths;
   for (const Letter& letter : letters_) paths.push_back(letter.path);
@@ -98,7 +99,7 @@ size_t Requeuer::read(Deadline until) {
   return bytes;
 }
 
-// If one cannot be moved because of a node below it, no round would ever move it.
+// A letter with a foreign node below it can never be moved, however often it is tried.
 void Requeuer::check_children(const Letter& letter, Deadline until) {
   const std::string foreign = foreign_below(session_, letter.path, until);
   if (!foreign.empty()) throw not_ours(tried_, foreign);
@@ -124,7 +125,7 @@ void Requeuer::settle(Deadline until) {
   }
   if (refused) throw zk::failure_of(tried_, *refused);
   std::erase_if(letters_, is_moved);
-  // It syncs, so that what is read next is not older than what was done.
+  // find() syncs, so what is read next is not older than what was done.
   if (!letters_.empty()) tail_.find(until);
 }
 

@@ -30,8 +30,8 @@ constexpr size_t kLargestBatchSize = 1 << 20;  // bytes, about
 // How many items the reader takes in a round trip.
 class ReaderRate {
  public:
-  // `delivered` items were written by now, ever. The shortest round trip counts: what waits behind our own requests is
-  // no distance.
+  // Notes that `delivered` items were written by now, ever. Only the shortest round trip counts, because longer ones
+  // include the wait behind our own requests.
   void note(size_t delivered, Duration round_trip) {
     round_trip_ = std::min(round_trip_, std::max<Duration>(round_trip, std::chrono::milliseconds(1)));
     const Duration passed = BootClock::now() - since_;
@@ -41,6 +41,7 @@ class ReaderRate {
     since_ = BootClock::now();
     delivered_ = delivered;
   }
+  // Returns 0 before it is known.
   size_t in_round_trip() const {
     return static_cast<size_t>(per_second_ * std::chrono::duration<double>(round_trip_).count());
   }
@@ -142,8 +143,9 @@ void ItemPrinter::claim_ahead() {
   }
 }
 
-// Claims as much ahead as the reader takes in a round trip, and as much again, so that a fast reader gets more each
-// time. A slow one holds no more than it uses soon: others may have time for the rest.
+// Returns true if another batch may be claimed ahead: up to twice what the reader takes in a round trip, so that the
+// number can grow with a fast reader. A slow reader holds no more than it uses soon, because other consumers may have
+// time for the rest.
 bool ItemPrinter::may_claim() const {
   if (consumer_.batches() < kFewBatches) return true;
   if (consumer_.batches() >= kMostBatches || !consumer_.is_alone()) return false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Over a distance, what counts is how many round trips a command waits for (scripts/bench far). Here a round trip takes so
-# long that a busy machine adds only a part of one.
+# Over a distance, a command takes as long as the round trips that it waits for (scripts/bench far). In this test a round
+# trip takes so long that a busy machine adds only a part of one.
 
 load ../helpers
 

@@ -313,8 +313,8 @@ void Session::fail_timed_out() const {
 
 namespace {
 
-// The most requests of one kind that may be unanswered. Requests with short answers begin with that many. Lists and data
-// begin with fewer, because it is not known how long they are.
+// The most requests of one kind that may be unanswered. Requests with short answers begin with that many. Lists and
+// data begin with fewer, because it is not known how long they are.
 constexpr size_t kMostUnanswered = 1000;
 constexpr size_t kFirstUnanswered = 100;
 constexpr size_t kMostBytes = 4 * 1024 * 1024;  // in the answers to one window

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 using zk::Answer;
 using zk::Code;
 
-// How long a list is used. A consumer may overlook an item of a higher priority, or one that was given back, for so long.
-// If listing takes long, the list is used for a few times as long, or each batch of claims would need a new one.
+// How long a list is used. A consumer may overlook an item of a higher priority, or one that was given back, for so
+// long. If listing takes long, the list is used for a few times as long, or each batch of claims would need a new one.
 constexpr Duration kFresh = 100ms;
 constexpr Duration kLongestFresh = 1s;
 constexpr int kFreshParts = 4;  // of the time that the list took
@@ -166,7 +166,8 @@ size_t InWork::watched_size(size_t more) const {
   return size;
 }
 
-// The oldest of the items without a watch come first. Otherwise, some would never have their turn if looking takes long.
+// The oldest of the items without a watch come first. Otherwise, some would never have their turn if looking takes
+// long.
 std::vector<std::string> InWork::due(size_t most) const {
   const Deadline oldest = BootClock::now() - span();
   std::vector<std::string> paths;

@@ -15,18 +15,7 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ZKLOCK_SIM_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ZKLOCK_SIM_ASAN 1
-#endif
-#endif
-#ifndef ZKLOCK_SIM_ASAN
-#define ZKLOCK_SIM_ASAN 0
-#endif
-
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -37,7 +26,11 @@ namespace {
 namespace context = boost::context;
 
 // CLI11 needs most of it; sanitizers make frames larger.
-constexpr size_t kStack = (ZKLOCK_SIM_ASAN ? size_t{2048} : size_t{256}) * 1024;
+#ifdef ZKLOCK_SANITIZE
+constexpr size_t kStack = 2048 * 1024;
+#else
+constexpr size_t kStack = 256 * 1024;
+#endif
 
 // What libstdc++ keeps for each thread about exceptions that are under way: a fiber may wait inside a `catch`.
 using Exceptions = std::array<char, 2 * sizeof(void*)>;
@@ -85,7 +78,7 @@ struct Process::Fiber {
   Exceptions exceptions{};
   int error = 0;
   zk::Wire* wire = nullptr;
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
   void* fake_stack = nullptr;
   const void* outer_bottom = nullptr;
   size_t outer_size = 0;
@@ -97,13 +90,13 @@ Process::Process(int its_number, std::string its_name, std::function<int()> body
   fiber_->inside =
       context::fiber(std::allocator_arg, context::preallocated(fiber_->stack.sp, fiber_->stack.size, fiber_->stack),
                      Borrowed{fiber_->stack}, [this](context::fiber&& outside) {
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
                        __sanitizer_finish_switch_fiber(nullptr, &fiber_->outer_bottom, &fiber_->outer_size);
 #endif
                        fiber_->outside = std::move(outside);
                        status = body_();
                        finish(State::ended);
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
                        __sanitizer_start_switch_fiber(nullptr, fiber_->outer_bottom, fiber_->outer_size);
 #endif
                        return std::move(fiber_->outside);
@@ -119,13 +112,13 @@ void Process::resume() {
   const Exceptions ours = swap_exceptions(fiber_->exceptions);
   zk::Wire* const wire = std::exchange(zk::WireScope::current, fiber_->wire);
   errno = fiber_->error;
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, static_cast<char*>(fiber_->stack.sp) - fiber_->stack.size,
                                  fiber_->stack.size);
 #endif
   fiber_->inside = std::move(fiber_->inside).resume();
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
   fiber_->error = errno;
@@ -135,11 +128,11 @@ void Process::resume() {
 }
 
 void Process::yield() {
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
   __sanitizer_start_switch_fiber(&fiber_->fake_stack, fiber_->outer_bottom, fiber_->outer_size);
 #endif
   fiber_->outside = std::move(fiber_->outside).resume();
-#if ZKLOCK_SIM_ASAN
+#ifdef ZKLOCK_SANITIZE
   __sanitizer_finish_switch_fiber(fiber_->fake_stack, &fiber_->outer_bottom, &fiber_->outer_size);
 #endif
 }

@@ -12,6 +12,8 @@ trip is the number of round trips it waits for, whatever the machine. Prints a l
   NAME FIRST WARM        the first run (nothing is there yet), the median of the runs after it
 
   --rtt MS      (100)
+  --count       of a command that ends: the round trips that follow from each other, by what the relay carried, not by
+                the clock. On a busy machine, too; but a pause that the command makes itself is not in it.
   --times N     runs after the first one (3)
   --trace       the frames of each run, decoded, on standard error: client-side times in round trips
   --check FILE  lines "NAME FIRST WARM" of upper bounds; exits with 1 if one is exceeded by more than 0.5
@@ -125,12 +127,39 @@ class Decoder:
         return '%s: %s' % (self.asked.pop(xid, '?'), ERRORS.get(error, str(error)))
 
 
+class Waits:
+    """How many round trips the command has waited for. What it sends comes one round trip after the latest answer that
+    it has received."""
+
+    def __init__(self):
+        self.received = 0
+
+    def restart(self):
+        self.received = 0
+
+
+class Connection:
+    def __init__(self, waits):
+        self.waits = waits
+        self.opened = waits.received + 1  # TCP's handshake
+        self.asked = self.opened          # the server has received what was sent in this round trip
+
+    def sent(self):
+        return max(self.waits.received, self.opened) + 1
+
+    def reach_server(self, trip):
+        self.asked = max(self.asked, trip)
+
+    def reach_client(self, trip):
+        self.waits.received = max(self.waits.received, trip)
+
+
 class Relay(threading.Thread):
     """Any number of connections to one target, each delayed by `delay` seconds in each direction."""
 
-    def __init__(self, target, delay):
+    def __init__(self, target, delay, waits):
         super().__init__(daemon=True)
-        self.target, self.delay = target, delay
+        self.target, self.delay, self.waits = target, delay, waits
         self.queue, self.order = [], itertools.count()
         self.selector = selectors.DefaultSelector()
         self.listener = socket.create_server(('127.0.0.1', 0), backlog=128)
@@ -150,10 +179,12 @@ class Relay(threading.Thread):
         self.connections += 1
         number, opened = self.connections, time.monotonic() + 2 * self.delay
         decoder = Decoder(lambda when, way, what: self.log.append((when, number, way, what))) if self.traced else None
-        self.selector.register(near, selectors.EVENT_READ, lambda: self.carry(near, far, '>', opened, decoder))
-        self.selector.register(far, selectors.EVENT_READ, lambda: self.carry(far, near, '<', 0, decoder))
+        connection = Connection(self.waits)
+        self.selector.register(near, selectors.EVENT_READ,
+                               lambda: self.carry(near, far, '>', opened, decoder, connection))
+        self.selector.register(far, selectors.EVENT_READ, lambda: self.carry(far, near, '<', 0, decoder, connection))
 
-    def carry(self, source, sink, way, opened, decoder):
+    def carry(self, source, sink, way, opened, decoder, connection):
         try:
             data = source.recv(1 << 18)
         except OSError:
@@ -162,13 +193,16 @@ class Relay(threading.Thread):
         if decoder and data:
             # By the client's clock: when it could send at the earliest, when it receives.
             decoder.feed(way, left if way == '>' else left + self.delay, data)
-        heapq.heappush(self.queue, (left + self.delay, next(self.order), sink, data))
+        trip = connection.sent() if way == '>' else connection.asked
+        arrive = connection.reach_server if way == '>' else connection.reach_client
+        heapq.heappush(self.queue, (left + self.delay, next(self.order), sink, data, lambda: arrive(trip)))
         if not data:
             self.selector.unregister(source)
 
-    def deliver(self, sink, data):
+    def deliver(self, sink, data, arrive):
         try:
             if data:
+                arrive()
                 sink.setblocking(True)
                 sink.sendall(data)
             else:
@@ -180,8 +214,8 @@ class Relay(threading.Thread):
         while True:
             now = time.monotonic()
             while self.queue and self.queue[0][0] <= now:
-                _, _, sink, data = heapq.heappop(self.queue)
-                self.deliver(sink, data)
+                _, _, *parcel = heapq.heappop(self.queue)
+                self.deliver(*parcel)
             wait = max(0.0, self.queue[0][0] - time.monotonic()) if self.queue else None
             for key, _ in self.selector.select(wait):
                 key.data()
@@ -263,9 +297,10 @@ def cases():
 
 
 class Bench:
-    def __init__(self, zklock, port, rtt):
-        self.zklock, self.near, self.rtt = zklock, '127.0.0.1:%d' % port, rtt
-        self.relays = [Relay(('127.0.0.1', port), rtt / 2) for _ in range(5)]
+    def __init__(self, zklock, port, rtt, counted):
+        self.zklock, self.near, self.rtt, self.counted = zklock, '127.0.0.1:%d' % port, rtt, counted
+        self.waits = Waits()
+        self.relays = [Relay(('127.0.0.1', port), rtt / 2, self.waits) for _ in range(5)]
         for relay in self.relays:
             relay.start()
         self.env = {k: v for k, v in os.environ.items() if not k.startswith('ZKLOCK_')}
@@ -365,10 +400,12 @@ class Bench:
             servers = ','.join('127.0.0.1:%d' % relay.port for relay in self.relays[:case.servers])
             for relay in self.relays:
                 relay.restart(trace)
+            self.waits.restart()
             began = time.monotonic()
             took, result = self.at(servers, words, case.text or '')
+            waited = self.waits.received
             time.sleep(self.rtt)
-            figures.append(took / self.rtt)
+            figures.append(waited if self.counted else took / self.rtt)
             if trace:
                 self.show(case, run, took, result, began)
             self.end_holders()
@@ -397,6 +434,7 @@ def main():
     parser = argparse.ArgumentParser(usage='far.py [OPTIONS] ZKLOCK PORT [NAME...]')
     parser.add_argument('--rtt', type=float, default=100)
     parser.add_argument('--times', type=int, default=3)
+    parser.add_argument('--count', action='store_true')
     parser.add_argument('--trace', action='store_true')
     parser.add_argument('--check')
     parser.add_argument('--list', action='store_true')
@@ -416,7 +454,7 @@ def main():
             bounds = {words[0]: (float(words[1]), float(words[2])) for words in lines_of_it if words}
     wanted = [case for case in cases() if not options.names or any(
         case.name == name or (name.endswith('*') and case.name.startswith(name[:-1])) for name in options.names)]
-    bench = Bench(options.zklock, options.port, options.rtt / 1000)
+    bench = Bench(options.zklock, options.port, options.rtt / 1000, options.count)
     exceeded = 0
     try:
         for case in wanted:

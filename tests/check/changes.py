@@ -7,6 +7,8 @@ import subprocess
 from stamps import ROOT
 
 EIGHTH = 8
+# A text, which stays, or a comment, which does not, unless it is for clang-tidy.
+TEXT_OR_COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')|//(?!.*NOLINT).*|/\*(?:.|\n)*?\*/""")
 SUBJECTS = re.compile(r"(?:src/(?:recipe|command|host)|src|tests/(?:unit|recipe|bats))/([a-z]+)/")
 
 
@@ -39,10 +41,27 @@ def last_passed(passed):
     return found or None
 
 
-def uncommitted_or_last():
-    """What `scripts/test quick` looks at: the changes that are not committed; where there are none, the last commit's."""
-    changed = changed_since("HEAD")
-    return changed or changed_since("HEAD~1")
+def code_of(text):
+    """Without comments and the space between words."""
+    return " ".join(TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", text).split())
+
+
+def with_other_code(paths, base):
+    """Those of the PATHS in which more has changed since BASE than comments."""
+    def before(path):
+        shown = subprocess.run(["git", "show", f"{base}:{path}"], cwd=ROOT, check=False, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        return code_of(shown.stdout) if shown.returncode == 0 else None
+
+    def now(path):
+        with open(f"{ROOT}/{path}", encoding="utf-8") as file:
+            return code_of(file.read())
+    return {path for path in paths if before(path) != now(path)}
+
+
+def before_last_change():
+    """The base of `scripts/test quick`: the changes that are not committed; where there are none, the last commit's."""
+    return "HEAD" if changed_since("HEAD") else "HEAD~1"
 
 
 def subjects_of(paths):

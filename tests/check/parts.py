@@ -37,10 +37,10 @@ class Scope:
         self.mode = mode
         self.memory = Memory()
         self.number = changes.turn(changes.head())
-        base = changes.last_passed(self.memory.passed())
-        self.changed = set(changes.changed_since(base)) if base else set()
+        self.base = changes.last_passed(self.memory.passed())
         if mode == QUICK:
-            self.changed = set(changes.uncommitted_or_last())
+            self.base = changes.before_last_change()
+        self.changed = set(changes.changed_since(self.base)) if self.base else set()
         self.subjects = changes.subjects_of(self.changed)
 
     def picked(self, what, names, is_changed, stamp):
@@ -330,7 +330,8 @@ def tidy(scope):
     paths = [path for path in changes.git("ls-files", "src/*.cc").splitlines()
              if os.path.basename(path) not in ("fmt.cc", "no_tls.cc")]
     stamp = lambda path: stamps.of_tidy(path, version)
-    its_changes = stamps.to_check(paths, scope.changed)
+    sources = [path for path in scope.changed if path.startswith("src/")]
+    its_changes = stamps.to_check(paths, changes.with_other_code(sources, scope.base))
     picked = scope.picked("tidy", paths, lambda path: path in its_changes, stamp)
 
     def check(path):

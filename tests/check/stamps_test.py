@@ -88,6 +88,12 @@ class ChangesTest(unittest.TestCase):
                                               "tests/bats/top/top_tree.bats", "README.md", "src/recipe/line.cc"]),
                          {"queue", "lock", "zk", "top", "recipe"})
 
+    def test_a_comment_is_no_code_but_for_clang_tidy(self):
+        code = 'a("x // y", 1\'000, \'"\');'
+        self.assertEqual(changes.code_of(f"// b\n{code}  // c\n/* d\n e */\n"), code)
+        self.assertNotEqual(changes.code_of(f"{code}  // NOLINT(e)"), code)
+        self.assertNotEqual(changes.code_of(code.replace("x", "z")), code)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -84,6 +84,15 @@ void check_contenders(const std::string& path, std::string_view tried) {
   }
 }
 
+Site site_in(zk::Session& session, const Paths& paths, const std::vector<Answer>& nodes, Deadline until) {
+  size_t there = paths.size();
+  while (there > 0 && nodes[there - 1].code != Code::ok && nodes[there - 1].code != Code::no_auth) --there;
+  if (there == 0) return {};
+  Site site{paths[there - 1], nodes[there - 1].stat, Paths(paths.begin() + static_cast<ptrdiff_t>(there), paths.end())};
+  if (nodes[there - 1].code == Code::no_auth) site.stat = session.exists(site.anchor, until).stat;
+  return site;
+}
+
 }  // namespace
 
 PathMark mark_of(std::string_view data) {
@@ -209,7 +218,7 @@ void check_names_of_group(const Paths& names, std::string_view tried) {
   if (const auto use = other_use(names)) throw in_use(tried, *use, PathUse::group);
 }
 
-void check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
+Site check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
   check_contenders(path, tried);
   const Paths paths = above(path);
   const std::vector<Answer> nodes = zk::read_all(session, paths, until);
@@ -220,6 +229,7 @@ void check_site(zk::Session& session, const std::string& path, std::string_view 
         fmt::format("{}: {} is a queue (zklock queue), and what lies below it is its own; choose another path", tried,
                     printable(paths[i])));
   }
+  return site_in(session, paths, nodes, until);
 }
 
 void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {

@@ -89,12 +89,19 @@ void check_mark(PathMark mark, PathUse wanted, std::string_view tried);
 // Throws if the names below a path without a mark show that it is not a group of another program.
 void check_names_of_group(const std::vector<std::string>& names, std::string_view tried);
 
+// The nodes above a path that is to be made.
+struct Site {
+  std::string anchor;                // the nearest one that is there; "" if not even the root is
+  zk::Stat stat;                     // the anchor's
+  std::vector<std::string> missing;  // those between the anchor and the path, in the order in which they are made
+};
+
 // Throws if zklock must not make anything at `path`, or below it: because `path` contains a name of a contender, or
 // lies below a queue. A node with a contender's name would be taken for one, and what lies below a queue is the queue's
 // own. (Contenders and members need no check: they are ephemeral, so the server refuses children below them.) Call it
 // if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read. If
 // the session has expired, it returns although there may be a queue.
-void check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
+Site check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
 
 // Does the same if there may be a node at `path` already. Asks the server only if `path` contains a name that a queue's
 // nodes have.

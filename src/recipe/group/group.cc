@@ -48,9 +48,10 @@ FoundGroup look(zk::Session& session, const std::string& group, std::string_view
 }
 
 // Returns nothing if the caller must look again.
-std::optional<GroupState> make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
-                               Deadline until) {
+std::optional<GroupState> make(zk::Session& session, const std::string& group, const Site& site, CreateMode mode,
+                               std::string_view tried, Deadline until) {
   session.ready(until);
+  for (const std::string& node : site.missing) session.client().create(node, "", CreateMode::persistent);
   const bool passing = mode == CreateMode::container;
   const std::string mark(passing ? kPassingGroup : kKeptGroup);
   const Answer made = session.await(session.client().create(group, mark, mode), until);
@@ -70,8 +71,8 @@ FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMo
   for (Rounds rounds(tried);; rounds.next()) {
     const FoundGroup found = look(session, group, tried, until);
     if (found.state != GroupState::absent) return found;
-    check_site(session, group, tried, until);
-    if (const auto made = make(session, group, mode, tried, until)) return {*made, PathMark::kept_group};
+    const Site site = check_site(session, group, tried, until);
+    if (const auto made = make(session, group, site, mode, tried, until)) return {*made, PathMark::kept_group};
   }
 }
 

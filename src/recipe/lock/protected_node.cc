@@ -3,7 +3,6 @@
 
 #include "host/trace.h"
 #include "recipe/line.h"
-#include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/timing.h"
 
@@ -68,41 +67,56 @@ void ProtectedNode::trace_proof() const {
 
 NodeState ProtectedNode::make(const std::string& stem, const std::string& data, Deadline until) {
   if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_, until);
+  std::optional<Site> site;  // known once the parent is missing
   for (;;) {
     session_.ready(until);
-    stem_ = parent() + "/" + stem;
-    path_.clear();
-    was_deleted_ = false;
-    note_sending();
-    asked_ = sent_;
-    host::trace("creating", {{"node", stem_}});
-    entering_ = session_.client().create(stem_, data, zk::CreateMode::ephemeral_sequential);
-    const zk::Call listed = session_.client().children(parent());
+    const zk::Call listed = send(stem, data, site);
     const Answer made = session_.await(entering_, until);
     const Answer list = session_.await(listed, until);
+    if (made.code == Code::ok) return enter(made, list, until);
+    if (made.code == Code::expired) return NodeState::expired;
     if (made.code == Code::unknown) {
       host::trace("create unknown", {{"node", stem_}});
       return find(until);
     }
-    if (made.code == Code::expired) return NodeState::expired;
-    if (made.code == Code::no_node) {
-      make_parents(until);
-      continue;
-    }
-    if (made.code != Code::ok) throw zk::failure_of(tried_, made);
-    path_ = made.path;
-    created_ = made.stat;
-    seen_ = BootClock::now();
-    siblings_ = list;
-    host::trace("created", {{"node", path_}, {"czxid", created_.created}});
-    trace_proof();
-    return list.code == Code::ok && is_proved() ? NodeState::there : confirm(until);
+    if (made.code != Code::no_node) throw zk::failure_of(tried_, made);
+    if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
+    const bool again = site.has_value();
+    site = check_site(session_, parents_.front(), tried_, until);
+    // What went ahead of the create was refused, or the server does not know containers, or the chroot is missing.
+    if (again || site->anchor.empty()) make_parents(until);
   }
 }
 
+// Sends the create and the list behind it, and ahead of them the parents, once some node is known to be missing. The
+// server carries out a session's requests in their order. If one fails, the create fails too.
+zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, const std::optional<Site>& site) {
+  stem_ = parent() + "/" + stem;
+  path_.clear();
+  was_deleted_ = false;
+  note_sending();
+  asked_ = sent_;
+  host::trace("creating", {{"node", stem_}});
+  zk::Client& client = session_.client();
+  if (site) {
+    for (const std::string& node : site->missing) client.create(node, "", zk::CreateMode::persistent);
+    for (const std::string& node : parents_) client.create(node, "", *parent_mode_);
+  }
+  entering_ = client.create(stem_, data, zk::CreateMode::ephemeral_sequential);
+  return client.children(parent());
+}
+
+NodeState ProtectedNode::enter(const Answer& made, const Answer& list, Deadline until) {
+  path_ = made.path;
+  created_ = made.stat;
+  seen_ = BootClock::now();
+  siblings_ = list;
+  host::trace("created", {{"node", path_}, {"czxid", created_.created}});
+  trace_proof();
+  return list.code == Code::ok && is_proved() ? NodeState::there : confirm(until);
+}
+
 void ProtectedNode::make_parents(Deadline until) {
-  if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
-  check_site(session_, parents_.front(), tried_, until);
   for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
 }
 

@@ -4,6 +4,7 @@
 // and slots are such nodes.
 #pragma once
 
+#include "recipe/use.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -96,6 +97,8 @@ class ProtectedNode {
   const zk::Answer& siblings() const { return siblings_; }
 
  private:
+  zk::Call send(const std::string& stem, const std::string& data, const std::optional<Site>& site);
+  NodeState enter(const zk::Answer& made, const zk::Answer& list, Deadline until);
   NodeState find(Deadline until);
   void make_parents(Deadline until);
   void note_sending();

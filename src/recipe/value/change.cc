@@ -24,8 +24,7 @@ using End = ChangeEnd;
 // A node before a change, and the nodes above it.
 struct Ground {
   Sight sight;
-  std::string anchor;                // the nearest node above it that exists; "" if not even the root does
-  std::vector<std::string> missing;  // between the anchor and the node, in the order in which they are made
+  Site site;
 };
 
 class Change {
@@ -55,14 +54,15 @@ class Change {
     const auto sync = [&](Client& client) { return client.sync(change_.path); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
     const Answer node = alive(session_.ask_both(sync, read, until_).second);
-    Ground ground{sight_of(node), {}, {}};
+    Ground ground{sight_of(node), {}};
     check_site_by_name(session_, change_.path, tried_, until_);
     if (ground.sight.exists) {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
-      check_site(session_, change_.path, tried_, until_);
-      survey(ground);
-      for (const std::string& above : ground.missing) check_name(above);
+      ground.site = check_site(session_, change_.path, tried_, until_);
+      if (session_.expired()) throw zk::expired(tried_);
+      ground.sight.around = ground.site.stat.child_version;
+      for (const std::string& above : ground.site.missing) check_name(above);
       check_name(change_.path);
     }
     return ground;
@@ -88,23 +88,9 @@ class Change {
     return sight;
   }
 
-  void survey(Ground& ground) {
-    std::string path = change_.path;
-    do {
-      path = zk::parent_of(path);
-      const Answer above = alive(session_.exists(path.empty() ? "/" : path, until_));
-      if (above.code == Code::ok) {
-        ground.anchor = path.empty() ? "/" : path;
-        ground.sight.around = above.stat.child_version;
-        return;
-      }
-      if (!path.empty()) ground.missing.insert(ground.missing.begin(), path);
-    } while (!path.empty());
-  }
-
   // Returns nothing if the caller must look again.
   std::optional<ChangeResult> attempt(const Ground& ground) {
-    if (!ground.sight.exists && ground.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
+    if (!ground.sight.exists && ground.site.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
       if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
       session_.make_parents("/" + zk::name_of(change_.path), until_);
       return std::nullopt;
@@ -136,7 +122,7 @@ class Change {
     } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && ground.sight.exists)) {
       steps.push_back({Step::Kind::write, change_.path, change_.data, change_.version});
     } else {
-      for (const std::string& node : ground.missing) steps.push_back({Step::Kind::create, node});
+      for (const std::string& node : ground.site.missing) steps.push_back({Step::Kind::create, node});
       steps.push_back({Step::Kind::create, change_.path, change_.data});
     }
     return steps;
@@ -167,7 +153,8 @@ class Change {
     const auto read = [&](Client& client) { return client.read(change_.path); };
     const Answer node = alive(session_.ask_both(barrier, read, until_).second);
     Sight after = sight_of(node);
-    if (!ground.anchor.empty()) after.around = alive(session_.exists(ground.anchor, until_)).stat.child_version;
+    if (!ground.site.anchor.empty())
+      after.around = alive(session_.exists(ground.site.anchor, until_)).stat.child_version;
     switch (fate_of(change_.kind, change_.version, ground.sight, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
       case Fate::not_done: in_doubt_ = false; return std::nullopt;

@@ -130,7 +130,8 @@ IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
 // Takes an item and leaves the line. Returns nothing if there was no item to take.
 std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
-  if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
+  // A single item is claimed at once: the transaction fails if our place is gone.
+  if (found_.size() != 1 && session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
   const std::vector<zk::Step> leaving{{zk::Step::Kind::remove, place}};
   bool begun = consumer_.begin_among(std::exchange(found_, {}), kNever, leaving);
   while (begun || consumer_.begin(1, kNever, leaving)) {

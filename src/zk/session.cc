@@ -375,8 +375,8 @@ const Window kLongAnswers(kFirstUnanswered);
 
 }  // namespace
 
-std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, kLongAnswers,
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until, size_t bytes) {
+  return ask_all(session, paths, until, bytes <= kMostBytes ? kShortAnswers : kLongAnswers,
                  [](Client& client, const std::string& path) { return client.read(path); });
 }
 

@@ -153,7 +153,9 @@ class Session {
 // These send the same request for many nodes, together, so it costs no round trip for each. A limited number is
 // unanswered at a time, so the answers do not pile up. The answers are in the order of the paths. Requests that are
 // lost with the connection are sent again, so no answer is Code::unknown. All throw what the session throws.
-std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+// `bytes` is the length of all data together, if it is known: then more requests may be unanswered.
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until,
+                             size_t bytes = SIZE_MAX);
 std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
 // The same after a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we
 // are on.

@@ -105,10 +105,14 @@ const Holder& AnyLock::look_around() {
 
 bool AnyLock::release(Duration budget) {
   const Deadline until = deadline_in(budget);
-  for (const auto& lock : locks_) lock->start_release();
+  start_release();
   bool all = true;
   for (const auto& lock : locks_) all &= lock->release(left_until(until));
   return all;
+}
+
+void AnyLock::start_release() {
+  for (const auto& lock : locks_) lock->start_release();
 }
 
 void AnyLock::forget() {

@@ -28,6 +28,7 @@ class AnyLock : public Lockable {
   Held held() const override { return chosen_->held(); }
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override;
+  void start_release() override;
   bool was_deleted() const override { return chosen_->was_deleted(); }
   void forget() override;
 

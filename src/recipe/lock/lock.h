@@ -82,6 +82,9 @@ class Lockable {
   // goes with the session. May be called if nothing is held. Throws only what other sources of the loop throw.
   virtual bool release(Duration budget) = 0;
 
+  // For several that are released together: sends the deletes whose answers release() waits for.
+  virtual void start_release() {}
+
   // After release(): true if another client had deleted the node before. Since when the lock was not held is not known.
   virtual bool was_deleted() const = 0;
 
@@ -107,6 +110,7 @@ class Lock : public Lockable {
   Held held() const override;
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override { return own_.remove(budget); }
+  void start_release() override { own_.start_removal(); }
   bool was_deleted() const override { return own_.was_deleted(); }
   void forget() override { own_.forget(); }
 
@@ -125,8 +129,6 @@ class Lock : public Lockable {
   // How many stood before us when the line was last listed, and the holder as of now.
   size_t before() const { return place_.before; }
   const Holder& look_around();
-  // For several locks that are released together: sends the delete whose answer release() waits for.
-  void start_release() { own_.start_removal(); }
   // After a release() that has failed: throws a Failure (77) if we may not delete our node.
   void check_refusal() const;
 

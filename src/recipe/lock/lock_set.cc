@@ -92,6 +92,7 @@ Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
 
 bool LockSet::release(Duration budget) {
   const Deadline until = deadline_in(budget);
+  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) (*lock)->start_release();
   bool all = true;
   for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) {
     all &= (*lock)->release(left_until(until));

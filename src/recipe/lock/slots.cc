@@ -100,6 +100,9 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
     state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, policy.until);
   }
   if (state == NodeState::there) {
+    // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours:
+    // the next contender would take ours for the right one.
+    if (slots_of(slot_.siblings().names).size() == 1) gate_.start_release();
     // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
     // node.
     check_path(policy.until);
@@ -209,6 +212,11 @@ bool Slots::release(Duration budget) {
   const Deadline until = deadline_in(budget);
   const bool free = slot_.remove(budget);
   return gate_.release(left_until(until)) && free;
+}
+
+void Slots::start_release() {
+  slot_.start_removal();
+  gate_.start_release();
 }
 
 // If there is no answer, the nodes go with the session.

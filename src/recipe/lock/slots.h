@@ -30,6 +30,7 @@ class Slots : public Lockable {
   Held held() const override { return slot_.held(path_); }
   const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override;
+  void start_release() override;
   bool was_deleted() const override { return slot_.was_deleted(); }
   void forget() override;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -164,11 +165,15 @@ void take_foreign(Listing& listing) {
   listing.foreign.clear();
 }
 
-// The Stat comes first, because a node that only looks like a contender may have much data.
-void read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+// The Stat comes first, because a node that only looks like a contender may have much data. Returns the Stats of the
+// nodes with the last successes, from the same flight.
+std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> all = all_in(listings);
-  const std::vector<Answer> stats = stat_all(session, nodes_of(all), until);
+  Paths nodes = nodes_of(all);
+  for (const Listing& listing : listings) nodes.push_back(listing.path + std::string(kLastSuccess));
+  std::vector<Answer> stats = stat_all(session, nodes, until);
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
+  stats.erase(stats.begin(), stats.begin() + static_cast<ptrdiff_t>(all.size()));
   for (Listing& listing : listings) {
     take_leftovers(listing, listing.slots);
     take_leftovers(listing, listing.line);
@@ -176,7 +181,10 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings, Dea
   }
   read_leftovers(session, listings, until);
   all = all_in(listings);
-  const std::vector<Answer> contents = read_all(session, nodes_of(all), until);
+  const auto bytes = std::accumulate(all.begin(), all.end(), size_t{0}, [](size_t sum, const Participant* one) {
+    return sum + static_cast<size_t>(one->stat.data_length);
+  });
+  const std::vector<Answer> contents = read_all(session, nodes_of(all), until, bytes);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i]->data = contents[i].data;
     if (contents[i].code == Code::no_node) all[i]->stat = {};
@@ -185,13 +193,11 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings, Dea
     std::erase_if(listing.slots, is_gone);
     std::erase_if(listing.line, is_gone);
   }
+  return stats;
 }
 
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
-  read_participants(session, listings, until);
-  Paths marks;
-  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
-  const std::vector<Answer> successes = stat_all(session, marks, until);
+  const std::vector<Answer> successes = read_participants(session, listings, until);
   // If the session has expired, the answers are empty.
   if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
@@ -263,10 +269,17 @@ Paths take_some(Paths& ahead) {
 // Makes the first listings, after a sync: our server may not know yet of a lock that was taken or released on another
 // one.
 std::vector<Listing> list_anew(zk::Session& session, const Paths& paths, Deadline until) {
-  session.ask([](zk::Client& client) { return client.sync("/"); }, until);
-  std::vector<Listing> listings = list(session, paths, until);
-  std::ranges::for_each(listings, check_listed);
-  return listings;
+  for (;;) {
+    session.ready(until);
+    const uint64_t connections = session.client().connections();
+    const zk::Call sync = session.client().sync("/");
+    std::vector<Listing> listings = list(session, paths, until);
+    const Code passed = session.await(sync, until).code;
+    // Some may have been listed by another server.
+    if (passed == Code::unknown || connections != session.client().connections()) continue;
+    std::ranges::for_each(listings, check_listed);
+    return listings;
+  }
 }
 
 }  // namespace

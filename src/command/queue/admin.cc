@@ -49,7 +49,7 @@ int list(const Call& call, const AdminOptions& options) {
   check_long(options.long_form, json ? Format::json : Format::text);
   QueueVisit visit(path_of_queue(call), "list", call.global);
   visit.open();
-  recipe::QueueWalk walk(visit.session(), visit.layout(), options.dead);
+  recipe::QueueWalk walk = visit.walk(options.dead);
   QueueReport report(options.dead, json, table_display(options.long_form).columns);
   for (size_t listed = 0;;) {
     const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
@@ -68,7 +68,7 @@ int count(const Call& call, const AdminOptions& options) {
   recipe::QueueCounts count;
   int64_t oldest_ms = 0;
   if (visit.look()) {
-    count = visit.count(options.exact);
+    count = visit.count_found(options.exact);
     if (format == Format::prometheus) oldest_ms = visit.find_oldest(count);
   } else {
     visit.remark("there is no queue " + visit.layout().queue);

@@ -55,7 +55,7 @@ Execute execute_with(int (*execute)(const Call&, const ChangeOptions&), std::sha
 int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   const bool all = ids.empty();
   int64_t count = 0;
-  recipe::QueueWalk walk(visit.session(), visit.layout(), true);
+  recipe::QueueWalk walk = visit.walk(true);
   for (auto items = walk.next(SIZE_MAX, kNever); !items.empty(); items = walk.next(SIZE_MAX, kNever)) {
     for (const recipe::QueueItem& item : items) {
       if (all || ids.erase(item.name) != 0) ++count;
@@ -79,14 +79,14 @@ void do_all(const std::function<void()>& act, const std::function<std::string()>
 
 int64_t put_back(QueueVisit& visit, std::set<std::string>& ids) {
   int64_t moved = 0;
-  do_all([&] { recipe::requeue(visit.session(), visit.layout(), ids, moved, kNever); },
+  do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved, kNever); },
          [&] { return moved == 0 ? "" : fmt::format("{} back in {}", items_are(moved), visit.layout().queue); });
   return moved;
 }
 
 recipe::Purged take_out(QueueVisit& visit, bool dead) {
   recipe::Purged purged;
-  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), dead, purged, kNever); },
+  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), visit.found(), dead, purged, kNever); },
          [&] { return purged.removed == 0 ? "" : items_are(purged.removed) + " deleted"; });
   return purged;
 }
@@ -108,7 +108,7 @@ int requeue(const Call& call, const ChangeOptions& options) {
 }
 
 int show_purge(QueueVisit& visit, const ChangeOptions& options) {
-  const recipe::QueueCounts count = visit.count(!options.dead);
+  const recipe::QueueCounts count = visit.count_found(!options.dead);
   visit.session().close();
   const int64_t free = options.dead ? count.dead : count.items - count.in_work;
   std::string text =
@@ -125,7 +125,7 @@ int purge(const Call& call, const ChangeOptions& options) {
   visit.open();
   if (options.dry_run) return show_purge(visit, options);
   if (options.asks()) {
-    const recipe::QueueCounts count = visit.count(false);
+    const recipe::QueueCounts count = visit.count_found(false);
     visit.confirm(fmt::format("delete {} of {}?",
                               options.dead ? counted(count.dead, "dead letter") : counted(count.items, "item"), path));
   }

@@ -167,14 +167,16 @@ void ConsumerSession::open() {
   // The longest wait includes connecting. If it is over already, there is still something to finish or to look at.
   const Deadline idle = options_.waits() ? idle_until() : kNever;
   const Deadline until = left_until(idle) > Duration::zero() ? idle : kNever;
+  recipe::FoundQueue queue{recipe::QueueState::expired};
+  // A consumer that waits needs a node of the queue to stand in line at. With --all and no queue, there is nothing to
+  // wait for.
+  const auto find = options_.waits() && !options_.all ? recipe::make_queue : recipe::look_at_queue;
   do {
     session_.open(until);
     open_ = true;
-    // A consumer that waits needs a node of the queue to stand in line at. With --all and no queue, there is nothing to
-    // wait for.
-    options_.waits() && !options_.all ? recipe::make_queue(session_, layout_, tried_, kNever)
-                                      : recipe::look_at_queue(session_, layout_, tried_, kNever);
+    queue = find(session_, layout_, {layout_.items()}, tried_, kNever);
   } while (session_.expired());
+  consumer_.begin_with(queue);
 }
 
 Deadline ConsumerSession::idle_until() {

@@ -35,9 +35,9 @@ class QueueVisit {
   // or may not be read (77). Throws 69 if the session has expired, and what the session throws.
   bool look() {
     session_.open(kNever);
-    const recipe::QueueState state = recipe::look_at_queue(session_, layout_, tried_, kNever);
-    if (state == recipe::QueueState::expired) throw zk::expired(tried_);
-    return state == recipe::QueueState::there;
+    found_ = recipe::look_at_queue(session_, layout_, {layout_.items(), layout_.dead()}, tried_, kNever);
+    if (found_.state == recipe::QueueState::expired) throw zk::expired(tried_);
+    return found_.state == recipe::QueueState::there;
   }
 
   // Connects. Throws a Failure (75) if there is no such queue, and what look() throws.
@@ -47,12 +47,12 @@ class QueueVisit {
     throw Failure(ExitStatus::busy, tried_ + ": there is no such queue");
   }
 
-  // Asks "zklock: QUESTION [y/N]". The session is closed meanwhile, and a new one is opened afterwards. Throws a
-  // Failure (1) if the answer is no; then there is no session.
+  // Asks "zklock: QUESTION [y/N]". The session is closed meanwhile, and open() follows. Throws a Failure (1) if the
+  // answer is no; then there is no session.
   void confirm(const std::string& question) {
     session_.close();
     command::confirm(fmt::format("zklock: {}", question), layout_.queue);
-    session_.open(kNever);
+    open();
   }
 
   // Writes `text` to standard output as fast as its reader takes it, while the session lives on.
@@ -72,7 +72,12 @@ class QueueVisit {
     if (session_.options().verbose) host::remark(fmt::format("zklock: {}\n", text));
   }
 
+  // What look() has found: layout().items() and layout().dead() are listed, in this order.
+  const recipe::FoundQueue& found() const { return found_; }
   recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact, kNever); }
+  // The same for what look() has found.
+  recipe::QueueCounts count_found(bool exact) { return recipe::count_queue(session_, layout_, found_, exact, kNever); }
+  recipe::QueueWalk walk(bool dead) { return {session_, layout_, dead, found_}; }
   int64_t find_oldest(const recipe::QueueCounts& counts) {
     return recipe::find_oldest(session_, layout_, counts, kNever);
   }
@@ -84,6 +89,7 @@ class QueueVisit {
   std::string tried_;
   host::Loop loop_;
   zk::Session session_;
+  recipe::FoundQueue found_{recipe::QueueState::absent};
 };
 
 }  // namespace zklock::command

@@ -29,30 +29,10 @@ void check_alive(const zk::Session& session) {
   if (session.expired()) throw zk::expired(kReading);
 }
 
-std::map<int, PriorityCounts> count_items(zk::Session& session, const std::string& folder, Deadline until) {
-  const std::vector<Segment> segments = list_segments(session, folder, until);
-  Paths paths;
-  for (const Segment& segment : segments) paths.push_back(segment_path(folder, segment));
-  const std::vector<Answer> answers = stat_all(session, paths, until);
-  check_alive(session);
-  std::map<int, PriorityCounts> priorities;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    PriorityCounts& priority = priorities[segments[i].priority];
-    if (priority.items == 0) priority.first_segment = segments[i].number;
-    priority.items += answers[i].stat.children;
-  }
-  return priorities;
-}
-
-int64_t sum_of(const std::map<int, PriorityCounts>& priorities) {
-  int64_t items = 0;
-  for (const auto& [priority, counts] : priorities) items += counts.items;
-  return items;
-}
-
-int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline until) {
+int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments,
+                      Deadline until) {
   int64_t count = 0;
-  for (const Segment& segment : list_segments(session, folder, until)) {
+  for (const Segment& segment : segments) {
     const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment, until), until);
     count += std::ranges::count_if(stats, [](const Answer& answer) { return is_claimed(answer.stat); });
   }
@@ -63,11 +43,32 @@ int64_t count_in_work(zk::Session& session, const std::string& folder, Deadline 
 }  // namespace
 
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until) {
+  FoundQueue found{QueueState::there};
+  for (const std::string& folder : {layout.items(), layout.dead()}) {
+    found.lists.push_back(session.synced_children(folder, until));
+  }
+  return count_queue(session, layout, found, exact, until);
+}
+
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact,
+                        Deadline until) {
+  const std::vector<Segment> segments = segments_in(session, layout.items(), found.lists[0]);
+  const std::vector<Segment> dead = segments_in(session, layout.dead(), found.lists[1]);
+  Paths paths;
+  for (const Segment& segment : segments) paths.push_back(segment_path(layout.items(), segment));
+  for (const Segment& segment : dead) paths.push_back(segment_path(layout.dead(), segment));
+  const std::vector<Answer> answers = stat_all(session, paths, until);
+  check_alive(session);
   QueueCounts counts;
-  counts.priorities = count_items(session, layout.items(), until);
-  counts.items = sum_of(counts.priorities);
-  counts.dead = sum_of(count_items(session, layout.dead(), until));
-  if (exact) counts.in_work = count_in_work(session, layout.items(), until);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const int64_t items = answers[i].stat.children;
+    (i < segments.size() ? counts.items : counts.dead) += items;
+    if (i >= segments.size()) continue;
+    PriorityCounts& priority = counts.priorities[segments[i].priority];
+    if (priority.items == 0) priority.first_segment = segments[i].number;
+    priority.items += items;
+  }
+  if (exact) counts.in_work = count_in_work(session, layout.items(), segments, until);
   return counts;
 }
 
@@ -97,9 +98,7 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
 }
 
 std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {
-  if (!begun_) ahead_ = list_segments(session_, folder_, until);
-  if (!begun_) std::ranges::reverse(ahead_);
-  begun_ = true;
+  if (!begun_) begin(list_segments(session_, folder_, until));
   while (!ahead_.empty() && most > 0) {
     const Segment segment = ahead_.back();
     ahead_.pop_back();
@@ -107,6 +106,12 @@ std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {
     if (!items.empty()) return items;
   }
   return {};
+}
+
+void QueueWalk::begin(std::vector<Segment> segments) {
+  ahead_ = std::move(segments);
+  std::ranges::reverse(ahead_);
+  begun_ = true;
 }
 
 std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Deadline until) {
@@ -142,6 +147,7 @@ std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<cons
 
 void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {
   Paths paths;
+  size_t bytes = 0;
   std::vector<QueueItem*> small;
   for (QueueItem& item : items) {
     if (item.stat.data_length > kSmall) {
@@ -149,9 +155,10 @@ void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {
     } else if (item.stat.data_length > 0) {
       small.push_back(&item);
       paths.push_back(path_of(item));
+      bytes += static_cast<size_t>(item.stat.data_length);
     }
   }
-  const std::vector<Answer> answers = read_all(session_, paths, until);
+  const std::vector<Answer> answers = read_all(session_, paths, until, bytes);
   for (size_t i = 0; i < small.size(); ++i) small[i]->data = answers[i].data.substr(0, kShownBytes);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "recipe/queue/layout.h"
+#include "recipe/queue/nodes.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -30,6 +31,9 @@ struct QueueCounts {
 
 // Counts the items of a queue. With `exact`, it counts those in work too, for which it reads the Stat of every item.
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until);
+// The same if layout.items() and layout.dead() are listed already, in `found`.
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact,
+                        Deadline until);
 
 // Returns when the oldest of the items in `counts` was pushed, ms since 1970 by the server's clock. 0: there is none,
 // or the oldest ones have gone meanwhile. For each priority, it lists one segment and reads the Stats of its first few
@@ -52,12 +56,18 @@ class QueueWalk {
  public:
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead)
       : session_(session), folder_(dead ? layout.dead() : layout.items()), dead_(dead) {}
+  // The same if layout.items() and layout.dead() are listed already, in `found`.
+  QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead, const FoundQueue& found)
+      : QueueWalk(session, layout, dead) {
+    begin(segments_in(session, folder_, found.lists[dead ? 1 : 0]));
+  }
 
   // Returns the first items of the next segment that has any, `most` at most, and skips the rest of that segment.
   // Returns none at the end.
   std::vector<QueueItem> next(size_t most, Deadline until);
 
  private:
+  void begin(std::vector<Segment> segments);
   std::vector<QueueItem> read(const Segment& segment, size_t most, Deadline until);
   std::vector<QueueItem> look_at(const Segment& segment, std::span<const ItemName> names, Deadline until);
   void read_data(std::vector<QueueItem>& items, Deadline until);

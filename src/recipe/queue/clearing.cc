@@ -3,7 +3,6 @@
 
 #include "base/rounds.h"
 #include "recipe/names.h"
-#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -78,38 +77,41 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout, Deadline 
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
+bool is_folder(const QueueLayout& layout, const std::string& path) {
+  return path == layout.items() || path == layout.dead() || path == layout.pushing() || path == layout.waiting();
+}
+
 // Returns no steps if there is no queue. Throws a Failure if a node below it is not zklock's.
 std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+  const std::string tried = "cannot delete " + layout.queue;
+  const Nodes folders{layout.queue, layout.items(), layout.dead()};
+  const FoundQueue queue = look_at_queue(session, layout, folders, tried, until);
+  if (queue.state == QueueState::expired) throw zk::expired(kChanging);
   std::vector<Step> steps;
+  if (queue.state == QueueState::absent) return steps;
   const auto take = [&](const std::string& path, bool ours) {
-    if (!ours) throw not_ours("cannot delete " + layout.queue, path);
+    if (!ours) throw not_ours(tried, path);
     steps.push_back({Step::Kind::remove, path});
   };
-  const auto list = [&](const std::string& path) {
-    const Answer children = session.synced_children(path, until);
-    if (session.expired()) throw zk::expired(kChanging);
-    if (children.code != Code::ok && children.code != Code::no_node) {
-      throw zk::failure_of("cannot list " + path, children);
+  for (size_t i = folders.size(); i-- > 0;) {
+    const std::string& folder = folders[i];
+    const Answer& list = queue.lists[i];
+    if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + folder, list);
+    for (const std::string& name : list.names) {
+      const std::string path = folder + "/" + name;
+      take(path, i > 0 ? parse_segment(name).has_value() : is_folder(layout, path));
     }
-    return children.names;
-  };
-  for (const std::string& name : list(layout.queue)) {
-    const std::string folder = layout.queue + "/" + name;
-    const bool has_segments = folder == layout.items() || folder == layout.dead();
-    if (has_segments) {
-      for (const std::string& child : list(folder)) take(folder + "/" + child, parse_segment(child).has_value());
-    }
-    take(folder, has_segments || folder == layout.pushing() || folder == layout.waiting());
   }
-  if (session.exists(layout.queue, until).code == Code::ok) take(layout.queue, true);
+  take(layout.queue, true);
   return steps;
 }
 
 }  // namespace
 
-void purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Purged& purged, Deadline until) {
+void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged,
+                 Deadline until) {
   const std::string folder = dead ? layout.dead() : layout.items();
-  for (const Segment& segment : list_segments(session, folder, until)) {
+  for (const Segment& segment : segments_in(session, folder, found.lists[dead ? 1 : 0])) {
     const Nodes paths = item_paths(session, folder, segment, until);
     Nodes reasons;
     if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "recipe/queue/layout.h"
+#include "recipe/queue/nodes.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -21,9 +22,11 @@ struct Purged {
 };
 
 // Removes the items that are there now and have no claim, or with `dead` the dead letters. An item with a claim has a
-// child, so the server refuses to delete it. Adds to `purged`, which also holds after a Failure. A failure may leave a
-// dead letter that does not say why it is one.
-void purge_queue(zk::Session& session, const QueueLayout& layout, bool dead, Purged& purged, Deadline until);
+// child, so the server refuses to delete it. In `found`, layout.items() and layout.dead() are listed, in this order.
+// Adds to `purged`, which also holds after a Failure. A failure may leave a dead letter that does not say why it is
+// one.
+void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged,
+                 Deadline until);
 
 // Deletes a queue that has no items and no dead letters, in one transaction. Returns true also if there is no queue,
 // and false if something is in it or a client pushes to it or waits for items. Throws a Failure (65) if a node in it is

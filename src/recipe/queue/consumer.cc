@@ -35,7 +35,7 @@ std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
 
 bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
   // Only a pass of this call can show that there is nothing.
-  if (!finder_.is_fresh() || finder_.synced()) look_afresh(false);
+  if (!finder_.is_primed() && (!finder_.is_fresh() || finder_.synced())) look_afresh(false);
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
     const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until, is_alone());
@@ -50,9 +50,10 @@ bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with)
 }
 
 bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<Step>& with) {
-  const std::vector<std::string> free = those_free(paths, until);
+  const bool looks = paths.size() > 1;
+  const std::vector<std::string> free = looks ? those_free(paths, until) : paths;
   if (free.empty() || session_.expired()) return false;
-  send({free.front()}, with, true, until);
+  send({free.front()}, with, looks, until);
   return true;
 }
 

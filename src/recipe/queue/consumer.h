@@ -33,11 +33,14 @@ class Consumer {
   // Reads the Stats of these items and returns the free ones. It notes that those with a claim are in work.
   std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
 
+  // Makes the next begin() use this list of the items' segments (FoundQueue::lists, the first), which is new.
+  void begin_with(const FoundQueue& found) { finder_.restart_with(found); }
+
   // Sends claims on up to `most` items that look free, in one transaction with the steps in `with`. Returns false if
   // there are none, or if the session has expired. It is certain that there are none only if no batch is on its way and
   // no item of ours is left in the queue.
   bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
-  // The same for the first free one of these items.
+  // The same for the first free one of these items. If it is only one, it is not looked at first.
   bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
   // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
   // other consumers were faster, or the session has expired.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/finder.h"
 
-#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -46,11 +45,20 @@ bool ItemFinder::is_fresh() const {
 
 void ItemFinder::restart(bool synced) {
   listed_ = false;
+  primed_ = false;
   synced_ = synced;
   found_any_ = false;
   put_off_ = 0;
   segments_.clear();
   items_.clear();
+}
+
+void ItemFinder::restart_with(const FoundQueue& found) {
+  restart(true);
+  if (found.state != QueueState::there || found.lists.front().code != Code::ok) return;
+  connections_ = found.connections;
+  take_segments(found.lists.front().names, BootClock::now());
+  primed_ = true;
 }
 
 void ItemFinder::put_off(size_t count) {
@@ -66,6 +74,7 @@ void ItemFinder::put_off(size_t count) {
 }
 
 std::vector<std::string> ItemFinder::next(size_t most, Deadline until, bool alone) {
+  primed_ = false;
   if (!listed_ && !list_segments(until)) return {};
   while (items_.empty() && !segments_.empty()) {
     if (!list_items(alone && most >= kMany ? kListedAtOnce : 1, until)) return {};
@@ -84,10 +93,14 @@ bool ItemFinder::list_segments(Deadline until) {
   if (list.code == Code::expired) return false;
   if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
   connections_ = session_.client().connections();
+  take_segments(list.names, asked);
+  return true;
+}
+
+void ItemFinder::take_segments(const std::vector<std::string>& names, Deadline asked) {
   listed_ = true;
   fresh_until_ = fresh_after(asked);
-  for (const Segment& segment : segments_of(list.names)) segments_.push_back(segment_path(items, segment));
-  return true;
+  for (const Segment& segment : segments_of(names)) segments_.push_back(segment_path(layout_.items(), segment));
 }
 
 bool ItemFinder::list_items(size_t count, Deadline until) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "recipe/queue/layout.h"
+#include "recipe/queue/nodes.h"
 #include "zk/session.h"
 
 #include <deque>
@@ -25,6 +26,10 @@ class ItemFinder {
   bool is_fresh() const;
   // Begins a new pass. With `synced`, it begins with a sync, so that nothing committed before is missing from it.
   void restart(bool synced);
+  // Begins a pass with the list in `found`, which was made after a sync.
+  void restart_with(const FoundQueue& found);
+  // True until the first use of such a pass, while its list may be used.
+  bool is_primed() const { return primed_ && is_fresh(); }
 
   // Moves the next `count` items of each segment behind all others of that segment, for the rest of this pass.
   void put_off(size_t count);
@@ -47,12 +52,14 @@ class ItemFinder {
 
  private:
   bool list_segments(Deadline until);
+  void take_segments(const std::vector<std::string>& names, Deadline asked);
   bool list_items(size_t count, Deadline until);
 
   zk::Session& session_;
   QueueLayout layout_;
   bool listed_ = false;  // the segments were listed in this pass
   bool synced_ = false;
+  bool primed_ = false;
   bool found_any_ = false;
   uint64_t connections_ = 0;  // Client::connections() when the segments were listed
   Deadline fresh_until_{};

@@ -11,8 +11,9 @@
 //   <queue>/waiting                                     the line of idle consumers (the lock recipe)
 //
 // A segment takes items until it is sealed: then its version is 1 or more. The transaction that brings it to
-// kSegmentSize items seals it and makes the next one. So each priority that was ever used has one open segment, its
-// last. No two items of a queue have the same name, because a pusher takes a new token for each segment that it fills.
+// kSegmentSize items seals it and makes the next one, or a transaction behind it does, if the pusher has learnt only by
+// its answer how full the segment is. So each priority that was ever used has one open segment, its last. No two items
+// of a queue have the same name, because a pusher takes a new token for each segment that it fills.
 #pragma once
 
 #include "base/time.h"
@@ -30,7 +31,7 @@ namespace zklock::recipe {
 
 inline constexpr int kUsualPriority = 100;
 inline constexpr int kLastPriority = 999;
-inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left
+inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left; or a few batches more
 
 // In bytes. A request may have 1,048,575. The rest is for what goes along when an item moves: paths, and why it is
 // dead.

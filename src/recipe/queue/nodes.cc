@@ -4,7 +4,9 @@
 #include "base/rounds.h"
 #include "base/text.h"
 #include "recipe/use.h"
+#include "zk/path.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -37,25 +39,39 @@ std::optional<Segment> last_of(const Names& names, int priority) {
 
 }  // namespace
 
-QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
-  // The sync is there so that a queue made through another server is not missed.
-  const Answer answer = session.synced_read(layout.queue, until);
-  if (answer.code == Code::expired) return QueueState::expired;
-  if (answer.code == Code::no_node) return QueueState::absent;
-  if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
-  check_mark(mark_of(answer.data), PathUse::queue, tried);
-  return QueueState::there;
+// The sync is there so that a queue made through another server is not missed.
+FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried,
+                         Deadline until) {
+  for (;;) {
+    session.ready(until);
+    zk::Client& client = session.client();
+    const uint64_t connections = client.connections();
+    std::vector<zk::Call> calls{client.sync(layout.queue), client.read(layout.queue)};
+    for (const std::string& folder : folders) calls.push_back(client.children(folder));
+    std::vector<Answer> answers;
+    for (const zk::Call& call : calls) answers.push_back(session.await(call, until));
+    if (std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::unknown; })) continue;
+    const Answer& mark = answers[1];
+    if (mark.code == Code::expired) return {QueueState::expired};
+    if (mark.code == Code::no_node) return {QueueState::absent};
+    if (mark.code != Code::ok) throw zk::failure_of(tried, mark);
+    check_mark(mark_of(mark.data), PathUse::queue, tried);
+    return {QueueState::there, {answers.begin() + 2, answers.end()}, connections};
+  }
 }
 
-QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until) {
+FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried,
+                      Deadline until) {
   check_site_by_name(session, layout.queue, tried, until);
   for (Rounds rounds(tried);; rounds.next()) {
-    const QueueState state = look_at_queue(session, layout, tried, until);
-    if (state != QueueState::absent) return state;
-    check_site(session, layout.queue, tried, until);
+    FoundQueue found = look_at_queue(session, layout, folders, tried, until);
+    if (found.state != QueueState::absent) return found;
+    const Site site = check_site(session, layout.queue, tried, until);
     session.ready(until);
+    for (const std::string& node : site.missing) session.client().create(node, "", zk::CreateMode::persistent);
+    const uint64_t connections = session.client().connections();
     const Answer made = session.await(session.client().transact(steps_to_make(layout)), until);
-    if (made.code == Code::ok) return QueueState::there;
+    if (made.code == Code::ok) return {QueueState::there, std::vector<Answer>(folders.size()), connections};
     if (!is_overtaken(made.code)) throw zk::failure_of(tried, made);
     if (made.code == Code::no_node) session.make_parents(layout.queue, until);
   }
@@ -67,7 +83,11 @@ bool is_overtaken(Code code) {
 }
 
 std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until) {
-  return segments_of(names_in(session, folder, session.synced_children(folder, until)));
+  return segments_in(session, folder, session.synced_children(folder, until));
+}
+
+std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const Answer& list) {
+  return segments_of(names_in(session, folder, list));
 }
 
 std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
@@ -131,18 +151,30 @@ bool QueueTail::find(Deadline until) {
     if (stat.code == Code::no_node) continue;
     if (stat.code != Code::ok) throw zk::failure_of(tried_, stat);
     if (last && !is_sealed(stat.stat)) {
-      if (segment_ != *last) token_ = make_token();
-      segment_ = *last;
-      made_ = made_in(stat.stat);
-      return found_ = true;
+      take(*last, made_in(stat.stat));
+      return true;
     }
-    open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version, until);
+    if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version, until)) return true;
   }
+}
+
+bool QueueTail::find_in(const Answer& list, Deadline until) {
+  if (list.code != Code::ok) return find(until);
+  const auto last = last_of(list.names, segment_.priority);
+  if (last) take(*last, 0);
+  return last || open({segment_.priority, 0}, list.stat.version, until) || find(until);
+}
+
+void QueueTail::take(const Segment& segment, int64_t made) {
+  if (segment_ != segment) token_ = make_token();
+  segment_ = segment;
+  made_ = made;
+  found_ = true;
 }
 
 // The folder's version proves that no other client has opened a segment here since the list. Otherwise, a segment of
 // that number could have been made, filled and emptied since, and a later one could be there already.
-void QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
+bool QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
   if (!parse_segment(segment.name())) {
     throw Failure(ExitStatus::internal,
                   fmt::format("{}: the numbers of segments below {} are used up; use another queue", tried_, folder_));
@@ -152,10 +184,24 @@ void QueueTail::open(const Segment& segment, int folder_version, Deadline until)
                                                                  {Step::Kind::create, segment_path(folder_, segment)}}),
                                      until);
   if (made.code != Code::ok && !is_overtaken(made.code)) throw zk::failure_of(tried_, made);
+  if (made.code == Code::ok) take(segment, 0);
+  return made.code == Code::ok;
 }
 
 void QueueTail::put_seal(int64_t items, std::vector<Step>& steps) const {
   if (is_filled_by(items)) std::ranges::move(steps_to_seal(folder_, segment_), std::back_inserter(steps));
+}
+
+void QueueTail::note_made(int64_t made) {
+  made_ = std::max(made_, made);
+  if (!is_filled_by(0) || !session_.connected()) return;
+  session_.client().transact(steps_to_seal(folder_, segment_));
+  count(0);
+}
+
+void QueueTail::note_last(const std::string& item) {
+  const auto last = parse_item(zk::name_of(item));
+  if (last && zk::parent_of(item) == path()) note_made(last->number + 1);
 }
 
 void QueueTail::count(int64_t items) {

@@ -20,13 +20,22 @@ enum class QueueState {
   expired,  // unknown: the session is over
 };
 
-// Returns the state of the queue after a sync. Throws a Failure if the path is used for something else (65) or may not
-// be read (77).
-QueueState look_at_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until);
+// A queue as a command finds it, seen after one sync.
+struct FoundQueue {
+  QueueState state;
+  std::vector<zk::Answer> lists = {};  // of the folders that the command wanted to know
+  uint64_t connections = 0;            // Client::connections() when they were listed
+};
+
+// Looks at the queue after a sync, and lists these of its folders in the same flight: layout.items(), layout.dead().
+// Throws a Failure if the path is used for something else (65) or may not be read (77).
+FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
+                         std::string_view tried, Deadline until);
 
 // The same, but makes the queue if it is absent, in one transaction after the nodes above it. It is there afterwards,
 // unless the session has expired. Throws a Failure (65) also if no queue may be made at this path.
-QueueState make_queue(zk::Session& session, const QueueLayout& layout, std::string_view tried, Deadline until);
+FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
+                      std::string_view tried, Deadline until);
 
 // True if a transaction has failed because another client was faster, or if its outcome is unknown. Read the nodes
 // again to find out what is there now.
@@ -36,6 +45,8 @@ bool is_overtaken(zk::Code code);
 // `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure if the session has
 // expired (69) or the node may not be listed (77).
 std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until);
+// The same for the list in a FoundQueue.
+std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const zk::Answer& list);
 std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
                                  Deadline until);
 std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment,
@@ -66,6 +77,9 @@ class QueueTail {
   // Finds it, or makes it if there is none. Returns false if the session has expired. Throws a Failure (65) if the
   // queue was deleted.
   bool find(Deadline until);
+  // The same with a list of the folder, without a look at the segment. So it may be sealed, which a transaction that
+  // relies on it notices, or fuller than count() knows, until note_made() is told.
+  bool find_in(const zk::Answer& list, Deadline until);
   bool found() const { return found_; }
 
   // The open segment as far as find() and count() know. A transaction that relies on it must check that its version is
@@ -81,11 +95,16 @@ class QueueTail {
   void count(int64_t items);
   // Takes another token, because a node that stays has the name of the next item.
   void renew_token() { token_ = make_token(); }
-  // Notes that at least `made` items were ever made in the segment, or are on their way.
-  void note_made(int64_t made) { made_ = std::max(made_, made); }
+  // Notes that at least `made` items were ever made in the segment, or are on their way. If they fill it, the seal is
+  // sent, and the next segment takes its place. If the seal is lost, the next client that puts an item in sends
+  // another.
+  void note_made(int64_t made);
+  // The same for the path of the last item that a transaction has made.
+  void note_last(const std::string& item);
 
  private:
-  void open(const Segment& segment, int folder_version, Deadline until);
+  bool open(const Segment& segment, int folder_version, Deadline until);
+  void take(const Segment& segment, int64_t made);
   bool is_filled_by(int64_t items) const { return made_ + items >= kSegmentSize; }
 
   zk::Session& session_;

@@ -41,7 +41,9 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
       overtaken_(tried) {}
 
 void Pusher::open() {
-  while (make_queue(session_, layout_, tried_, kNever) == QueueState::expired || !tail_.find(kNever)) {
+  for (;;) {
+    const FoundQueue queue = make_queue(session_, layout_, {layout_.items()}, tried_, kNever);
+    if (queue.state != QueueState::expired && tail_.find_in(queue.lists.front(), kNever)) return;
     session_.open(kNever);
   }
 }

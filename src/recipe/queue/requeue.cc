@@ -2,7 +2,6 @@
 #include "recipe/queue/requeue.h"
 
 #include "base/rounds.h"
-#include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -135,6 +134,7 @@ void Requeuer::note(Letter& letter, const Answer& answer, std::optional<Answer>&
   letter.doubtful |= answer.code == Code::unknown;
   letter.noted = true;
   moved_ += is_moved(letter);
+  if (is_moved(letter)) tail_.note_last(answer.path);
   if (!is_moved(letter) && !is_overtaken(answer.code)) refused = answer;
 }
 
@@ -150,15 +150,18 @@ std::vector<Step> Requeuer::steps_to_move(const Letter& letter) const {
 
 }  // namespace
 
-void requeue(zk::Session& session, const QueueLayout& layout, std::set<std::string>& ids, int64_t& moved,
-             Deadline until) {
+void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, std::set<std::string>& ids,
+             int64_t& moved, Deadline until) {
   const bool all = ids.empty();
   const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
   size_t width = kFirstMoves;
-  for (const Segment& segment : list_segments(session, layout.dead(), until)) {
-    Requeuer requeuer(session, QueueTail(session, layout.items(), segment.priority, tried), tried, moved);
+  for (const Segment& segment : segments_in(session, layout.dead(), found.lists[1])) {
     Paths wanted = item_paths(session, layout.dead(), segment, until);
     if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
+    if (wanted.empty()) continue;
+    QueueTail tail(session, layout.items(), segment.priority, tried);
+    tail.find_in(found.lists[0], until);
+    Requeuer requeuer(session, std::move(tail), tried, moved);
     for (std::span<const std::string> left = wanted; !left.empty();) {
       const auto next = left.first(std::min(width, left.size()));
       left = left.subspan(next.size());

@@ -17,23 +17,36 @@ setup() {
 
 teardown() { end_all; }
 
+# A queue with one item.
+new_queue() {
+  zklock queue purge --yes /q
+  zklock queue delete --yes /q
+  zklock queue push /q first
+}
+
 # push_costs REQUESTS WRITES LINES
 push_costs() {
   seq 1 "$3" >lines
+  new_queue
   assert_equal "$(cost_of requests zklock queue push /q <lines)" "$1"
-  seq 1 "$3" >lines
+  new_queue
   assert_equal "$(cost_of writes zklock queue push /q <lines)" "$2"
 }
 
 @test "a push costs the same for 1 line and for 500, and one request more for the next 500" {
-  # connect, look at the queue, list the segments, look at the last, and at what it holds; the batch; close
+  # connect; sync, read the queue's mark, list the segments; the batch; close
   # and three writes: the session's begin and end, the batch
-  push_costs 8 3 1
-  push_costs 8 3 500
-  zklock queue purge --yes /q
-  zklock queue delete --yes /q
-  zklock queue push /q first
-  push_costs 9 4 501
+  push_costs 6 3 1
+  push_costs 6 3 500
+  push_costs 7 4 501
+}
+
+@test "pushes of one item each seal the segment that they have filled, once" {
+  seq 1 998 | zklock queue push /q
+  assert_equal "$(znode ls /q/items | wc -l)" 1
+  assert_equal "$(cost_of writes zklock queue push /q one)" 4
+  assert_equal "$(znode ls /q/items | wc -l)" 2
+  assert_equal "$(cost_of writes zklock queue push /q another)" 3
 }
 
 # pull_costs ARG…: of a pull that takes one item.

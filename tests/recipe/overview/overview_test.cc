@@ -34,7 +34,7 @@ class OverviewTest : public testing::Test {
   }
   void push(const std::string& queue, int items) {
     const QueueLayout layout{queue};
-    make_queue(others_.session(), layout, "cannot push", soon());
+    make_queue(others_.session(), layout, {}, "cannot push", soon());
     QueueTail tail(others_.session(), layout.items(), kUsualPriority, "cannot push");
     tail.find(soon());
     make(Paths(static_cast<size_t>(items), tail.stem()), CreateMode::persistent_sequential, "item");

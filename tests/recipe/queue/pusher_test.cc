@@ -235,7 +235,8 @@ TEST_F(PusherTest, WhatWasPushedBeforeFillsASegmentToo) {
   Party(here_, "a").push(600);
   Party(here_, "b").push(500);
   EXPECT_TRUE(is_sealed(observer_.read("/q/items/100-0000000000").stat));
-  EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+  Party(here_, "c").push(1);
+  EXPECT_EQ(observer_.children("/q/items/100-0000000001").size(), 1u);
 }
 
 // An item that is given up on keeps its name.

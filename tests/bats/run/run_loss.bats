@@ -101,7 +101,7 @@ delete_unseen() {
 }
 
 @test "another holder follows one whose session expired, who leaves him alone" {
-  stubborn_tree --session-timeout 500ms /l
+  stubborn_tree --session-timeout 1s /l
   stand next /l
   expire "$zklock" 1
   wait_for "exit 76" end

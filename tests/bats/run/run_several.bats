@@ -93,7 +93,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
 
 @test "while it waits for the second it holds the first, for longer than a session lasts" {
   hold h /b
-  begin w --session-timeout 500ms /a /b
+  begin w --session-timeout 1s /a /b
   waits_for w /b 2
   # two sessions' length goes by
   expect_error 75 "cannot take /a: held by $(hostname) (pid ${pid[w]}) for " zklock run -w 3s /a -- true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends four-letter words to servers: to all servers at once, but to each server one word after the other. So a server
-// counts at most one connection of ours. If a server does not answer a word, the next one is not sent.
+// counts at most one connection of ours, and near its maxClientCnxns it turns none away, which it would report. If a
+// server does not answer a word, the next one is not sent.
 #pragma once
 
 #include "host/loop.h"

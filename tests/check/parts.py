@@ -144,13 +144,19 @@ def words(scope):
     return check_each(["codespell"], [path for path in listed(scope) if not path.endswith(recorded)])
 
 
-def scripts(_):
+def scripts(scope):
     """the unit tests of what is written in Python; each mutant fits the source"""
-    folders = ("tests/check", "tests/faults", "tests/experiments", "tests/mutants", "tests/bench")
+    # They take a minute, and test no zklock.
+    slow = scope.picked("scripts", ["tests/faults", "tests/experiments"],
+                        lambda folder: any(path.startswith(folder) for path in scope.changed), stamps.of_scripts)
+    folders = ["tests/check", "tests/mutants", "tests/bench", *slow]
     os.environ["ZKLOCK_HELPERS"] = f"{ROOT}/build/test/tests"
     discover = ["python3", "-B", "-m", "unittest", "discover", "-p", "*_test.py", "-s"]
     # One after the other: those of the fault suite measure.
-    return all(quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]) for folder in folders)
+    passed = all(quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]) for folder in folders)
+    if passed:
+        scope.memory.note_stamps([stamps.of_scripts(folder) for folder in slow])
+    return passed
 
 
 # --- zklock -----------------------------------------------------------------------------------------------------------

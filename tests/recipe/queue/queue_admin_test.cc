@@ -105,6 +105,19 @@ TEST_F(QueueAdminTest, ARequeueFillsSegmentsAndSealsThem) {
   EXPECT_EQ(size_of(segment(1)), 1u);
 }
 
+TEST_F(QueueAdminTest, ARequeueOfManyFillsOneSegmentAfterTheOther) {
+  make_queue("/q");
+  for (int i = 0; i < 1002; i += 334) {
+    std::vector<Step> steps;
+    for (int letter = i; letter < i + 334; ++letter) steps.push_back({Step::Kind::create, dead(letter), "text"});
+    transact(steps);
+  }
+  EXPECT_EQ(requeue_all(observer_.session()), 1002);
+  EXPECT_EQ(size_of(segment()), 1000u);
+  EXPECT_TRUE(is_sealed(observer_.read(segment()).stat));
+  EXPECT_EQ(size_of(segment(1)), 2u);
+}
+
 TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
   constexpr size_t kLetters = 100;  // more than are on their way at once
   make_queue("/q");

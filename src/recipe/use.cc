@@ -89,8 +89,10 @@ Site site_in(zk::Session& session, const Paths& paths, const std::vector<Answer>
   while (there > 0 && nodes[there - 1].code != Code::ok && nodes[there - 1].code != Code::no_auth) --there;
   if (there == 0) return {};
   Site site{paths[there - 1], nodes[there - 1].stat, Paths(paths.begin() + static_cast<ptrdiff_t>(there), paths.end())};
-  if (nodes[there - 1].code == Code::no_auth) site.stat = session.exists(site.anchor, until).stat;
-  return site;
+  if (nodes[there - 1].code == Code::ok) return site;
+  const Answer anchor = session.exists(site.anchor, until);
+  site.stat = anchor.stat;
+  return anchor.code == Code::ok ? site : Site();
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ void check_names_of_group(const std::vector<std::string>& names, std::string_vie
 
 // The nodes above a path that is to be made.
 struct Site {
-  std::string anchor;                // the nearest one that is there; "" if not even the root is
+  std::string anchor;                // the nearest one that is there; "" if it is not known
   zk::Stat stat;                     // the anchor's
   std::vector<std::string> missing;  // those between the anchor and the path, in the order in which they are made
 };

@@ -138,7 +138,7 @@ struct Completions {
   // and is not sent again from here.
   template <Feature feature>
   static void on_created(int number, const char* path, const ::Stat* stat, const void* data) {
-    note_support(feature, support_of(number));
+    static_cast<const Completion*>(data)->client->learn(feature, support_of(number));
     take_path(*finish(number == ZUNIMPLEMENTED ? ZCONNECTIONLOSS : number, data, stat), path);
   }
 
@@ -286,6 +286,13 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   call->answer.number = result;
   call->answer.code = code_of(result);
   return call;
+}
+
+// One loss of the connection is one doubt, however many requests were on their way.
+void Client::learn(Feature feature, Support support) {
+  uint64_t& doubted = doubted_[static_cast<size_t>(feature)];
+  if (support == Support::doubtful && std::exchange(doubted, connections_) == connections_) return;
+  note_support(feature, support);
 }
 
 // If a connection is lost, the library reports that for each of its requests, but it was only the first one's turn.

@@ -151,6 +151,7 @@ class Client {
   Call look(Op op, const std::string& path, const Watch& watch, Ask ask, Completed completed);
   Call make(const std::string& full_path, const std::string& data, CreateMode mode);
   void note_answer(int number);
+  void learn(Feature feature, Support support);
   bool is_good(std::string_view frame) const;
   Wire::Secure securer();
   std::string full(const std::string& path) const;
@@ -168,7 +169,8 @@ class Client {
   bool turned_away_ = false;
   uint64_t moved_ = 0;  // the connection on which it is_moved()
   Deadline again_at_{};
-  uint64_t blamed_ = 0;  // the connection for whose loss a request was blamed
+  uint64_t blamed_ = 0;                // the connection for whose loss a request was blamed
+  std::array<uint64_t, 2> doubted_{};  // for each Feature, the connection whose loss was noted
   Outstanding outstanding_;
   Wire wire_;
   Watches watches_;

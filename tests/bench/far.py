@@ -225,9 +225,9 @@ class Case:
     """`words`: the command line. `before`: what is prepared near by, each time. "/P-" begins a path of the case's own,
     just below the root."""
 
-    def __init__(self, name, words, before=(), text=None, servers=1, once=False):
+    def __init__(self, name, words, before=(), text=None, servers=1, once=False, status=0):
         self.name, self.words, self.before, self.text = name, words.split(), before, text
-        self.servers, self.once = servers, once
+        self.servers, self.once, self.status = servers, once, status
 
 
 class Wake:
@@ -255,7 +255,7 @@ def cases():
         Case('run-any', 'run --any /P-x /P-y -- true'),
         Case('run-two', 'run /P-a /P-b -- true'),
         Case('run-once-per', 'run --once-per 1ms /P-once -- true'),
-        Case('run-busy', 'run -n /P-busy -- true', [('hold', '/P-busy')]),
+        Case('run-busy', 'run -n /P-busy -- true', [('hold', '/P-busy')], status=75),
         Case('value-set', 'value set /P-value x'),
         Case('value-set-deep', 'value set /P-deep/er/still/value x'),
         Case('value-get', 'value get /P-value', [('value set /P-value x', '')]),
@@ -266,7 +266,7 @@ def cases():
         Case('push-20000', 'queue push /P-big', text=lines(20000)),
         Case('pull-one', 'queue pull /P-q', [push('/P-q', 'a')]),
         Case('pull-one-true', 'queue pull /P-q -- true', [push('/P-q', 'a')]),
-        Case('pull-none', 'queue pull /P-q', [push('/P-q', 'a'), ('queue purge --yes /P-q', '')]),
+        Case('pull-none', 'queue pull /P-q', [push('/P-q', 'a'), ('queue purge --yes /P-q', '')], status=75),
         Case('pull-all-1000', 'queue pull --all /P-q', [push('/P-q', lines(1000))]),
         Case('pull-all-20000', 'queue pull --all /P-q', [push('/P-q', lines(20000))], once=True),
         Case('pull-100-j16-true', 'queue pull -N 100 -j 16 /P-q -- true', [push('/P-q', lines(100))]),
@@ -403,6 +403,8 @@ class Bench:
             self.waits.restart()
             began = time.monotonic()
             took, result = self.at(servers, words, case.text or '')
+            if result.returncode != case.status:
+                raise RuntimeError('%s ended with %d: %s' % (case.name, result.returncode, result.stderr.decode()))
             waited = self.waits.received
             time.sleep(self.rtt)
             figures.append(waited if self.counted else took / self.rtt)

@@ -30,6 +30,10 @@ def changed_since(base):
     return sorted({*listed, *git("ls-files", "--others", "--exclude-standard").splitlines()})
 
 
+def gone_since(base):
+    return git("diff", "--name-only", "--diff-filter=D", base).splitlines()
+
+
 def last_passed(passed):
     """The base of a test: the last commit before this one that is known to have passed; else the newest one that is a
     day older, as a series of commits is judged as a whole. None where the history does not reach so far."""

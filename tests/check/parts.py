@@ -41,6 +41,7 @@ class Scope:
         if mode == QUICK:
             self.base = changes.before_last_change()
         self.changed = set(changes.changed_since(self.base)) if self.base else set()
+        self.changed_or_gone = self.changed | set(changes.gone_since(self.base) if self.base else ())
         self.subjects = changes.subjects_of(self.changed)
 
     def picked(self, what, names, is_changed, stamp):
@@ -146,17 +147,15 @@ def words(scope):
 
 def scripts(scope):
     """the unit tests of what is written in Python; each mutant fits the source"""
-    # They take a minute, and test no zklock.
-    slow = scope.picked("scripts", ["tests/faults", "tests/experiments"],
-                        lambda folder: any(path.startswith(folder) for path in scope.changed), stamps.of_scripts)
+    # They take a minute, and test more of what is written there than of zklock.
+    theirs = ("tests/faults/", "tests/experiments/", "tests/bench/", "tests/helpers/", "scripts/zk-sandbox")
+    changed = any(path.startswith(theirs) for path in scope.changed_or_gone)
+    slow = scope.picked("scripts", ["tests/faults", "tests/experiments"], lambda _: changed, lambda _: "")
     folders = ["tests/check", "tests/mutants", "tests/bench", *slow]
     os.environ["ZKLOCK_HELPERS"] = f"{ROOT}/build/test/tests"
     discover = ["python3", "-B", "-m", "unittest", "discover", "-p", "*_test.py", "-s"]
     # One after the other: those of the fault suite measure.
-    passed = all(quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]) for folder in folders)
-    if passed:
-        scope.memory.note_stamps([stamps.of_scripts(folder) for folder in slow])
-    return passed
+    return all(quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]) for folder in folders)
 
 
 # --- zklock -----------------------------------------------------------------------------------------------------------

@@ -96,11 +96,6 @@ def of_failsafe(name):
     return stamp_of(f"failsafe.{name}", [*with_loaded(name), "tests/helpers/always-0"])
 
 
-def of_scripts(folder):
-    """What is written in Python there, and the programs and histories that its tests use."""
-    return stamp_of(f"scripts.{folder}", [folder, "tests/faults", "tests/experiments", "tests/model/histories"])
-
-
 def of_tidy(path, version):
     return stamp_of(f"tidy.{path}", [*included(path), ".clang-tidy", "CMakePresets.json"], version)
 

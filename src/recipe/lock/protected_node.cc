@@ -83,7 +83,7 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data, 
     if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
     const bool again = site.has_value();
     site = check_site(session_, parents_.front(), tried_, until);
-    // What went ahead of the create was refused, or the server does not know containers, or the chroot is missing.
+    // What went ahead of the create was refused, or the server does not know containers, or the chroot may be missing.
     if (again || site->anchor.empty()) make_parents(until);
   }
 }
@@ -196,7 +196,8 @@ void ProtectedNode::check_number() const {
 }
 
 void ProtectedNode::start_removal() {
-  if (path_.empty() || removing_ || !session_.connected()) return;
+  const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
+  if (path_.empty() || removing_ || !may_send) return;
   host::trace("deleting", {{"node", path_}});
   removing_ = session_.client().remove(path_);
 }

@@ -170,7 +170,9 @@ void take_foreign(Listing& listing) {
 std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
   std::vector<Participant*> all = all_in(listings);
   Paths nodes = nodes_of(all);
-  for (const Listing& listing : listings) nodes.push_back(listing.path + std::string(kLastSuccess));
+  Paths marks;
+  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
+  nodes.insert(nodes.end(), marks.begin(), marks.end());
   std::vector<Answer> stats = stat_all(session, nodes, until);
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
   stats.erase(stats.begin(), stats.begin() + static_cast<ptrdiff_t>(all.size()));
@@ -189,11 +191,12 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
     all[i]->data = contents[i].data;
     if (contents[i].code == Code::no_node) all[i]->stat = {};
   }
+  bool any_gone = false;
   for (Listing& listing : listings) {
-    std::erase_if(listing.slots, is_gone);
-    std::erase_if(listing.line, is_gone);
+    for (Participants* line : {&listing.slots, &listing.line}) any_gone |= std::erase_if(*line, is_gone) > 0;
   }
-  return stats;
+  // A holder that is gone since may have recorded a success.
+  return any_gone ? stat_all(session, marks, until) : stats;
 }
 
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings, Deadline until) {

@@ -35,12 +35,14 @@ std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
 
 bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
   // Only a pass of this call can show that there is nothing.
-  if (!finder_.is_primed() && (!finder_.is_fresh() || finder_.synced())) look_afresh(false);
+  const bool primed = finder_.is_primed();
+  if (!primed && (!finder_.is_fresh() || finder_.synced())) look_afresh(false);
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
     const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until, is_alone());
     if (session_.expired()) return false;
     if (!paths.empty()) {
+      if (primed) finder_.note_used();
       send(paths, with, looks, until);
       return true;
     }
@@ -161,6 +163,7 @@ Consumer::Claim Consumer::claim(const std::string& path) {
 }
 
 std::vector<Item> Consumer::collect(Deadline until) {
+  gave_back_ = false;
   ClaimBatch& batch = batches_.front();
   await_claims(batch, until);
   std::vector<Item> items = read_items(batch, until);
@@ -241,6 +244,7 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
     if (answer.stat.children > 1) {
       give_back(claim.path, answer.data, until);
+      gave_back_ = true;
       continue;
     }
     items.push_back(item_of(claim, std::move(answer), batch.sent));

@@ -45,6 +45,8 @@ class Consumer {
   // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
   // other consumers were faster, or the session has expired.
   std::vector<Item> collect(Deadline until);
+  // True if collect() has given an item back because it could not be removed.
+  bool gave_back() const { return gave_back_; }
   size_t batches() const { return batches_.size(); }
   // Returns true if no other client was in our way lately.
   bool is_alone() const { return crowd_ == 0; }
@@ -108,6 +110,7 @@ class Consumer {
   InWork in_work_;
   std::set<std::string> suspects_;            // items with a child that was not read yet
   std::unordered_set<std::string> examined_;  // items whose child was read
+  bool gave_back_ = false;
   size_t looks_left_ = 0;         // how many items that are InWork::is_old() may still be looked at in this pass
   std::deque<std::string> free_;  // items seen to be free in this pass, in order
   std::deque<ClaimBatch> batches_;

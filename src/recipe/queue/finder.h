@@ -28,6 +28,8 @@ class ItemFinder {
   void restart(bool synced);
   // Begins a pass with the list in `found`, which was made after a sync.
   void restart_with(const FoundQueue& found);
+  // To be called once such a pass has given items: it does not show any more that there is nothing.
+  void note_used() { synced_ = false; }
   // True until the first use of such a pass, while its list may be used.
   bool is_primed() const { return primed_ && is_fresh(); }
 

@@ -137,7 +137,8 @@ std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   while (begun || consumer_.begin(1, kNever, leaving)) {
     items_ = consumer_.collect(kNever);
     if (!items_.empty()) return IdleEnd::taken;
-    // Another consumer was faster, or our place is gone.
+    // We have left the line for nothing, or another consumer was faster, or our place is gone.
+    if (consumer_.gave_back()) return IdleEnd::disturbed;
     if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
     begun = false;
   }

@@ -28,8 +28,9 @@ constexpr size_t kSmallMoves = 1024 * 1024;  // bytes of all letters that are mo
 // Puts the dead letters of one priority back, many at a time.
 class Requeuer {
  public:
-  Requeuer(zk::Session& session, QueueTail tail, std::string tried, int64_t& moved)
-      : session_(session), tail_(std::move(tail)), tried_(std::move(tried)), moved_(moved) {}
+  // `items` is the list of the segments that take the letters.
+  Requeuer(zk::Session& session, const Answer& items, QueueTail tail, std::string tried, int64_t& moved)
+      : session_(session), items_(items), tail_(std::move(tail)), tried_(std::move(tried)), moved_(moved) {}
 
   // Moves the letters that are still there, with all transactions in flight at once. Repeats what another client was in
   // the way of, or whose answer was lost. Returns the size of the letters in bytes.
@@ -55,6 +56,7 @@ class Requeuer {
   void check_children(const Letter& letter, Deadline until);
 
   zk::Session& session_;
+  const Answer& items_;
   QueueTail tail_;
   std::string tried_;
   int64_t& moved_;
@@ -105,7 +107,7 @@ void Requeuer::check_children(const Letter& letter, Deadline until) {
 }
 
 void Requeuer::send(Deadline until) {
-  if (!tail_.found()) tail_.find(until);
+  if (!tail_.found()) tail_.find_in(items_, until);
   session_.ready(until);
   for (Letter& letter : letters_) {
     letter.call = session_.client().transact(steps_to_move(letter));
@@ -155,17 +157,19 @@ void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& 
   const bool all = ids.empty();
   const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
   size_t width = kFirstMoves;
+  std::optional<Requeuer> requeuer;
+  std::optional<int> priority;
   for (const Segment& segment : segments_in(session, layout.dead(), found.lists[1])) {
     Paths wanted = item_paths(session, layout.dead(), segment, until);
     if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
-    if (wanted.empty()) continue;
-    QueueTail tail(session, layout.items(), segment.priority, tried);
-    tail.find_in(found.lists[0], until);
-    Requeuer requeuer(session, std::move(tail), tried, moved);
+    if (std::exchange(priority, segment.priority) != segment.priority) {
+      QueueTail tail(session, layout.items(), segment.priority, tried);
+      requeuer.emplace(session, found.lists[0], std::move(tail), tried, moved);
+    }
     for (std::span<const std::string> left = wanted; !left.empty();) {
       const auto next = left.first(std::min(width, left.size()));
       left = left.subspan(next.size());
-      const size_t bytes = requeuer.move({next.begin(), next.end()}, until);
+      const size_t bytes = requeuer->move({next.begin(), next.end()}, until);
       if (bytes > kSmallMoves) width = kFirstMoves;
       if (bytes < kSmallMoves && next.size() == width) width = std::min(2 * width, kMostMoves);
     }

@@ -164,6 +164,20 @@ TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
 }
 
 // So the watch, which is set anew, comes too late for it.
+// It is claimed in the transaction that leaves the line.
+TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  Slumber slumber(waiter);
+  bool done = false;
+  const Script script(waiter.loop, [&] {
+    if (!slumber.after_turn() || std::exchange(done, true)) return;
+    transact({{zk::Step::Kind::create, item(), "item"}, {zk::Step::Kind::create, item() + "/note"}});
+  });
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::disturbed);
+  EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
+}
+
 TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
   make_queue("/q");
   Waiter waiter(here_, queue_);

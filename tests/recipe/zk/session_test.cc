@@ -400,6 +400,18 @@ TEST(SessionOnEnsemble, ASessionThatTheServersHaveForgottenAndRefuseIsExpired) {
   EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
 }
 
+TEST_F(SessionTest, OneLostConnectionIsOneDoubtOfContainers) {
+  FaultProxy proxy(server_);
+  Session& session = open(options_for(proxy.address() + test::new_chroot()));
+  proxy.lose_next_answer();
+  const Call one = session.client().create("/a", "", CreateMode::container);
+  const Call other = session.client().create("/b", "", CreateMode::container);
+  EXPECT_EQ(session.await(one, soon()).code, Code::unknown);
+  EXPECT_EQ(session.await(other, soon()).code, Code::unknown);
+  EXPECT_TRUE(is_supported(Feature::container));
+  forget_support();
+}
+
 TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) {
   Session& session = open(options_for(server_ + test::new_chroot()));
   session.make_node("/l", CreateMode::container, soon());

@@ -161,7 +161,7 @@ counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" 
 @test "its session ends while it waits: it takes places in all lines again" {
   hold x /a
   hold y /b
-  begin w -v --session-timeout 500ms --any /a /b
+  begin w -v --session-timeout 1s --any /a /b
   wait_until "it waits" has_nodes /b 2
   kill -STOP "${pid[w]}"
   wait_until "its session is over" has_nodes /b 1

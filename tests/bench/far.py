@@ -468,6 +468,7 @@ def main():
             print('%-18s %6.1f %6.1f%s' % (case.name, first, warm, '  more than %g %g' % bound if bad else ''),
                   flush=True)
     finally:
+        bench.end_holders()
         bench.clean_up()
     return 1 if exceeded else 0
 

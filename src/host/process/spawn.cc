@@ -100,7 +100,7 @@ std::optional<int> usual_policy;
   _exit(127);
 }
 
-#if defined(__x86_64__) && !defined(ZKLOCK_SANITIZE)  // they take another stack for an error
+#if defined(__x86_64__) && !defined(ZKLOCK_SANITIZE)  // sanitizers report another stack
 // Works like vfork, which knows no control groups: the child has our memory and a stack of its own, and we wait for its
 // exec. With libc's syscall(), we would return to a stack that the child has overwritten.
 long clone_for_exec(clone_args& how, const Spawning& spawning) {

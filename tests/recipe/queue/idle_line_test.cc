@@ -163,7 +163,6 @@ TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
   }
 }
 
-// So the watch, which is set anew, comes too late for it.
 // It is claimed in the transaction that leaves the line.
 TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
   make_queue("/q");
@@ -178,6 +177,7 @@ TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
   EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
 }
 
+// So the watch, which is set anew, comes too late for it.
 TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
   make_queue("/q");
   Waiter waiter(here_, queue_);

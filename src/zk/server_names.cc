@@ -17,10 +17,9 @@ using namespace std::chrono_literals;
 // Usually another server has answered by then.
 constexpr int kFirstParts = 24;
 constexpr Duration kLongestWait = 500ms;
-// The least time between two lookups. It grows with the time without a connection, because many clients share one
-// resolver.
+// The least time between two lookups, and then this part of the time without a connection: many clients share one resolver.
 constexpr Duration kBetweenLookups = 2s;
-constexpr int kAwayParts = 10;
+constexpr int kLookupParts = 10;
 
 }  // namespace
 
@@ -104,7 +103,7 @@ void ServerNames::look_again(Deadline since) {
     lookup_ = std::make_unique<host::Lookup>(names());
   } catch (const Failure&) {  // no process can be started now
   }
-  next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kAwayParts));
+  next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kLookupParts));
 }
 
 void ServerNames::record(const host::PollSet& set) {

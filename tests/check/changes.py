@@ -80,3 +80,9 @@ def turn(commit):
 
 def eighth_of(names, number):
     return [name for index, name in enumerate(sorted(names)) if index % EIGHTH == number]
+
+
+def neighbours_of(names, number):
+    """An eighth, too, of names that follow one another."""
+    ordered = sorted(names)
+    return ordered[number * len(ordered) // EIGHTH:(number + 1) * len(ordered) // EIGHTH]

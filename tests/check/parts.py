@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of scripts/test: what each runs. A part is a function that returns whether it has passed."""
 
+import itertools
+import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +28,9 @@ UNDER_SANITIZERS = {
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions={ROOT}/tests/helpers/lsan.supp",
     "ZKLOCK_TEST_WAIT": "60",
 }
+# Of clang-tidy's checks.
+ALONE = "-*,bugprone-exception-escape,misc-unused-alias-decls,misc-unused-using-decls"  # these depend on the main file
+TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
 WORKLOADS = ("lock", "queue", "group", "value")  # of tests/sim
 # They do not test zklock.
 NOT_OF_ZKLOCK = {"sandbox", "check_includes", "try"}
@@ -44,13 +50,13 @@ class Scope:
         self.changed_or_gone = self.changed | set(changes.gone_since(self.base) if self.base else ())
         self.subjects = changes.subjects_of(self.changed)
 
-    def picked(self, what, names, is_changed, stamp):
+    def picked(self, what, names, is_changed, stamp, eighth_of=changes.eighth_of):
         """Those of the names that have to be run: all; or those that have changed, and an eighth of the others, without
         what is known to have passed as it is."""
         if self.mode == ALL:
             return sorted(names)
         changed = [name for name in sorted(names) if is_changed(name)]
-        eighth = [] if self.mode == QUICK else changes.eighth_of(set(names) - set(changed), self.number)
+        eighth = [] if self.mode == QUICK else eighth_of(set(names) - set(changed), self.number)
         picked = [name for name in (*changed, *eighth) if not self.memory.has_stamp(stamp(name))]
         print(f"{what}: {len(changed)} changed; eighth {self.number + 1} of 8 of the rest: {' '.join(eighth) or 'none'}; "
               f"{len(changed) + len(eighth) - len(picked)} of these have passed as they are", flush=True)
@@ -337,14 +343,41 @@ def tidy(scope):
     stamp = lambda path: stamps.of_tidy(path, version)
     sources = [path for path in scope.changed if path.startswith("src/")]
     its_changes = stamps.to_check(paths, changes.with_other_code(sources, scope.base))
-    picked = scope.picked("tidy", paths, lambda path: path in its_changes, stamp)
+    picked = scope.picked("tidy", paths, lambda path: path in its_changes, stamp, changes.neighbours_of)
+    words = compile_words()
+    # By itself for what it includes, too.
+    alone = dict(zip(picked, at_a_time(JOBS, lambda path: has_nothing_to_say(path, words[path], ALONE), picked)))
+    groups = together(picked, 12)
+    good = at_a_time(JOBS, lambda group: has_nothing_to_say(including(group), words[group[0]], TOGETHER), groups)
+    passed = [path for group, its in zip(groups, good) if its for path in group if alone[path]]
+    note("failed", sorted(set(picked) - set(passed)))
+    scope.memory.note_stamps(list(map(stamp, passed)))
+    return len(passed) == len(picked)
 
-    def check(path):
-        return succeeds(["clang-tidy", "--quiet", "-p", "build/tidy", path], stderr=subprocess.DEVNULL)
-    results = dict(zip(picked, at_a_time(JOBS, check, picked)))
-    note("failed", [path for path, good in results.items() if not good])
-    scope.memory.note_stamps([stamp(path) for path, good in results.items() if good])
-    return all(results.values())
+
+def compile_words():
+    """How each file of build/tidy is compiled, but for the names of input and output."""
+    with open(f"{ROOT}/build/tidy/compile_commands.json", encoding="utf-8") as file:
+        return {os.path.relpath(one["file"], ROOT): shlex.split(one["command"].partition(" -o ")[0]) for one in json.load(file)}
+
+
+def together(paths, most):
+    """Up to MOST of a folder, as lists."""
+    folders = itertools.groupby(sorted(paths, key=lambda path: (os.path.dirname(path), path)), os.path.dirname)
+    return [group for _, its in folders for files in [list(its)]
+            for group in (files[at:at + most] for at in range(0, len(files), most))]
+
+
+def including(paths):
+    """A file that includes these: what they include is looked at once."""
+    file = f"{ROOT}/build/tidy/{paths[0].replace('/', '-')}"
+    with open(file, "w", encoding="utf-8") as text:
+        text.writelines(f'#include "{ROOT}/{path}"\n' for path in paths)
+    return file
+
+
+def has_nothing_to_say(path, words, checks):
+    return succeeds(["clang-tidy", "--quiet", f"--checks={checks}", path, "--", *words[1:]], stderr=subprocess.DEVNULL)
 
 
 def failsafe(scope):

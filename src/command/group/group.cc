@@ -29,9 +29,9 @@ constexpr const char* kGroupFooter =
 constexpr size_t kLongestData = 80;
 
 // What gives way on a narrow terminal.
-const Table::Yielding kYielding{{"SESSION", "SINCE", "DATA"}, {"MEMBER", "DATA"}};
+const Table::Yielding kYieldingOfMembers{{"SESSION", "SINCE", "DATA"}, {"MEMBER", "DATA"}};
 
-void put(Json& json, const std::string& group, const std::string& name, const Member& member) {
+void put_member(Json& json, const std::string& group, const std::string& name, const Member& member) {
   json["node"] = zk::child_of(group, name);
   json["since"] = format_utc(member.stat.created_ms);
   json["session"] = zk::session_name(member.stat.ephemeral_owner);
@@ -44,7 +44,7 @@ std::string table_of(const Members& members, std::optional<size_t> columns) {
     table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
                shorten(printable(member.data), kLongestData)});
   }
-  if (columns) table.fit(*columns, kYielding);
+  if (columns) table.fit(*columns, kYieldingOfMembers);
   return table.text();
 }
 
@@ -71,7 +71,7 @@ std::string text_of(const std::string& group, const Members& members, GroupForm 
     if (form != GroupForm::json) continue;
     Json json;
     json["name"] = name;
-    put(json, group, name, member);
+    put_member(json, group, name, member);
     text += json_line(json);
   }
   return text;
@@ -83,7 +83,7 @@ std::string text_of(const std::string& group, const MemberChange& change, const 
   Json json;
   json["change"] = joined ? "joined" : "left";
   json["name"] = change.name;
-  if (joined) put(json, group, change.name, members.at(change.name));
+  if (joined) put_member(json, group, change.name, members.at(change.name));
   return json_line(json);
 }
 

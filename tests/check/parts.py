@@ -31,6 +31,7 @@ UNDER_SANITIZERS = {
 # Of clang-tidy's checks.
 ALONE = "-*,bugprone-exception-escape,misc-unused-alias-decls,misc-unused-using-decls"  # these depend on the main file
 TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
+CLASSES = f"{ROOT}/build/classes"  # of Java, for the servers
 WORKLOADS = ("lock", "queue", "group", "value")  # of tests/sim
 # They do not test zklock.
 NOT_OF_ZKLOCK = {"sandbox", "check_includes", "try"}
@@ -168,7 +169,8 @@ def scripts(scope):
 
 def build_(_):
     """build/test: zklock, by gcc with warnings as errors, and with traps at undefined behaviour; what its tests need"""
-    return build("test", "programs")
+    return build("test", "programs") and (os.path.exists(CLASSES) or quietly(
+        "test/classes.log", ["tests/check/archive-classes", CLASSES, f"{ROOT}/build/test/zklock"]))
 
 
 def models(scope, *options):

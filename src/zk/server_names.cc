@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 // Usually another server has answered by then.
 constexpr int kFirstParts = 24;
 constexpr Duration kLongestWait = 500ms;
-// The least time between two lookups, and then this part of the time without a connection: many clients share one resolver.
+// The least time between two lookups, then this part of the time without a connection: many clients share one resolver.
 constexpr Duration kBetweenLookups = 2s;
 constexpr int kLookupParts = 10;
 

@@ -26,7 +26,7 @@ bool is_of_command(const Event& event) {
 // Of one process: a line each, as long as a node of ours may stand there.
 class Reader {
  public:
-  explicit Reader(std::vector<Life>& lives) : lives_(lives) {}
+  Reader(std::vector<Life>& lives, const std::set<std::string>& leftovers) : lives_(lives), leftovers_(leftovers) {}
 
   void read(const Account& account) {
     taken_ = std::any_of(account.begin(), account.end(), [](const Event& event) { return event.is("taken away"); });
@@ -49,7 +49,7 @@ class Reader {
       if (event.is("closing")) close_all();
       return;
     }
-    if (!event.has("node")) return;
+    if (!event.has("node") || is_about_leftover(event)) return;
     const std::string line = parent_of(event.text("node"));
     if (event.is("creating") && (!open_.contains(line) || open_[line].marks.empty())) begin(event, line);
     const auto found = open_.find(line);
@@ -58,6 +58,11 @@ class Reader {
     requested_[line] = is_request(event);
     if (event.is("seen") && !event.has("predecessor")) had_turn_.insert(line);
     if (event.is("deleted") || event.is("recorded")) end(line);
+  }
+
+  // It looks again as soon as it knows; until then one contender waits for what another has passed.
+  bool is_about_leftover(const Event& event) const {
+    return event.is("left over") || (event.has("predecessor") && leftovers_.contains(event.text("predecessor")));
   }
 
   void begin(const Event& event, const std::string& line) {
@@ -121,6 +126,7 @@ class Reader {
   }
 
   std::vector<Life>& lives_;
+  const std::set<std::string>& leftovers_;  // nodes that no session owns, by all accounts
   int64_t timeout_ = 0;
   bool any_ = false;    // it waits in several lines at once: recipe::AnyLock, which any_model.cc has
   bool taken_ = false;  // somebody has deleted its nodes, or ended its session, some time
@@ -147,7 +153,13 @@ bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& n
 
 std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   std::vector<Life> all;
-  for (const Account& account : accounts) Reader(all).read(account);
+  std::set<std::string> leftovers;
+  for (const Account& account : accounts) {
+    for (const Event& event : account) {
+      if (event.is("left over")) leftovers.insert(event.text("leftover"));
+    }
+  }
+  for (const Account& account : accounts) Reader(all, leftovers).read(account);
   std::set<std::string> granted, shared;
   for (const Life& life : all) {
     if (!life.granted) continue;

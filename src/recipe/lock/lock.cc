@@ -141,7 +141,12 @@ std::vector<Contender> Lock::line_in(const std::vector<std::string>& names) cons
 }
 
 void Lock::ignore_leftovers(Deadline until) {
-  ignored_.merge(leftovers_in(session_, line_path_, line(), until));
+  for (const std::string& name : leftovers_in(session_, line_path_, line(), until)) ignore(name);
+}
+
+void Lock::ignore(const std::string& leftover) {
+  ignored_.insert(leftover);
+  host::trace("left over", {{"node", own_.path()}, {"leftover", child(leftover)}});
 }
 
 // The second node read is the first in line, which a message names.
@@ -241,7 +246,7 @@ Holder Lock::find_holder(const Place& place) {
   std::string first = place.holder;
   // The first in line may be a leftover that has not been a predecessor yet.
   while (!read_holder(session_, child(first), holder)) {
-    ignored_.insert(first);
+    ignore(first);
     const std::vector<Contender> rest = line();
     if (rest.empty() || rest.front().name == first) break;
     first = rest.front().name;

@@ -145,6 +145,7 @@ class Lock : public Lockable {
   std::vector<Contender> line() const { return line_in(own_.siblings().names); }
   // Finds leftovers that are not known yet.
   void ignore_leftovers(Deadline until);
+  void ignore(const std::string& leftover);
   const ProtectedNode& own() const { return own_; }
   zk::Session& session() { return session_; }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# TLS with servers that are not what they should be, each for a session and for a word: one line, a status, in time, and
-# nothing done. tests/helpers/tls_server.py stands for them, with the real servers behind it.
+# TLS with servers whose certificates are not what they should be, each for a session and for a word: one line, a status,
+# and nothing done.
 
 load ../helpers
 load ../tls
+load ../tls_server
 
 setup_file() {
   certificates_here
@@ -29,55 +30,6 @@ setup_file() {
   make_certificate client ca extendedKeyUsage=clientAuth
   make_certificate renewed ca extendedKeyUsage=clientAuth
   make_certificate foreign_client other extendedKeyUsage=clientAuth
-}
-
-setup() {
-  setup_zk
-  unset "${!ZKLOCK_TLS@}"
-  export ZKLOCK_TLS_CA=$certificates/ca.pem
-  plain=${ZKLOCK_SERVERS%%/*} plain=${plain%%,*}
-  chroot=/${ZKLOCK_SERVERS#*/}
-  # What can be told at once is not to wait for it.
-  export ZKLOCK_CONNECT_TIMEOUT=60s
-}
-
-teardown() { end_all; }
-
-# A hang is a failure, not the end of the test run.
-zklock() { timeout -k 1 25 "$ZKLOCK_BIN" "$@"; }
-
-# server CERTIFICATE ARG…: with that certificate, before the real one.
-server() { tls_server --cert "$certificates/$1.pem" --to "$plain" "${@:2}"; }
-
-# What takes as long as we let it, which is less than the patience with a handshake, or more.
-soon() { export ZKLOCK_CONNECT_TIMEOUT=${1:-1500ms}; }
-
-# both STATUS TEXT [OPTION…]: so do `run` and `ruok`, of the server at $port of $host.
-both() {
-  local status=$1 text=$2 host=${host:-127.0.0.1}
-  shift 2
-  expect_error "$status" "$text" zklock run -S "tls://$host:$port$chroot" "$@" /refused -- touch ran
-  expect_error "$status" "$text" zklock ruok -S "tls://$host:$port" -w "$ZKLOCK_CONNECT_TIMEOUT" "$@"
-  refute [ -e ran ]
-  expect_status 1 znode stat /refused
-  none_is_left
-}
-
-none_is_left() {
-  local one marked
-  find_marked
-  for one in "${marked[@]}"; do
-    [[ $(tr '\0' ' ' <"/proc/$one/cmdline") != *"$ZKLOCK_BIN"* ]] || fail "zklock is left: $one" || return
-  done
-}
-
-# both_succeed [OPTION…]
-both_succeed() {
-  local host=${host:-127.0.0.1}
-  expect_status 0 zklock run -S "tls://$host:$port$chroot" "$@" /l -- echo ran
-  assert_equal "$output$stderr" ran
-  expect_status 0 zklock ruok -S "tls://$host:$port" "$@"
-  assert_equal "$output$stderr" imok
 }
 
 @test "a good certificate, by address and by name, and TLS 1.2 or 1.3" {
@@ -202,101 +154,6 @@ lose() {
 @test "a client's certificate brings the chain that leads to its authority" {
   server good --ca "$certificates/ca.pem"
   both_succeed --tls-cert "$certificates/by_deputy.pem"
-}
-
-# The certificate is not what is wrong, whether there is one or not.
-@test "a server with no cipher in common: 69" {
-  server good --version 1.2 --ciphers ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0
-  both 69 "no version or cipher of TLS in common"
-  both 69 "no version or cipher of TLS in common" --tls-cert "$certificates/client.pem"
-}
-
-@test "TLS 1.1 is not spoken: 69" {
-  server good --version 1.1
-  both 69 "TLS 1.2"
-}
-
-@test "a server that is silent in the handshake, from the beginning or from its middle: 69, in time" {
-  soon
-  tls_server --cert "$certificates/good.pem" --say half-silent
-  both 69 "TLS handshake"
-  tls_server --cert "$certificates/good.pem" --say silent
-  both 69 "TLS handshake"
-  soon 4s
-  both 69 "TLS handshake"
-}
-
-@test "a handshake that comes byte by byte is not waited for: 69, in time" {
-  soon
-  tls_server --cert "$certificates/good.pem" --say drip
-  both 69 "TLS handshake"
-}
-
-# T/6 is 667 ms.
-@test "a handshake that takes longer than a server may be silent leads to a session" {
-  tls_server --cert "$certificates/good.pem" --to "$plain" --pause 1
-  expect_status 0 zklock run -S "tls://127.0.0.1:$port" --session-timeout 4s /l -- echo ran
-  assert_equal "$output$stderr" ran
-}
-
-# As when many knock at once.
-@test "a handshake that takes longer than a first attempt leads to a session" {
-  tls_server --cert "$certificates/good.pem" --to "$plain" --pause 4
-  expect_status 0 zklock run -S "tls://127.0.0.1:$port" --connect-timeout 30s /l -- echo ran
-  assert_equal "$output$stderr" ran
-}
-
-@test "garbage for a handshake: 69" {
-  tls_server --cert "$certificates/good.pem" --say garbage
-  both 69 "what it answers is no TLS"
-}
-
-# OpenSSL reads on as long as there is more of it.
-@test "a handshake without an end: each command ends within its bound" {
-  tls_server --cert "$certificates/good.pem" --say hellos
-  both 69 "its TLS handshake has no end"
-  expect_status 2 zklock health -S "tls://127.0.0.1:$port"
-  assert_output --partial "its TLS handshake has no end"
-  expect_status 2 zklock health -S "tls://127.0.0.1:$port" --probe /l
-  expect_error 69 "its TLS handshake has no end" zklock value get -S "tls://127.0.0.1:$port" /v
-  expect_error 69 "its TLS handshake has no end" zklock top --once -S "tls://127.0.0.1:$port"
-  expect_status 0 zklock complete-path / -- -S "tls://127.0.0.1:$port"
-  assert_equal "$output$stderr" ""
-}
-
-@test "a handshake without an end, beside a server that is silent: TERM ends the wait" {
-  local silent before
-  tls_server --cert "$certificates/good.pem" --say silent
-  silent=127.0.0.1:$port
-  tls_server --cert "$certificates/good.pem" --say hellos
-  background zklock run -S "tls://127.0.0.1:$port,$silent" /l -- true
-  wait_for greeting "said.$port"
-  pause 1 # it is in the middle of it
-  before=$(now_us)
-  kill -TERM $!
-  expect_end 143 $!
-  (($(now_us) - before < 3000000)) || fail "it took $(($(now_us) - before)) us"
-}
-
-@test "a server that closes, at once or in the middle of the handshake: 69, in time" {
-  local kind
-  soon
-  for kind in close half; do
-    tls_server --cert "$certificates/good.pem" --say $kind
-    both 69 "TLS handshake"
-  done
-  # which may come before the handshake begins
-  tls_server --cert "$certificates/good.pem" --say reset
-  both 69 "127.0.0.1:$port"
-}
-
-@test "behind a good handshake is no ZooKeeper: garbage, silence, the end: 69, in time" {
-  local kind
-  soon
-  for kind in garbage silent close; do
-    tls_server --cert "$certificates/good.pem" --then $kind
-    both 69 "127.0.0.1:$port"
-  done
 }
 
 @test "of several servers those with a bad certificate are left out" {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of scripts/test: what each runs. A part is a function that returns whether it has passed."""
 
+import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -9,6 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import changes
@@ -20,6 +23,7 @@ from stamps import ROOT
 JOBS = os.cpu_count() or 1
 WAITING = 3 * JOBS  # tests at a time that wait more than they work
 QUICK, USUAL, ALL = "quick", "usual", "all"
+BESIDE = "beside"  # a part that runs while those after it run
 
 # A status that no test expects; the longest wait for a fact, in seconds: under sanitizers a start takes seven times as long.
 UNDER_SANITIZERS = {
@@ -89,6 +93,15 @@ def environment(**more):
     return {**os.environ, **more}
 
 
+@contextlib.contextmanager
+def alone_in(preset):
+    """Of two parts at once."""
+    os.makedirs(f"{ROOT}/build", exist_ok=True)
+    with open(f"{ROOT}/build/{preset}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def build(preset, *targets):
     """Configures and builds a preset (CMakePresets.json) in build/PRESET."""
     launcher = "ccache" if succeeds(["sh", "-c", "command -v ccache >/dev/null"]) else ""
@@ -102,9 +115,10 @@ def build(preset, *targets):
             fresh = [] if "CMAKE_GENERATOR:INTERNAL=Ninja" in file.read() else ["--fresh"]
     configure = ["cmake", "--preset", preset, *fresh, f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
     target = ["--target", *targets] if targets else []
-    return (quietly(f"{preset}/configure.log", configure, env=its)
-            and quietly(f"{preset}/build.log",
-                        ["cmake", "--build", f"build/{preset}", "--parallel", str(JOBS), *target], env=its))
+    with alone_in(preset):
+        return (quietly(f"{preset}/configure.log", configure, env=its)
+                and quietly(f"{preset}/build.log",
+                            ["cmake", "--build", f"build/{preset}", "--parallel", str(JOBS), *target], env=its))
 
 
 # --- what stands in the files ----------------------------------------------------------------------------------------
@@ -430,6 +444,18 @@ def rest(scope):
             and (scope.number > 0 or same_under_sanitizers()))
 
 
+def beside(scope):
+    """models, sim and tidy, which use no server and no other time than the processor's, while others wait"""
+    for name in ("models", "sim", "tidy"):
+        print(f"== {name}", flush=True)
+        began = time.monotonic()
+        if not PARTS[name][0](scope):
+            note("failed", [name])
+            return False
+        print(f"== {name}: passed in {time.monotonic() - began:.0f} s beside others", flush=True)
+    return True
+
+
 # --- only in `all` ----------------------------------------------------------------------------------------------------
 
 def plain(_):
@@ -471,13 +497,13 @@ PARTS = {
     "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "sim": (sim, 600),
     "conformance": (conformance, 400), "bats": (bats, 1800),
     "faults": (faults, 500), "clang": (clang, 1200), "unit": (unit, 300), "recipe": (recipe, 600), "fuzz": (fuzz, 120),
-    "tidy": (tidy, 900), "failsafe": (failsafe, 600), "rest": (rest, 900),
+    BESIDE: (beside, 2000), "tidy": (tidy, 900), "failsafe": (failsafe, 600), "rest": (rest, 900),
     "plain": (plain, 1800), "gcc": (gcc, 1200), "sanitize": (sanitize, 2400), "package": (package, 3600),
 }
 IN = {
     QUICK: ("format", "shell", "includes", "words", "build", "unit", "recipe", "models", "bats"),
-    USUAL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
-            "recipe", "fuzz", "bats", "faults", "tidy", "failsafe", "rest"),
+    USUAL: ("format", "shell", "includes", "words", "build", "clang", BESIDE, "scripts", "unit", "recipe", "conformance",
+            "fuzz", "bats", "faults", "failsafe", "rest"),
     ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
           "recipe", "fuzz", "bats", "tidy", "failsafe", "plain", "gcc", "sanitize"),
 }

@@ -290,14 +290,14 @@ std::optional<host::TlsFailure> Wire::tls_failure() const {
 
 void Wire::note_cut() {
   cut_ = true;
-  received_in_turn_ = 0;
   if (!stream_) return;
   if (stream_->in_handshake()) tls_failure_ = host::silent_in_handshake();
   stream_->abandon();
 }
 
+// What has come on a connection that is cut stays unread: it may answer what was sent after a pause of ours.
 ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
-  const Fill filled = taken_ == out_.size() ? fill(fd, flags) : Fill::frame;
+  const Fill filled = cut_ ? Fill::ended : taken_ == out_.size() ? fill(fd, flags) : Fill::frame;
   if (filled == Fill::nothing) {
     errno = EAGAIN;
     return -1;

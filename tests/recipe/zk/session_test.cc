@@ -338,6 +338,18 @@ TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
   EXPECT_GE(session.client().connections(), 2u);
 }
 
+// The same if the answer is there before we see that we were held up.
+TEST_F(SessionTest, AnAnswerThatIsThereAfterAPauseCountsForNothing) {
+  Session& session = open(options_for(server_, 4s));
+  const Deadline awake = BootClock::now() + session.timeout() / 4;
+  while (BootClock::now() < awake) usleep(10'000);
+  const Call asked = session.client().exists("/");
+  usleep(300'000);  // longer than a round trip
+  EXPECT_EQ(session.await(asked, soon()).code, Code::unknown);
+  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.client().connections(), 2u);
+}
+
 // The answer to it may be slow; the leader has heard of us when it came by.
 TEST_F(SessionTest, ASlowHandshakeCountsFromItsBeginning) {
   FaultProxy proxy(server_);

@@ -262,7 +262,7 @@ def of_bats(scope):
     """The Bats files to run, without those whose stamp says that they have passed; for a quick check, those of the
     subjects that have changed, those that have changed themselves, and the smoke tests."""
     labels = tests_in("build/test")
-    names = {name for name, its in labels.items() if its & {"bats", "unsanitized"}}
+    names = {name for name, its in labels.items() if its & {"bats", "unsanitized", "race"}}
     if scope.mode == QUICK:
         changed = {f"bats.{os.path.basename(path)[:-5]}" for path in scope.changed if path.endswith(".bats")}
         return {name for name in names if labels[name] & scope.subjects} | (changed & names) | {"bats.smoke"}
@@ -271,7 +271,8 @@ def of_bats(scope):
 
 
 def bats(scope):
-    """the program on real servers; where a promise is kept while something fails, over TLS"""
+    """the program on real servers; where a promise is kept while something fails, over TLS; the tests' own thread, for
+    races"""
     if not build("test", "programs"):
         return False
     names = of_bats(scope)

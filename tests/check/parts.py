@@ -340,6 +340,12 @@ def recipe(scope):
     return run_sanitized("clang", names)
 
 
+def sanitized(_):
+    """the parts unit and recipe at once: some work while others wait"""
+    return build("clang", "unit_tests", "recipe_tests") and run_sanitized(
+        "clang", of_kind("clang", "unit") | of_kind("clang", "recipe"))
+
+
 def fuzz(_):
     """each fuzz target (tests/fuzz) for 2 s"""
     # With the same random numbers each time: a change is not to fail for what has always been there.
@@ -497,14 +503,15 @@ PARTS = {
     "format": (format_, 60), "shell": (shell, 120), "includes": (includes, 60), "words": (words, 60),
     "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "sim": (sim, 600),
     "conformance": (conformance, 400), "bats": (bats, 1800),
-    "faults": (faults, 500), "clang": (clang, 1200), "unit": (unit, 300), "recipe": (recipe, 600), "fuzz": (fuzz, 120),
+    "faults": (faults, 500), "clang": (clang, 1200), "unit": (unit, 300), "recipe": (recipe, 600),
+    "sanitized": (sanitized, 700), "fuzz": (fuzz, 120),
     BESIDE: (beside, 2000), "tidy": (tidy, 900), "failsafe": (failsafe, 600), "rest": (rest, 900),
     "plain": (plain, 1800), "gcc": (gcc, 1200), "sanitize": (sanitize, 2400), "package": (package, 3600),
 }
 IN = {
     QUICK: ("format", "shell", "includes", "words", "build", "unit", "recipe", "models", "bats"),
-    USUAL: ("format", "shell", "includes", "words", "build", "clang", BESIDE, "scripts", "unit", "recipe", "conformance",
-            "fuzz", "bats", "faults", "failsafe", "rest"),
+    USUAL: ("format", "shell", "includes", "words", "build", "clang", BESIDE, "scripts", "sanitized", "conformance", "fuzz",
+            "bats", "faults", "failsafe", "rest"),
     ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
           "recipe", "fuzz", "bats", "tidy", "failsafe", "plain", "gcc", "sanitize"),
 }

@@ -5,6 +5,7 @@
 
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
+#include "zk/requests.h"
 
 #include <string>
 
@@ -14,6 +15,9 @@ namespace zklock::test {
 
 class Proxied : public testing::Test {
  protected:
+  // What another test's lost answers have taught is forgotten.
+  Proxied() { zk::forget_support(); }
+
   std::string server_ = shared_servers();
   std::string chroot_ = new_chroot();
   std::string here_ = server_ + chroot_;

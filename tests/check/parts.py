@@ -329,21 +329,21 @@ def unit(_):
     return build("clang", "unit_tests") and run_sanitized("clang", of_kind("clang", "unit"))
 
 
-def recipe(scope):
-    """tests of recipes on real servers and through a proxy, under sanitizers; for a quick check, of what has changed"""
-    if not build("clang", "recipe_tests"):
+def recipe(_):
+    """tests of recipes on real servers and through a proxy, under sanitizers"""
+    return build("clang", "recipe_tests") and run_sanitized("clang", of_kind("clang", "recipe"))
+
+
+def sanitized(scope):
+    """unit and recipe at once, as some work while others wait; for a quick check, of tests of recipes those of what has
+    changed"""
+    if not build("clang", "unit_tests", "recipe_tests"):
         return False
-    labels = tests_in("build/clang")
-    names = {name for name, its in labels.items() if "recipe" in its}
+    recipes = of_kind("clang", "recipe")
     if scope.mode == QUICK:
-        names = {name for name in names if labels[name] & scope.subjects}
-    return run_sanitized("clang", names)
-
-
-def sanitized(_):
-    """the parts unit and recipe at once: some work while others wait"""
-    return build("clang", "unit_tests", "recipe_tests") and run_sanitized(
-        "clang", of_kind("clang", "unit") | of_kind("clang", "recipe"))
+        labels = tests_in("build/clang")
+        recipes = {name for name in recipes if labels[name] & scope.subjects}
+    return run_sanitized("clang", of_kind("clang", "unit") | recipes)
 
 
 def fuzz(_):
@@ -509,9 +509,9 @@ PARTS = {
     "plain": (plain, 1800), "gcc": (gcc, 1200), "sanitize": (sanitize, 2400), "package": (package, 3600),
 }
 IN = {
-    QUICK: ("format", "shell", "includes", "words", "build", "unit", "recipe", "models", "bats"),
+    QUICK: ("format", "shell", "includes", "words", "build", "sanitized", "models", "bats"),
     USUAL: ("format", "shell", "includes", "words", "build", "clang", BESIDE, "scripts", "sanitized", "conformance", "fuzz",
             "bats", "faults", "failsafe", "rest"),
-    ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang", "unit",
-          "recipe", "fuzz", "bats", "tidy", "failsafe", "plain", "gcc", "sanitize"),
+    ALL: ("format", "shell", "includes", "words", "build", "scripts", "models", "sim", "conformance", "clang",
+          "sanitized", "fuzz", "bats", "tidy", "failsafe", "plain", "gcc", "sanitize"),
 }

@@ -54,12 +54,14 @@ class PusherTest : public test::Proxied {
  protected:
   // All items in the order in which they are taken.
   Texts queue() {
-    Texts texts;
+    Texts paths, texts;
     for (const Segment& segment : segments_of(observer_.children("/q/items"))) {
       for (const ItemName& item : items_of(observer_.children(segment_path("/q/items", segment)))) {
-        texts.push_back(observer_.read(item_path("/q/items", segment, item.name)).data);
+        paths.push_back(item_path("/q/items", segment, item.name));
       }
     }
+    for (const zk::Answer& item : zk::read_all(observer_.session(), paths, deadline_in(60s)))
+      texts.push_back(item.data);
     return texts;
   }
   static Texts numbers(int last, const std::string& name = "") {

@@ -33,7 +33,8 @@ UNDER_SANITIZERS = {
     "ZKLOCK_TEST_WAIT": "60",
 }
 # Of clang-tidy's checks.
-ALONE = "-*,bugprone-exception-escape,misc-unused-alias-decls,misc-unused-using-decls"  # these depend on the main file
+ALONE = ("-*,bugprone-exception-escape,bugprone-suspicious-include,misc-unused-alias-decls,misc-unused-using-decls,"
+         "modernize-deprecated-headers")  # these depend on the main file
 TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
 CLASSES = f"{ROOT}/build/classes"  # of Java, for the servers
 WORKLOADS = ("lock", "queue", "group", "value")  # of tests/sim
@@ -183,8 +184,12 @@ def scripts(scope):
 
 def build_(_):
     """build/test: zklock, by gcc with warnings as errors, and with traps at undefined behaviour; what its tests need"""
-    return build("test", "programs") and (os.path.exists(CLASSES) or quietly(
-        "test/classes.log", ["tests/check/archive-classes", CLASSES, f"{ROOT}/build/test/zklock"]))
+    if not build("test", "programs"):
+        return False
+    if not os.path.exists(CLASSES) and not quietly(
+            "test/classes.log", ["tests/check/archive-classes", CLASSES, f"{ROOT}/build/test/zklock"]):
+        print("build: there is no archive of Java's classes, so servers start later", flush=True)
+    return True
 
 
 def models(scope, *options):
@@ -370,7 +375,7 @@ def tidy(scope):
     words = compile_words()
     # By itself for what it includes, too.
     alone = dict(zip(picked, at_a_time(JOBS, lambda path: has_nothing_to_say(path, words[path], ALONE), picked)))
-    groups = together(picked, 12)
+    groups = together(picked, words, 12)
     good = at_a_time(JOBS, lambda group: has_nothing_to_say(including(group), words[group[0]], TOGETHER), groups)
     passed = [path for group, its in zip(groups, good) if its for path in group if alone[path]]
     note("failed", sorted(set(picked) - set(passed)))
@@ -384,10 +389,10 @@ def compile_words():
         return {os.path.relpath(one["file"], ROOT): shlex.split(one["command"].partition(" -o ")[0]) for one in json.load(file)}
 
 
-def together(paths, most):
-    """Up to MOST of a folder, as lists."""
-    folders = itertools.groupby(sorted(paths, key=lambda path: (os.path.dirname(path), path)), os.path.dirname)
-    return [group for _, its in folders for files in [list(its)]
+def together(paths, words, most):
+    """Up to MOST of a folder that are compiled in the same way, as lists."""
+    kind = lambda path: (os.path.dirname(path), words[path])
+    return [group for _, its in itertools.groupby(sorted(paths, key=kind), kind) for files in [list(its)]
             for group in (files[at:at + most] for at in range(0, len(files), most))]
 
 

@@ -153,12 +153,15 @@ bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& n
 
 std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   std::vector<Life> all;
-  std::set<std::string> leftovers;
+  // No contender's own node is one, whatever another says.
+  std::set<std::string> leftovers, own;
   for (const Account& account : accounts) {
     for (const Event& event : account) {
       if (event.is("left over")) leftovers.insert(event.text("leftover"));
+      if (event.is("created") || event.is("found")) own.insert(event.text("node"));
     }
   }
+  for (const std::string& node : own) leftovers.erase(node);
   for (const Account& account : accounts) Reader(all, leftovers).read(account);
   std::set<std::string> granted, shared;
   for (const Life& life : all) {

@@ -113,8 +113,11 @@ int main() {
     FaultProxy proxy("127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
     const std::string own = proxy.address();
     std::thread client(ask, static_cast<uint16_t>(std::stoi(own.substr(own.rfind(':') + 1))));
-    for (int round = 0; round < kRounds; ++round) call_each(proxy);
-    asked = proxy.requests(kRead);
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    for (int round = 0; round < kRounds || (asked <= kRounds && std::chrono::steady_clock::now() < until); ++round) {
+      call_each(proxy);
+      asked = proxy.requests(kRead);
+    }
     std::printf("%d reads, %d connections, %d answers lost, %d sessions\n", asked, proxy.accepted(), proxy.lost(),
                 proxy.new_sessions());
     ended = true;

@@ -62,15 +62,9 @@ TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
 
 // What one server has said after the barrier, and another one the rest, is no one moment's truth.
 TEST_F(Batch, StatsBehindABarrierComeThroughTheConnectionOfThat) {
-  bool cut = false;
-  const uint64_t answers = session_.client().answers();
-  const Script script(loop_, [&] {
-    if (cut || session_.client().answers() < answers + 2) return;
-    cut = true;
-    proxy_.cut();
-  });
+  proxy_.lose_answer_to(test::opcode::kExists);
   const auto stats = settled_stat_all(session_, paths_, deadline_in(20s));
-  EXPECT_TRUE(cut);
+  EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(stats.size(), paths_.size());
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2);
 }

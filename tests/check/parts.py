@@ -39,7 +39,7 @@ TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
 CLASSES = f"{ROOT}/build/classes"  # of Java, for the servers
 WORKLOADS = ("lock", "queue", "group", "value")  # of tests/sim
 # They do not test zklock.
-NOT_OF_ZKLOCK = {"sandbox", "check_includes", "try"}
+NOT_OF_ZKLOCK = {"sandbox", "sandbox_tls", "check_includes", "try"}
 
 
 class Scope:

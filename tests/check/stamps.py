@@ -14,8 +14,12 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Of Bats files: what they test, besides themselves and what they load. A folder stands for all that is in it.
+BENCH = ("scripts/bench", "scripts/zk-sandbox", "tests/bench", "README.md")
+SANDBOX = ("scripts/zk-sandbox", "tests/helpers/znode.cc")
 TESTED = {
-    "bench": ("scripts/bench", "scripts/zk-sandbox", "tests/bench", "README.md"),
+    "bench": BENCH,
+    "bench_cost": BENCH,
+    "bench_scale": BENCH,
     "check_includes": ("scripts/check-includes", "src"),
     "complete_options": ("completions", "src/command", "src/base", "tests/helpers/tab.py"),
     "docs": ("scripts/check-docs", "man", "completions", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md",
@@ -24,7 +28,8 @@ TESTED = {
              "tests/sim/README.md", "scripts/zk-sandbox", "src/command", "src/base"),
     "install": ("CMakeLists.txt", "CMakePresets.json", "scripts", "man", "completions", "src/command", "LICENSE", "README.md"),
     "picture": ("scripts/picture", "man", "src/command"),
-    "sandbox": ("scripts/zk-sandbox", "tests/helpers/znode.cc"),
+    "sandbox": SANDBOX,
+    "sandbox_tls": SANDBOX,
     "try": ("scripts/try", "scripts/setup", "scripts/zk-sandbox"),
 }
 

@@ -58,7 +58,7 @@ produce() { seq -f "$(<web)/%.0f" "$1" "$2" | "$ZKLOCK_BIN" queue push /crawl; }
 
 # work N: worker N until the queue is empty, started again whenever it was killed or lost its claims.
 work() {
-  background bash -c 'until "$ZKLOCK_BIN" queue pull --all -j 2 --retry-delay 10ms --max-attempts 12 /crawl -- ./fetch 2>>err
+  background bash -c 'until "$ZKLOCK_BIN" queue pull --all -j 2 --retry-delay 10ms --max-attempts 9 /crawl -- ./fetch 2>>err
     do status=$?; echo "$status" >>statuses; ((status != 123)) || exit 0; done'
 }
 

@@ -99,12 +99,12 @@ std::set<std::string> paths_below(const std::string& folder, const std::vector<s
 }
 
 // For a value every child counts, because any node may be one.
-std::set<std::string> ask(zk::Session& session, const std::string& folder, bool for_value, Deadline until) {
-  session.open(until);
+std::set<std::string> ask(zk::Session& session, const std::string& folder, bool for_value) {
+  session.open();
   const zk::Call list = session.client().children(folder);
   const zk::Call mark = session.client().read(folder);
-  const zk::Answer listed = session.await(list, until);
-  const std::string data = session.await(mark, until).data;
+  const zk::Answer listed = session.await(list);
+  const std::string data = session.await(mark).data;
   return paths_below(folder, for_value ? listed.names : uses_among(folder, listed.names, data));
 }
 
@@ -114,9 +114,10 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, bool
   if (folder != "/" && zk::path_error(folder)) return;
   host::Loop loop;
   zk::Session session(loop, options);
+  const zk::Within within(session, until);
   try {
     std::string text;
-    for (const std::string& path : ask(session, folder, for_value, until)) {
+    for (const std::string& path : ask(session, folder, for_value)) {
       if (path.starts_with(prefix)) text += path + '\n';
     }
     print(text);

@@ -70,8 +70,8 @@ Paths above(const std::string& path) {
 }
 
 // Leftovers neither hold nor wait.
-bool is_used(zk::Session& session, const std::string& path, const std::vector<Contender>& line, Deadline until) {
-  return !line.empty() && leftovers_in(session, path, line, until).size() < line.size();
+bool is_used(zk::Session& session, const std::string& path, const std::vector<Contender>& line) {
+  return !line.empty() && leftovers_in(session, path, line).size() < line.size();
 }
 
 void check_contenders(const std::string& path, std::string_view tried) {
@@ -84,13 +84,13 @@ void check_contenders(const std::string& path, std::string_view tried) {
   }
 }
 
-Site site_in(zk::Session& session, const Paths& paths, const std::vector<Answer>& nodes, Deadline until) {
+Site site_in(zk::Session& session, const Paths& paths, const std::vector<Answer>& nodes) {
   size_t there = paths.size();
   while (there > 0 && nodes[there - 1].code != Code::ok && nodes[there - 1].code != Code::no_auth) --there;
   if (there == 0) return {};
   Site site{paths[there - 1], nodes[there - 1].stat, Paths(paths.begin() + static_cast<ptrdiff_t>(there), paths.end())};
   if (nodes[there - 1].code == Code::ok) return site;
-  const Answer anchor = session.exists(site.anchor, until);
+  const Answer anchor = session.exists(site.anchor);
   site.stat = anchor.stat;
   return anchor.code == Code::ok ? site : Site();
 }
@@ -122,11 +122,10 @@ bool is_leftover(const Contender& contender, const zk::Stat& stat) {
   return contender.family != Family::kazoo && !is_ephemeral(stat);
 }
 
-std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line,
-                                   Deadline until) {
+std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line) {
   Paths nodes;
   for (const Contender& contender : line) nodes.push_back(zk::child_of(path, contender.name));
-  const std::vector<Answer> stats = zk::stat_all(session, nodes, until);
+  const std::vector<Answer> stats = zk::stat_all(session, nodes);
   std::set<std::string> leftovers;
   for (size_t i = 0; i < line.size(); ++i) {
     if (stats[i].code == Code::ok && is_leftover(line[i], stats[i].stat)) leftovers.insert(line[i].name);
@@ -135,12 +134,12 @@ std::set<std::string> leftovers_in(zk::Session& session, const std::string& path
 }
 
 bool check_no_foreign(zk::Session& session, const std::string& path, const Paths& names,
-                      std::set<std::string>& harmless, std::string_view tried, Deadline until) {
+                      std::set<std::string>& harmless, std::string_view tried) {
   Paths nodes;
   for (const std::string& name : names) {
     if (may_be_foreign(name) && !harmless.contains(name)) nodes.push_back(zk::child_of(path, name));
   }
-  const std::vector<Answer> stats = zk::stat_all(session, nodes, until);
+  const std::vector<Answer> stats = zk::stat_all(session, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (stats[i].code != Code::ok) continue;
     if (is_ephemeral(stats[i].stat)) throw Failure(ExitStatus::bad_data, foreign_text(tried, nodes[i]));
@@ -170,13 +169,12 @@ std::optional<std::string> other_use(const Paths& names) {
   return std::nullopt;
 }
 
-std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists,
-                             Deadline until) {
+std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists) {
   Paths likely;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (may_have_mark(lists[i])) likely.push_back(paths[i]);
   }
-  const std::vector<Answer> marks = zk::read_all(session, likely, until);
+  const std::vector<Answer> marks = zk::read_all(session, likely);
   std::vector<PathUse> uses;
   auto mark = marks.begin();
   for (const Answer& list : lists) uses.push_back(may_have_mark(list) ? use_of(list, *mark++) : PathUse::lock);
@@ -185,17 +183,17 @@ std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std
 
 // A path for slots keeps the folder `leases` when no slot is taken, so the slots are listed too.
 void check_use(zk::Session& session, const std::string& path, const Answer& list, PathUse wanted,
-               std::string_view tried, Deadline until) {
-  const PathUse use = may_have_mark(list) ? use_of(list, session.read(path, until)) : PathUse::lock;
+               std::string_view tried) {
+  const PathUse use = may_have_mark(list) ? use_of(list, session.read(path)) : PathUse::lock;
   if (use != PathUse::lock) throw in_use(tried, words_of(use), wanted);
-  if (wanted == PathUse::slots && is_used(session, path, line_of(list.names), until)) {
+  if (wanted == PathUse::slots && is_used(session, path, line_of(list.names))) {
     throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
   }
   if (wanted != PathUse::lock || !has(list.names, "leases")) return;
   const std::string slots = zk::child_of(path, "leases");
-  const Answer held = session.children(slots, until);
+  const Answer held = session.children(slots);
   if (held.code == Code::no_auth) throw zk::failure_of(fmt::format("{}: cannot list {}", tried, slots), held);
-  if (is_used(session, slots, slots_of(held.names), until)) {
+  if (is_used(session, slots, slots_of(held.names))) {
     throw in_use(tried, "for slots", wanted, "use --slots or another path");
   }
 }
@@ -220,10 +218,10 @@ void check_names_of_group(const Paths& names, std::string_view tried) {
   if (const auto use = other_use(names)) throw in_use(tried, *use, PathUse::group);
 }
 
-Site check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
+Site check_site(zk::Session& session, const std::string& path, std::string_view tried) {
   check_contenders(path, tried);
   const Paths paths = above(path);
-  const std::vector<Answer> nodes = zk::read_all(session, paths, until);
+  const std::vector<Answer> nodes = zk::read_all(session, paths);
   for (size_t i = 0; i < paths.size(); ++i) {
     if (nodes[i].code != Code::ok || !is_queue(mark_of(nodes[i].data))) continue;
     throw Failure(
@@ -231,15 +229,15 @@ Site check_site(zk::Session& session, const std::string& path, std::string_view 
         fmt::format("{}: {} is a queue (zklock queue), and what lies below it is its own; choose another path", tried,
                     printable(paths[i])));
   }
-  return site_in(session, paths, nodes, until);
+  return site_in(session, paths, nodes);
 }
 
-void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried, Deadline until) {
+void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried) {
   check_contenders(path, tried);
   const auto of_queue = [](std::string_view part) {
     return std::ranges::find(kFoldersOfQueue, part) != kFoldersOfQueue.end();
   };
-  if (std::ranges::any_of(split(path, '/'), of_queue)) check_site(session, path, tried, until);
+  if (std::ranges::any_of(split(path, '/'), of_queue)) check_site(session, path, tried);
 }
 
 }  // namespace zklock::recipe

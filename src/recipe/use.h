@@ -54,15 +54,14 @@ bool is_leftover(const Contender& contender, const zk::Stat& stat);
 
 // Returns the names of the leftovers in the `line` below `path`. Throws what the session throws. If the session has
 // expired, the result means nothing.
-std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line,
-                                   Deadline until);
+std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line);
 
 // Throws a Failure (65) if one of the children of `path`, `names`, is ephemeral and of a program that would not wait
 // for zklock. The message says what was `tried`, and which program it is if the name shows that. Reads the Stat of each
 // child that may be foreign, except for the `harmless`, to which it adds those that are persistent. Returns true if it
 // has asked the server.
 bool check_no_foreign(zk::Session& session, const std::string& path, const std::vector<std::string>& names,
-                      std::set<std::string>& harmless, std::string_view tried, Deadline until);
+                      std::set<std::string>& harmless, std::string_view tried);
 // Returns the message of that Failure.
 std::string foreign_text(std::string_view tried, const std::string& node);
 
@@ -76,12 +75,12 @@ std::optional<std::string> other_use(const std::vector<std::string>& names);
 // Returns for each path, given the lists of their children, whether it is a queue, a group or something else (`lock`).
 // Reads the data of those that may be a queue or a group.
 std::vector<PathUse> uses_of(zk::Session& session, const std::vector<std::string>& paths,
-                             const std::vector<zk::Answer>& lists, Deadline until);
+                             const std::vector<zk::Answer>& lists);
 
 // Throws if a path with that list of children is in use, but not as `wanted`: `lock` or `slots`. Reads what the list
 // leaves open. Throws a Failure (77) if the slots may not be listed.
 void check_use(zk::Session& session, const std::string& path, const zk::Answer& list, PathUse wanted,
-               std::string_view tried, Deadline until);
+               std::string_view tried);
 
 // Throws if the mark on a path's node shows that it is not a queue, or not a group, as `wanted`. A path without a mark
 // may be a group.
@@ -101,10 +100,10 @@ struct Site {
 // own. (Contenders and members need no check: they are ephemeral, so the server refuses children below them.) Call it
 // if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read. If
 // the session has expired, it returns although there may be a queue.
-Site check_site(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
+Site check_site(zk::Session& session, const std::string& path, std::string_view tried);
 
 // Does the same if there may be a node at `path` already. Asks the server only if `path` contains a name that a queue's
 // nodes have.
-void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried, Deadline until);
+void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried);
 
 }  // namespace zklock::recipe

@@ -6,13 +6,13 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 
-bool WatchedNode::look(Deadline until) {
+bool WatchedNode::look() {
   for (;;) {
     watch_ = std::make_shared<zk::WatchState>();
-    Answer answer = ask(until);
+    Answer answer = ask();
     if (answer.code == Code::no_node && aspect_ != Aspect::stat) {
       // The failed request has set no watch.
-      answer = session_.exists(path_, until, watch_);
+      answer = session_.exists(path_, watch_);
       if (answer.code == Code::ok) continue;
     }
     if (answer.code == Code::expired) return false;
@@ -24,7 +24,7 @@ bool WatchedNode::look(Deadline until) {
 
 // A session never sees an older state than it has seen before, whichever server it moves to. A new session may, so its
 // first request follows a sync.
-Answer WatchedNode::ask(Deadline until) {
+Answer WatchedNode::ask() {
   const auto look = [this](zk::Client& client) {
     switch (aspect_) {
       case Aspect::stat: return client.exists(path_, watch_);
@@ -33,9 +33,9 @@ Answer WatchedNode::ask(Deadline until) {
     }
     return client.exists(path_, watch_);
   };
-  if (synced_ == session_.id()) return session_.ask(look, until);
+  if (synced_ == session_.id()) return session_.ask(look);
   const auto sync = [this](zk::Client& client) { return client.sync(path_); };
-  Answer answer = session_.ask_both(sync, look, until).second;
+  Answer answer = session_.ask_both(sync, look).second;
   if (answer.code != Code::expired) synced_ = session_.id();
   return answer;
 }

@@ -30,7 +30,7 @@ class WatchedNode {
   // earlier look(), not even in a new session. Returns false if the session has expired: found() is then as before.
   // Open another session and look again. Throws what the session throws, and a Failure (77) if the node may not be
   // read.
-  bool look(Deadline until);
+  bool look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
   Deadline due() const { return is_stale() ? kAtOnce : kNever; }
@@ -41,7 +41,7 @@ class WatchedNode {
   const zk::Answer& found() const { return found_; }
 
  private:
-  zk::Answer ask(Deadline until);
+  zk::Answer ask();
 
   zk::Session& session_;
   std::string path_;

@@ -25,12 +25,12 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 Session::Session(host::Loop& loop, SessionOptions options)
     : loop_(loop), options_(std::move(options)), names_(options_.servers, bool(options_.tls)) {}
 
-void Session::open(Deadline until) {
+void Session::open() {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
-  const Deadline resolved = enduring_ ? until : std::min(until, deadline_in(options_.connect_timeout));
+  const Deadline resolved = enduring_ ? until_ : std::min(until_, deadline_in(options_.connect_timeout));
   const std::vector<Server> servers = names_.resolve(loop_, resolved);
   client_ = std::make_unique<Client>(client_options());
   client_->take_over(losses);
@@ -38,7 +38,7 @@ void Session::open(Deadline until) {
   loop_.add(*link_);
   names_.follow(*link_, *client_, [this] { note_moved(); });
   loop_.add(names_);
-  ready(until);
+  ready();
 }
 
 void Session::note_connected() {
@@ -151,29 +151,29 @@ bool Session::is_ready() const {
   return expired() || (connected() && BootClock::now() >= client_->again_at());
 }
 
-void Session::ready(Deadline until) {
+void Session::ready() {
   while (!is_ready()) {
-    if (left_until(until) == Duration::zero()) fail_timed_out();
-    turn(connected() ? std::min(until, client_->again_at()) : until);
+    if (left_until(until_) == Duration::zero()) fail_timed_out();
+    turn(connected() ? std::min(until_, client_->again_at()) : until_);
   }
 }
 
-Answer Session::await(const Call& call, Deadline until) {
+Answer Session::await(const Call& call) {
   while (!call->done) {
-    if (left_until(until) == Duration::zero()) fail_timed_out();
-    turn(until);
+    if (left_until(until_) == Duration::zero()) fail_timed_out();
+    turn(until_);
   }
-  if (call->answer.code == Code::expired && connected()) ask_whether_local(call, until);
+  if (call->answer.code == Code::expired && connected()) ask_whether_local(call);
   return call->answer;
 }
 
 // A leader calls a session expired that a follower keeps to itself, but only where an ephemeral node is to be made
 // (LeaderSessionTracker.checkGlobalSession); in a transaction, the follower hands that on as it is.
-void Session::ask_whether_local(const Call& call, Deadline until) {
+void Session::ask_whether_local(const Call& call) {
   const Call barrier = client_->barrier();
   while (!barrier->done) {
-    if (left_until(until) == Duration::zero()) fail_timed_out();
-    turn(until);
+    if (left_until(until_) == Duration::zero()) fail_timed_out();
+    turn(until_);
   }
   const Code passed = barrier->answer.code;
   if (passed == Code::unknown || passed == Code::expired) return;
@@ -193,65 +193,59 @@ bool Session::settle(const Call& call, Deadline until) {
   return call->done;
 }
 
-Answer Session::ask(const Send& send, Deadline until) {
+Answer Session::ask(const Send& send) {
   for (;;) {
-    ready(until);
-    const Answer answer = await(send(*client_), until);
+    ready();
+    const Answer answer = await(send(*client_));
     if (answer.code != Code::unknown) return answer;
   }
 }
 
 // Both are sent again, because an answer to one alone may have come through another connection.
-std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& second, Deadline until) {
+std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& second) {
   for (;;) {
-    ready(until);
+    ready();
     const Call one = first(*client_);
     const Call other = second(*client_);
-    std::pair<Answer, Answer> answers{await(one, until), await(other, until)};
+    std::pair<Answer, Answer> answers{await(one), await(other)};
     if (answers.first.code != Code::unknown && answers.second.code != Code::unknown) return answers;
   }
 }
 
-Answer Session::read(const std::string& path, Deadline until, const Watch& watch) {
-  return ask([&](Client& client) { return client.read(path, watch); }, until);
+Answer Session::read(const std::string& path, const Watch& watch) {
+  return ask([&](Client& client) { return client.read(path, watch); });
 }
 
-Answer Session::exists(const std::string& path, Deadline until, const Watch& watch) {
-  return ask([&](Client& client) { return client.exists(path, watch); }, until);
+Answer Session::exists(const std::string& path, const Watch& watch) {
+  return ask([&](Client& client) { return client.exists(path, watch); });
 }
 
-Answer Session::children(const std::string& path, Deadline until, const Watch& watch) {
-  return ask([&](Client& client) { return client.children(path, watch); }, until);
+Answer Session::children(const std::string& path, const Watch& watch) {
+  return ask([&](Client& client) { return client.children(path, watch); });
 }
 
-Answer Session::synced_read(const std::string& path, Deadline until) {
+Answer Session::synced_read(const std::string& path) {
   const auto sync = [&](Client& client) { return client.sync(path); };
-  return ask_both(
-             sync, [&](Client& client) { return client.read(path); }, until)
-      .second;
+  return ask_both(sync, [&](Client& client) { return client.read(path); }).second;
 }
 
-Answer Session::synced_children(const std::string& path, Deadline until, const Watch& watch) {
+Answer Session::synced_children(const std::string& path, const Watch& watch) {
   const auto sync = [&](Client& client) { return client.sync(path); };
-  return ask_both(
-             sync, [&](Client& client) { return client.children(path, watch); }, until)
-      .second;
+  return ask_both(sync, [&](Client& client) { return client.children(path, watch); }).second;
 }
 
-Answer Session::settled_children(const std::string& path, Deadline until) {
+Answer Session::settled_children(const std::string& path) {
   const auto barrier = [](Client& client) { return client.barrier(); };
-  return ask_both(
-             barrier, [&](Client& client) { return client.children(path); }, until)
-      .second;
+  return ask_both(barrier, [&](Client& client) { return client.children(path); }).second;
 }
 
-void Session::make_node(const std::string& path, CreateMode mode, Deadline until) {
+void Session::make_node(const std::string& path, CreateMode mode) {
   for (;;) {
-    ready(until);
-    const Answer made = await(client_->create(path, "", mode), until);
+    ready();
+    const Answer made = await(client_->create(path, "", mode));
     if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
     if (made.code == Code::no_node) {
-      make_parents(path, until);
+      make_parents(path);
     } else if (made.code == Code::unsupported) {
       mode = CreateMode::persistent;
     } else if (made.code != Code::unknown) {
@@ -260,20 +254,20 @@ void Session::make_node(const std::string& path, CreateMode mode, Deadline until
   }
 }
 
-void Session::make_parents(const std::string& path, Deadline until) {
+void Session::make_parents(const std::string& path) {
   const std::string parent = parent_of(path);
-  if (parent.empty()) return make_chroot(options_.servers.chroot, until);
-  make_node(parent, CreateMode::persistent, until);
+  if (parent.empty()) return make_chroot(options_.servers.chroot);
+  make_node(parent, CreateMode::persistent);
 }
 
 // Begins at the bottom, because the client may have no permission above the first node that is missing.
-void Session::make_chroot(const std::string& part, Deadline until) {
+void Session::make_chroot(const std::string& part) {
   for (;;) {
-    ready(until);
-    const Answer made = await(client_->create_on_the_way_to_chroot(part), until);
+    ready();
+    const Answer made = await(client_->create_on_the_way_to_chroot(part));
     if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
     if (made.code == Code::no_node && part.rfind('/') > 0) {
-      make_chroot(part.substr(0, part.rfind('/')), until);
+      make_chroot(part.substr(0, part.rfind('/')));
     } else if (made.code != Code::unknown) {
       throw failure_of(fmt::format("cannot make the chroot {}", part), made);
     }
@@ -347,24 +341,23 @@ struct Question {
 };
 
 template <typename Ask>
-std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Deadline until, Window window,
-                            Ask ask) {
+std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
   std::vector<Answer> answers(paths.size());
   std::deque<Question> asked;
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
-    session.ready(until);
+    session.ready();
     for (; next < paths.size() && asked.size() < window.width(); ++next) {
       asked.push_back({next, ask(session.client(), paths[next])});
     }
     const size_t index = asked.front().index;
-    answers[index] = session.await(asked.front().call, until);
+    answers[index] = session.await(asked.front().call);
     asked.pop_front();
     if (answers[index].code != Code::unknown) {
       window.note(answers[index]);
       continue;
     }
-    session.ready(until);
+    session.ready();
     asked.push_back({index, ask(session.client(), paths[index])});
   }
   return answers;
@@ -375,43 +368,43 @@ const Window kLongAnswers(kFirstUnanswered);
 
 }  // namespace
 
-std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until, size_t bytes) {
-  return ask_all(session, paths, until, bytes <= kMostBytes ? kShortAnswers : kLongAnswers,
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, size_t bytes) {
+  return ask_all(session, paths, bytes <= kMostBytes ? kShortAnswers : kLongAnswers,
                  [](Client& client, const std::string& path) { return client.read(path); });
 }
 
-std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, kShortAnswers,
+std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths) {
+  return ask_all(session, paths, kShortAnswers,
                  [](Client& client, const std::string& path) { return client.exists(path); });
 }
 
-std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
+std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths) {
   if (paths.empty()) return {};
   for (;;) {
-    session.ready(until);
+    session.ready();
     const uint64_t connections = session.client().connections();
     const Call barrier = session.client().barrier();
-    std::vector<Answer> answers = stat_all(session, paths, until);
-    const Code passed = session.await(barrier, until).code;
+    std::vector<Answer> answers = stat_all(session, paths);
+    const Code passed = session.await(barrier).code;
     // Some may have been answered by another server.
     if (session.expired() || (passed != Code::unknown && connections == session.client().connections())) return answers;
   }
 }
 
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, kLongAnswers,
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths) {
+  return ask_all(session, paths, kLongAnswers,
                  [](Client& client, const std::string& path) { return client.children(path); });
 }
 
-std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until) {
+std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches) {
   std::vector<std::string> paths;
   for (const auto& [path, watch] : watches) paths.push_back(path);
   const auto ask = [&](Client& client, const std::string& path) { return client.children(path, watches.at(path)); };
-  return ask_all(session, paths, until, kLongAnswers, ask);
+  return ask_all(session, paths, kLongAnswers, ask);
 }
 
-std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until) {
-  return ask_all(session, paths, until, kShortAnswers,
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths) {
+  return ask_all(session, paths, kShortAnswers,
                  [](Client& client, const std::string& path) { return client.remove(path); });
 }
 

@@ -2,8 +2,8 @@
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. All calls may throw a Failure, and what other sources of the loop throw. Its
 // status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request, however often it
-// is resent, gets no complete answer in that time and none is arriving. It is 75 if the caller's deadline passes (69 if
-// no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
+// is resent, gets no complete answer in that time and none is arriving. It is 75 if the deadline of a Within passes (69
+// if no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
 //
 // An expired session is not a Failure but an answer: Code::expired. So is a session that the servers refuse to resume
 // although they accept new ones, because they have lost their data.
@@ -19,6 +19,7 @@
 #include "zk/server_names.h"
 #include "zk/session_page.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,7 +46,7 @@ class Session {
 
   // Resolves the servers' names and connects. After the session has expired, it opens a new session. While there is no
   // connection, the names are resolved again and again, and the session is resumed wherever its servers are then.
-  void open(Deadline until);
+  void open();
   // Waits for outstanding answers, at most for a second, and ends the session, so its ephemerals are gone. Without a
   // connection, the session is left to expire.
   void close();
@@ -60,9 +61,9 @@ class Session {
   // For requests that are sent together: call ready(), send them through client(), then await each answer.
   Client& client() { return *client_; }
   // Returns once something may be sent on a connection (Client::again_at), or the session is known to be expired.
-  void ready(Deadline until);
+  void ready();
   // Returns the answer to `call`.
-  Answer await(const Call& call, Deadline until);
+  Answer await(const Call& call);
 
   // These two are for cleaning up and throw only what other sources of the loop throw. settle_connection() waits like
   // ready() and returns whether the session is connected. settle() waits for the answer to `call` and returns whether
@@ -73,29 +74,29 @@ class Session {
   using Send = std::function<Call(Client&)>;
   // Sends a request, and sends it again if the connection was lost before the answer. So the answer is never
   // Code::unknown. Use it only for requests that may be carried out twice.
-  Answer ask(const Send& send, Deadline until);
+  Answer ask(const Send& send);
   // Sends two requests together, and both again if either got no answer. So the second one is answered after the first,
   // on the same connection.
-  std::pair<Answer, Answer> ask_both(const Send& first, const Send& second, Deadline until);
+  std::pair<Answer, Answer> ask_both(const Send& first, const Send& second);
   // These send a read with ask().
-  Answer read(const std::string& path, Deadline until, const Watch& watch = nullptr);
-  Answer exists(const std::string& path, Deadline until, const Watch& watch = nullptr);
-  Answer children(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer read(const std::string& path, const Watch& watch = nullptr);
+  Answer exists(const std::string& path, const Watch& watch = nullptr);
+  Answer children(const std::string& path, const Watch& watch = nullptr);
   // These send a read after a sync. They miss nothing that was committed before the call, whichever server we are on.
   // But that server may follow a leader that has lost its quorum and does not know it yet. Use them only for data that
   // is shown, or that our next step proves.
-  Answer synced_read(const std::string& path, Deadline until);
-  Answer synced_children(const std::string& path, Deadline until, const Watch& watch = nullptr);
+  Answer synced_read(const std::string& path);
+  Answer synced_children(const std::string& path, const Watch& watch = nullptr);
   // Lists the children after a barrier (Client::barrier), so nothing committed before the call is missing. Only this
   // shows what became of a write that was not answered.
-  Answer settled_children(const std::string& path, Deadline until);
+  Answer settled_children(const std::string& path);
 
   // Creates a node without data, and missing nodes above it as persistent ones. Returns when the node exists, whichever
   // client created it, or when the session is expired. If the server has no containers, it creates a persistent node
   // instead. Throws the Failure of failure_of() if the node cannot be created.
-  void make_node(const std::string& path, CreateMode mode, Deadline until);
+  void make_node(const std::string& path, CreateMode mode);
   // Creates only the nodes above it.
-  void make_parents(const std::string& path, Deadline until);
+  void make_parents(const std::string& path);
 
   // While set, a lack of servers or answers is no failure: the caller decides how long that may last. A request that is
   // not answered is reported once on standard error. Names that can no longer be resolved keep their addresses.
@@ -103,6 +104,8 @@ class Session {
 
   // Runs one turn of the loop, until `until` at most.
   void turn(Deadline until);
+  // Returns until when calls wait: the deadline of the Within that ends first, or kNever.
+  Deadline until() const { return until_; }
 
   // The rest, except timeout() and options(), may be called only between open() and close().
   bool connected() const { return client_->state() == ClientState::connected; }
@@ -130,10 +133,12 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   bool is_ready() const;
-  void ask_whether_local(const Call& call, Deadline until);
-  void make_chroot(const std::string& part, Deadline until);
+  void ask_whether_local(const Call& call);
+  void make_chroot(const std::string& part);
   void note_connected();
   void drop();
+
+  friend class Within;
 
   host::Loop& loop_;
   SessionOptions options_;
@@ -143,6 +148,7 @@ class Session {
   std::unique_ptr<SecondSession> second_;  // only while ours has not been connected for long
   SessionPage page_;
   std::string purpose_ = "cannot go on";
+  Deadline until_ = kNever;
   Deadline opened_{};
   bool answered_ = false;  // some server has answered once
   bool enduring_ = false;
@@ -150,20 +156,32 @@ class Session {
   bool stuck_said_ = false;
 };
 
+// While it exists, the session's calls wait until `until` at most. Of several, the earliest counts.
+class Within {
+ public:
+  Within(Session& session, Deadline until)
+      : session_(session), outer_(std::exchange(session.until_, std::min(session.until_, until))) {}
+  Within(const Within&) = delete;
+  ~Within() { session_.until_ = outer_; }
+
+ private:
+  Session& session_;
+  Deadline outer_;
+};
+
 // These send the same request for many nodes, together, so it costs no round trip for each. A limited number is
 // unanswered at a time, so the answers do not pile up. The answers are in the order of the paths. Requests that are
 // lost with the connection are sent again, so no answer is Code::unknown. All throw what the session throws.
 // `bytes` is the length of all data together, if it is known: then more requests may be unanswered.
-std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, Deadline until,
-                             size_t bytes = SIZE_MAX);
-std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, size_t bytes = SIZE_MAX);
+std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& paths);
 // The same after a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we
 // are on.
-std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths, Deadline until);
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths);
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths);
 // Sets a watch on each node. The answers are in the order of the map.
-std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches, Deadline until);
+std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches);
 // If a delete was carried out but its answer was lost, the answer is Code::no_node.
-std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths);
 
 }  // namespace zklock::zk

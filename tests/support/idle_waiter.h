@@ -16,7 +16,7 @@ struct IdleWaiter {
       : session(loop, options_for(servers, session_timeout)),
         consumer(session, {queue}, "note"),
         line(loop, session, {queue}, "note", consumer) {
-    session.open(deadline_in(std::chrono::seconds(20)));
+    session.open();
   }
   std::string text() { return line.items().empty() ? "" : line.items().front().data; }
 

@@ -38,7 +38,7 @@ class Party {
       : session(loop, options_for(servers, session_timeout)),
         lock(
             loop, session, [this, make] { return make(session, observer); }, observer) {
-    session.open(deadline_in(std::chrono::seconds(20)));
+    session.open();
   }
 
   Outcome acquire(Duration patience = std::chrono::seconds(20)) {

@@ -20,20 +20,20 @@ struct QueueWorker {
       : session(loop, options_for(servers, session_timeout)),
         consumer(session, {"/q"}, "note"),
         acks(session, {"/q"}, consumer) {
-    session.open(soon());
+    session.open();
   }
   static Deadline soon() { return deadline_in(std::chrono::seconds(20)); }
 
   std::vector<recipe::Item> take(size_t most) {
-    return consumer.begin(most, soon()) ? consumer.collect(soon()) : std::vector<recipe::Item>();
+    return consumer.begin(most) ? consumer.collect() : std::vector<recipe::Item>();
   }
   void remove(const std::vector<recipe::Item>& items) {
-    acks.remove(items, soon());
-    acks.finish(soon());
+    acks.remove(items);
+    acks.finish();
   }
   void ack_one(recipe::Ack ack, const recipe::Item& item, const std::string& why = "") {
-    acks.send(ack, item, why, soon());
-    acks.finish(soon());
+    acks.send(ack, item, why);
+    acks.finish();
     consumer.forget_all();  // what was listed before is not used any more
   }
   void give_back(const std::vector<recipe::Item>& items) { acks.release(items, soon()); }

@@ -81,32 +81,31 @@ zk::SessionOptions options_for(const std::string& servers, Duration session_time
 }
 
 Observer::Observer(const std::string& servers) : session_(loop_, options_for(servers, 30s)) {
-  session_.open(deadline_in(patience()));
+  session_.open();
 }
 
 std::vector<std::string> Observer::children(const std::string& path) {
-  return session_.synced_children(path, deadline_in(patience())).names;
+  return session_.synced_children(path).names;
 }
 
 zk::Answer Observer::read(const std::string& path) {
-  session_.synced_children(path, deadline_in(patience()));
-  return session_.read(path, deadline_in(patience()));
+  session_.synced_children(path);
+  return session_.read(path);
 }
 
 void Observer::create(const std::string& path, const std::string& data) {
-  const Deadline until = deadline_in(patience());
   const std::string parent = path.substr(0, path.rfind('/'));
-  if (!parent.empty()) session_.make_node(parent, zk::CreateMode::persistent, until);
-  if (parent.empty()) session_.make_node(path + "x", zk::CreateMode::persistent, until);
-  session_.await(session_.client().create(path, data, zk::CreateMode::persistent), until);
+  if (!parent.empty()) session_.make_node(parent, zk::CreateMode::persistent);
+  if (parent.empty()) session_.make_node(path + "x", zk::CreateMode::persistent);
+  session_.await(session_.client().create(path, data, zk::CreateMode::persistent));
 }
 
 void Observer::write(const std::string& path, const std::string& data) {
-  session_.await(session_.client().write(path, data), deadline_in(patience()));
+  session_.await(session_.client().write(path, data));
 }
 
 void Observer::remove(const std::string& path) {
-  session_.await(session_.client().remove(path), deadline_in(patience()));
+  session_.await(session_.client().remove(path));
 }
 
 bool eventually(host::Loop& loop, const std::function<bool()>& fact) {

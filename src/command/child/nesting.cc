@@ -113,12 +113,12 @@ void Nesting::add(const std::string& node, const std::string& token, const std::
 }
 
 std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
-                                                int64_t slots, Deadline until) {
+                                                int64_t slots) {
   for (const Outer& outer : outers_) {
     if (lock_of(outer.node, slots) != path) continue;
     const std::string name = zk::name_of(outer.node);
     const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
-    const zk::Answer answer = session.read(outer.node, until);
+    const zk::Answer answer = session.read(outer.node);
     if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
     if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
     const auto note = parse_note(answer.data);

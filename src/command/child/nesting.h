@@ -29,7 +29,7 @@ class Nesting {
   // `slots`. Otherwise returns nothing. Throws what the session throws, and a Failure if we would wait for ourselves:
   // 64 if it is shared and ours would be exclusive, 77 if we may not read its node.
   std::optional<recipe::Held> find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
-                                         int64_t slots, Deadline until);
+                                         int64_t slots);
 
   // Returns which zklock, by our environment, holds a lock asked of find_outer(), but is not seen among our ancestors:
   // "pid 7 on web1"; else "". It may run us from another PID namespace or host, and would then wait for us.

@@ -41,7 +41,7 @@ WatchJob::WatchJob(const Call& call, const std::string& path, std::optional<host
 
 int WatchJob::run(WatchSubject& subject) {
   try {
-    session_.open(kNever);
+    session_.open();
     const int status = watch(subject);
     session_.close();
     return status;
@@ -68,7 +68,7 @@ int WatchJob::watch(WatchSubject& subject) {
 void WatchJob::look(WatchSubject& subject) {
   while (!subject.look()) {
     console_.detail("the session expired; looking again");
-    session_.open(kNever);
+    session_.open();
   }
   session_.set_enduring(true);
 }

@@ -14,12 +14,13 @@ WaitSpan::WaitSpan(const Value& timeout) {
 
 bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<Awaited()>& look,
                     const std::function<Deadline()>& due) {
-  session.open(span.until);
+  const zk::Within within(session, span.until);
+  session.open();
   for (;;) {
     const Awaited seen = look();
     if (seen == Awaited::met) return true;
     if (seen == Awaited::expired) {
-      session.open(span.until);
+      session.open();
       continue;
     }
     if (!span.waits) return false;

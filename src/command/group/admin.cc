@@ -113,11 +113,11 @@ int list(const Call& call, const GroupListOptions& options) {
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
   const GroupForm form = form_of(options.long_form, format);
   OneGroup group(call, path, "cannot list");
-  group.session.open(kNever);
+  group.session.open();
   const bool with_data = form == GroupForm::json || form == GroupForm::table;
   GroupRoster roster(group.session, path, with_data && !quiet);
-  recipe::look_at_group(group.session, path, group.tried, kNever);
-  if (!roster.look(kNever)) throw zk::expired(group.tried);
+  recipe::look_at_group(group.session, path, group.tried);
+  if (!roster.look()) throw zk::expired(group.tried);
   group.session.close();
   if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
   const size_t members = roster.members().size();
@@ -145,8 +145,8 @@ int wait(const Call& call, const GroupWaitOptions& options) {
   bool checked = false;
   size_t members = 0;
   const auto look = [&] {
-    if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried, span.until);
-    if (!roster.look(span.until)) return Awaited::expired;
+    if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried);
+    if (!roster.look()) return Awaited::expired;
     members = roster.members().size();
     // Members that joined after the list was read are not in it, so --at-most is met only if nothing has changed since.
     const bool met = least ? members >= *least : members <= *most && roster.due() == kNever;
@@ -162,8 +162,8 @@ int wait(const Call& call, const GroupWaitOptions& options) {
 int create(const Call& call) {
   OneGroup group(call, path_of(call, kGroupPath), "cannot create");
   do {
-    group.session.open(kNever);
-  } while (recipe::make_kept_group(group.session, group.path, group.tried, kNever) == GroupState::expired);
+    group.session.open();
+  } while (recipe::make_kept_group(group.session, group.path, group.tried) == GroupState::expired);
   group.session.close();
   return 0;
 }
@@ -186,8 +186,8 @@ Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool fo
 
 int remove(const Call& call, bool force) {
   OneGroup group(call, path_of(call, kGroupPath), "cannot delete");
-  group.session.open(kNever);
-  const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried, kNever);
+  group.session.open();
+  const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried);
   group.session.close();
   if (removal.end == RemovalEnd::expired) throw zk::expired(group.tried);
   if (removal.end == RemovalEnd::absent) throw no_such_group(group);

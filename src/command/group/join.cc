@@ -181,26 +181,29 @@ class JoinJob {
 
  private:
   void join() {
-    session_.open(plan_.until);
-    enter(plan_.until, plan_.waits);
+    {
+      const zk::Within within(session_, plan_.until);
+      session_.open();
+      enter(plan_.waits);
+    }
     session_.set_enduring(true);
     if (guard_) start_command();
   }
 
-  void enter(Deadline until, bool waits) {
+  void enter(bool waits) {
     for (;;) {
-      switch (member_.join(until)) {
+      switch (member_.join()) {
         case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group_, name()));
         case MemberState::taken:
           if (!waits) fail_taken();
           console_.detail(
               fmt::format("waiting until nobody else in {} is {}", group_, printable(plan_.membership.name)));
-          if (!member_.wait_for_name(until)) fail_taken();
+          if (!member_.wait_for_name()) fail_taken();
           break;
         case MemberState::removed: check_member(); break;
         case MemberState::expired:
           member_.forget();
-          session_.open(until);
+          session_.open();
           break;
       }
     }
@@ -247,7 +250,7 @@ class JoinJob {
   }
 
   void check_member() {
-    if (member_.look(kNever) != MemberState::removed) return;
+    if (member_.look() != MemberState::removed) return;
     const std::string removed = name();
     member_.forget();
     throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group_, removed));
@@ -256,8 +259,8 @@ class JoinJob {
   void join_again() {
     console_.detail(fmt::format("the session expired; joining {} again", group_));
     member_.forget();
-    session_.open(kNever);
-    enter(kNever, true);
+    session_.open();
+    enter(true);
   }
 
   void reload() {
@@ -267,7 +270,7 @@ class JoinJob {
     const auto trouble = replaced ? fmt::format("the data file '{}' is no file any more", printable(file))
                                   : read_data(file, plan_.membership.data);
     if (trouble) return say(*trouble + "; the data stays as it is");
-    const auto state = member_.set_data(plan_.membership.data, kNever);
+    const auto state = member_.set_data(plan_.membership.data);
     if (state == MemberState::in) console_.detail("the data was read again");
   }
 

@@ -43,12 +43,12 @@ class WatchedGroup : public WatchSubject {
 
   bool look() override {
     if (!checked_) {
-      const GroupState state = recipe::look_at_group(session_, path_, "cannot watch " + path_, kNever);
+      const GroupState state = recipe::look_at_group(session_, path_, "cannot watch " + path_);
       if (state == GroupState::expired) return false;
       checked_ = true;
     }
     if (forgets_) roster_.forget();
-    return roster_.look(kNever);
+    return roster_.look();
   }
 
   Deadline due() const override { return roster_.due(); }

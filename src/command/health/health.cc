@@ -119,7 +119,8 @@ std::string why_not_taken(recipe::Outcome outcome, const recipe::Lock& lock) {
 void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
   const Deadline began = BootClock::now();
   session.set_purpose("cannot take " + probe.path);
-  session.open(until);
+  const zk::Within within(session, until);
+  session.open();
   Unwatched observer;
   recipe::Lock lock(session, probe.path, {}, to_json(own_note("zklock", "health --probe")), observer);
   const recipe::Outcome outcome = lock.acquire({true, until});

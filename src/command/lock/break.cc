@@ -65,23 +65,24 @@ class BreakJob {
   // holder has not let go in time, 77, and what the session throws.
   int run() {
     const bool waits = timeout_ > Duration::zero();
-    if (waits) until_ = deadline_in(timeout_);
+    within_.emplace(session_, waits ? deadline_in(timeout_) : kNever);
     session_.set_purpose(fmt::format("cannot break {}", path_));
-    session_.open(until_);
+    session_.open();
     Nodes nodes = find_holders();
     if (holders_.empty()) console_.detail(path_ + " is free");
     if (options_.dry_run) return show_holders();
     if (!(holders_.empty() && leftovers_.empty()) && !options_.yes) confirm();
     remove_leftovers();
-    nodes = recipe::ask_to_let_go(session_, nodes, until_);
+    nodes = recipe::ask_to_let_go(session_, nodes);
     if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
-    nodes = recipe::wait_until_gone(session_, nodes, waits ? until_ : BootClock::now());
+    nodes = recipe::wait_until_gone(session_, nodes, waits ? session_.until() : BootClock::now());
     if (options_.force) {
-      for (const std::string& node : recipe::take_away(session_, nodes, kNever)) {
+      within_.reset();
+      for (const std::string& node : recipe::take_away(session_, nodes)) {
         host::say_error(fmt::format("took {} away from {}, which may still be running", path_, describe({node})));
       }
     } else if (!nodes.empty()) {
-      session_.ready(until_);
+      session_.ready();
       session_.close();
       throw Failure(ExitStatus::busy,
                     fmt::format("cannot break {}: {} {} not let go in time; --force takes the lock away", path_,
@@ -109,14 +110,14 @@ class BreakJob {
   void remove_leftovers() {
     Nodes nodes;
     for (const Participant& leftover : leftovers_) nodes.push_back(leftover.node);
-    nodes = recipe::take_away(session_, nodes, until_);
+    nodes = recipe::take_away(session_, nodes);
     if (nodes.empty()) return;
     host::say_error(fmt::format("removed from {} {} {} in no session", path_, nodes.size(),
                                 nodes.size() == 1 ? "node that was" : "nodes that were"));
   }
 
   Nodes find_holders() {
-    const recipe::Survey survey = recipe::survey_paths(session_, {path_}, until_).front();
+    const recipe::Survey survey = recipe::survey_paths(session_, {path_}).front();
     const std::string tried = "cannot break " + path_;
     check_is_lock(survey, tried);
     if (survey.absent) {
@@ -137,12 +138,12 @@ class BreakJob {
   // Closes the session first, because no session lasts as long as a person may think. Names of nodes are not used
   // twice, so only the nodes that were shown will be affected.
   void confirm() {
-    const Duration left = left_until(until_);
+    const Duration left = left_until(session_.until());
     session_.close();
     const std::string table = table_of_holders(all_to_go(), host::display_of(STDERR_FILENO).columns);
     command::confirm(fmt::format("{}zklock: {}?", table, question()), path_);
-    until_ = deadline_in(left);
-    session_.open(until_);
+    within_.emplace(session_, deadline_in(left));
+    session_.open();
   }
 
   std::string question() const {
@@ -170,7 +171,7 @@ class BreakJob {
   host::Loop loop_;
   zk::Session session_;
   Console console_{session_};
-  Deadline until_ = kNever;
+  std::optional<zk::Within> within_;
   std::vector<Participant> holders_;
   std::vector<Participant> leftovers_;
 };

@@ -78,7 +78,7 @@ class FollowedLocks : public WatchSubject {
   };
 
   bool look_at(Followed& lock) {
-    if (!lock.watched.look(kNever)) return false;
+    if (!lock.watched.look()) return false;
     const auto moment = lock.told ? std::optional(BootClock::now()) : std::nullopt;
     for (const LockChange& change : advance(lock.standings, lock.watched.participants(), moment)) {
       news_ += json_ ? json_of(change, lock) : line_of(change, lock);

@@ -47,7 +47,10 @@ class Job {
     host::check_variables(variables(longest_held()));
     WaitReport report(console_, names_, options_.any);
     session_.set_purpose("cannot take " + names_);
-    session_.open(options_.wait.until);
+    {
+      const zk::Within within(session_, options_.wait.until);
+      session_.open();
+    }
     course_.connected = true;
     check_grace();
     LockSet locks(
@@ -81,7 +84,7 @@ class Job {
     LockSet::Locks locks;
     recipe::AnyLock::Locks lines;
     for (const std::string& path : options_.paths) {
-      const auto outer = nesting_.find_outer(session_, path, options_.type, 0, options_.wait.until);
+      const auto outer = nesting_.find_outer(session_, path, options_.type, 0);
       if (outer) {
         nesting_.settle({*outer});
         locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
@@ -100,7 +103,7 @@ class Job {
     std::vector<Held> outers;
     const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
     for (const std::string& path : options_.paths) {
-      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots, options_.wait.until);
+      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots);
       if (outer) {
         outers.push_back(*outer);
         locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
@@ -196,8 +199,13 @@ class Job {
   }
 
   // The answer must come before the fence, because after it another client may hold the lock.
+  std::optional<Duration> age_of(recipe::LastSuccess& last, Deadline fence) {
+    const zk::Within within(session_, std::min(options_.wait.until, fence));
+    return last.age();
+  }
+
   void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {
-    const auto age = last.age(std::min(options_.wait.until, fence));
+    const auto age = age_of(last, fence);
     if (session_.expired()) throw zk::expired("cannot take " + names_);
     if (last.ahead() > Duration::zero()) {
       console_.detail(

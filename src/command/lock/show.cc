@@ -137,9 +137,9 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
   session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
-  session.open(kNever);
+  session.open();
   std::vector<Survey> surveys =
-      options.recursive ? recipe::survey_trees(session, paths, kNever) : recipe::survey_paths(session, paths, kNever);
+      options.recursive ? recipe::survey_trees(session, paths) : recipe::survey_paths(session, paths);
   session.close();
   std::erase_if(surveys, [](const Survey& survey) { return !survey.success.empty() && !parse_note(survey.success); });
   for (const Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));

@@ -52,7 +52,7 @@ int list(const Call& call, const AdminOptions& options) {
   recipe::QueueWalk walk = visit.walk(options.dead);
   QueueReport report(options.dead, json, table_display(options.long_form).columns);
   for (size_t listed = 0;;) {
-    const std::vector<recipe::QueueItem> items = walk.next(most - listed, kNever);
+    const std::vector<recipe::QueueItem> items = walk.next(most - listed);
     if (items.empty()) break;
     visit.print(report.text_of(items));
     listed += items.size();

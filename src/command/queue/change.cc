@@ -56,7 +56,7 @@ int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   const bool all = ids.empty();
   int64_t count = 0;
   recipe::QueueWalk walk = visit.walk(true);
-  for (auto items = walk.next(SIZE_MAX, kNever); !items.empty(); items = walk.next(SIZE_MAX, kNever)) {
+  for (auto items = walk.next(SIZE_MAX); !items.empty(); items = walk.next(SIZE_MAX)) {
     for (const recipe::QueueItem& item : items) {
       if (all || ids.erase(item.name) != 0) ++count;
     }
@@ -79,14 +79,14 @@ void do_all(const std::function<void()>& act, const std::function<std::string()>
 
 int64_t put_back(QueueVisit& visit, std::set<std::string>& ids) {
   int64_t moved = 0;
-  do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved, kNever); },
+  do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved); },
          [&] { return moved == 0 ? "" : fmt::format("{} back in {}", items_are(moved), visit.layout().queue); });
   return moved;
 }
 
 recipe::Purged take_out(QueueVisit& visit, bool dead) {
   recipe::Purged purged;
-  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), visit.found(), dead, purged, kNever); },
+  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), visit.found(), dead, purged); },
          [&] { return purged.removed == 0 ? "" : items_are(purged.removed) + " deleted"; });
   return purged;
 }
@@ -162,7 +162,7 @@ int remove(const Call& call, const ChangeOptions& options) {
   QueueVisit visit(path, "delete", call.global);
   visit.open();
   if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
-  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session(), visit.layout(), kNever);
+  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session(), visit.layout());
   const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count(false);
   visit.session().close();
   if (deleted) return 0;

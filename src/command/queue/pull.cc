@@ -172,9 +172,12 @@ void ConsumerSession::open() {
   // wait for.
   const auto find = options_.waits() && !options_.all ? recipe::make_queue : recipe::look_at_queue;
   do {
-    session_.open(until);
+    {
+      const zk::Within within(session_, until);
+      session_.open();
+    }
     open_ = true;
-    queue = find(session_, layout_, {layout_.items()}, tried_, kNever);
+    queue = find(session_, layout_, {layout_.items()}, tried_);
   } while (session_.expired());
   consumer_.begin_with(queue);
 }
@@ -188,7 +191,7 @@ void ConsumerSession::open_again() {
   consumer_.forget_all();
   idle_line_.forget();
   open();
-  acks_.look_again(kNever);
+  acks_.look_again();
   check_lost();
 }
 

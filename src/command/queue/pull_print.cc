@@ -126,7 +126,7 @@ void ItemPrinter::pull() {
     }
     write_items();
   }
-  acks_.finish(kNever);
+  acks_.finish();
   if (session_.expired()) start_again();
   source_.check_lost();
 }
@@ -139,7 +139,7 @@ size_t ItemPrinter::wanted() const {
 
 void ItemPrinter::claim_ahead() {
   while (wanted() > 0 && may_claim()) {
-    if (!consumer_.begin(std::min(batch_, wanted()), kNever)) return;
+    if (!consumer_.begin(std::min(batch_, wanted()))) return;
   }
 }
 
@@ -155,7 +155,7 @@ bool ItemPrinter::may_claim() const {
 
 void ItemPrinter::collect() {
   size_t size = 0;
-  for (Item& item : consumer_.collect(kNever)) {
+  for (Item& item : consumer_.collect()) {
     size += item.data.size();
     largest_ = std::max(largest_, item.data.size());
     items_.push_back(std::move(item));
@@ -172,7 +172,7 @@ void ItemPrinter::write_items() {
     if (items_.empty()) break;
     if (ends_.empty()) fill_chunk();
     write_chunk();
-    acks_.take_answers(kNever);
+    acks_.take_answers();
   }
   remove_written();
 }
@@ -182,7 +182,7 @@ void ItemPrinter::write_items() {
 void ItemPrinter::check_claims() {
   while (!items_.empty() && BootClock::now() >= items_.front().proved + zk::fence_of(session_.timeout()) / 2) {
     const std::string first = items_.front().path;
-    const std::vector<Item> confirmed = consumer_.confirm({items_.begin(), items_.end()}, kNever);
+    const std::vector<Item> confirmed = consumer_.confirm({items_.begin(), items_.end()});
     if (is_torn() && (confirmed.empty() || confirmed.front().path != first)) fail_torn();
     if (confirmed.size() != items_.size()) cut_chunk();
     items_.assign(confirmed.begin(), confirmed.end());
@@ -249,13 +249,13 @@ void ItemPrinter::wait_for_reader() {
 }
 
 void ItemPrinter::remove_written() {
-  acks_.remove(written_, kNever);
+  acks_.remove(written_);
   written_.clear();
 }
 
 // Returns false if there is nothing to wait for, or the wait is over.
 bool ItemPrinter::wait_for_items() {
-  acks_.finish(kNever);
+  acks_.finish();
   if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   const Deadline until = source_.idle_until();
@@ -273,7 +273,7 @@ bool ItemPrinter::wait_for_items() {
 
 // Items that were not written may be another consumer's now. Items that were written may be removed already.
 void ItemPrinter::start_again() {
-  acks_.finish(kNever);
+  acks_.finish();
   const bool torn = is_torn();
   items_.clear();
   chunk_.clear();

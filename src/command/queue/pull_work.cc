@@ -108,7 +108,7 @@ void CommandConsumer::work() {
   const host::Attached delaying(loop_, settlement_);
   while (is_taking() || workers_.is_busy()) {
     settle_ended();
-    acks_.take_answers(kNever);
+    acks_.take_answers();
     look_after_session();
     settlement_.give_back_delayed(false);
     give_back_prefetched();
@@ -144,7 +144,7 @@ void CommandConsumer::look_after_session() {
 
 // Items that were claimed may be another consumer's now. Items that were done may be removed already.
 void CommandConsumer::start_again() {
-  acks_.finish(kNever);
+  acks_.finish();
   taken_ -= prefetch_.take_all().size();
   settlement_.forget();
   source_.open_again();
@@ -156,7 +156,7 @@ void CommandConsumer::prove_anew() {
   settlement_.give_back_delayed(true);
   std::vector<Item> unproved = prefetch_.take_all();
   taken_ -= unproved.size();
-  take_in(consumer_.confirm(std::move(unproved), kNever));
+  take_in(consumer_.confirm(std::move(unproved)));
 }
 
 void CommandConsumer::go_on() {
@@ -175,9 +175,9 @@ bool CommandConsumer::wants_more() const {
 }
 
 bool CommandConsumer::claim() {
-  dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()), kNever);
+  dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()));
   if (dry_) return false;
-  take_in(consumer_.collect(kNever));
+  take_in(consumer_.collect());
   return true;
 }
 
@@ -223,7 +223,7 @@ bool CommandConsumer::needs_attention() const {
 void CommandConsumer::wait_for_items() {
   if (!acks_.finished()) {
     // The look that found nothing has left out what was still on its way back.
-    return acks_.finish(kNever);
+    return acks_.finish();
   }
   if (session_.expired()) return;
   if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
@@ -252,7 +252,7 @@ void CommandConsumer::end_for_lack() {
 void CommandConsumer::wind_up() {
   settlement_.give_back_delayed(true);
   give_back_prefetched();
-  acks_.finish(kNever);
+  acks_.finish();
   if (session_.expired() && !acks_.doubtful().empty()) source_.open_again();
   source_.check_lost();
 }

@@ -125,7 +125,7 @@ void Settlement::delay(EndedCommand ended, Ack ack) {
 
 void Settlement::part_with(Ack ack, const Item& item, const std::string& why) {
   lease_->drop(recipe::claim_of(item.path));
-  source_.acks().send(ack, item, why, kNever);
+  source_.acks().send(ack, item, why);
 }
 
 // Its path is enough to remove an item.
@@ -136,7 +136,7 @@ void Settlement::add_done(Item item) {
 
 void Settlement::remove_done() {
   if (done_.empty()) return;
-  source_.acks().remove(done_, kNever);
+  source_.acks().remove(done_);
   done_.clear();
 }
 

@@ -34,8 +34,8 @@ class QueueVisit {
   // Connects, and returns whether there is such a queue. Throws a Failure if the path is used for something else (65)
   // or may not be read (77). Throws 69 if the session has expired, and what the session throws.
   bool look() {
-    session_.open(kNever);
-    found_ = recipe::look_at_queue(session_, layout_, {layout_.items(), layout_.dead()}, tried_, kNever);
+    session_.open();
+    found_ = recipe::look_at_queue(session_, layout_, {layout_.items(), layout_.dead()}, tried_);
     if (found_.state == recipe::QueueState::expired) throw zk::expired(tried_);
     return found_.state == recipe::QueueState::there;
   }
@@ -74,13 +74,11 @@ class QueueVisit {
 
   // What look() has found: layout().items() and layout().dead() are listed, in this order.
   const recipe::FoundQueue& found() const { return found_; }
-  recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact, kNever); }
+  recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact); }
   // The same for what look() has found.
-  recipe::QueueCounts count_found(bool exact) { return recipe::count_queue(session_, layout_, found_, exact, kNever); }
+  recipe::QueueCounts count_found(bool exact) { return recipe::count_queue(session_, layout_, found_, exact); }
   recipe::QueueWalk walk(bool dead) { return {session_, layout_, dead, found_}; }
-  int64_t find_oldest(const recipe::QueueCounts& counts) {
-    return recipe::find_oldest(session_, layout_, counts, kNever);
-  }
+  int64_t find_oldest(const recipe::QueueCounts& counts) { return recipe::find_oldest(session_, layout_, counts); }
   zk::Session& session() { return session_; }
   const recipe::QueueLayout& layout() const { return layout_; }
 

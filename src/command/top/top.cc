@@ -94,9 +94,9 @@ class Top {
   // Reads the tree, in a new session if there is none. Throws a Failure (77) if the path itself may not be read.
   void look() {
     for (;;) {
-      if (!open_) session_.open(kNever);
+      if (!open_) session_.open();
       open_ = true;
-      if (overview_.look(kNever)) break;
+      if (overview_.look()) break;
       open_ = false;
     }
     const zk::Answer& refusal = overview_.figures().refusal;
@@ -175,7 +175,7 @@ class Top {
   }
 
   TopDetail lock_detail(const std::string& path) {
-    const std::vector<recipe::Survey> surveys = recipe::survey_paths(session_, {path}, kNever);
+    const std::vector<recipe::Survey> surveys = recipe::survey_paths(session_, {path});
     detail_is_large_ = surveys.front().participants.size() > kReadAgain;
     return [surveys](const host::Display& display) { return table_of(surveys, display); };
   }
@@ -184,7 +184,7 @@ class Top {
     recipe::QueueWalk walk(session_, recipe::QueueLayout{path}, false);
     std::vector<recipe::QueueItem> items;
     while (items.size() < kShownItems) {
-      const auto more = walk.next(kShownItems - items.size(), kNever);
+      const auto more = walk.next(kShownItems - items.size());
       if (more.empty()) break;
       items.insert(items.end(), more.begin(), more.end());
     }
@@ -193,7 +193,7 @@ class Top {
 
   TopDetail group_detail(const std::string& path) {
     recipe::GroupRoster roster(session_, path, true);
-    if (!roster.look(kNever)) throw zk::expired("cannot list " + path);
+    if (!roster.look()) throw zk::expired("cannot list " + path);
     const recipe::Members members = roster.members();
     detail_is_large_ = members.size() > kReadAgain;
     return [path, members](const host::Display& display) {

@@ -52,7 +52,7 @@ class Deletion {
   }
 
   void run() {
-    session_.open(kNever);
+    session_.open();
     if (options_.dry_run) return show();
     if (options_.recursive && !options_.yes) ask();
     try {
@@ -69,29 +69,28 @@ class Deletion {
 
  private:
   void remove() {
-    const recipe::ChangeResult result = options_.recursive
-                                            ? recipe::remove_subtree(session_, change_, tried_, removed_, kNever)
-                                            : recipe::change_value(session_, change_, tried_, kNever);
+    const recipe::ChangeResult result = options_.recursive ? recipe::remove_subtree(session_, change_, tried_, removed_)
+                                                           : recipe::change_value(session_, change_, tried_);
     session_.close();
     if (result.end == recipe::ChangeEnd::has_children) throw not_empty(result.children);
     check_end(result, tried_);
   }
 
   void show() {
-    const std::vector<std::string> paths = recipe::list_subtree(session_, change_.path, tried_, kNever);
+    const std::vector<std::string> paths = recipe::list_subtree(session_, change_.path, tried_);
     session_.close();
     if (paths.empty()) throw no_such_node(tried_);
     for (const std::string& path : paths) print(printable(path) + '\n');
   }
 
   void ask() {
-    const size_t nodes = recipe::list_subtree(session_, change_.path, tried_, kNever).size();
+    const size_t nodes = recipe::list_subtree(session_, change_.path, tried_).size();
     if (nodes <= 1) return;
     session_.close();
     confirm(fmt::format("zklock: delete {} and {} below it?", change_.path,
                         counted(static_cast<int64_t>(nodes) - 1, "node")),
             change_.path);
-    session_.open(kNever);
+    session_.open();
   }
 
   Failure not_empty(int32_t below) const {

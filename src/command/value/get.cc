@@ -32,8 +32,8 @@ int get(const Call& call, const ValueGetOptions& options) {
   host::Loop loop;
   zk::Session session(loop, session_options(call.global));
   session.set_purpose(tried);
-  session.open(kNever);
-  const recipe::NodeValue value = recipe::read_value(session, path, tried, kNever);
+  session.open();
+  const recipe::NodeValue value = recipe::read_value(session, path, tried);
   session.close();
   if (!value.exists && options.fallback) {
     print(*options.fallback);

@@ -51,7 +51,7 @@ class ValueListing {
   }
 
   void run() {
-    session_.open(kNever);
+    session_.open();
     const std::vector<std::string> paths = find();
     if (json_) {
       print_values(paths);
@@ -65,8 +65,7 @@ class ValueListing {
  private:
   // Returns the paths to print. With -r, JSON has PATH itself too.
   std::vector<std::string> find() {
-    std::vector<std::string> paths =
-        options_.recursive ? recipe::list_subtree(session_, path_, tried_, kNever) : children();
+    std::vector<std::string> paths = options_.recursive ? recipe::list_subtree(session_, path_, tried_) : children();
     if (options_.recursive) {
       if (paths.empty()) throw no_such_node(tried_);
       if (!json_) paths.erase(paths.begin());
@@ -77,7 +76,7 @@ class ValueListing {
   }
 
   std::vector<std::string> children() {
-    zk::Answer list = session_.synced_children(path_, kNever);
+    zk::Answer list = session_.synced_children(path_);
     if (list.code == zk::Code::no_node) throw no_such_node(tried_);
     if (list.code != zk::Code::ok) throw zk::failure_of(tried_, list);
     std::ranges::sort(list.names);
@@ -99,7 +98,7 @@ class ValueListing {
   // Nodes that are deleted meanwhile are left out, here and in print_values().
   std::string table_of(const std::vector<std::string>& paths) {
     Table table({"NAME", "VERSION", "BYTES", "CHILDREN", "CHANGED"});
-    const std::vector<zk::Answer> stats = zk::stat_all(session_, paths, kNever);
+    const std::vector<zk::Answer> stats = zk::stat_all(session_, paths);
     bool empty = true;
     for (size_t i = 0; i < paths.size(); ++i) {
       check(stats[i], paths[i]);
@@ -118,7 +117,7 @@ class ValueListing {
       const std::vector<std::string> some(
           paths.begin() + static_cast<ptrdiff_t>(from),
           paths.begin() + static_cast<ptrdiff_t>(std::min(paths.size(), from + kAtOnce)));
-      const std::vector<zk::Answer> values = zk::read_all(session_, some, kNever);
+      const std::vector<zk::Answer> values = zk::read_all(session_, some);
       std::string text;
       for (size_t i = 0; i < some.size(); ++i) {
         check(values[i], some[i]);

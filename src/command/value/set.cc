@@ -83,8 +83,8 @@ int set(const Call& call, const ValueSetOptions& options) {
   host::Loop loop;
   zk::Session session(loop, std::move(asked));
   session.set_purpose(tried);
-  session.open(kNever);
-  const recipe::ChangeResult result = recipe::change_value(session, change, tried, kNever);
+  session.open();
+  const recipe::ChangeResult result = recipe::change_value(session, change, tried);
   session.close();
   check_end(result, tried);
   if (options.print_version) print(fmt::format("{}\n", result.version));

@@ -80,7 +80,7 @@ int wait(const Call& call, const ValueWaitOptions& options) {
   session.set_purpose(tried);
   WatchedNode node(session, path, latch.aspect(), tried);
   const auto look = [&] {
-    if (!node.look(span.until)) return Awaited::expired;
+    if (!node.look()) return Awaited::expired;
     return latch.is_open(node) ? Awaited::met : Awaited::unmet;
   };
   const bool open = wait_until_met(session, span, look, [&] { return node.due(); });

@@ -31,15 +31,15 @@ struct FoundGroup {
   zk::Stat stat = {};
 };
 
-FoundGroup look(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
-  const Answer node = session.synced_read(group, until);
+FoundGroup look(zk::Session& session, const std::string& group, std::string_view tried) {
+  const Answer node = session.synced_read(group);
   if (node.code == Code::expired) return {GroupState::expired};
   if (node.code == Code::no_node) return {GroupState::absent};
   if (node.code != Code::ok) throw zk::failure_of(tried, node);
   const PathMark mark = mark_of(node.data);
   check_mark(mark, PathUse::group, tried);
   if (mark != PathMark::none) return {GroupState::there, mark, node.stat};
-  const Answer list = session.children(group, until);
+  const Answer list = session.children(group);
   if (list.code == Code::expired) return {GroupState::expired};
   if (list.code == Code::no_node) return {GroupState::absent};
   if (list.code != Code::ok) throw zk::failure_of(tried, list);
@@ -49,30 +49,29 @@ FoundGroup look(zk::Session& session, const std::string& group, std::string_view
 
 // Returns nothing if the caller must look again.
 std::optional<GroupState> make(zk::Session& session, const std::string& group, const Site& site, CreateMode mode,
-                               std::string_view tried, Deadline until) {
-  session.ready(until);
+                               std::string_view tried) {
+  session.ready();
   for (const std::string& node : site.missing) session.client().create(node, "", CreateMode::persistent);
   const bool passing = mode == CreateMode::container;
   const std::string mark(passing ? kPassingGroup : kKeptGroup);
-  const Answer made = session.await(session.client().create(group, mark, mode), until);
+  const Answer made = session.await(session.client().create(group, mark, mode));
   if (made.code == Code::ok) return GroupState::there;
   if (made.code == Code::expired) return GroupState::expired;
   if (made.code == Code::no_node) {
-    session.make_parents(group, until);
+    session.make_parents(group);
   } else if (made.code != Code::unknown && made.code != Code::node_exists) {
     throw zk::failure_of(tried, made);
   }
   return std::nullopt;
 }
 
-FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried,
-                        Deadline until) {
-  check_site_by_name(session, group, tried, until);
+FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried) {
+  check_site_by_name(session, group, tried);
   for (Rounds rounds(tried);; rounds.next()) {
-    const FoundGroup found = look(session, group, tried, until);
+    const FoundGroup found = look(session, group, tried);
     if (found.state != GroupState::absent) return found;
-    const Site site = check_site(session, group, tried, until);
-    if (const auto made = make(session, group, site, mode, tried, until)) return {*made, PathMark::kept_group};
+    const Site site = check_site(session, group, tried);
+    if (const auto made = make(session, group, site, mode, tried)) return {*made, PathMark::kept_group};
   }
 }
 
@@ -82,13 +81,13 @@ struct Children {
   std::vector<std::string> others;
 };
 
-Children children_of(zk::Session& session, const std::string& group, Deadline until) {
+Children children_of(zk::Session& session, const std::string& group) {
   Children found;
   std::vector<std::string> paths;
-  for (const std::string& name : session.synced_children(group, until).names) {
+  for (const std::string& name : session.synced_children(group).names) {
     paths.push_back(zk::child_of(group, name));
   }
-  const std::vector<Answer> stats = zk::stat_all(session, paths, until);
+  const std::vector<Answer> stats = zk::stat_all(session, paths);
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok) continue;
     const std::string name = zk::name_of(paths[i]);
@@ -103,13 +102,13 @@ Children children_of(zk::Session& session, const std::string& group, Deadline un
   return found;
 }
 
-void remove_surplus(zk::Session& session, std::vector<Step>& members, Deadline until) {
+void remove_surplus(zk::Session& session, std::vector<Step>& members) {
   std::vector<std::string> paths;
   while (members.size() > kMostInOneStep) {
     paths.push_back(members.back().path);
     members.pop_back();
   }
-  zk::remove_all(session, paths, until);
+  zk::remove_all(session, paths);
 }
 
 }  // namespace
@@ -132,17 +131,17 @@ bool is_left_member(std::string_view name, const zk::Stat& stat) {
   return numbered && stat.children == 0 && !is_ephemeral(stat) && !is_lock_name(name);
 }
 
-GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
-  return look(session, group, tried, until).state;
+GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried) {
+  return look(session, group, tried).state;
 }
 
-GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
-  return look_or_make(session, group, CreateMode::container, tried, until).state;
+GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried) {
+  return look_or_make(session, group, CreateMode::container, tried).state;
 }
 
-GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until) {
+GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried) {
   for (Rounds rounds(tried);; rounds.next()) {
-    const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried, until);
+    const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried);
     if (found.state == GroupState::expired || found.mark == PathMark::kept_group) return found.state;
     if (found.mark == PathMark::passing_group) {
       throw Failure(ExitStatus::busy, fmt::format("{}: it is there already, made by its first member, and goes with "
@@ -151,37 +150,36 @@ GroupState make_kept_group(zk::Session& session, const std::string& group, std::
     }
     // It is another program's group. Its data stays.
     if (found.stat.data_length > 0) return found.state;
-    session.ready(until);
+    session.ready();
     const zk::Call marked = session.client().write(group, std::string(kKeptGroup), found.stat.version);
-    const Answer answer = session.await(marked, until);
+    const Answer answer = session.await(marked);
     const bool again = answer.code == Code::ok || answer.code == Code::bad_version || answer.code == Code::no_node ||
                        answer.code == Code::unknown || answer.code == Code::expired;
     if (!again) throw zk::failure_of(tried, answer);
   }
 }
 
-GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
-                          Deadline until) {
+GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried) {
   using End = GroupRemoval::End;
   for (int round = 0;; ++round) {
-    const FoundGroup found = look(session, group, tried, until);
+    const FoundGroup found = look(session, group, tried);
     if (found.state == GroupState::expired) return {End::expired};
     if (found.state == GroupState::absent) return {round == 0 ? End::absent : End::done};
     if (found.mark == PathMark::none && found.stat.data_length > 0) {
       throw Failure(ExitStatus::bad_data,
                     fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
     }
-    Children children = children_of(session, group, until);
+    Children children = children_of(session, group);
     const size_t nodes = children.members.size();
     const bool full = !children.others.empty() || (!force && nodes > 0);
     if (full || round == kMostRounds) {
       return {End::not_empty, nodes - children.left, children.left, children.others.size(),
               children.others.empty() ? "" : children.others.front()};
     }
-    remove_surplus(session, children.members, until);
+    remove_surplus(session, children.members);
     children.members.push_back({Step::Kind::remove, group});
-    session.ready(until);
-    const Answer removed = session.await(session.client().transact(children.members), until);
+    session.ready();
+    const Answer removed = session.await(session.client().transact(children.members));
     if (removed.code == Code::ok) return {End::done};
     if (removed.code == Code::no_auth) throw zk::failure_of(tried, removed);
     // A member has come or gone meanwhile, or the answer was lost.

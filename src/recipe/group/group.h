@@ -36,14 +36,14 @@ enum class GroupState {
 // Returns whether the group is there. This function and those below throw what the session throws, and a Failure. Its
 // status is 65 if the path is used for something else, and 77 if it may not be read. `tried` is for messages: "cannot
 // join /g".
-GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 // Makes the group if it is absent, for a member that is about to join. It is a container if the server has containers,
 // so that it goes when its last member has left.
-GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 // Makes a group that stays when it is empty. Throws a Failure (75) if a passing group is there already.
-GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried, Deadline until);
+GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 enum class RemovalEnd {
   done,
@@ -64,7 +64,6 @@ struct GroupRemoval {
 // Deletes the group if it is empty. With `force`, also deletes what members have left, and the members, which are not
 // told and do not join again. Throws a Failure (65) also if its data is not a mark of zklock's. If the result is
 // `not_empty`, some members may be deleted already.
-GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried,
-                          Deadline until);
+GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried);
 
 }  // namespace zklock::recipe

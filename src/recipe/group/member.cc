@@ -33,24 +33,24 @@ std::string GroupMember::stem() const {
   return zk::child_of(membership_.group, membership_.name) + (membership_.unique ? "" : "-");
 }
 
-GroupMember::State GroupMember::join(Deadline until) {
+GroupMember::State GroupMember::join() {
   size_t skipped = 0;
   for (Rounds rounds(tried_);; rounds.next()) {
-    if (make_passing_group(session_, membership_.group, tried_, until) == GroupState::expired) return State::expired;
-    session_.ready(until);
+    if (make_passing_group(session_, membership_.group, tried_) == GroupState::expired) return State::expired;
+    session_.ready();
     host::trace("joining", {{"member", stem()}});
     entering_ = send_entry(skipped);
-    const Answer made = session_.await(entering_, until);
+    const Answer made = session_.await(entering_);
     if (made.code == Code::expired) return State::expired;
     if (made.code == Code::no_node) continue;
     if (made.code == Code::ok) {
       path_ = made.path;
-      return look(until);
+      return look();
     }
     if (made.code != Code::unknown && made.code != Code::node_exists) throw zk::failure_of(tried_, made);
-    const State found = find(until);
+    const State found = find();
     if (found != State::removed) return found;
-    if (made.code == Code::node_exists && !membership_.unique) skipped = taken_numbers(until);
+    if (made.code == Code::node_exists && !membership_.unique) skipped = taken_numbers();
   }
 }
 
@@ -72,8 +72,8 @@ zk::Call GroupMember::send_entry(size_t skipped) {
 
 // Returns how many numbers to skip, because persistent nodes have the names that the server would give next. The server
 // numbers by how many children were created below the group, and in a copied tree those are fewer.
-size_t GroupMember::taken_numbers(Deadline until) {
-  const Answer list = session_.synced_children(membership_.group, until);
+size_t GroupMember::taken_numbers() {
+  const Answer list = session_.synced_children(membership_.group);
   const std::set<std::string> names(list.names.begin(), list.names.end());
   const int64_t next = (int64_t{list.stat.child_version} + list.stat.children) / 2;
   const auto is_taken = [&](size_t skipped) {
@@ -92,31 +92,31 @@ size_t GroupMember::taken_numbers(Deadline until) {
 
 // The create's answer was lost, or the name exists. Only a list after a barrier shows whether there is a node of our
 // session. Returns `removed` if there is none.
-GroupMember::State GroupMember::find(Deadline until) {
-  if (membership_.unique) return look_at_name(until);
-  const Answer list = session_.settled_children(membership_.group, until);
+GroupMember::State GroupMember::find() {
+  if (membership_.unique) return look_at_name();
+  const Answer list = session_.settled_children(membership_.group);
   std::vector<std::string> paths;
   for (const std::string& name : list.names) {
     if (is_numbered(name, membership_.name + "-")) paths.push_back(zk::child_of(membership_.group, name));
   }
-  const std::vector<Answer> stats = zk::stat_all(session_, paths, until);
+  const std::vector<Answer> stats = zk::stat_all(session_, paths);
   if (session_.expired()) return State::expired;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok || stats[i].stat.ephemeral_owner != session_.id()) continue;
     path_ = paths[i];
-    return look(until);
+    return look();
   }
   return State::removed;
 }
 
 // Checks which session has the name that we want. Returns `removed` if the name is free.
-GroupMember::State GroupMember::look_at_name(Deadline until) {
-  const Answer found = zk::settled_stat_all(session_, {stem()}, until).front();
+GroupMember::State GroupMember::look_at_name() {
+  const Answer found = zk::settled_stat_all(session_, {stem()}).front();
   if (session_.expired()) return State::expired;
   if (found.code != Code::ok) return State::removed;
   if (found.stat.ephemeral_owner == session_.id()) {
     path_ = stem();
-    return look(until);
+    return look();
   }
   if (!is_ephemeral(found.stat)) {
     throw Failure(ExitStatus::bad_data,
@@ -128,22 +128,22 @@ GroupMember::State GroupMember::look_at_name(Deadline until) {
   return State::taken;
 }
 
-bool GroupMember::wait_for_name(Deadline until) {
+bool GroupMember::wait_for_name() {
   const auto watch = std::make_shared<zk::WatchState>();
-  if (session_.exists(stem(), until, watch).code != Code::ok) return true;
+  if (session_.exists(stem(), watch).code != Code::ok) return true;
   while (!watch->fired && !session_.expired()) {
-    if (left_until(until) == Duration::zero()) return false;
-    session_.turn(until);
+    if (left_until(session_.until()) == Duration::zero()) return false;
+    session_.turn(session_.until());
   }
   return true;
 }
 
 // The check is a transaction. So if the servers have ended our session and we do not know it yet, the answer is
 // `expired`, not that there is no node.
-GroupMember::State GroupMember::look(Deadline until) {
+GroupMember::State GroupMember::look() {
   const auto watch = std::make_shared<zk::WatchState>();
   const auto [check, node] = session_.ask_both([this](zk::Client& client) { return client.check({path_}); },
-                                               [&](zk::Client& client) { return client.exists(path_, watch); }, until);
+                                               [&](zk::Client& client) { return client.exists(path_, watch); });
   if (check.code == Code::expired || node.code == Code::expired) return State::expired;
   watch_ = watch;
   const bool in = node.code == Code::ok && node.stat.ephemeral_owner == session_.id();
@@ -151,11 +151,11 @@ GroupMember::State GroupMember::look(Deadline until) {
   return in ? State::in : State::removed;
 }
 
-GroupMember::State GroupMember::set_data(std::string data, Deadline until) {
+GroupMember::State GroupMember::set_data(std::string data) {
   membership_.data = std::move(data);
   const auto write = [this](zk::Client& client) { return client.write(path_, membership_.data); };
-  const Answer written = session_.ask(write, until);
-  if (written.code == Code::no_node || written.code == Code::expired) return look(until);
+  const Answer written = session_.ask(write);
+  if (written.code == Code::no_node || written.code == Code::expired) return look();
   if (written.code != Code::ok) throw zk::failure_of("cannot write " + path_, written);
   return State::in;
 }

@@ -31,17 +31,17 @@ class GroupMember {
   using State = MemberState;
 
   // Makes the group if it is absent, and joins it. Returns `removed` only if our new node was deleted at once.
-  State join(Deadline until);
+  State join();
   const zk::Stat& taken_by() const { return taken_by_; }
   // After `taken`: waits until the name may be free, or the session is over. Returns false when `until` has passed.
-  bool wait_for_name(Deadline until);
+  bool wait_for_name();
 
   // While in: true if something may have happened to our node. It does not show that the session is over.
   bool is_disturbed() const { return watch_ && watch_->fired; }
   // Asks a quorum whether our node is there, and watches it again.
-  State look(Deadline until);
+  State look();
   // Sets the data of our node; later joins use it too.
-  State set_data(std::string data, Deadline until);
+  State set_data(std::string data);
 
   // Deletes our node and waits for the answer, for `budget` at most. May be called if we are not in. Throws only what
   // other sources of the loop throw. A node that is left goes with the session.
@@ -56,9 +56,9 @@ class GroupMember {
   bool still_ours(Deadline until);
   std::string stem() const;
   zk::Call send_entry(size_t skipped);
-  size_t taken_numbers(Deadline until);
-  State find(Deadline until);
-  State look_at_name(Deadline until);
+  size_t taken_numbers();
+  State find();
+  State look_at_name();
 
   zk::Session& session_;
   Membership membership_;

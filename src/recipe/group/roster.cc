@@ -36,9 +36,9 @@ Duration rest_after(size_t nodes) {
   return std::min(kLongestRest, kRestForNode * static_cast<int64_t>(nodes));
 }
 
-bool GroupRoster::look(Deadline until) {
-  if (!node_.look(until)) return false;
-  take_in(node_.found().names, until);
+bool GroupRoster::look() {
+  if (!node_.look()) return false;
+  take_in(node_.found().names);
   rested_ = deadline_in(rest_after(node_.found().names.size()));
   return !session_.expired();
 }
@@ -47,7 +47,7 @@ Deadline GroupRoster::due() const {
   return node_.is_stale() && !session_.expired() ? rested_ : node_.due();
 }
 
-void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until) {
+void GroupRoster::take_in(const std::vector<std::string>& names) {
   Members members;
   std::set<std::string> others;
   std::vector<std::string> unknown;
@@ -62,9 +62,8 @@ void GroupRoster::take_in(const std::vector<std::string>& names, Deadline until)
   }
   std::vector<std::string> paths;
   for (const std::string& name : unknown) paths.push_back(zk::child_of(group_, name));
-  const std::vector<Answer> stats = zk::stat_all(session_, paths, until);
-  const std::vector<Answer> contents =
-      with_data_ ? zk::read_all(session_, paths, until) : std::vector<Answer>(paths.size());
+  const std::vector<Answer> stats = zk::stat_all(session_, paths);
+  const std::vector<Answer> contents = with_data_ ? zk::read_all(session_, paths) : std::vector<Answer>(paths.size());
   if (session_.expired()) return;
   for (size_t i = 0; i < paths.size(); ++i) {
     // The member is gone again, and the watch has fired.

@@ -49,7 +49,7 @@ class GroupRoster {
   // Lists the group. No change after its return is missed. Returns false if the session has expired: members() is then
   // as before. Open another session and look again. Throws what the session throws, and a Failure (77) if the group may
   // not be listed.
-  bool look(Deadline until);
+  bool look();
   // Lets the next look() read the data of all members again.
   void forget() { members_.clear(); }
   // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.
@@ -61,7 +61,7 @@ class GroupRoster {
   const std::set<std::string>& left() const { return left_; }
 
  private:
-  void take_in(const std::vector<std::string>& names, Deadline until);
+  void take_in(const std::vector<std::string>& names);
 
   zk::Session& session_;
   std::string group_;

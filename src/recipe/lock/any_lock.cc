@@ -8,9 +8,10 @@
 namespace zklock::recipe {
 
 AnyLock::Outcome AnyLock::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
   try {
     Outcome outcome = stand_in_lines(policy);
-    if (outcome == Outcome::held) outcome = leave_others(policy);
+    if (outcome == Outcome::held) outcome = leave_others();
     if (outcome != Outcome::held) release(withdrawal_budget(session_));
     return outcome;
   } catch (...) {
@@ -21,18 +22,18 @@ AnyLock::Outcome AnyLock::acquire(const WaitPolicy& policy) {
 
 AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
   for (const auto& lock : locks_) {
-    if (const auto outcome = lock->enter(policy)) return choose(*lock, *outcome);
+    if (const auto outcome = lock->enter()) return choose(*lock, *outcome);
   }
   if (!policy.in_line) {
     for (const auto& lock : locks_) {
-      if (const auto outcome = lock->pass_leftovers(policy)) return choose(*lock, *outcome);
+      if (const auto outcome = lock->pass_leftovers()) return choose(*lock, *outcome);
     }
     look_around();
     return Outcome::busy;
   }
   for (;;) {
     if (const auto outcome = sleep(policy)) return *outcome;
-    if (const auto outcome = look_again(policy)) return *outcome;
+    if (const auto outcome = look_again()) return *outcome;
   }
 }
 
@@ -41,7 +42,7 @@ std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
   std::vector<zk::Watch> watches;
   bool all = true;
   for (const auto& lock : locks_) {
-    if (const auto outcome = lock->watch(policy)) return choose(*lock, *outcome);
+    if (const auto outcome = lock->watch()) return choose(*lock, *outcome);
     all = all && lock->is_watched();
     for (const zk::Watch& watch : lock->watches()) watches.push_back(watch);
   }
@@ -52,7 +53,7 @@ std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
 }
 
 // Looks at the lines in which something has changed, or at all of them if nothing has woken us.
-std::optional<AnyLock::Outcome> AnyLock::look_again(const WaitPolicy& policy) {
+std::optional<AnyLock::Outcome> AnyLock::look_again() {
   std::vector<Lock*> changed;
   for (const auto& lock : locks_) {
     if (!lock->is_watched()) changed.push_back(lock.get());
@@ -61,14 +62,14 @@ std::optional<AnyLock::Outcome> AnyLock::look_again(const WaitPolicy& policy) {
     for (const auto& lock : locks_) changed.push_back(lock.get());
   }
   for (Lock* lock : changed) {
-    if (const auto outcome = lock->look_again(policy)) return choose(*lock, *outcome);
+    if (const auto outcome = lock->look_again()) return choose(*lock, *outcome);
   }
   return std::nullopt;
 }
 
 // Until the answers are here, the contenders after us in the other lines wait for a lock that we do not want. Meanwhile
 // we may lose the lock that we hold, so its proof must not be old.
-AnyLock::Outcome AnyLock::leave_others(const WaitPolicy& policy) {
+AnyLock::Outcome AnyLock::leave_others() {
   const auto others = [this](const auto& visit) {
     for (const auto& lock : locks_) {
       if (lock.get() != chosen_) visit(*lock);
@@ -81,11 +82,11 @@ AnyLock::Outcome AnyLock::leave_others(const WaitPolicy& policy) {
     others([&](Lock& lock) { left &= lock.release(left_until(until)); });
     if (left) break;
     others([](Lock& lock) { lock.check_refusal(); });
-    session_.ready(policy.until);
+    session_.ready();
   }
   if (session_.expired()) return Outcome::expired;
   const bool old = BootClock::now() - chosen_->held().proved >= zk::heartbeat_of(session_.timeout());
-  return old ? chosen_->look_again(policy).value_or(Outcome::removed) : Outcome::held;
+  return old ? chosen_->look_again().value_or(Outcome::removed) : Outcome::held;
 }
 
 AnyLock::Outcome AnyLock::choose(Lock& lock, Outcome outcome) {

@@ -35,8 +35,8 @@ class AnyLock : public Lockable {
  private:
   Outcome stand_in_lines(const WaitPolicy& policy);
   std::optional<Outcome> sleep(const WaitPolicy& policy);
-  std::optional<Outcome> look_again(const WaitPolicy& policy);
-  Outcome leave_others(const WaitPolicy& policy);
+  std::optional<Outcome> look_again();
+  Outcome leave_others();
   Outcome choose(Lock& lock, Outcome outcome);
   const Holder& look_around();
 

@@ -44,11 +44,11 @@ LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, st
 }
 
 // A server's clock that was ahead may have been set right since, so a success in the future does not show when it was.
-std::optional<Duration> LastSuccess::age(Deadline until) {
+std::optional<Duration> LastSuccess::age() {
   std::optional<Duration> youngest;
   ahead_ = Duration::zero();
   for (Success& success : successes_) {
-    const Answer last = session_.read(success.node, until);
+    const Answer last = session_.read(success.node);
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node || last.code == Code::expired) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);

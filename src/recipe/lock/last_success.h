@@ -24,7 +24,7 @@ class LastSuccess {
 
   // Returns the age of the latest success by the server's clock; nothing if there is none, or if the session has
   // expired. A success in the future does not count. Throws a Failure if a node cannot be read.
-  std::optional<Duration> age(Deadline until);
+  std::optional<Duration> age();
   // After age(): how far in the future the success is that did not count; 0: none.
   Duration ahead() const { return ahead_; }
 

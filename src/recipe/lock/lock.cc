@@ -55,6 +55,7 @@ Held Lock::held() const {
 }
 
 Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
   session_.set_purpose(tried_);
   try {
     const Outcome outcome = stand_in_line(policy);
@@ -69,43 +70,43 @@ Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
 }
 
 Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
-  for (auto outcome = enter(policy);; outcome = look_again(policy)) {
+  for (auto outcome = enter();; outcome = look_again()) {
     if (outcome) return *outcome;
     if (!may_wait(policy)) {
-      if (!is_blocked(policy.until)) continue;
+      if (!is_blocked()) continue;
       holder_ = find_holder(place_);
       return Outcome::busy;
     }
-    if (const auto ended = watch(policy)) return *ended;
+    if (const auto ended = watch()) return *ended;
     if (!is_watched()) continue;
     if (const auto ended = sleep(policy)) return *ended;
   }
 }
 
-std::optional<Lock::Outcome> Lock::enter(const WaitPolicy& policy) {
+std::optional<Lock::Outcome> Lock::enter() {
   watch_.reset();
   watch_before_.reset();
   auto state = NodeState::missing;
   while (state == NodeState::missing) {
-    state = own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_, policy.until);
+    state = own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_);
   }
-  return look(state, policy);
+  return look(state);
 }
 
-std::optional<Lock::Outcome> Lock::look_again(const WaitPolicy& policy) {
-  return look(own_.look_again(policy.until), policy);
+std::optional<Lock::Outcome> Lock::look_again() {
+  return look(own_.look_again());
 }
 
-std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& policy) {
+std::optional<Lock::Outcome> Lock::look(NodeState state) {
   if (state != NodeState::there) return state == NodeState::expired ? Outcome::expired : Outcome::removed;
   const std::vector<std::string>& names = own_.siblings().names;
-  check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_, policy.until);
+  check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_);
   own_.check_number();
-  bool asked = check_no_foreign(session_, line_path_, names, ignored_, tried_, policy.until);
+  bool asked = check_no_foreign(session_, line_path_, names, ignored_, tried_);
   place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   if (place_.turn == Turn::strangers) {
     asked = true;
-    ignore_leftovers(policy.until);
+    ignore_leftovers();
     place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   }
   if (session_.expired()) return Outcome::expired;
@@ -114,7 +115,7 @@ std::optional<Lock::Outcome> Lock::look(NodeState state, const WaitPolicy& polic
   if (place_.turn == Turn::waiting) return std::nullopt;
   if (place_.turn == Turn::gone) return Outcome::removed;
   // The requests may have taken a while, so the proof may be old.
-  return !asked || own_.is_proved() ? Outcome::held : look(own_.confirm(policy.until), policy);
+  return !asked || own_.is_proved() ? Outcome::held : look(own_.confirm());
 }
 
 Failure Lock::strangers() const {
@@ -140,8 +141,8 @@ std::vector<Contender> Lock::line_in(const std::vector<std::string>& names) cons
   return line;
 }
 
-void Lock::ignore_leftovers(Deadline until) {
-  for (const std::string& name : leftovers_in(session_, line_path_, line(), until)) ignore(name);
+void Lock::ignore_leftovers() {
+  for (const std::string& name : leftovers_in(session_, line_path_, line())) ignore(name);
 }
 
 void Lock::ignore(const std::string& leftover) {
@@ -150,21 +151,21 @@ void Lock::ignore(const std::string& leftover) {
 }
 
 // The second node read is the first in line, which a message names.
-bool Lock::is_blocked(Deadline until) {
+bool Lock::is_blocked() {
   const std::vector<std::string> nodes{child(place_.predecessor), child(place_.holder)};
-  const std::vector<Answer> looks = zk::stat_all(session_, nodes, until);
+  const std::vector<Answer> looks = zk::stat_all(session_, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto contender = parse_contender(zk::name_of(nodes[i]));
     if (looks[i].code != Code::ok || !is_leftover(*contender, looks[i].stat)) continue;
-    ignore_leftovers(until);
+    ignore_leftovers();
     return false;
   }
   return looks.front().code == Code::ok;
 }
 
-std::optional<Lock::Outcome> Lock::pass_leftovers(const WaitPolicy& policy) {
-  while (!is_blocked(policy.until)) {
-    if (const auto outcome = look_again(policy)) return outcome;
+std::optional<Lock::Outcome> Lock::pass_leftovers() {
+  while (!is_blocked()) {
+    if (const auto outcome = look_again()) return outcome;
   }
   return std::nullopt;
 }
@@ -175,9 +176,9 @@ bool Lock::is_watched() const {
   return stands(watch_) && stands(watch_before_) && watched_ == place_.predecessor;
 }
 
-std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
+std::optional<Lock::Outcome> Lock::watch() {
   if (is_watched()) return std::nullopt;
-  session_.ready(policy.until);
+  session_.ready();
   host::trace("watching", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}});
   const auto watch = std::make_shared<zk::WatchState>();
   const zk::Call watching = session_.client().read(child(place_.predecessor), watch);
@@ -186,9 +187,9 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
     watch_ = std::make_shared<zk::WatchState>();
     own = session_.client().read(own_.path(), watch_);
   }
-  Answer predecessor = session_.await(watching, policy.until);
-  if (predecessor.code == Code::no_auth) predecessor = watch_line(watch, policy.until);
-  const Answer mine = own ? session_.await(own, policy.until) : Answer();
+  Answer predecessor = session_.await(watching);
+  if (predecessor.code == Code::no_auth) predecessor = watch_line(watch);
+  const Answer mine = own ? session_.await(own) : Answer();
   if (mine.code != Code::ok) watch_.reset();
   // The lease uses this watch and does not read the node first, so the owner is checked here: see Held::watch.
   const bool somebody_elses = own && mine.code == Code::ok && mine.stat.ephemeral_owner != session_.id();
@@ -199,7 +200,7 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
   host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
   if (!watched) return std::nullopt;
   if (is_leftover(*parse_contender(place_.predecessor), predecessor.stat)) {
-    ignore_leftovers(policy.until);
+    ignore_leftovers();
     return std::nullopt;
   }
   watch_before_ = watch;
@@ -210,11 +211,11 @@ std::optional<Lock::Outcome> Lock::watch(const WaitPolicy& policy) {
 
 // We may not read our predecessor. Newer servers report its deletion only to clients that may read it, even if they
 // have set a watch (CVE-2024-23944). So in this rare case, each change of the line wakes us.
-Answer Lock::watch_line(const zk::Watch& watch, Deadline until) {
+Answer Lock::watch_line(const zk::Watch& watch) {
   const zk::Call listed = session_.client().children(line_path_, watch);
   const zk::Call looked = session_.client().exists(child(place_.predecessor));
-  const Answer list = session_.await(listed, until);
-  const Answer predecessor = session_.await(looked, until);
+  const Answer list = session_.await(listed);
+  const Answer predecessor = session_.await(looked);
   return list.code == Code::ok ? predecessor : list;
 }
 

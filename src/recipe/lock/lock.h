@@ -117,14 +117,14 @@ class Lock : public Lockable {
   // These are the steps of acquire(), for a caller that stands in several lines at once (recipe/lock/any_lock.h). They
   // return nothing if others stand before us, and throw what acquire() throws. Unless they return `held`, our node may
   // be there until release().
-  std::optional<Outcome> enter(const WaitPolicy& policy);
-  std::optional<Outcome> look_again(const WaitPolicy& policy);
+  std::optional<Outcome> enter();
+  std::optional<Outcome> look_again();
   // Sets watches on our predecessor and on our node. If is_watched() is false afterwards, call look_again().
-  std::optional<Outcome> watch(const WaitPolicy& policy);
+  std::optional<Outcome> watch();
   bool is_watched() const;
   // For a caller that does not wait: looks again as long as only leftovers (recipe/use.h) stand before us. Returns
   // nothing if a contender does.
-  std::optional<Outcome> pass_leftovers(const WaitPolicy& policy);
+  std::optional<Outcome> pass_leftovers();
   std::vector<zk::Watch> watches() const { return {watch_before_, watch_}; }
   // How many stood before us when the line was last listed, and the holder as of now.
   size_t before() const { return place_.before; }
@@ -144,20 +144,20 @@ class Lock : public Lockable {
   // The line as last listed, without the leftovers that are known.
   std::vector<Contender> line() const { return line_in(own_.siblings().names); }
   // Finds leftovers that are not known yet.
-  void ignore_leftovers(Deadline until);
+  void ignore_leftovers();
   void ignore(const std::string& leftover);
   const ProtectedNode& own() const { return own_; }
   zk::Session& session() { return session_; }
 
  private:
   Outcome stand_in_line(const WaitPolicy& policy);
-  std::optional<Outcome> look(NodeState state, const WaitPolicy& policy);
+  std::optional<Outcome> look(NodeState state);
   Failure strangers() const;
-  bool is_blocked(Deadline until);
+  bool is_blocked();
   std::vector<Contender> line_in(const std::vector<std::string>& names) const;
   void trace_place() const;
   std::optional<Outcome> sleep(const WaitPolicy& policy);
-  zk::Answer watch_line(const zk::Watch& watch, Deadline until);
+  zk::Answer watch_line(const zk::Watch& watch);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
   zk::Session& session_;

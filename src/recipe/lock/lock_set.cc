@@ -14,13 +14,14 @@ using zk::Code;
 
 // A node's czxid never changes. So if the node is there, it is still what its name and czxid showed it to be.
 Outcome OuterLock::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
   const auto check = [this](zk::Client& client) {
     held_.proved = session_.proof_now();
     held_.sent = BootClock::now();
     host::trace("asking");
     return client.check({held_.node});
   };
-  const zk::Answer answer = session_.ask(check, policy.until);
+  const zk::Answer answer = session_.ask(check);
   acquired_ = answer.code == Code::ok;
   if (acquired_) {
     host::trace("proved", {{"sent", held_.sent}, {"fence", held_.proved + zk::fence_of(session_.timeout())}});
@@ -44,13 +45,14 @@ bool OuterLock::release(Duration budget) {
 }
 
 Outcome LockSet::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
   for (;;) {
     const Outcome outcome = acquire_each(policy);
     kept_.reset();
     if (outcome != Outcome::expired && outcome != Outcome::disturbed) return outcome;
     observer_.on_start_again(outcome);
     session_.close();
-    session_.open(policy.until);
+    session_.open();
   }
 }
 

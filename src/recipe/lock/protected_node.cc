@@ -65,26 +65,26 @@ void ProtectedNode::trace_proof() const {
   host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
 }
 
-NodeState ProtectedNode::make(const std::string& stem, const std::string& data, Deadline until) {
-  if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_, until);
+NodeState ProtectedNode::make(const std::string& stem, const std::string& data) {
+  if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_);
   std::optional<Site> site;  // known once the parent is missing
   for (;;) {
-    session_.ready(until);
+    session_.ready();
     const zk::Call listed = send(stem, data, site);
-    const Answer made = session_.await(entering_, until);
-    const Answer list = session_.await(listed, until);
-    if (made.code == Code::ok) return enter(made, list, until);
+    const Answer made = session_.await(entering_);
+    const Answer list = session_.await(listed);
+    if (made.code == Code::ok) return enter(made, list);
     if (made.code == Code::expired) return NodeState::expired;
     if (made.code == Code::unknown) {
       host::trace("create unknown", {{"node", stem_}});
-      return find(until);
+      return find();
     }
     if (made.code != Code::no_node) throw zk::failure_of(tried_, made);
     if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
     const bool again = site.has_value();
-    site = check_site(session_, parents_.front(), tried_, until);
+    site = check_site(session_, parents_.front(), tried_);
     // What went ahead of the create was refused, or the server does not know containers, or the chroot may be missing.
-    if (again || site->anchor.empty()) make_parents(until);
+    if (again || site->anchor.empty()) make_parents();
   }
 }
 
@@ -106,24 +106,24 @@ zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, c
   return client.children(parent());
 }
 
-NodeState ProtectedNode::enter(const Answer& made, const Answer& list, Deadline until) {
+NodeState ProtectedNode::enter(const Answer& made, const Answer& list) {
   path_ = made.path;
   created_ = made.stat;
   seen_ = BootClock::now();
   siblings_ = list;
   host::trace("created", {{"node", path_}, {"czxid", created_.created}});
   trace_proof();
-  return list.code == Code::ok && is_proved() ? NodeState::there : confirm(until);
+  return list.code == Code::ok && is_proved() ? NodeState::there : confirm();
 }
 
-void ProtectedNode::make_parents(Deadline until) {
-  for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_, until);
+void ProtectedNode::make_parents() {
+  for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_);
 }
 
 // The create's answer was lost. Only a list after a barrier shows whether there is a node. Only its owner shows whether
 // it is of use: a node of an earlier session dies with that session.
-NodeState ProtectedNode::find(Deadline until) {
-  const Answer list = session_.settled_children(parent(), until);
+NodeState ProtectedNode::find() {
+  const Answer list = session_.settled_children(parent());
   if (list.code == Code::expired) return NodeState::expired;
   if (list.code == Code::no_node) {
     host::trace("not found", {{"node", stem_}});
@@ -133,7 +133,7 @@ NodeState ProtectedNode::find(Deadline until) {
   for (const std::string& name : list.names) {
     const std::string path = parent() + "/" + name;
     if (!path.starts_with(stem_)) continue;
-    const Answer own = session_.read(path, until);
+    const Answer own = session_.read(path);
     if (own.code == Code::expired) return NodeState::expired;
     if (own.code != Code::ok && own.code != Code::no_node) throw zk::failure_of("cannot read " + path, own);
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
@@ -141,7 +141,7 @@ NodeState ProtectedNode::find(Deadline until) {
     created_ = own.stat;
     seen_ = BootClock::now();
     host::trace("found", {{"node", path_}, {"czxid", created_.created}});
-    return confirm(until);
+    return confirm();
   }
   host::trace("not found", {{"node", stem_}});
   return NodeState::missing;
@@ -151,10 +151,10 @@ NodeState ProtectedNode::find(Deadline until) {
 // is, shows all nodes that were made before it and are not gone. No new node ever comes before it, so once a list shows
 // none before ours, that stays so. A server that does not have our create yet does not accept our session. The list
 // does not show that our session lives: that is up to the last proof, which the list does not renew.
-NodeState ProtectedNode::look_again(Deadline until) {
+NodeState ProtectedNode::look_again() {
   while (is_proved()) {
-    session_.ready(until);
-    const Answer list = session_.await(session_.client().children(parent()), until);
+    session_.ready();
+    const Answer list = session_.await(session_.client().children(parent()));
     if (list.code == Code::expired) return NodeState::expired;
     if (list.code == Code::no_node) return NodeState::missing;
     if (list.code == Code::unknown) continue;
@@ -162,20 +162,20 @@ NodeState ProtectedNode::look_again(Deadline until) {
     siblings_ = list;
     if (is_proved()) return NodeState::there;
   }
-  return confirm(until);
+  return confirm();
 }
 
 // The check is a transaction, and our server answers the list after it, so the list contains all that was committed
 // before. (A sync would give the list, but not a quorum's word: a leader that has lost its quorum answers it too.)
-NodeState ProtectedNode::confirm(Deadline until, const zk::Watch& watch) {
+NodeState ProtectedNode::confirm(const zk::Watch& watch) {
   for (;;) {
-    session_.ready(until);
+    session_.ready();
     note_sending();
     host::trace("asking", {{"node", path_}});
     const zk::Call checked = session_.client().check({path_});
     const zk::Call listed = session_.client().children(parent(), watch);
-    const Answer check = session_.await(checked, until);
-    const Answer list = session_.await(listed, until);
+    const Answer check = session_.await(checked);
+    const Answer list = session_.await(listed);
     if (check.code == Code::expired || list.code == Code::expired) return NodeState::expired;
     if (check.code == Code::no_node) return NodeState::missing;
     if (check.code == Code::unknown || list.code == Code::unknown) continue;

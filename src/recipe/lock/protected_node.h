@@ -54,16 +54,16 @@ class ProtectedNode {
   // Creates the node, named `stem` and the server's number, and lists its siblings at once. `stem` must have an id that
   // was never used before. Throws what the session throws, and a Failure for an answer that leaves no other way. The
   // status is 65 if the path is part of a queue or of a line in it.
-  NodeState make(const std::string& stem, const std::string& data, Deadline until);
+  NodeState make(const std::string& stem, const std::string& data);
 
   // Lists the siblings again, for a contender that waits until those before it are gone. Asks a quorum only if the last
   // proof is older than the interval of a holder's heartbeats. The node may be gone although the result is `there`:
   // then it is not among its siblings, or a watch on it fires. Throws what make() throws.
-  NodeState look_again(Deadline until);
+  NodeState look_again();
 
   // Asks a quorum whether the node is there, then lists the siblings. `watch` is set on the list. Throws what make()
   // throws.
-  NodeState confirm(Deadline until, const zk::Watch& watch = nullptr);
+  NodeState confirm(const zk::Watch& watch = nullptr);
 
   // Throws a Failure (70) if the server's counter is used up: it sticks at its end and hands out ties.
   void check_number() const;
@@ -98,9 +98,9 @@ class ProtectedNode {
 
  private:
   zk::Call send(const std::string& stem, const std::string& data, const std::optional<Site>& site);
-  NodeState enter(const zk::Answer& made, const zk::Answer& list, Deadline until);
-  NodeState find(Deadline until);
-  void make_parents(Deadline until);
+  NodeState enter(const zk::Answer& made, const zk::Answer& list);
+  NodeState find();
+  void make_parents();
   void note_sending();
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }

@@ -15,9 +15,9 @@ using zk::Answer;
 using zk::Code;
 
 // Returns once there is a connection; opens a new session if the old one has expired.
-void be_ready(zk::Session& session, Deadline until) {
-  session.ready(until);
-  if (session.expired()) session.open(until);
+void be_ready(zk::Session& session) {
+  session.ready();
+  if (session.expired()) session.open();
 }
 
 // The effect of a request about a node.
@@ -31,12 +31,12 @@ Effect effect_of(const Answer& answer, const std::string& tried) {
 }
 
 // The answer to the write was lost. Without the barrier, a server that we have moved to may not know of the write yet.
-Effect look_for_request(zk::Session& session, const std::string& node, Deadline until) {
-  be_ready(session, until);
+Effect look_for_request(zk::Session& session, const std::string& node) {
+  be_ready(session);
   const zk::Call barrier = session.client().barrier();
   const zk::Call read = session.client().read(node);
-  const Code passed = session.await(barrier, until).code;
-  const Answer answer = session.await(read, until);
+  const Code passed = session.await(barrier).code;
+  const Answer answer = session.await(read);
   if (answer.code == Code::no_node) return Effect::gone;
   if (passed == Code::unknown || passed == Code::expired || answer.code != Code::ok) return Effect::unknown;
   return answer.data == kRevoked ? Effect::done : Effect::unknown;
@@ -65,16 +65,16 @@ void take_answer(WatchedHolder& holder) {
 
 }  // namespace
 
-Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes, Deadline until) {
+Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes) {
   Nodes asked;
   for (Nodes open = nodes; !open.empty();) {
-    be_ready(session, until);
+    be_ready(session);
     std::vector<zk::Call> writes;
     for (const std::string& node : open) writes.push_back(session.client().write(node, std::string(kRevoked)));
     Nodes again;
     for (size_t i = 0; i < open.size(); ++i) {
-      Effect effect = effect_of(session.await(writes[i], until), fmt::format("cannot write {}", open[i]));
-      if (effect == Effect::unknown) effect = look_for_request(session, open[i], until);
+      Effect effect = effect_of(session.await(writes[i]), fmt::format("cannot write {}", open[i]));
+      if (effect == Effect::unknown) effect = look_for_request(session, open[i]);
       if (effect == Effect::done) asked.push_back(open[i]);
       if (effect == Effect::unknown) again.push_back(open[i]);
     }
@@ -84,12 +84,13 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes, Deadline until) {
 }
 
 Nodes wait_until_gone(zk::Session& session, const Nodes& nodes, Deadline until) {
+  const zk::Within within(session, until);
   std::vector<WatchedHolder> left;
   for (const std::string& node : nodes) left.push_back({node, nullptr, nullptr, false});
   while (!left.empty() && left_until(until) > Duration::zero()) {
     if (session.expired()) {
       for (WatchedHolder& holder : left) holder = {holder.node, nullptr, nullptr, false};
-      session.open(until);
+      session.open();
     }
     for (WatchedHolder& holder : left) watch(session, holder);
     session.turn(until);
@@ -101,14 +102,14 @@ Nodes wait_until_gone(zk::Session& session, const Nodes& nodes, Deadline until) 
   return names;
 }
 
-Nodes take_away(zk::Session& session, const Nodes& nodes, Deadline until) {
+Nodes take_away(zk::Session& session, const Nodes& nodes) {
   Nodes taken;
   for (const std::string& node : nodes) {
     Effect effect = Effect::unknown;
     bool perhaps = false;  // an earlier attempt may have deleted it
     while (effect == Effect::unknown) {
-      be_ready(session, until);
-      const Answer answer = session.await(session.client().remove(node), until);
+      be_ready(session);
+      const Answer answer = session.await(session.client().remove(node));
       effect = effect_of(answer, fmt::format("cannot delete {}", node));
       perhaps |= effect == Effect::unknown;
     }

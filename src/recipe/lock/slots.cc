@@ -43,9 +43,8 @@ Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObse
 // both its nodes have the same id.
 bool Slots::Gate::may_wait(const WaitPolicy& policy) {
   if (policy.in_line) return true;
-  ignore_leftovers(policy.until);
-  const std::vector<std::string> taken =
-      slots_.without_leftovers(session().children(slots_.folder(), policy.until).names, policy.until);
+  ignore_leftovers();
+  const std::vector<std::string> taken = slots_.without_leftovers(session().children(slots_.folder()).names);
   const auto has_slot = [&](const Contender& contender) {
     const std::string id = uuid_in(contender.name);
     return !id.empty() &&
@@ -74,18 +73,19 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
 }
 
 Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
   try {
-    check_site_by_name(session_, path_, tried_, policy.until);
+    check_site_by_name(session_, path_, tried_);
     // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
     // slots.
-    check_path(policy.until);
+    check_path();
     Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
-    if (outcome == Outcome::held) outcome = open_gate(policy);
+    if (outcome == Outcome::held) outcome = open_gate();
     // The wait for the gate may have made the proof old.
     const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
-    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm(policy.until));
+    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm());
     if (outcome != Outcome::held) withdraw();
     return outcome;
   } catch (...) {
@@ -97,7 +97,7 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
 Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   auto state = NodeState::missing;
   for (std::string uuid = uuid_in(gate_.node().name()); state == NodeState::missing; uuid = make_uuid()) {
-    state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_, policy.until);
+    state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_);
   }
   if (state == NodeState::there) {
     // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours:
@@ -105,9 +105,9 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
     if (slots_of(slot_.siblings().names).size() == 1) gate_.start_release();
     // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
     // node.
-    check_path(policy.until);
+    check_path();
     slot_.check_number();
-    check_count(policy.until);
+    check_count();
   }
   zk::Watch watch;
   for (look_at_each_ = time_to_look_at_each(policy); state == NodeState::there;) {
@@ -115,7 +115,7 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
     if (const auto outcome = watch ? sleep(watch, policy) : std::nullopt) return *outcome;
     const bool watched = watch && !watch->fired;
     if (!watched) watch = std::make_shared<zk::WatchState>();
-    state = slot_.confirm(policy.until, watched ? nullptr : watch);
+    state = slot_.confirm(watched ? nullptr : watch);
   }
   return outcome_of(state);
 }
@@ -128,7 +128,7 @@ std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
     if (*before < static_cast<size_t>(count_)) return Outcome::held;
     if (BootClock::now() < look_at_each_) break;
     look_at_each_ = kNever;
-    without_leftovers(slot_.siblings().names, policy.until);
+    without_leftovers(slot_.siblings().names);
   }
   if (policy.in_line) return std::nullopt;
   holder_ = find_holder();
@@ -142,10 +142,10 @@ std::optional<Slots::Outcome> Slots::sleep(const zk::Watch& watch, const WaitPol
   return wait_for_change(session_, {watch}, policy, observer_, look_around, awake);
 }
 
-void Slots::check_path(Deadline until) {
-  const zk::Answer list = session_.children(path_, until);
-  check_use(session_, path_, list, PathUse::slots, tried_, until);
-  check_no_foreign(session_, path_, list.names, harmless_, tried_, until);
+void Slots::check_path() {
+  const zk::Answer list = session_.children(path_);
+  check_use(session_, path_, list, PathUse::slots, tried_);
+  check_no_foreign(session_, path_, list.names, harmless_, tried_);
 }
 
 // Usually a slot is released before, so the reads are saved. The slots before ours do not become more.
@@ -161,23 +161,23 @@ std::vector<Contender> Slots::line() const {
   return slots;
 }
 
-std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names, Deadline until) {
+std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names) {
   std::vector<std::string> fresh;
   for (const std::string& name : names) {
     if (!looked_at_.contains(name)) fresh.push_back(name);
   }
-  leftovers_.merge(leftovers_in(session_, folder(), slots_of(fresh), until));
+  leftovers_.merge(leftovers_in(session_, folder(), slots_of(fresh)));
   looked_at_.insert(fresh.begin(), fresh.end());
   std::erase_if(names, [this](const std::string& name) { return leftovers_.contains(name); });
   return names;
 }
 
 // The latest slot that contains a count stands for all before it, because its owner has checked too.
-void Slots::check_count(Deadline until) {
+void Slots::check_count() {
   const std::vector<Contender> slots = slots_of(slot_.siblings().names);
   for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
     if (slot->name == slot_.name()) continue;
-    const zk::Answer read = session_.read(folder() + "/" + slot->name, until);
+    const zk::Answer read = session_.read(folder() + "/" + slot->name);
     if (is_leftover(*slot, read.stat)) continue;
     const int64_t theirs = slots_in_(read.data);
     if (theirs == count_) return;
@@ -189,10 +189,10 @@ void Slots::check_count(Deadline until) {
 }
 
 // No other contender comes through the gate until the answer is here.
-Slots::Outcome Slots::open_gate(const WaitPolicy& policy) {
+Slots::Outcome Slots::open_gate() {
   while (!gate_.release(zk::beat_of(session_.timeout()))) {
     gate_.node().check_refusal(fmt::format("cannot leave the gate of {}", path_));
-    session_.ready(policy.until);
+    session_.ready();
   }
   return session_.expired() ? Outcome::expired : Outcome::held;
 }

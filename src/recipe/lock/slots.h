@@ -49,12 +49,12 @@ class Slots : public Lockable {
   Outcome take_slot(const WaitPolicy& policy);
   std::optional<Outcome> look(const WaitPolicy& policy);
   std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
-  Outcome open_gate(const WaitPolicy& policy);
-  void check_path(Deadline until);
-  void check_count(Deadline until);
+  Outcome open_gate();
+  void check_path();
+  void check_count();
   Deadline time_to_look_at_each(const WaitPolicy& policy) const;
   std::vector<Contender> line() const;
-  std::vector<std::string> without_leftovers(std::vector<std::string> names, Deadline until);
+  std::vector<std::string> without_leftovers(std::vector<std::string> names);
   Holder find_holder();
   void withdraw();
   std::string folder() const { return path_ + "/leases"; }

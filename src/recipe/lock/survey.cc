@@ -75,14 +75,14 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   std::erase(listing.below, gate_path);
 }
 
-void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+void look_for_slots(zk::Session& session, std::vector<Listing>& listings) {
   Paths paths;
   for (const Listing& listing : listings) {
     if (!may_have_slots(listing)) continue;
     paths.push_back(zk::child_of(listing.path, "leases"));
     paths.push_back(zk::child_of(listing.path, "locks"));
   }
-  const std::vector<Answer> answers = children_all(session, paths, until);
+  const std::vector<Answer> answers = children_all(session, paths);
   auto answer = answers.begin();
   for (Listing& listing : listings) {
     if (!may_have_slots(listing)) continue;
@@ -91,12 +91,12 @@ void look_for_slots(zk::Session& session, std::vector<Listing>& listings, Deadli
   }
 }
 
-std::vector<Listing> list(zk::Session& session, const Paths& paths, Deadline until) {
-  const std::vector<Answer> answers = children_all(session, paths, until);
-  const std::vector<PathUse> uses = uses_of(session, paths, answers, until);
+std::vector<Listing> list(zk::Session& session, const Paths& paths) {
+  const std::vector<Answer> answers = children_all(session, paths);
+  const std::vector<PathUse> uses = uses_of(session, paths, answers);
   std::vector<Listing> listings;
   for (size_t i = 0; i < paths.size(); ++i) listings.push_back(listing_of(paths[i], answers[i], uses[i]));
-  look_for_slots(session, listings, until);
+  look_for_slots(session, listings);
   return listings;
 }
 
@@ -145,7 +145,7 @@ void take_leftovers(Listing& listing, Participants& line) {
 }
 
 // A leftover may be another program's node with much data.
-void read_leftovers(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+void read_leftovers(zk::Session& session, std::vector<Listing>& listings) {
   std::vector<Participant*> leftovers;
   for (Listing& listing : listings) {
     for (Bystander& one : listing.bystanders) {
@@ -153,7 +153,7 @@ void read_leftovers(zk::Session& session, std::vector<Listing>& listings, Deadli
       if (one.kind == Bystander::Kind::leftover && small) leftovers.push_back(&one.node);
     }
   }
-  const std::vector<Answer> contents = read_all(session, nodes_of(leftovers), until);
+  const std::vector<Answer> contents = read_all(session, nodes_of(leftovers));
   for (size_t i = 0; i < leftovers.size(); ++i) leftovers[i]->data = contents[i].data;
 }
 
@@ -167,13 +167,13 @@ void take_foreign(Listing& listing) {
 
 // The Stat comes first, because a node that only looks like a contender may have much data. Returns the Stats of the
 // nodes with the last successes, from the same flight.
-std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
+std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>& listings) {
   std::vector<Participant*> all = all_in(listings);
   Paths nodes = nodes_of(all);
   Paths marks;
   for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
   nodes.insert(nodes.end(), marks.begin(), marks.end());
-  std::vector<Answer> stats = stat_all(session, nodes, until);
+  std::vector<Answer> stats = stat_all(session, nodes);
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
   stats.erase(stats.begin(), stats.begin() + static_cast<ptrdiff_t>(all.size()));
   for (Listing& listing : listings) {
@@ -181,12 +181,12 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
     take_leftovers(listing, listing.line);
     take_foreign(listing);
   }
-  read_leftovers(session, listings, until);
+  read_leftovers(session, listings);
   all = all_in(listings);
   const auto bytes = std::accumulate(all.begin(), all.end(), size_t{0}, [](size_t sum, const Participant* one) {
     return sum + static_cast<size_t>(one->stat.data_length);
   });
-  const std::vector<Answer> contents = read_all(session, nodes_of(all), until, bytes);
+  const std::vector<Answer> contents = read_all(session, nodes_of(all), bytes);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i]->data = contents[i].data;
     if (contents[i].code == Code::no_node) all[i]->stat = {};
@@ -196,11 +196,11 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
     for (Participants* line : {&listing.slots, &listing.line}) any_gone |= std::erase_if(*line, is_gone) > 0;
   }
   // A holder that is gone since may have recorded a success.
-  return any_gone ? stat_all(session, marks, until) : stats;
+  return any_gone ? stat_all(session, marks) : stats;
 }
 
-std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings, Deadline until) {
-  const std::vector<Answer> successes = read_participants(session, listings, until);
+std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings) {
+  const std::vector<Answer> successes = read_participants(session, listings);
   // If the session has expired, the answers are empty.
   if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
@@ -242,15 +242,15 @@ void note_successes(const std::vector<Listing>& listings, std::set<std::string>&
 }
 
 // Returns those of `paths`, which seemed free, that are locks, each with the success recorded beside it.
-std::vector<Survey> survey_free(zk::Session& session, const Paths& paths, Deadline until) {
-  std::vector<Listing> listings = list(session, paths, until);
+std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
+  std::vector<Listing> listings = list(session, paths);
   std::erase_if(listings, [](const Listing& listing) {
     return listing.use != PathUse::lock || (listing.answer.code != Code::ok && listing.answer.code != Code::no_node);
   });
-  std::vector<Survey> surveys = survey_of(session, listings, until);
+  std::vector<Survey> surveys = survey_of(session, listings);
   Paths marks;
   for (const Survey& survey : surveys) marks.push_back(survey.path + std::string(kLastSuccess));
-  const std::vector<Answer> answers = read_all(session, marks, until);
+  const std::vector<Answer> answers = read_all(session, marks);
   if (session.expired()) throw zk::expired("cannot read the locks");
   for (size_t i = 0; i < surveys.size(); ++i) surveys[i].success = answers[i].data;
   return surveys;
@@ -271,13 +271,13 @@ Paths take_some(Paths& ahead) {
 
 // Makes the first listings, after a sync: our server may not know yet of a lock that was taken or released on another
 // one.
-std::vector<Listing> list_anew(zk::Session& session, const Paths& paths, Deadline until) {
+std::vector<Listing> list_anew(zk::Session& session, const Paths& paths) {
   for (;;) {
-    session.ready(until);
+    session.ready();
     const uint64_t connections = session.client().connections();
     const zk::Call sync = session.client().sync("/");
-    std::vector<Listing> listings = list(session, paths, until);
-    const Code passed = session.await(sync, until).code;
+    std::vector<Listing> listings = list(session, paths);
+    const Code passed = session.await(sync).code;
     // Some may have been listed by another server.
     if (passed == Code::unknown || connections != session.client().connections()) continue;
     std::ranges::for_each(listings, check_listed);
@@ -347,14 +347,14 @@ Participants line_up_for_slots(Participants slots, Participants gate) {
   return slots;
 }
 
-std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, Deadline until) {
-  std::vector<Listing> listings = list_anew(session, paths, until);
+std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths) {
+  std::vector<Listing> listings = list_anew(session, paths);
   std::ranges::for_each(listings, check_slots_listed);
-  return survey_of(session, listings, until);
+  return survey_of(session, listings);
 }
 
-std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadline until) {
-  std::vector<Listing> listings = list_anew(session, roots, until);
+std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots) {
+  std::vector<Listing> listings = list_anew(session, roots);
   std::vector<Survey> found;
   // Successes of the roots lie beside them, not in their trees.
   std::set<std::string> succeeded(roots.begin(), roots.end());
@@ -363,18 +363,18 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots, Deadl
     const auto others = std::partition(listings.begin(), listings.end(), is_lock);
     go_below({others, listings.end()}, ahead);
     listings.erase(others, listings.end());
-    std::ranges::move(survey_of(session, listings, until), std::back_inserter(found));
+    std::ranges::move(survey_of(session, listings), std::back_inserter(found));
     // We look below locks only now, because what looked like a contender may have turned out to be a leftover.
     go_below(listings, ahead);
     if (ahead.empty()) break;
-    listings = list(session, take_some(ahead), until);
+    listings = list(session, take_some(ahead));
     for (const Listing& listing : listings) {
       if (listing.answer.code != Code::no_auth) check_listed(listing);
     }
     note_successes(listings, succeeded);
   }
   for (const Survey& survey : found) succeeded.erase(survey.path);
-  std::ranges::move(survey_free(session, {succeeded.begin(), succeeded.end()}, until), std::back_inserter(found));
+  std::ranges::move(survey_free(session, {succeeded.begin(), succeeded.end()}), std::back_inserter(found));
   std::erase_if(found, is_nothing);
   std::ranges::sort(found, {}, &Survey::path);
   const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };

@@ -70,12 +70,12 @@ std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::
 
 // Returns what is at each of `paths`, in that order; for a path without a node, a free lock. Throws a Failure (77) for
 // a path whose children or slots we may not list, 69 if the session expires, and what the session throws.
-std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, Deadline until);
+std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths);
 
 // Returns the locks at and below `roots`, in the order of their paths. These are nodes with participants or leftovers,
 // slots, and free locks beside which a node seems to record a last success. Any program may have written `success`
 // there. Paths below the roots that we may not list are left out, and so are nodes of queues, and /zookeeper. Throws
 // what survey_paths() throws.
-std::vector<Survey> survey_trees(zk::Session& session, const std::vector<std::string>& roots, Deadline until);
+std::vector<Survey> survey_trees(zk::Session& session, const std::vector<std::string>& roots);
 
 }  // namespace zklock::recipe

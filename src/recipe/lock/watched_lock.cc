@@ -91,24 +91,24 @@ bool WatchedLock::is_stale() const {
   return looked_in_ != session_.id() || node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
 }
 
-bool WatchedLock::look_at(WatchedNode& node, Deadline until) {
-  return (looked_in_ == session_.id() && !node.is_stale()) || node.look(until);
+bool WatchedLock::look_at(WatchedNode& node) {
+  return (looked_in_ == session_.id() && !node.is_stale()) || node.look();
 }
 
-bool WatchedLock::look(Deadline until) {
-  if (!look_at(node_, until) || !check_use(until)) return false;
+bool WatchedLock::look() {
+  if (!look_at(node_) || !check_use()) return false;
   Line line = line_at(path_, node_);
   Line slots;
   Line gate;
   bool passed = false;
   if (has_folders()) {
     // The gate is listed first, so a contender that goes through it meanwhile is in at least one of the two lists.
-    if (!look_at(gate_, until) || !look_at(slots_, until)) return false;
+    if (!look_at(gate_) || !look_at(slots_)) return false;
     passed = gate_.is_stale();
     gate = line_at(path_ + "/locks", gate_);
     slots = line_at(path_ + "/leases", slots_);
   }
-  if (!read({&line, &slots, &gate}, until)) return false;
+  if (!read({&line, &slots, &gate})) return false;
   leave_out_undecided(slots, gate, passed);
   for (Line* unmatched : {&slots, &gate}) {
     // Its owner is not known, so its counterpart in the other list is not known either.
@@ -121,8 +121,8 @@ bool WatchedLock::look(Deadline until) {
   return true;
 }
 
-bool WatchedLock::check_use(Deadline until) {
-  const PathUse use = uses_of(session_, {path_}, {node_.found()}, until).front();
+bool WatchedLock::check_use() {
+  const PathUse use = uses_of(session_, {path_}, {node_.found()}).front();
   if (session_.expired()) return false;
   check_is_lock({path_, use, {}}, tried_);
   return true;
@@ -144,7 +144,7 @@ WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedN
 }
 
 // For a node that may not be read, the Stat is still available.
-bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
+bool WatchedLock::read(const std::vector<Line*>& lines) {
   std::vector<Participant*> fresh;
   std::vector<std::string> nodes;
   for (Line* line : lines) {
@@ -154,9 +154,9 @@ bool WatchedLock::read(const std::vector<Line*>& lines, Deadline until) {
       nodes.push_back(participant.node);
     }
   }
-  std::vector<Answer> answers = zk::read_all(session_, nodes, until);
+  std::vector<Answer> answers = zk::read_all(session_, nodes);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (answers[i].code == Code::no_auth) answers[i] = session_.exists(nodes[i], until);
+    if (answers[i].code == Code::no_auth) answers[i] = session_.exists(nodes[i]);
     fresh[i]->data = answers[i].data;
     fresh[i]->stat = answers[i].stat;
   }

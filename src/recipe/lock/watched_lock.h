@@ -57,7 +57,7 @@ class WatchedLock {
   // of the next look. Returns false if the session has expired: participants() is then as before. Open another session
   // and look again. Throws what the session throws, and a Failure if a node may not be listed (77) or is not a lock
   // (65).
-  bool look(Deadline until);
+  bool look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const;
 
@@ -76,10 +76,10 @@ class WatchedLock {
   };
 
   bool has_folders() const;
-  bool look_at(WatchedNode& node, Deadline until);
-  bool check_use(Deadline until);
+  bool look_at(WatchedNode& node);
+  bool check_use();
   Line line_at(const std::string& folder, const WatchedNode& node) const;
-  bool read(const std::vector<Line*>& lines, Deadline until);
+  bool read(const std::vector<Line*>& lines);
   void leave_out_undecided(Line& slots, Line& gate, bool passed);
   void keep_waiting(const Participant& slot, Line& gate) const;
 

@@ -43,19 +43,19 @@ std::string newest_of(const Names& names) {
 
 }  // namespace
 
-bool Overview::look(Deadline until) {
+bool Overview::look() {
   begin();
   left_ = kRequestsPerLook;
   listed_.clear();
-  while (list_some(until)) {
+  while (list_some()) {
   }
-  read_contenders(until);
+  read_contenders();
   if (session_.expired()) return false;
   std::vector<std::string> queues;
   for (const auto& [path, node] : nodes_) {
     if (node.use == PathUse::queue) queues.push_back(path);
   }
-  figures_.behind |= !surveyor_.look(queues, left_, until);
+  figures_.behind |= !surveyor_.look(queues, left_);
   if (session_.expired()) return false;
   draw_up();
   return true;
@@ -76,13 +76,13 @@ void Overview::begin() {
 // --- lists
 
 // Returns false if there is nothing left to list, or no questions are left.
-bool Overview::list_some(Deadline until) {
+bool Overview::list_some() {
   const std::map<std::string, zk::Watch> watches = take_stale();
   if (watches.empty()) return false;
-  const std::vector<Answer> lists = zk::watch_children_all(session_, watches, until);
+  const std::vector<Answer> lists = zk::watch_children_all(session_, watches);
   Names paths;
   for (const auto& [path, watch] : watches) paths.push_back(path);
-  const std::vector<PathUse> uses = uses_of(session_, paths, lists, until);
+  const std::vector<PathUse> uses = uses_of(session_, paths, lists);
   if (session_.expired()) return false;
   for (size_t i = 0; i < paths.size(); ++i) take_in(paths[i], lists[i], uses[i]);
   return true;

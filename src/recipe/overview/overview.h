@@ -57,7 +57,7 @@ class Overview {
 
   // Updates the figures. Returns false if the session has expired: the figures are then as before. Open another session
   // and look again. Throws what the session throws.
-  bool look(Deadline until);
+  bool look();
 
   // Returns the figures of the last look.
   const OverviewFigures& figures() const { return figures_; }
@@ -83,7 +83,7 @@ class Overview {
   using Names = std::vector<std::string>;
 
   void begin();
-  bool list_some(Deadline until);
+  bool list_some();
   std::map<std::string, zk::Watch> take_stale();
   void take_in(const std::string& path, const zk::Answer& list, PathUse use);
   void take_in_line(const std::string& path, Node& node, const Names& names);
@@ -93,7 +93,7 @@ class Overview {
   const Node* part_of(const std::string& path, const char* name) const;
   bool is_part(const std::string& path, const Node& node) const;
   bool is_in_slots(const std::string& path) const;
-  void read_contenders(Deadline until);
+  void read_contenders();
   std::set<std::string> wanted() const;
   const zk::Answer& known(const std::string& path) const;
   void note_stranger(const std::string& path);

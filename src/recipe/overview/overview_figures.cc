@@ -20,7 +20,7 @@ const Overview::Node* Overview::part_of(const std::string& path, const char* nam
 // --- contenders
 
 // Reads the wanted contenders that have not been read.
-void Overview::read_contenders(Deadline until) {
+void Overview::read_contenders() {
   const std::set<std::string> all = wanted();
   std::erase_if(contenders_, [&](const auto& one) { return !all.contains(one.first); });
   Names missing;
@@ -33,7 +33,7 @@ void Overview::read_contenders(Deadline until) {
     missing.push_back(path);
   }
   left_ -= missing.size();
-  const std::vector<Answer> answers = zk::read_all(session_, missing, until);
+  const std::vector<Answer> answers = zk::read_all(session_, missing);
   if (session_.expired()) return;
   for (size_t i = 0; i < missing.size(); ++i) {
     // The node is gone, and its parent's watch has fired.

@@ -68,7 +68,7 @@ std::vector<Segment> first_segments(const FolderSizes& items) {
 
 }  // namespace
 
-bool QueueSurveyor::look(const Names& paths, size_t& left, Deadline until) {
+bool QueueSurveyor::look(const Names& paths, size_t& left) {
   const std::set<std::string> present(paths.begin(), paths.end());
   std::erase_if(known_, [&](const auto& one) { return !present.contains(one.first); });
   Names turn = paths;
@@ -85,20 +85,20 @@ bool QueueSurveyor::look(const Names& paths, size_t& left, Deadline until) {
     left -= cost;
     visits.push_back({{path}, {}, {}, 0, 0, false, 0});
   }
-  ask_sizes(visits, until);
-  ask_first_items(visits, until);
+  ask_sizes(visits);
+  ask_first_items(visits);
   if (session_.expired()) return true;
   for (const Visit& visit : visits) note(visit);
   return visits.size() == paths.size();
 }
 
-void QueueSurveyor::ask_sizes(std::vector<Visit>& visits, Deadline until) {
+void QueueSurveyor::ask_sizes(std::vector<Visit>& visits) {
   Names folders;
   for (const Visit& visit : visits) {
     folders.push_back(visit.layout.items());
     folders.push_back(visit.layout.dead());
   }
-  const std::vector<Answer> lists = zk::children_all(session_, folders, until);
+  const std::vector<Answer> lists = zk::children_all(session_, folders);
   Names asked;
   std::vector<zk::Stat*> wanted;
   for (size_t i = 0; i < folders.size(); ++i) {
@@ -112,11 +112,11 @@ void QueueSurveyor::ask_sizes(std::vector<Visit>& visits, Deadline until) {
     }
     visits[i / 2].cost += 1 + std::min(sizes.segments.size(), 2 * kSegmentsLookedAt);
   }
-  const std::vector<Answer> stats = zk::stat_all(session_, asked, until);
+  const std::vector<Answer> stats = zk::stat_all(session_, asked);
   for (size_t i = 0; i < stats.size(); ++i) *wanted[i] = stats[i].stat;
 }
 
-void QueueSurveyor::ask_first_items(std::vector<Visit>& visits, Deadline until) {
+void QueueSurveyor::ask_first_items(std::vector<Visit>& visits) {
   Names listed;
   std::vector<std::pair<Visit*, Segment>> of;
   for (Visit& visit : visits) {
@@ -125,7 +125,7 @@ void QueueSurveyor::ask_first_items(std::vector<Visit>& visits, Deadline until) 
       of.emplace_back(&visit, segment);
     }
   }
-  const std::vector<Answer> lists = zk::children_all(session_, listed, until);
+  const std::vector<Answer> lists = zk::children_all(session_, listed);
   Names asked;
   std::vector<Visit*> visit_of;
   for (size_t i = 0; i < lists.size(); ++i) {
@@ -141,7 +141,7 @@ void QueueSurveyor::ask_first_items(std::vector<Visit>& visits, Deadline until) 
       visit_of.push_back(visit);
     }
   }
-  const std::vector<Answer> stats = zk::stat_all(session_, asked, until);
+  const std::vector<Answer> stats = zk::stat_all(session_, asked);
   for (size_t i = 0; i < stats.size(); ++i) {
     const zk::Stat& stat = stats[i].stat;
     Visit& visit = *visit_of[i];

@@ -38,15 +38,15 @@ class QueueSurveyor {
   // Asks as many of `paths` as `left` questions allow, those first that were asked the longest time ago. Counts `left`
   // down by what each cost the last time. A queue that was never asked has no figures. Returns false if some must wait
   // for the next look; true also if the session has expired.
-  bool look(const std::vector<std::string>& paths, size_t& left, Deadline until);
+  bool look(const std::vector<std::string>& paths, size_t& left);
 
   // Returns the figures of the queues that the last look was about, in the order of their paths.
   std::vector<QueueFigures> figures() const;
 
  private:
   struct Visit;
-  void ask_sizes(std::vector<Visit>& visits, Deadline until);
-  void ask_first_items(std::vector<Visit>& visits, Deadline until);
+  void ask_sizes(std::vector<Visit>& visits);
+  void ask_first_items(std::vector<Visit>& visits);
   void note(const Visit& visit);
 
   zk::Session& session_;

@@ -38,26 +38,26 @@ bool removes(Ack ack) {
 
 }  // namespace
 
-void Acks::remove(const std::vector<Item>& items, Deadline until) {
+void Acks::remove(const std::vector<Item>& items) {
   if (items.empty()) return;
-  while (sent_.size() >= kMostOutstanding) take_oldest(until);
-  begin({Ack::done, items, ""}, until);
+  while (sent_.size() >= kMostOutstanding) take_oldest();
+  begin({Ack::done, items, ""});
 }
 
-void Acks::send(Ack ack, const Item& item, const std::string& why, Deadline until) {
-  while (sent_.size() >= kMostOutstanding) take_oldest(until);
-  begin({ack, {item}, why}, until);
+void Acks::send(Ack ack, const Item& item, const std::string& why) {
+  while (sent_.size() >= kMostOutstanding) take_oldest();
+  begin({ack, {item}, why});
 }
 
-void Acks::begin(Sent sent, Deadline until) {
-  session_.ready(until);
+void Acks::begin(Sent sent) {
+  session_.ready();
   if (session_.expired()) return doubt(sent.ack, sent.items);
   sent.call = transact(sent);
   sent_.push_back(std::move(sent));
 }
 
-void Acks::begin_each(const Sent& sent, const std::vector<Item>& items, Deadline until) {
-  for (const Item& item : items) begin({sent.ack, {item}, sent.why}, until);
+void Acks::begin_each(const Sent& sent, const std::vector<Item>& items) {
+  for (const Item& item : items) begin({sent.ack, {item}, sent.why});
 }
 
 // In another session than that of the claims, it would delete other consumers' claims.
@@ -82,29 +82,29 @@ void Acks::put_steps(const Sent& sent, const Item& item, std::vector<Step>& step
   steps.push_back({Step::Kind::create, why_of(dead), sent.why});
 }
 
-void Acks::take_answers(Deadline until) {
-  while (!sent_.empty() && sent_.front().call->done) take_oldest(until);
+void Acks::take_answers() {
+  while (!sent_.empty() && sent_.front().call->done) take_oldest();
 }
 
-void Acks::finish(Deadline until) {
-  while (!sent_.empty()) take_oldest(until);
+void Acks::finish() {
+  while (!sent_.empty()) take_oldest();
 }
 
 // The ack stays in sent_ until its outcome is known, so that settle() finds it if this is interrupted.
-void Acks::take_oldest(Deadline until) {
+void Acks::take_oldest() {
   const Sent& oldest = sent_.front();
-  const Answer answer = session_.await(oldest.call, until);
+  const Answer answer = session_.await(oldest.call);
   trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
   if (answer.code == Code::ok) {
     drop(oldest.items);
   } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
-    begin_each(oldest, oldest.items, until);
+    begin_each(oldest, oldest.items);
   } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown ||
              answer.code == Code::expired) {
-    if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front(), until);
-    find_out(oldest, until);
+    if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
+    find_out(oldest);
   } else if (answer.code == Code::not_empty) {
-    throw blocked(oldest.items, until);
+    throw blocked(oldest.items);
   } else {
     throw zk::failure_of("cannot give up the claim on " + oldest.items.front().path, answer);
   }
@@ -112,25 +112,25 @@ void Acks::take_oldest(Deadline until) {
 }
 
 // Returns the Failure for the node that was put below one of the items since it was claimed.
-Failure Acks::blocked(const std::vector<Item>& items, Deadline until) {
+Failure Acks::blocked(const std::vector<Item>& items) {
   std::string node = items.front().path;
   for (const Item& item : items) {
-    const std::string foreign = foreign_below(session_, item.path, until);
+    const std::string foreign = foreign_below(session_, item.path);
     if (!foreign.empty()) node = foreign;
   }
   return not_ours("cannot remove " + zk::parent_of(node), node);
 }
 
 // If the segment had no dead letter so far, its node among the dead is missing.
-void Acks::make_dead_segment(const Item& item, Deadline until) {
-  session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent, until);
+void Acks::make_dead_segment(const Item& item) {
+  session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent);
 }
 
 // If the claim is still ours, the ack was not carried out. If the item is gone, we have removed or buried it, because
 // the session was alive when the claims were read. Otherwise, the item is another consumer's by now.
-void Acks::find_out(const Sent& sent, Deadline until) {
-  const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items), until);
-  const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items), until);
+void Acks::find_out(const Sent& sent) {
+  const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items));
+  const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items));
   std::vector<Item> ours;
   for (size_t i = 0; i < sent.items.size(); ++i) {
     const Item& item = sent.items[i];
@@ -144,8 +144,8 @@ void Acks::find_out(const Sent& sent, Deadline until) {
     }
   }
   // In a session that lives on there is no doubt.
-  look_again(until);
-  begin_each(sent, ours, until);
+  look_again();
+  begin_each(sent, ours);
 }
 
 void Acks::settle(const std::vector<Item>& done, Deadline until) {
@@ -169,7 +169,7 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
 void Acks::begin_last(const std::vector<Item>& done, Deadline until) {
   if (done.empty()) return;
   const bool ours = session_.settle_connection(until) && done.front().owner == session_.id();
-  ours ? begin({Ack::done, done, ""}, until) : doubt(Ack::done, done);
+  ours ? begin({Ack::done, done, ""}) : doubt(Ack::done, done);
 }
 
 bool Acks::settle_one(Sent& sent, Deadline until) {
@@ -201,8 +201,8 @@ void Acks::release(const std::vector<Item>& items, Deadline until) {
   drop(items);
 }
 
-void Acks::look_again(Deadline until) {
-  const std::vector<Answer> looks = zk::settled_stat_all(session_, paths_of(doubtful_), until);
+void Acks::look_again() {
+  const std::vector<Answer> looks = zk::settled_stat_all(session_, paths_of(doubtful_));
   std::vector<Item> gone;
   for (size_t i = 0; i < looks.size(); ++i) {
     (looks[i].code == Code::ok ? lost_ : gone).push_back(doubtful_[i]);

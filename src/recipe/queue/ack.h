@@ -31,12 +31,12 @@ class Acks {
   // Send acks, and wait for answers only if many are outstanding. remove() sends Ack::done for all `items` in one
   // transaction. `why` is for dead letters. If the session has expired, nothing is sent, and items to be removed are
   // doubtful().
-  void remove(const std::vector<Item>& items, Deadline until);
-  void send(Ack ack, const Item& item, const std::string& why, Deadline until);
+  void remove(const std::vector<Item>& items);
+  void send(Ack ack, const Item& item, const std::string& why);
   // Takes in the answers that have come.
-  void take_answers(Deadline until);
+  void take_answers();
   // Waits until everything is answered.
-  void finish(Deadline until);
+  void finish();
   bool finished() const { return sent_.empty(); }
 
   // For cleaning up, until `until` at most. They throw only what other sources of the loop throw. settle() removes
@@ -51,7 +51,7 @@ class Acks {
   const std::vector<Item>& doubtful() const { return doubtful_; }
   // Moves the doubtful() items that are still there to lost(). After an expiry, in a new session, it cannot be known
   // which client removed the others.
-  void look_again(Deadline until);
+  void look_again();
 
  private:
   // An ack that was sent. Only Ack::done can have several items.
@@ -62,15 +62,15 @@ class Acks {
     zk::Call call = nullptr;
   };
 
-  void begin(Sent sent, Deadline until);
-  void begin_each(const Sent& sent, const std::vector<Item>& items, Deadline until);
+  void begin(Sent sent);
+  void begin_each(const Sent& sent, const std::vector<Item>& items);
   void begin_last(const std::vector<Item>& done, Deadline until);
   zk::Call transact(const Sent& sent);
   void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
-  void take_oldest(Deadline until);
-  Failure blocked(const std::vector<Item>& items, Deadline until);
-  void make_dead_segment(const Item& item, Deadline until);
-  void find_out(const Sent& sent, Deadline until);
+  void take_oldest();
+  Failure blocked(const std::vector<Item>& items);
+  void make_dead_segment(const Item& item);
+  void find_out(const Sent& sent);
   bool settle_one(Sent& sent, Deadline until);
   void drop(const std::vector<Item>& items);
   void doubt(Ack ack, const std::vector<Item>& items);

@@ -29,11 +29,10 @@ void check_alive(const zk::Session& session) {
   if (session.expired()) throw zk::expired(kReading);
 }
 
-int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments,
-                      Deadline until) {
+int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
   int64_t count = 0;
   for (const Segment& segment : segments) {
-    const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment, until), until);
+    const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment));
     count += std::ranges::count_if(stats, [](const Answer& answer) { return is_claimed(answer.stat); });
   }
   check_alive(session);
@@ -42,22 +41,21 @@ int64_t count_in_work(zk::Session& session, const std::string& folder, const std
 
 }  // namespace
 
-QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until) {
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact) {
   FoundQueue found{QueueState::there};
   for (const std::string& folder : {layout.items(), layout.dead()}) {
-    found.lists.push_back(session.synced_children(folder, until));
+    found.lists.push_back(session.synced_children(folder));
   }
-  return count_queue(session, layout, found, exact, until);
+  return count_queue(session, layout, found, exact);
 }
 
-QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact,
-                        Deadline until) {
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact) {
   const std::vector<Segment> segments = segments_in(session, layout.items(), found.lists[0]);
   const std::vector<Segment> dead = segments_in(session, layout.dead(), found.lists[1]);
   Paths paths;
   for (const Segment& segment : segments) paths.push_back(segment_path(layout.items(), segment));
   for (const Segment& segment : dead) paths.push_back(segment_path(layout.dead(), segment));
-  const std::vector<Answer> answers = stat_all(session, paths, until);
+  const std::vector<Answer> answers = stat_all(session, paths);
   check_alive(session);
   QueueCounts counts;
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -68,12 +66,12 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const F
     if (priority.items == 0) priority.first_segment = segments[i].number;
     priority.items += items;
   }
-  if (exact) counts.in_work = count_in_work(session, layout.items(), segments, until);
+  if (exact) counts.in_work = count_in_work(session, layout.items(), segments);
   return counts;
 }
 
 // The items of one priority are in the order of their pushes, so only the first ones are read.
-int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until) {
+int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts) {
   std::vector<Segment> segments;
   Paths paths;
   for (const auto& [priority, count] : counts.priorities) {
@@ -81,7 +79,7 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
     segments.push_back({priority, count.first_segment});
     paths.push_back(segment_path(layout.items(), segments.back()));
   }
-  const std::vector<Answer> lists = children_all(session, paths, until);
+  const std::vector<Answer> lists = children_all(session, paths);
   Paths first;
   for (size_t i = 0; i < segments.size(); ++i) {
     std::vector<ItemName> items = items_of(lists[i].names);
@@ -89,7 +87,7 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
     for (const ItemName& item : items) first.push_back(item_path(layout.items(), segments[i], item.name));
   }
   int64_t oldest_ms = 0;
-  for (const Answer& answer : stat_all(session, first, until)) {
+  for (const Answer& answer : stat_all(session, first)) {
     const int64_t created_ms = answer.stat.created_ms;
     if (created_ms != 0 && (oldest_ms == 0 || created_ms < oldest_ms)) oldest_ms = created_ms;
   }
@@ -97,12 +95,12 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
   return oldest_ms;
 }
 
-std::vector<QueueItem> QueueWalk::next(size_t most, Deadline until) {
-  if (!begun_) begin(list_segments(session_, folder_, until));
+std::vector<QueueItem> QueueWalk::next(size_t most) {
+  if (!begun_) begin(list_segments(session_, folder_));
   while (!ahead_.empty() && most > 0) {
     const Segment segment = ahead_.back();
     ahead_.pop_back();
-    std::vector<QueueItem> items = read(segment, most, until);
+    std::vector<QueueItem> items = read(segment, most);
     if (!items.empty()) return items;
   }
   return {};
@@ -114,56 +112,56 @@ void QueueWalk::begin(std::vector<Segment> segments) {
   begun_ = true;
 }
 
-std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most, Deadline until) {
-  const std::vector<ItemName> names = list_items(session_, folder_, segment, until);
+std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
+  const std::vector<ItemName> names = list_items(session_, folder_, segment);
   std::vector<QueueItem> listed;
   for (std::span<const ItemName> left = names; !left.empty() && listed.size() < most;) {
     // Dead letters have the numbers of their items, so any of them can be the one that died first.
     const size_t some = dead_ ? left.size() : std::min(left.size(), most - listed.size());
-    for (QueueItem& item : look_at(segment, left.first(some), until)) listed.push_back(std::move(item));
+    for (QueueItem& item : look_at(segment, left.first(some))) listed.push_back(std::move(item));
     left = left.subspan(some);
   }
   std::ranges::stable_sort(listed, {}, [](const QueueItem& item) { return item.stat.created; });
   if (listed.size() > most) listed.erase(listed.begin() + static_cast<ptrdiff_t>(most), listed.end());
-  read_data(listed, until);
-  read_children(listed, until);
+  read_data(listed);
+  read_children(listed);
   check_alive(session_);
   return listed;
 }
 
 // Returns the items that are still there, with their Stats.
-std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<const ItemName> names, Deadline until) {
+std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<const ItemName> names) {
   Paths paths;
   std::vector<QueueItem> items;
   for (const ItemName& item : names) {
     items.push_back({segment, item.name, {}, "", "", 0, false, ""});
     paths.push_back(path_of(items.back()));
   }
-  const std::vector<Answer> stats = stat_all(session_, paths, until);
+  const std::vector<Answer> stats = stat_all(session_, paths);
   for (size_t i = 0; i < items.size(); ++i) items[i].stat = stats[i].stat;
   std::erase_if(items, [](const QueueItem& item) { return item.stat.created == 0; });
   return items;
 }
 
-void QueueWalk::read_data(std::vector<QueueItem>& items, Deadline until) {
+void QueueWalk::read_data(std::vector<QueueItem>& items) {
   Paths paths;
   size_t bytes = 0;
   std::vector<QueueItem*> small;
   for (QueueItem& item : items) {
     if (item.stat.data_length > kSmall) {
-      item.data = session_.read(path_of(item), until).data.substr(0, kShownBytes);
+      item.data = session_.read(path_of(item)).data.substr(0, kShownBytes);
     } else if (item.stat.data_length > 0) {
       small.push_back(&item);
       paths.push_back(path_of(item));
       bytes += static_cast<size_t>(item.stat.data_length);
     }
   }
-  const std::vector<Answer> answers = read_all(session_, paths, until, bytes);
+  const std::vector<Answer> answers = read_all(session_, paths, bytes);
   for (size_t i = 0; i < small.size(); ++i) small[i]->data = answers[i].data.substr(0, kShownBytes);
 }
 
 // Reads both children, because an item may have a claim, and a dead letter its reason.
-void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
+void QueueWalk::read_children(std::vector<QueueItem>& items) {
   Paths paths;
   std::vector<QueueItem*> owners;
   for (QueueItem& item : items) {
@@ -171,7 +169,7 @@ void QueueWalk::read_children(std::vector<QueueItem>& items, Deadline until) {
     for (const std::string& child : {claim_of(path_of(item)), why_of(path_of(item))}) paths.push_back(child);
     owners.push_back(&item);
   }
-  const std::vector<Answer> answers = read_all(session_, paths, until);
+  const std::vector<Answer> answers = read_all(session_, paths);
   for (size_t i = 0; i < owners.size(); ++i) {
     owners[i]->claim = answers[2 * i].data;
     owners[i]->claim_ms = answers[2 * i].stat.created_ms;

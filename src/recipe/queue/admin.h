@@ -30,15 +30,14 @@ struct QueueCounts {
 };
 
 // Counts the items of a queue. With `exact`, it counts those in work too, for which it reads the Stat of every item.
-QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact, Deadline until);
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact);
 // The same if layout.items() and layout.dead() are listed already, in `found`.
-QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact,
-                        Deadline until);
+QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact);
 
 // Returns when the oldest of the items in `counts` was pushed, ms since 1970 by the server's clock. 0: there is none,
 // or the oldest ones have gone meanwhile. For each priority, it lists one segment and reads the Stats of its first few
 // items.
-int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts, Deadline until);
+int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts);
 
 struct QueueItem {
   Segment segment;
@@ -64,14 +63,14 @@ class QueueWalk {
 
   // Returns the first items of the next segment that has any, `most` at most, and skips the rest of that segment.
   // Returns none at the end.
-  std::vector<QueueItem> next(size_t most, Deadline until);
+  std::vector<QueueItem> next(size_t most);
 
  private:
   void begin(std::vector<Segment> segments);
-  std::vector<QueueItem> read(const Segment& segment, size_t most, Deadline until);
-  std::vector<QueueItem> look_at(const Segment& segment, std::span<const ItemName> names, Deadline until);
-  void read_data(std::vector<QueueItem>& items, Deadline until);
-  void read_children(std::vector<QueueItem>& items, Deadline until);
+  std::vector<QueueItem> read(const Segment& segment, size_t most);
+  std::vector<QueueItem> look_at(const Segment& segment, std::span<const ItemName> names);
+  void read_data(std::vector<QueueItem>& items);
+  void read_children(std::vector<QueueItem>& items);
   std::string path_of(const QueueItem& item) const { return item_path(folder_, item.segment, item.name); }
 
   zk::Session& session_;

@@ -23,34 +23,33 @@ using Nodes = std::vector<std::string>;
 constexpr const char* kChanging = "cannot do all of it";
 
 // Handles the items that could not be removed: removes those whose claims are in no session, and counts the others.
-void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged, Deadline until) {
+void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
   Nodes claims;
   std::ranges::transform(stuck, std::back_inserter(claims), claim_of);
-  const std::vector<Answer> looks = stat_all(session, claims, until);
+  const std::vector<Answer> looks = stat_all(session, claims);
   for (size_t i = 0; i < stuck.size(); ++i) {
     if (looks[i].code == Code::ok && is_ephemeral(looks[i].stat)) {
       ++purged.in_work;
       continue;
     }
-    if (looks[i].code == Code::ok) remove_left_claim(session, stuck[i], looks[i].stat, until);
-    const Code removed = session.ask([&](zk::Client& client) { return client.remove(stuck[i]); }, until).code;
+    if (looks[i].code == Code::ok) remove_left_claim(session, stuck[i], looks[i].stat);
+    const Code removed = session.ask([&](zk::Client& client) { return client.remove(stuck[i]); }).code;
     if (removed == Code::expired) throw zk::expired(kChanging);
     if (removed != Code::not_empty) {
       ++purged.removed;
       continue;
     }
-    const std::string foreign = foreign_below(session, stuck[i], until);
+    const std::string foreign = foreign_below(session, stuck[i]);
     if (foreign.empty()) ++purged.in_work;
     if (!foreign.empty()) purged.foreign.push_back(foreign);
   }
 }
 
 // Adds to `left` the nodes below `folder` that are in no session. Throws a Failure if one of them is not zklock's.
-void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours)(std::string_view), Nodes& left,
-                 Deadline until) {
+void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours)(std::string_view), Nodes& left) {
   Nodes paths;
-  for (const std::string& name : session.children(folder, until).names) paths.push_back(folder + "/" + name);
-  const std::vector<Answer> stats = stat_all(session, paths, until);
+  for (const std::string& name : session.children(folder).names) paths.push_back(folder + "/" + name);
+  const std::vector<Answer> stats = stat_all(session, paths);
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok || is_ephemeral(stats[i].stat)) continue;
     if (!is_ours(zk::name_of(paths[i]))) throw not_ours("cannot delete " + zk::parent_of(folder), paths[i]);
@@ -60,20 +59,20 @@ void remove_left(zk::Session& session, const std::string& folder, bool (*is_ours
 
 // Removes the places and markers that are in no session, as after the restore of a backup. Call it when the queue could
 // not be deleted. Returns false if there were none. Throws a Failure for a node below a segment that is not zklock's.
-bool remove_leftovers(zk::Session& session, const QueueLayout& layout, Deadline until) {
+bool remove_leftovers(zk::Session& session, const QueueLayout& layout) {
   Nodes left;
-  remove_left(session, layout.pushing(), is_token, left, until);
+  remove_left(session, layout.pushing(), is_token, left);
   const auto is_place = [](std::string_view name) { return parse_contender(name).has_value(); };
-  remove_left(session, layout.waiting(), is_place, left, until);
+  remove_left(session, layout.waiting(), is_place, left);
   for (const std::string& folder : {layout.items(), layout.dead()}) {
-    for (const Segment& segment : list_segments(session, folder, until)) {
+    for (const Segment& segment : list_segments(session, folder)) {
       const std::string path = segment_path(folder, segment);
-      for (const std::string& name : session.children(path, until).names) {
+      for (const std::string& name : session.children(path).names) {
         if (!parse_item(name)) throw not_ours("cannot delete " + layout.queue, path + "/" + name);
       }
     }
   }
-  const std::vector<Answer> answers = remove_all(session, left, until);
+  const std::vector<Answer> answers = remove_all(session, left);
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
@@ -82,10 +81,10 @@ bool is_folder(const QueueLayout& layout, const std::string& path) {
 }
 
 // Returns no steps if there is no queue. Throws a Failure if a node below it is not zklock's.
-std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout, Deadline until) {
+std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout) {
   const std::string tried = "cannot delete " + layout.queue;
   const Nodes folders{layout.queue, layout.items(), layout.dead()};
-  const FoundQueue queue = look_at_queue(session, layout, folders, tried, until);
+  const FoundQueue queue = look_at_queue(session, layout, folders, tried);
   if (queue.state == QueueState::expired) throw zk::expired(kChanging);
   std::vector<Step> steps;
   if (queue.state == QueueState::absent) return steps;
@@ -108,41 +107,40 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
 
 }  // namespace
 
-void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged,
-                 Deadline until) {
+void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged) {
   const std::string folder = dead ? layout.dead() : layout.items();
   for (const Segment& segment : segments_in(session, folder, found.lists[dead ? 1 : 0])) {
-    const Nodes paths = item_paths(session, folder, segment, until);
+    const Nodes paths = item_paths(session, folder, segment);
     Nodes reasons;
     if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
-    remove_all(session, reasons, until);
+    remove_all(session, reasons);
     Nodes stuck;
-    const std::vector<Answer> answers = remove_all(session, paths, until);
+    const std::vector<Answer> answers = remove_all(session, paths);
     for (size_t i = 0; i < paths.size(); ++i) {
       if (answers[i].code == Code::ok) ++purged.removed;
       if (answers[i].code == Code::not_empty) stuck.push_back(paths[i]);
       if (answers[i].code == Code::expired) throw zk::expired(kChanging);
       if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
     }
-    purge_stuck(session, stuck, purged, until);
+    purge_stuck(session, stuck, purged);
     // Any client that finds a sealed segment without items removes it.
-    const Answer rest = session.exists(segment_path(folder, segment), until);
+    const Answer rest = session.exists(segment_path(folder, segment));
     if (rest.code != Code::ok) continue;
-    session.ready(until);
+    session.ready();
     if (const zk::Call removed = remove_if_done(session, segment_path(folder, segment), rest.stat)) {
-      session.await(removed, until);
+      session.await(removed);
     }
   }
 }
 
-bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until) {
+bool delete_queue(zk::Session& session, const QueueLayout& layout) {
   for (Rounds rounds("cannot delete " + layout.queue);; rounds.next()) {
-    const std::vector<Step> steps = steps_to_delete(session, layout, until);
+    const std::vector<Step> steps = steps_to_delete(session, layout);
     if (steps.empty()) return true;
-    session.ready(until);
-    const Answer removed = session.await(session.client().transact(steps), until);
+    session.ready();
+    const Answer removed = session.await(session.client().transact(steps));
     if (removed.code == Code::ok) return true;
-    if (removed.code == Code::not_empty && !remove_leftovers(session, layout, until)) return false;
+    if (removed.code == Code::not_empty && !remove_leftovers(session, layout)) return false;
     if (removed.code == Code::expired) throw zk::expired(kChanging);
     // Our transaction was done and its answer lost, or another client deleted it, or some of its nodes are gone.
     if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);

@@ -25,12 +25,11 @@ struct Purged {
 // child, so the server refuses to delete it. In `found`, layout.items() and layout.dead() are listed, in this order.
 // Adds to `purged`, which also holds after a Failure. A failure may leave a dead letter that does not say why it is
 // one.
-void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged,
-                 Deadline until);
+void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged);
 
 // Deletes a queue that has no items and no dead letters, in one transaction. Returns true also if there is no queue,
 // and false if something is in it or a client pushes to it or waits for items. Throws a Failure (65) if a node in it is
 // not zklock's.
-bool delete_queue(zk::Session& session, const QueueLayout& layout, Deadline until);
+bool delete_queue(zk::Session& session, const QueueLayout& layout);
 
 }  // namespace zklock::recipe

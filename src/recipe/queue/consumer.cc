@@ -33,53 +33,53 @@ std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-bool Consumer::begin(size_t most, Deadline until, const std::vector<Step>& with) {
+bool Consumer::begin(size_t most, const std::vector<Step>& with) {
   // Only a pass of this call can show that there is nothing.
   const bool primed = finder_.is_primed();
   if (!primed && (!finder_.is_fresh() || finder_.synced())) look_afresh(false);
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
-    const std::vector<std::string> paths = looks ? find_free(most, until) : finder_.next(most, until, is_alone());
+    const std::vector<std::string> paths = looks ? find_free(most) : finder_.next(most, is_alone());
     if (session_.expired()) return false;
     if (!paths.empty()) {
       if (primed) finder_.note_used();
-      send(paths, with, looks, until);
+      send(paths, with, looks);
       return true;
     }
     // Only a pass that began with a sync shows that there is nothing.
-    if ((finder_.synced() || !batches_.empty()) && !free_left(until)) return false;
+    if ((finder_.synced() || !batches_.empty()) && !free_left()) return false;
   }
 }
 
-bool Consumer::begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<Step>& with) {
+bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vector<Step>& with) {
   const bool looks = paths.size() > 1;
-  const std::vector<std::string> free = looks ? those_free(paths, until) : paths;
+  const std::vector<std::string> free = looks ? those_free(paths) : paths;
   if (free.empty() || session_.expired()) return false;
-  send({free.front()}, with, looks, until);
+  send({free.front()}, with, looks);
   return true;
 }
 
 // Reads the claim of each item that seemed to be in work, once, and removes it if it is in no session. An item whose
 // child is no claim is left where it is, because it could not be removed. Returns false if no item has become free.
-bool Consumer::free_left(Deadline until) {
+bool Consumer::free_left() {
   const std::vector<std::string> items(suspects_.begin(), suspects_.end());
-  const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items), until);
+  const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items));
   if (session_.expired()) return false;
   suspects_.clear();
   bool any = false;
   for (size_t i = 0; i < items.size(); ++i) {
-    const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat, until);
+    const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat);
     if (freed) in_work_.forget(items[i]);
     if (!freed && examined_.size() < kMostExamined) examined_.insert(items[i]);
-    if (claims[i].code == Code::no_node) leave_out_stray(items[i], until);
+    if (claims[i].code == Code::no_node) leave_out_stray(items[i]);
     any |= freed;
   }
   return any;
 }
 
 // If there are no children, the claim may just have gone.
-void Consumer::leave_out_stray(const std::string& item, Deadline until) {
-  const std::vector<std::string> names = session_.children(item, until).names;
+void Consumer::leave_out_stray(const std::string& item) {
+  const std::vector<std::string> names = session_.children(item).names;
   if (names.empty() || std::ranges::find(names, zk::name_of(claim_of(item))) != names.end()) return;
   finder_.leave_out(item);
   in_work_.forget(item);
@@ -105,14 +105,14 @@ void Consumer::give_way() {
   if (crowd_ >= kCrowd) finder_.put_off(random_() % crowd_);
 }
 
-std::vector<std::string> Consumer::find_free(size_t most, Deadline until) {
+std::vector<std::string> Consumer::find_free(size_t most) {
   if (crowd_ >= kCrowd) most = std::min(most, kLargestCrowd / crowd_);
   for (size_t look = kFirstLook * std::min(most, kLook); free_.empty(); look *= 2) {
     look = std::min(look, kLook);
-    std::vector<std::string> next = finder_.next(look, until);
+    std::vector<std::string> next = finder_.next(look);
     if (next.empty()) return {};
     std::erase_if(next, [this](const std::string& path) { return !is_worth_a_look(path); });
-    for (const std::string& path : those_free(next, until)) free_.push_back(path);
+    for (const std::string& path : those_free(next)) free_.push_back(path);
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !free_.empty(); free_.pop_front()) paths.push_back(free_.front());
@@ -126,8 +126,8 @@ bool Consumer::is_worth_a_look(const std::string& path) {
   return !in_work_.is_old(path) || (looks_left_ > 0 && looks_left_-- > 0);
 }
 
-std::vector<std::string> Consumer::those_free(const std::vector<std::string>& paths, Deadline until) {
-  const std::vector<Answer> looks = zk::stat_all(session_, paths, until);
+std::vector<std::string> Consumer::those_free(const std::vector<std::string>& paths) {
+  const std::vector<Answer> looks = zk::stat_all(session_, paths);
   std::vector<std::string> free;
   for (size_t i = 0; i < paths.size(); ++i) {
     const bool there = looks[i].code == Code::ok;
@@ -139,9 +139,9 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
   return free;
 }
 
-void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked, Deadline until) {
+void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked) {
   for (const std::string& path : paths) finder_.leave_out(path);
-  session_.ready(until);
+  session_.ready();
   ClaimBatch batch{{}, !with.empty() || paths.size() > 1, !with.empty(), looked, session_.proof_now()};
   for (const std::string& path : paths) host::trace("claiming", {{"item", path}, {"leaves line", !with.empty()}});
   if (batch.together) {
@@ -162,11 +162,11 @@ Consumer::Claim Consumer::claim(const std::string& path) {
   return {path, made, session_.client().read(path)};
 }
 
-std::vector<Item> Consumer::collect(Deadline until) {
+std::vector<Item> Consumer::collect() {
   gave_back_ = false;
   ClaimBatch& batch = batches_.front();
-  await_claims(batch, until);
-  std::vector<Item> items = read_items(batch, until);
+  await_claims(batch);
+  std::vector<Item> items = read_items(batch);
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) finder_.forget(claim.path);
   }
@@ -174,12 +174,12 @@ std::vector<Item> Consumer::collect(Deadline until) {
   return items;
 }
 
-void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
+void Consumer::await_claims(ClaimBatch& batch) {
   bool any_taken = false;
   bool any_unknown = false;
   for (Claim& claim : batch.claims) {
     if (claim.ours) continue;
-    const Answer answer = session_.await(claim.made, until);
+    const Answer answer = session_.await(claim.made);
     if (answer.code == Code::expired) return;
     claim.ours = answer.code == Code::ok;
     const bool taken =
@@ -190,21 +190,21 @@ void Consumer::await_claims(ClaimBatch& batch, Deadline until) {
     any_taken |= taken;
     any_unknown |= unknown;
   }
-  if (any_unknown) find_out(batch, until);
+  if (any_unknown) find_out(batch);
   if (any_taken) {
     note_others(batch.looked);
   } else if (!any_unknown && !batch.claims.empty()) {
     crowd_ -= (crowd_ + kPatience - 1) / kPatience;
   }
   // These items come before any that follow them, to keep the order.
-  if (any_unknown || (any_taken && batch.together && !batch.with_more)) try_again(batch, until);
+  if (any_unknown || (any_taken && batch.together && !batch.with_more)) try_again(batch);
 }
 
 // Finds out which claims are ours, after their answers were lost with the connection.
-void Consumer::find_out(ClaimBatch& batch, Deadline until) {
+void Consumer::find_out(ClaimBatch& batch) {
   std::vector<std::string> paths;
   for (const Claim& claim : batch.claims) paths.push_back(claim.path);
-  const std::vector<bool> held = holds(paths, until);
+  const std::vector<bool> held = holds(paths);
   for (size_t i = 0; i < held.size(); ++i) {
     batch.claims[i].ours = held[i];
     host::trace(held[i] ? "claim found" : "claim not found", {{"item", paths[i]}});
@@ -212,7 +212,7 @@ void Consumer::find_out(ClaimBatch& batch, Deadline until) {
 }
 
 // Claims the items that are still free and not ours, each by itself.
-void Consumer::try_again(ClaimBatch& batch, Deadline until) {
+void Consumer::try_again(ClaimBatch& batch) {
   std::vector<std::string> missing;
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) missing.push_back(claim.path);
@@ -220,8 +220,8 @@ void Consumer::try_again(ClaimBatch& batch, Deadline until) {
   if (missing.empty()) return;
   // Without the other steps, a claim would be half of what was to be done, so we begin again from the start.
   if (batch.with_more) return look_afresh(false);
-  const std::vector<std::string> free = those_free(missing, until);
-  session_.ready(until);
+  const std::vector<std::string> free = those_free(missing);
+  session_.ready();
   std::vector<Claim> claims;
   for (Claim& old : batch.claims) {
     const bool again = !old.ours && std::ranges::find(free, old.path) != free.end();
@@ -231,11 +231,11 @@ void Consumer::try_again(ClaimBatch& batch, Deadline until) {
   batch.claims = std::move(claims);
   batch.together = false;
   batch.looked = true;
-  await_claims(batch, until);
+  await_claims(batch);
 }
 
-std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
-  read_again(batch, until);
+std::vector<Item> Consumer::read_items(ClaimBatch& batch) {
+  read_again(batch);
   std::vector<Item> items;
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) continue;
@@ -243,7 +243,7 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
     if (answer.code == Code::expired) return {};
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
     if (answer.stat.children > 1) {
-      give_back(claim.path, answer.data, until);
+      give_back(claim.path, answer.data);
       gave_back_ = true;
       continue;
     }
@@ -253,23 +253,22 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch, Deadline until) {
 }
 
 // Awaits the reads, and repeats those that were lost with the connection.
-void Consumer::read_again(ClaimBatch& batch, Deadline until) {
+void Consumer::read_again(ClaimBatch& batch) {
   std::vector<std::string> paths;
   std::vector<zk::Call> lost;
   for (const Claim& claim : batch.claims) {
-    if (!claim.ours || session_.await(claim.read, until).code != Code::unknown) continue;
+    if (!claim.ours || session_.await(claim.read).code != Code::unknown) continue;
     paths.push_back(claim.path);
     lost.push_back(claim.read);
   }
-  std::vector<Answer> answers = zk::read_all(session_, paths, until);
+  std::vector<Answer> answers = zk::read_all(session_, paths);
   for (size_t i = 0; i < lost.size(); ++i) lost[i]->answer = std::move(answers[i]);
 }
 
 // The item has a child that is no claim, so no consumer could remove it. It is left out from now on.
-void Consumer::give_back(const std::string& path, const std::string& data, Deadline until) {
-  session_.ready(until);
-  session_.await(session_.client().transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}}),
-                 until);
+void Consumer::give_back(const std::string& path, const std::string& data) {
+  session_.ready();
+  session_.await(session_.client().transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}}));
 }
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
@@ -278,17 +277,17 @@ Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {
           sent};
 }
 
-std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {
+std::vector<Item> Consumer::confirm(std::vector<Item> items) {
   while (!items.empty()) {
-    session_.ready(until);
+    session_.ready();
     const Deadline sent = session_.proof_now();
-    const Answer answer = session_.await(session_.client().check(claims_of(paths_of(items))), until);
+    const Answer answer = session_.await(session_.client().check(claims_of(paths_of(items))));
     if (answer.code == Code::expired) return {};
     if (answer.code == Code::unknown) continue;
     for (Item& item : items) item.proved = sent;
     if (answer.code == Code::ok) break;
     if (answer.code != Code::no_node) throw zk::failure_of("cannot keep " + items.front().path, answer);
-    const std::vector<bool> held = holds(paths_of(items), until);
+    const std::vector<bool> held = holds(paths_of(items));
     std::vector<Item> ours;
     for (size_t i = 0; i < items.size(); ++i) {
       if (!held[i]) forget(items[i].path);
@@ -299,9 +298,9 @@ std::vector<Item> Consumer::confirm(std::vector<Item> items, Deadline until) {
   return items;
 }
 
-std::vector<bool> Consumer::holds(const std::vector<std::string>& paths, Deadline until) {
+std::vector<bool> Consumer::holds(const std::vector<std::string>& paths) {
   std::vector<bool> held;
-  for (const Answer& look : zk::settled_stat_all(session_, claims_of(paths), until)) {
+  for (const Answer& look : zk::settled_stat_all(session_, claims_of(paths))) {
     held.push_back(look.code == Code::ok && look.stat.ephemeral_owner == session_.id());
   }
   return held;

@@ -31,7 +31,7 @@ class Consumer {
   // True if the item is ours, or is known to be another consumer's.
   bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
   // Reads the Stats of these items and returns the free ones. It notes that those with a claim are in work.
-  std::vector<std::string> those_free(const std::vector<std::string>& paths, Deadline until);
+  std::vector<std::string> those_free(const std::vector<std::string>& paths);
 
   // Makes the next begin() use this list of the items' segments (FoundQueue::lists, the first), which is new.
   void begin_with(const FoundQueue& found) { finder_.restart_with(found); }
@@ -39,12 +39,12 @@ class Consumer {
   // Sends claims on up to `most` items that look free, in one transaction with the steps in `with`. Returns false if
   // there are none, or if the session has expired. It is certain that there are none only if no batch is on its way and
   // no item of ours is left in the queue.
-  bool begin(size_t most, Deadline until, const std::vector<zk::Step>& with = {});
+  bool begin(size_t most, const std::vector<zk::Step>& with = {});
   // The same for the first free one of these items. If it is only one, it is not looked at first.
-  bool begin_among(const std::vector<std::string>& paths, Deadline until, const std::vector<zk::Step>& with);
+  bool begin_among(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
   // other consumers were faster, or the session has expired.
-  std::vector<Item> collect(Deadline until);
+  std::vector<Item> collect();
   // True if collect() has given an item back because it could not be removed.
   bool gave_back() const { return gave_back_; }
   size_t batches() const { return batches_.size(); }
@@ -56,10 +56,10 @@ class Consumer {
   bool some_in_work() const { return finder_.found_any(); }
 
   // Returns those of `items` whose claims a quorum has confirmed now, with a new `proved`.
-  std::vector<Item> confirm(std::vector<Item> items, Deadline until);
+  std::vector<Item> confirm(std::vector<Item> items);
   // Returns for each of these items whether it is under a claim of this session. It reads the claims after a barrier,
   // so it also sees a claim whose answer was lost.
-  std::vector<bool> holds(const std::vector<std::string>& paths, Deadline until);
+  std::vector<bool> holds(const std::vector<std::string>& paths);
 
   // For cleaning up: waits for the batches on their way, until `until` at most, and returns the items that they have
   // claimed. Throws only what other sources of the loop throw.
@@ -87,20 +87,20 @@ class Consumer {
   };
 
   void look_afresh(bool synced);
-  bool free_left(Deadline until);
-  void give_back(const std::string& path, const std::string& data, Deadline until);
-  void leave_out_stray(const std::string& item, Deadline until);
+  bool free_left();
+  void give_back(const std::string& path, const std::string& data);
+  void leave_out_stray(const std::string& item);
   void note_others(bool looked);
   void give_way();
-  std::vector<std::string> find_free(size_t most, Deadline until);
+  std::vector<std::string> find_free(size_t most);
   bool is_worth_a_look(const std::string& path);
-  void send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with, bool looked, Deadline until);
+  void send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with, bool looked);
   Claim claim(const std::string& path);
-  void await_claims(ClaimBatch& batch, Deadline until);
-  void find_out(ClaimBatch& batch, Deadline until);
-  void try_again(ClaimBatch& batch, Deadline until);
-  std::vector<Item> read_items(ClaimBatch& batch, Deadline until);
-  void read_again(ClaimBatch& batch, Deadline until);
+  void await_claims(ClaimBatch& batch);
+  void find_out(ClaimBatch& batch);
+  void try_again(ClaimBatch& batch);
+  std::vector<Item> read_items(ClaimBatch& batch);
+  void read_again(ClaimBatch& batch);
   Item item_of(const Claim& claim, zk::Answer answer, Deadline sent) const;
 
   zk::Session& session_;

@@ -73,11 +73,11 @@ void ItemFinder::put_off(size_t count) {
   }
 }
 
-std::vector<std::string> ItemFinder::next(size_t most, Deadline until, bool alone) {
+std::vector<std::string> ItemFinder::next(size_t most, bool alone) {
   primed_ = false;
-  if (!listed_ && !list_segments(until)) return {};
+  if (!listed_ && !list_segments()) return {};
   while (items_.empty() && !segments_.empty()) {
-    if (!list_items(alone && most >= kMany ? kListedAtOnce : 1, until)) return {};
+    if (!list_items(alone && most >= kMany ? kListedAtOnce : 1)) return {};
   }
   std::vector<std::string> paths;
   for (; paths.size() < most && !items_.empty(); items_.pop_front()) paths.push_back(items_.front());
@@ -86,10 +86,10 @@ std::vector<std::string> ItemFinder::next(size_t most, Deadline until, bool alon
   return paths;
 }
 
-bool ItemFinder::list_segments(Deadline until) {
+bool ItemFinder::list_segments() {
   const std::string items = layout_.items();
   const Deadline asked = BootClock::now();
-  const Answer list = synced_ ? session_.synced_children(items, until) : session_.children(items, until);
+  const Answer list = synced_ ? session_.synced_children(items) : session_.children(items);
   if (list.code == Code::expired) return false;
   if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
   connections_ = session_.client().connections();
@@ -103,11 +103,11 @@ void ItemFinder::take_segments(const std::vector<std::string>& names, Deadline a
   for (const Segment& segment : segments_of(names)) segments_.push_back(segment_path(layout_.items(), segment));
 }
 
-bool ItemFinder::list_items(size_t count, Deadline until) {
+bool ItemFinder::list_items(size_t count) {
   count = std::min(count, segments_.size());
   const std::vector<std::string> segments(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
   const Deadline asked = BootClock::now();
-  const std::vector<Answer> lists = zk::children_all(session_, segments, until);
+  const std::vector<Answer> lists = zk::children_all(session_, segments);
   if (count > 1) fresh_until_ = std::max(fresh_until_, fresh_after(asked));
   for (size_t i = 0; i < count; ++i) {
     if (lists[i].code == Code::expired) return false;

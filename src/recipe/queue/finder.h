@@ -39,7 +39,7 @@ class ItemFinder {
   // Returns the paths of the next items, in order, `most` at most; none at the end of the pass, or if the session has
   // expired. If the caller is `alone` and wants many, several segments are listed at once. Deletes sealed and empty
   // segments that it finds. Throws what the session throws, and a Failure if the queue may not be listed.
-  std::vector<std::string> next(size_t most, Deadline until, bool alone = false);
+  std::vector<std::string> next(size_t most, bool alone = false);
 
   // True if this pass has found items that are not ours, in work or free.
   bool found_any() const { return found_any_; }
@@ -53,9 +53,9 @@ class ItemFinder {
   void forget_all() { ours_.clear(); }
 
  private:
-  bool list_segments(Deadline until);
+  bool list_segments();
   void take_segments(const std::vector<std::string>& names, Deadline asked);
-  bool list_items(size_t count, Deadline until);
+  bool list_items(size_t count);
 
   zk::Session& session_;
   QueueLayout layout_;

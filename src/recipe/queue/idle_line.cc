@@ -131,15 +131,15 @@ IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
 std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
   // A single item is claimed at once: the transaction fails if our place is gone.
-  if (found_.size() != 1 && session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
+  if (found_.size() != 1 && session_.read(place).code == Code::no_node) return IdleEnd::removed;
   const std::vector<zk::Step> leaving{{zk::Step::Kind::remove, place}};
-  bool begun = consumer_.begin_among(std::exchange(found_, {}), kNever, leaving);
-  while (begun || consumer_.begin(1, kNever, leaving)) {
-    items_ = consumer_.collect(kNever);
+  bool begun = consumer_.begin_among(std::exchange(found_, {}), leaving);
+  while (begun || consumer_.begin(1, leaving)) {
+    items_ = consumer_.collect();
     if (!items_.empty()) return IdleEnd::taken;
     // We have left the line for nothing, or another consumer was faster, or our place is gone.
     if (consumer_.gave_back()) return IdleEnd::disturbed;
-    if (session_.read(place, kNever).code == Code::no_node) return IdleEnd::removed;
+    if (session_.read(place).code == Code::no_node) return IdleEnd::removed;
     begun = false;
   }
   if (session_.expired()) return IdleEnd::expired;
@@ -152,7 +152,7 @@ std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
 bool IdleLine::watch() {
   if (!stands(place_watch_)) {
     place_watch_ = std::make_shared<zk::WatchState>();
-    if (session_.read(place_.held().node, kNever, place_watch_).code == Code::no_node) return false;
+    if (session_.read(place_.held().node, place_watch_).code == Code::no_node) return false;
   }
   std::erase_if(segment_watches_, [](const auto& watched) { return watched.second->fired; });
   room_taken_ = consumer_.in_work().watched_size(overhead());
@@ -164,7 +164,7 @@ bool IdleLine::watch() {
 
 void IdleLine::list_segments() {
   items_watch_ = std::make_shared<zk::WatchState>();
-  const Answer list = zk::watch_children_all(session_, {{layout_.items(), items_watch_}}, kNever).front();
+  const Answer list = zk::watch_children_all(session_, {{layout_.items(), items_watch_}}).front();
   if (list.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, "cannot wait at " + layout_.queue + ": the queue was deleted");
   }
@@ -174,7 +174,7 @@ void IdleLine::list_segments() {
   open_.clear();
   // Only open segments need a watch: a sealed one gets no more items, and the transaction that seals it makes the next
   // one.
-  const std::vector<Answer> looks = zk::stat_all(session_, segments_, kNever);
+  const std::vector<Answer> looks = zk::stat_all(session_, segments_);
   for (size_t i = 0; i < segments_.size(); ++i) {
     if (looks[i].code == Code::ok && !is_sealed(looks[i].stat)) open_.push_back(segments_[i]);
   }
@@ -190,7 +190,7 @@ bool IdleLine::watch_open(bool check_all) {
     if (fits) wanted[segment] = std::make_shared<zk::WatchState>();
     blind_ |= !fits;
   }
-  const std::vector<Answer> lists = zk::watch_children_all(session_, wanted, kNever);
+  const std::vector<Answer> lists = zk::watch_children_all(session_, wanted);
   bool all_known = true;
   size_t i = 0;
   for (const auto& [segment, watch] : wanted) {
@@ -199,7 +199,7 @@ bool IdleLine::watch_open(bool check_all) {
     ++i;
   }
   if (!check_all) return all_known;
-  const std::vector<Answer> all = zk::children_all(session_, segments_, kNever);
+  const std::vector<Answer> all = zk::children_all(session_, segments_);
   for (i = 0; i < segments_.size(); ++i) all_known &= take_note(segments_[i], all[i].names);
   return all_known;
 }
@@ -222,7 +222,7 @@ bool IdleLine::watch_items() {
     if (!take_room(path, kRoomForItems)) break;
     wanted[path] = std::make_shared<zk::WatchState>();
   }
-  const std::vector<Answer> looks = zk::watch_children_all(session_, wanted, kNever);
+  const std::vector<Answer> looks = zk::watch_children_all(session_, wanted);
   bool all_in_work = true;
   size_t i = 0;
   for (const auto& [path, watch] : wanted) {
@@ -276,7 +276,7 @@ Deadline IdleLine::next_poll() const {
 // `end_if_empty`.
 bool IdleLine::look_at_known(bool end_if_empty) {
   InWork& in_work = consumer_.in_work();
-  for (std::string& path : consumer_.those_free(in_work.due(kMostAtOnce), kNever)) found_.push_back(std::move(path));
+  for (std::string& path : consumer_.those_free(in_work.due(kMostAtOnce))) found_.push_back(std::move(path));
   if (!found_.empty() || (end_if_empty && in_work.empty())) return false;
   return watch();
 }

@@ -40,16 +40,16 @@ std::optional<Segment> last_of(const Names& names, int priority) {
 }  // namespace
 
 // The sync is there so that a queue made through another server is not missed.
-FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried,
-                         Deadline until) {
+FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const Names& folders,
+                         std::string_view tried) {
   for (;;) {
-    session.ready(until);
+    session.ready();
     zk::Client& client = session.client();
     const uint64_t connections = client.connections();
     std::vector<zk::Call> calls{client.sync(layout.queue), client.read(layout.queue)};
     for (const std::string& folder : folders) calls.push_back(client.children(folder));
     std::vector<Answer> answers;
-    for (const zk::Call& call : calls) answers.push_back(session.await(call, until));
+    for (const zk::Call& call : calls) answers.push_back(session.await(call));
     if (std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::unknown; })) continue;
     const Answer& mark = answers[1];
     if (mark.code == Code::expired) return {QueueState::expired};
@@ -60,20 +60,19 @@ FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const 
   }
 }
 
-FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried,
-                      Deadline until) {
-  check_site_by_name(session, layout.queue, tried, until);
+FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried) {
+  check_site_by_name(session, layout.queue, tried);
   for (Rounds rounds(tried);; rounds.next()) {
-    FoundQueue found = look_at_queue(session, layout, folders, tried, until);
+    FoundQueue found = look_at_queue(session, layout, folders, tried);
     if (found.state != QueueState::absent) return found;
-    const Site site = check_site(session, layout.queue, tried, until);
-    session.ready(until);
+    const Site site = check_site(session, layout.queue, tried);
+    session.ready();
     for (const std::string& node : site.missing) session.client().create(node, "", zk::CreateMode::persistent);
     const uint64_t connections = session.client().connections();
-    const Answer made = session.await(session.client().transact(steps_to_make(layout)), until);
+    const Answer made = session.await(session.client().transact(steps_to_make(layout)));
     if (made.code == Code::ok) return {QueueState::there, std::vector<Answer>(folders.size()), connections};
     if (!is_overtaken(made.code)) throw zk::failure_of(tried, made);
-    if (made.code == Code::no_node) session.make_parents(layout.queue, until);
+    if (made.code == Code::no_node) session.make_parents(layout.queue);
   }
 }
 
@@ -82,23 +81,22 @@ bool is_overtaken(Code code) {
          code == Code::unknown || code == Code::expired;
 }
 
-std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until) {
-  return segments_in(session, folder, session.synced_children(folder, until));
+std::vector<Segment> list_segments(zk::Session& session, const std::string& folder) {
+  return segments_in(session, folder, session.synced_children(folder));
 }
 
 std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const Answer& list) {
   return segments_of(names_in(session, folder, list));
 }
 
-std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
-                                 Deadline until) {
+std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment) {
   const std::string path = segment_path(folder, segment);
-  return items_of(names_in(session, path, session.children(path, until)));
+  return items_of(names_in(session, path, session.children(path)));
 }
 
-Names item_paths(zk::Session& session, const std::string& folder, const Segment& segment, Deadline until) {
+Names item_paths(zk::Session& session, const std::string& folder, const Segment& segment) {
   Names paths;
-  for (const ItemName& item : list_items(session, folder, segment, until)) {
+  for (const ItemName& item : list_items(session, folder, segment)) {
     paths.push_back(item_path(folder, segment, item.name));
   }
   return paths;
@@ -108,12 +106,12 @@ Failure not_ours(std::string_view tried, const std::string& node) {
   return {ExitStatus::bad_data, fmt::format("{}: {} is not zklock's; remove that first", tried, printable(node))};
 }
 
-std::string foreign_below(zk::Session& session, const std::string& item, Deadline until) {
+std::string foreign_below(zk::Session& session, const std::string& item) {
   for (const std::string& child : {claim_of(item), why_of(item)}) {
-    const Names names = session.children(child, until).names;
+    const Names names = session.children(child).names;
     if (!names.empty()) return child + "/" + names.front();
   }
-  for (const std::string& name : session.children(item, until).names) {
+  for (const std::string& name : session.children(item).names) {
     const std::string child = item + "/" + name;
     if (child != claim_of(item) && child != why_of(item)) return child;
   }
@@ -127,26 +125,26 @@ zk::Call remove_if_done(zk::Session& session, const std::string& segment, const 
 
 // Meanwhile, a consumer may take the item under a new claim, whose version is 0. The write gives the old claim another
 // version and shows in which session it is. Then only that version is removed.
-bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until) {
+bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim) {
   if (is_ephemeral(claim)) return false;
-  session.ready(until);
-  const Answer marked = session.await(session.client().write(claim_of(item), "", claim.version), until);
+  session.ready();
+  const Answer marked = session.await(session.client().write(claim_of(item), "", claim.version));
   if (marked.code != Code::ok || is_ephemeral(marked.stat)) return false;
-  session.ready(until);
+  session.ready();
   const std::vector<Step> steps{{Step::Kind::remove, claim_of(item), "", marked.stat.version}};
-  return session.await(session.client().transact(steps), until).code == Code::ok;
+  return session.await(session.client().transact(steps)).code == Code::ok;
 }
 
-bool QueueTail::find(Deadline until) {
+bool QueueTail::find() {
   for (Rounds rounds(tried_);; rounds.next()) {
-    const Answer list = session_.synced_children(folder_, until);
+    const Answer list = session_.synced_children(folder_);
     if (list.code == Code::expired) return false;
     if (list.code == Code::no_node) {
       throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
     }
     if (list.code != Code::ok) throw zk::failure_of(tried_, list);
     const auto last = last_of(list.names, segment_.priority);
-    const Answer stat = last ? session_.exists(segment_path(folder_, *last), until) : Answer();
+    const Answer stat = last ? session_.exists(segment_path(folder_, *last)) : Answer();
     if (stat.code == Code::expired) return false;
     if (stat.code == Code::no_node) continue;
     if (stat.code != Code::ok) throw zk::failure_of(tried_, stat);
@@ -154,15 +152,15 @@ bool QueueTail::find(Deadline until) {
       take(*last, made_in(stat.stat));
       return true;
     }
-    if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version, until)) return true;
+    if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version)) return true;
   }
 }
 
-bool QueueTail::find_in(const Answer& list, Deadline until) {
-  if (list.code != Code::ok) return find(until);
+bool QueueTail::find_in(const Answer& list) {
+  if (list.code != Code::ok) return find();
   const auto last = last_of(list.names, segment_.priority);
   if (last) take(*last, 0);
-  return last || open({segment_.priority, 0}, list.stat.version, until) || find(until);
+  return last || open({segment_.priority, 0}, list.stat.version) || find();
 }
 
 void QueueTail::take(const Segment& segment, int64_t made) {
@@ -174,15 +172,14 @@ void QueueTail::take(const Segment& segment, int64_t made) {
 
 // The folder's version proves that no other client has opened a segment here since the list. Otherwise, a segment of
 // that number could have been made, filled and emptied since, and a later one could be there already.
-bool QueueTail::open(const Segment& segment, int folder_version, Deadline until) {
+bool QueueTail::open(const Segment& segment, int folder_version) {
   if (!parse_segment(segment.name())) {
     throw Failure(ExitStatus::internal,
                   fmt::format("{}: the numbers of segments below {} are used up; use another queue", tried_, folder_));
   }
-  session_.ready(until);
-  const Answer made = session_.await(session_.client().transact({{Step::Kind::write, folder_, "", folder_version},
-                                                                 {Step::Kind::create, segment_path(folder_, segment)}}),
-                                     until);
+  session_.ready();
+  const Answer made = session_.await(session_.client().transact(
+      {{Step::Kind::write, folder_, "", folder_version}, {Step::Kind::create, segment_path(folder_, segment)}}));
   if (made.code != Code::ok && !is_overtaken(made.code)) throw zk::failure_of(tried_, made);
   if (made.code == Code::ok) take(segment, 0);
   return made.code == Code::ok;

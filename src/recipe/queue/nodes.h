@@ -30,12 +30,12 @@ struct FoundQueue {
 // Looks at the queue after a sync, and lists these of its folders in the same flight: layout.items(), layout.dead().
 // Throws a Failure if the path is used for something else (65) or may not be read (77).
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
-                         std::string_view tried, Deadline until);
+                         std::string_view tried);
 
 // The same, but makes the queue if it is absent, in one transaction after the nodes above it. It is there afterwards,
 // unless the session has expired. Throws a Failure (65) also if no queue may be made at this path.
 FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
-                      std::string_view tried, Deadline until);
+                      std::string_view tried);
 
 // True if a transaction has failed because another client was faster, or if its outcome is unknown. Read the nodes
 // again to find out what is there now.
@@ -44,17 +44,15 @@ bool is_overtaken(zk::Code code);
 // Return the segments below `folder` after a sync, the items of a segment in order, or the paths of these items.
 // `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure if the session has
 // expired (69) or the node may not be listed (77).
-std::vector<Segment> list_segments(zk::Session& session, const std::string& folder, Deadline until);
+std::vector<Segment> list_segments(zk::Session& session, const std::string& folder);
 // The same for the list in a FoundQueue.
 std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const zk::Answer& list);
-std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment,
-                                 Deadline until);
-std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment,
-                                    Deadline until);
+std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment);
+std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment);
 
 // Returns a node below an item or dead letter that is not zklock's, so that the item cannot be deleted; empty: there is
 // none.
-std::string foreign_below(zk::Session& session, const std::string& item, Deadline until);
+std::string foreign_below(zk::Session& session, const std::string& item);
 // Returns the Failure (65) for such a node.
 Failure not_ours(std::string_view tried, const std::string& node);
 
@@ -65,7 +63,7 @@ zk::Call remove_if_done(zk::Session& session, const std::string& segment, const 
 
 // Deletes the claim of an item if it is in no session, as after the restore of a backup. Returns false if it is in one,
 // or has changed since `claim` was read.
-bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim, Deadline until);
+bool remove_left_claim(zk::Session& session, const std::string& item, const zk::Stat& claim);
 
 // The open segment of a priority, to which new items go: the last one below a queue's items or dead letters.
 class QueueTail {
@@ -76,10 +74,10 @@ class QueueTail {
 
   // Finds it, or makes it if there is none. Returns false if the session has expired. Throws a Failure (65) if the
   // queue was deleted.
-  bool find(Deadline until);
+  bool find();
   // The same with a list of the folder, without a look at the segment. So it may be sealed, which a transaction that
   // relies on it notices, or fuller than count() knows, until note_made() is told.
-  bool find_in(const zk::Answer& list, Deadline until);
+  bool find_in(const zk::Answer& list);
   bool found() const { return found_; }
 
   // The open segment as far as find() and count() know. A transaction that relies on it must check that its version is
@@ -103,7 +101,7 @@ class QueueTail {
   void note_last(const std::string& item);
 
  private:
-  bool open(const Segment& segment, int folder_version, Deadline until);
+  bool open(const Segment& segment, int folder_version);
   void take(const Segment& segment, int64_t made);
   bool is_filled_by(int64_t items) const { return made_ + items >= kSegmentSize; }
 

@@ -42,9 +42,9 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
 
 void Pusher::open() {
   for (;;) {
-    const FoundQueue queue = make_queue(session_, layout_, {layout_.items()}, tried_, kNever);
-    if (queue.state != QueueState::expired && tail_.find_in(queue.lists.front(), kNever)) return;
-    session_.open(kNever);
+    const FoundQueue queue = make_queue(session_, layout_, {layout_.items()}, tried_);
+    if (queue.state != QueueState::expired && tail_.find_in(queue.lists.front())) return;
+    session_.open();
   }
 }
 
@@ -121,7 +121,7 @@ void Pusher::take_in(const Batch& batch) {
 void Pusher::recover() {
   for (const Batch& batch : in_flight_) {
     if (!batch.call) break;
-    const Answer answer = session_.await(batch.call, kNever);
+    const Answer answer = session_.await(batch.call);
     if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
     if (answer.code == Code::node_exists) tail_.renew_token();
   }
@@ -132,7 +132,7 @@ void Pusher::recover() {
                               "servers' jute.maxbuffer smaller than that?",
                               tried_, kMostVain, in_flight_.front().bytes));
   }
-  if (!read_marker() || !tail_.find(kNever)) renew();
+  if (!read_marker() || !tail_.find()) renew();
   send_again();
 }
 
@@ -141,7 +141,7 @@ bool Pusher::read_marker() {
   // The check is a transaction: our server reads the marker after it, and a session that is over does not pass it.
   const auto [check, marker] =
       session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
-                        [this](zk::Client& client) { return client.exists(marker_); }, kNever);
+                        [this](zk::Client& client) { return client.exists(marker_); });
   if (check.code == Code::expired || marker.code == Code::expired) return false;
   if (check.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
@@ -177,8 +177,8 @@ void Pusher::renew() {
   for (Batch& batch : in_flight_) batch.call.reset();
   marker_ = layout_.marker(make_token());
   next_marker_ = marked_ = 0;
-  do session_.open(kNever);
-  while (!tail_.find(kNever));
+  do session_.open();
+  while (!tail_.find());
 }
 
 void Pusher::send_again() {

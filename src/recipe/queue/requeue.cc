@@ -34,7 +34,7 @@ class Requeuer {
 
   // Moves the letters that are still there, with all transactions in flight at once. Repeats what another client was in
   // the way of, or whose answer was lost. Returns the size of the letters in bytes.
-  size_t move(const Paths& paths, Deadline until);
+  size_t move(const Paths& paths);
 
  private:
   struct Letter {
@@ -48,12 +48,12 @@ class Requeuer {
 
   static bool is_moved(const Letter& letter) { return letter.call->answer.code == Code::ok; }
 
-  size_t read(Deadline until);
-  void send(Deadline until);
-  void settle(Deadline until);
+  size_t read();
+  void send();
+  void settle();
   void note(Letter& letter, const Answer& answer, std::optional<Answer>& refused);
   std::vector<Step> steps_to_move(const Letter& letter) const;
-  void check_children(const Letter& letter, Deadline until);
+  void check_children(const Letter& letter);
 
   zk::Session& session_;
   const Answer& items_;
@@ -63,25 +63,25 @@ class Requeuer {
   std::vector<Letter> letters_;
 };
 
-size_t Requeuer::move(const Paths& paths, Deadline until) {
+size_t Requeuer::move(const Paths& paths) {
   letters_.clear();
   for (const std::string& path : paths) letters_.push_back({path});
   size_t bytes = 0;
   for (Rounds rounds(tried_); !letters_.empty(); rounds.next()) {
-    bytes = std::max(bytes, read(until));
+    bytes = std::max(bytes, read());
     if (letters_.empty()) break;
-    send(until);
-    settle(until);
+    send();
+    settle();
   }
   return bytes;
 }
 
 // A letter that is gone counts as moved if a transaction of ours was in doubt. Otherwise, another client has moved or
 // removed it.
-size_t Requeuer::read(Deadline until) {
+size_t Requeuer::read() {
   Paths paths;
   for (const Letter& letter : letters_) paths.push_back(letter.path);
-  std::vector<Answer> items = read_all(session_, paths, until);
+  std::vector<Answer> items = read_all(session_, paths);
   if (session_.expired()) throw zk::expired(tried_);
   size_t bytes = 0;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -93,7 +93,7 @@ size_t Requeuer::read(Deadline until) {
     } else if (letter.item.code != Code::ok) {
       throw zk::failure_of(tried_, letter.item);
     } else if (letter.item.stat.children > 1 || letter.failures > 1) {
-      check_children(letter, until);
+      check_children(letter);
     }
   }
   std::erase_if(letters_, [](const Letter& letter) { return letter.item.code == Code::no_node; });
@@ -101,14 +101,14 @@ size_t Requeuer::read(Deadline until) {
 }
 
 // A letter with a foreign node below it can never be moved, however often it is tried.
-void Requeuer::check_children(const Letter& letter, Deadline until) {
-  const std::string foreign = foreign_below(session_, letter.path, until);
+void Requeuer::check_children(const Letter& letter) {
+  const std::string foreign = foreign_below(session_, letter.path);
   if (!foreign.empty()) throw not_ours(tried_, foreign);
 }
 
-void Requeuer::send(Deadline until) {
-  if (!tail_.found()) tail_.find_in(items_, until);
-  session_.ready(until);
+void Requeuer::send() {
+  if (!tail_.found()) tail_.find_in(items_);
+  session_.ready();
   for (Letter& letter : letters_) {
     letter.call = session_.client().transact(steps_to_move(letter));
     letter.noted = false;
@@ -116,10 +116,10 @@ void Requeuer::send(Deadline until) {
   }
 }
 
-void Requeuer::settle(Deadline until) {
+void Requeuer::settle() {
   std::optional<Answer> refused;
   try {
-    for (Letter& letter : letters_) note(letter, session_.await(letter.call, until), refused);
+    for (Letter& letter : letters_) note(letter, session_.await(letter.call), refused);
   } catch (...) {
     for (const Letter& letter : letters_) moved_ += !letter.noted && letter.call->done && is_moved(letter);
     throw;
@@ -127,7 +127,7 @@ void Requeuer::settle(Deadline until) {
   if (refused) throw zk::failure_of(tried_, *refused);
   std::erase_if(letters_, is_moved);
   // find() syncs, so what is read next is not older than what was done.
-  if (!letters_.empty()) tail_.find(until);
+  if (!letters_.empty()) tail_.find();
 }
 
 void Requeuer::note(Letter& letter, const Answer& answer, std::optional<Answer>& refused) {
@@ -153,14 +153,14 @@ std::vector<Step> Requeuer::steps_to_move(const Letter& letter) const {
 }  // namespace
 
 void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, std::set<std::string>& ids,
-             int64_t& moved, Deadline until) {
+             int64_t& moved) {
   const bool all = ids.empty();
   const std::string tried = fmt::format("cannot requeue to {}", layout.queue);
   size_t width = kFirstMoves;
   std::optional<Requeuer> requeuer;
   std::optional<int> priority;
   for (const Segment& segment : segments_in(session, layout.dead(), found.lists[1])) {
-    Paths wanted = item_paths(session, layout.dead(), segment, until);
+    Paths wanted = item_paths(session, layout.dead(), segment);
     if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
     if (std::exchange(priority, segment.priority) != segment.priority) {
       QueueTail tail(session, layout.items(), segment.priority, tried);
@@ -169,7 +169,7 @@ void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& 
     for (std::span<const std::string> left = wanted; !left.empty();) {
       const auto next = left.first(std::min(width, left.size()));
       left = left.subspan(next.size());
-      const size_t bytes = requeuer->move({next.begin(), next.end()}, until);
+      const size_t bytes = requeuer->move({next.begin(), next.end()});
       if (bytes > kSmallMoves) width = kFirstMoves;
       if (bytes < kSmallMoves && next.size() == width) width = std::min(2 * width, kMostMoves);
     }

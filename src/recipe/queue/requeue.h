@@ -19,6 +19,6 @@ namespace zklock::recipe {
 // is in the way (65). In `found`, layout.items() and layout.dead() are listed, in this order. A failure leaves what was
 // done before it: at least `moved`, and up to 256 letters more if their answers were lost.
 void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, std::set<std::string>& ids,
-             int64_t& moved, Deadline until);
+             int64_t& moved);
 
 }  // namespace zklock::recipe

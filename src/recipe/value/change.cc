@@ -29,8 +29,8 @@ struct Ground {
 
 class Change {
  public:
-  Change(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until)
-      : session_(session), change_(change), tried_(tried), until_(until) {}
+  Change(zk::Session& session, const ValueChange& change, const std::string& tried)
+      : session_(session), change_(change), tried_(tried) {}
 
   ChangeResult make() {
     try {
@@ -53,13 +53,13 @@ class Change {
   Ground look() {
     const auto sync = [&](Client& client) { return client.sync(change_.path); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
-    const Answer node = alive(session_.ask_both(sync, read, until_).second);
+    const Answer node = alive(session_.ask_both(sync, read).second);
     Ground ground{sight_of(node), {}};
-    check_site_by_name(session_, change_.path, tried_, until_);
+    check_site_by_name(session_, change_.path, tried_);
     if (ground.sight.exists) {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
-      ground.site = check_site(session_, change_.path, tried_, until_);
+      ground.site = check_site(session_, change_.path, tried_);
       if (session_.expired()) throw zk::expired(tried_);
       ground.sight.around = ground.site.stat.child_version;
       for (const std::string& above : ground.site.missing) check_name(above);
@@ -79,7 +79,7 @@ class Change {
   // A node whose data may not be read has a Stat all the same.
   Sight sight_of(const Answer& node) {
     const bool hidden = node.code == Code::no_auth;
-    const Answer answer = hidden ? alive(session_.exists(change_.path, until_)) : node;
+    const Answer answer = hidden ? alive(session_.exists(change_.path)) : node;
     if (answer.code == Code::no_node) return {};
     if (answer.code != Code::ok) throw zk::failure_of(tried_, answer);
     if (hidden) check_is_value(change_.path, answer.stat, "", tried_);
@@ -91,15 +91,15 @@ class Change {
   // Returns nothing if the caller must look again.
   std::optional<ChangeResult> attempt(const Ground& ground) {
     if (!ground.sight.exists && ground.site.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
-      if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
-      session_.make_parents("/" + zk::name_of(change_.path), until_);
+      if (!is_held(session_, change_, tried_)) return ChangeResult{End::unheld};
+      session_.make_parents("/" + zk::name_of(change_.path));
       return std::nullopt;
     }
-    session_.ready(until_);
+    session_.ready();
     if (session_.expired()) return reopen();
     in_doubt_ = true;
     host::trace("writing", {{"value", change_.path}, {"fenced", !change_.held.empty()}});
-    const Answer answer = session_.await(session_.client().transact(steps(ground)), until_);
+    const Answer answer = session_.await(session_.client().transact(steps(ground)));
     in_doubt_ = answer.code == Code::unknown || answer.code == Code::expired;
     host::trace(in_doubt_ ? "write unknown" : "written", {{"value", change_.path}, {"answer", answer.number}});
     switch (answer.code) {
@@ -129,7 +129,7 @@ class Change {
   }
 
   ChangeResult refused(End end) {
-    const Answer now = alive(session_.exists(change_.path, until_));
+    const Answer now = alive(session_.exists(change_.path));
     return {end, now.code == Code::ok, now.stat.version, now.stat.children};
   }
 
@@ -142,7 +142,7 @@ class Change {
 
   // One of the held nodes is missing, or the node to be changed, or one above it.
   std::optional<ChangeResult> explain_missing() {
-    if (!is_held(session_, change_, tried_, until_)) return ChangeResult{End::unheld};
+    if (!is_held(session_, change_, tried_)) return ChangeResult{End::unheld};
     if (change_.kind == Kind::set_version) return refused(End::differs);
     return std::nullopt;
   }
@@ -151,10 +151,9 @@ class Change {
     if (session_.expired()) reopen();
     const auto barrier = [](Client& client) { return client.barrier(); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
-    const Answer node = alive(session_.ask_both(barrier, read, until_).second);
+    const Answer node = alive(session_.ask_both(barrier, read).second);
     Sight after = sight_of(node);
-    if (!ground.site.anchor.empty())
-      after.around = alive(session_.exists(ground.site.anchor, until_)).stat.child_version;
+    if (!ground.site.anchor.empty()) after.around = alive(session_.exists(ground.site.anchor)).stat.child_version;
     switch (fate_of(change_.kind, change_.version, ground.sight, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
       case Fate::not_done: in_doubt_ = false; return std::nullopt;
@@ -165,7 +164,7 @@ class Change {
 
   // Once the servers have ended the old session, what was sent in it is done or never will be.
   std::nullopt_t reopen() {
-    session_.open(until_);
+    session_.open();
     return std::nullopt;
   }
 
@@ -177,23 +176,22 @@ class Change {
   zk::Session& session_;
   const ValueChange& change_;
   const std::string& tried_;
-  Deadline until_;
   bool in_doubt_ = false;  // a transaction was sent, and it is not known whether it was done
 };
 
 }  // namespace
 
-ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried) {
   if (mark_of(change.data) != PathMark::none) {
     throw Failure(ExitStatus::bad_data,
                   fmt::format("{}: '{}' is what zklock marks a queue or a group with", tried, printable(change.data)));
   }
-  return Change(session, change, tried, until).make();
+  return Change(session, change, tried).make();
 }
 
-bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until) {
+bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried) {
   if (change.held.empty()) return true;
-  const Answer answer = session.ask([&](Client& client) { return client.check(change.held); }, until);
+  const Answer answer = session.ask([&](Client& client) { return client.check(change.held); });
   if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried, answer);
   return answer.code == Code::ok;
 }

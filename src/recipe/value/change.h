@@ -43,9 +43,9 @@ struct ChangeResult {
 // find out whether the change was done. Throws what the session throws, and a Failure that begins with what was `tried`
 // ("cannot set /v"). Its status is 65 for what zklock uses for something else, 69 if the session has expired, and 77
 // for what is not allowed.
-ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
+ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried);
 
 // Asks a quorum whether all nodes in `held` are there. Throws what change_value() throws.
-bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried, Deadline until);
+bool is_held(zk::Session& session, const ValueChange& change, const std::string& tried);
 
 }  // namespace zklock::recipe

@@ -31,10 +31,10 @@ void check_listed(const std::string& path, const Answer& list, const std::string
 }
 
 // Lists level by level, so that a level costs few round trips.
-Lists list_all(zk::Session& session, const std::string& path, const std::string& tried, Deadline until) {
+Lists list_all(zk::Session& session, const std::string& path, const std::string& tried) {
   Lists found;
   Paths level{path};
-  std::vector<Answer> lists{session.synced_children(path, until)};
+  std::vector<Answer> lists{session.synced_children(path)};
   while (!level.empty()) {
     Paths next;
     for (size_t i = 0; i < level.size(); ++i) {
@@ -44,7 +44,7 @@ Lists list_all(zk::Session& session, const std::string& path, const std::string&
       found.emplace(level[i], std::move(lists[i]));
     }
     level = std::move(next);
-    lists = zk::children_all(session, level, until);
+    lists = zk::children_all(session, level);
   }
   return found;
 }
@@ -54,7 +54,7 @@ Failure not_a_value(const std::string& tried, const std::string& path, std::stri
           fmt::format("{}: {} is {}{}", tried, printable(path), what, removed == 0 ? "; nothing was removed" : "")};
 }
 
-void check_all(zk::Session& session, const Lists& lists, const std::string& tried, size_t removed, Deadline until) {
+void check_all(zk::Session& session, const Lists& lists, const std::string& tried, size_t removed) {
   Paths paths;
   std::vector<Answer> answers;
   for (const auto& [path, list] : lists) {
@@ -63,7 +63,7 @@ void check_all(zk::Session& session, const Lists& lists, const std::string& trie
     paths.push_back(path);
     answers.push_back(list);
   }
-  const std::vector<PathUse> uses = uses_of(session, paths, answers, until);
+  const std::vector<PathUse> uses = uses_of(session, paths, answers);
   for (size_t i = 0; i < paths.size(); ++i) {
     const bool queue = uses[i] == PathUse::queue;
     if (!queue && uses[i] != PathUse::group) continue;
@@ -92,13 +92,13 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
 }
 
 // Returns the answer to the first transaction that failed, or to the last one.
-Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed, Deadline until) {
+Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed) {
   Answer answer;
   while (!paths.empty() && answer.code == Code::ok) {
-    session.ready(until);
+    session.ready();
     const size_t before = paths.size();
     const std::vector<Step> steps = next_steps(change, paths);
-    answer = session.await(session.client().transact(steps), until);
+    answer = session.await(session.client().transact(steps));
     if (answer.code == Code::ok) removed += before - paths.size();
   }
   return answer;
@@ -115,36 +115,35 @@ ChangeResult gone(const ValueChange& change) {
 
 }  // namespace
 
-std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried,
-                                      Deadline until) {
+std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried) {
   Paths paths;
-  for (const auto& [node, list] : list_all(session, path, tried, until)) paths.push_back(node);
+  for (const auto& [node, list] : list_all(session, path, tried)) paths.push_back(node);
   return paths;
 }
 
-ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried, size_t& removed,
-                            Deadline until) {
+ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried,
+                            size_t& removed) {
   bool begun = false;  // some of it may be removed
   for (int round = 0;; ++round) {
-    if (!is_held(session, change, tried, until)) return {ChangeEnd::unheld};
-    const Lists lists = list_all(session, change.path, tried, until);
+    if (!is_held(session, change, tried)) return {ChangeEnd::unheld};
+    const Lists lists = list_all(session, change.path, tried);
     if (lists.empty()) return begun ? gone(change) : ChangeResult{absent_end(change)};
     const auto left = static_cast<int32_t>(lists.size() - 1);
-    const Answer node = session.exists(change.path, until);
+    const Answer node = session.exists(change.path);
     if (change.version >= 0 && node.code == Code::ok && node.stat.version != change.version) {
       return {ChangeEnd::differs, true, node.stat.version, left};
     }
     if (round == kMostRounds) return {ChangeEnd::has_children, true, node.stat.version, left};
-    if (!begun) check_site_by_name(session, change.path, tried, until);
-    check_all(session, lists, tried, removed, until);
+    if (!begun) check_site_by_name(session, change.path, tried);
+    check_all(session, lists, tried, removed);
     Paths paths;
     for (const auto& [path, list] : lists) paths.push_back(path);
     begun = true;
-    const Answer answer = remove_all_of(session, change, std::move(paths), removed, until);
+    const Answer answer = remove_all_of(session, change, std::move(paths), removed);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
     // If the answer was lost, the transaction must not be done after the next look.
-    if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); }, until);
+    if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); });
     // If the answer was not lost, others have added, changed or removed nodes meanwhile.
   }
 }

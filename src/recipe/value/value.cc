@@ -11,8 +11,8 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 
-NodeValue read_value(zk::Session& session, const std::string& path, const std::string& tried, Deadline until) {
-  const Answer answer = session.synced_read(path, until);
+NodeValue read_value(zk::Session& session, const std::string& path, const std::string& tried) {
+  const Answer answer = session.synced_read(path);
   if (answer.code == Code::no_node) return {};
   if (answer.code != Code::ok) throw zk::failure_of(tried, answer);
   return {true, answer.data, answer.stat};

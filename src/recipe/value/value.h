@@ -20,7 +20,7 @@ struct NodeValue {
 };
 
 // Reads the node after a sync, so the result contains what was committed before (see zk::Session::synced_read).
-NodeValue read_value(zk::Session& session, const std::string& path, const std::string& tried, Deadline until);
+NodeValue read_value(zk::Session& session, const std::string& path, const std::string& tried);
 
 // Throws a Failure (65) if the node is not for values: an ephemeral one, a queue or a group. `data` may be empty if it
 // is not known.

@@ -20,10 +20,9 @@ using test::Script;
 
 class GroupMemberTest : public test::Proxied {
  protected:
-  static Deadline soon() { return deadline_in(20s); }
   zk::Session& open(Duration session_timeout = 4s) {
     session_ = std::make_unique<zk::Session>(loop_, test::options_for(through_proxy_, session_timeout));
-    session_->open(soon());
+    session_->open();
     return *session_;
   }
   // What our session has in the group.
@@ -64,13 +63,13 @@ TEST_F(GroupMemberTest, ALostAnswerLeavesOneMemberAmongItsTwins) {
   std::vector<std::unique_ptr<GroupMember>> twins;
   for (int i = 0; i < 8; ++i) {
     twins.push_back(std::make_unique<GroupMember>(observer_.session(), Membership{"/g", "web", false, "twin"}));
-    ASSERT_EQ(twins.back()->join(soon()), MemberState::in);
+    ASSERT_EQ(twins.back()->join(), MemberState::in);
   }
   open();
   for (uint64_t answers = 0; answers < 5; ++answers) {
     GroupMember member(*session_, {"/g", "web", false, "me"});
     const Script script(loop_, losing_after(answers));
-    ASSERT_EQ(member.join(soon()), MemberState::in);
+    ASSERT_EQ(member.join(), MemberState::in);
     EXPECT_EQ(ours(), std::vector<std::string>{member.path()}) << "the answer behind " << answers;
     member.leave(20s);
   }
@@ -78,12 +77,12 @@ TEST_F(GroupMemberTest, ALostAnswerLeavesOneMemberAmongItsTwins) {
 }
 
 TEST_F(GroupMemberTest, ALostAnswerForAUniqueNameLeavesItOurs) {
-  GroupMember(observer_.session(), {"/g", "other", true, ""}).join(soon());
+  GroupMember(observer_.session(), {"/g", "other", true, ""}).join();
   open();
   for (uint64_t answers = 0; answers < 5; ++answers) {
     GroupMember member(*session_, {"/g", "web", true, "me"});
     const Script script(loop_, losing_after(answers));
-    ASSERT_EQ(member.join(soon()), MemberState::in) << "the answer behind " << answers;
+    ASSERT_EQ(member.join(), MemberState::in) << "the answer behind " << answers;
     EXPECT_EQ(ours(), std::vector<std::string>{"/g/web"});
     member.leave(20s);
   }
@@ -92,47 +91,48 @@ TEST_F(GroupMemberTest, ALostAnswerForAUniqueNameLeavesItOurs) {
 TEST_F(GroupMemberTest, WhoseSessionIsOverIsNotRemovedButExpired) {
   open(500ms);
   GroupMember member(*session_, {"/g", "web", true, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   proxy_.set(FaultProxy::Mode::silent);
   while (!observer_.children("/g").empty()) ::poll(nullptr, 0, 20);
   proxy_.set(FaultProxy::Mode::pass);
-  EXPECT_EQ(member.look(soon()), MemberState::expired);
+  EXPECT_EQ(member.look(), MemberState::expired);
 }
 
 TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {
   open();
   GroupMember member(*session_, {"/g", "web", false, "old"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   const Script script(loop_, losing_requests());
-  EXPECT_EQ(member.set_data("new", soon()), MemberState::in);
+  EXPECT_EQ(member.set_data("new"), MemberState::in);
   EXPECT_EQ(observer_.read(member.path()).data, "new");
 }
 
 TEST_F(GroupMemberTest, WhoeverTookItsNameMeanwhileIsAnother) {
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   observer_.remove("/g/web");
-  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(soon()), MemberState::in);
-  EXPECT_EQ(member.look(soon()), MemberState::removed);
+  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(), MemberState::in);
+  EXPECT_EQ(member.look(), MemberState::removed);
 }
 
 TEST_F(GroupMemberTest, ANameIsNotWaitedForBehindItsEnd) {
-  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(soon()), MemberState::in);
+  ASSERT_EQ(GroupMember(observer_.session(), {"/g", "web", true, "other"}).join(), MemberState::in);
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::taken);
+  ASSERT_EQ(member.join(), MemberState::taken);
   // Else it would be waited for without an end.
   const Script script(loop_, [this, at = deadline_in(5s)]() mutable {
     if (BootClock::now() > std::exchange(at, BootClock::now() > at ? kNever : at)) observer_.remove("/g/web");
   });
-  EXPECT_FALSE(member.wait_for_name(deadline_in(50ms)));
+  const zk::Within within(*session_, deadline_in(50ms));
+  EXPECT_FALSE(member.wait_for_name());
 }
 
 TEST_F(GroupMemberTest, ARemovalThatWasLostIsMadeAgain) {
   open();
   GroupMember member(*session_, {"/g", "web", false, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   const Script script(loop_, losing_requests());
   member.leave(20s);
   EXPECT_TRUE(ours().empty());
@@ -142,20 +142,20 @@ TEST_F(GroupMemberTest, ARemovalThatWasLostIsMadeAgain) {
 TEST_F(GroupMemberTest, ARemovalThatMayBeDoneDoesNotRemoveAnothersNode) {
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   GroupMember other(observer_.session(), {"/g", "web", true, "other"});
   proxy_.lose_next_answer();
   const Script script(loop_, [&, taken = false]() mutable {
-    if (!taken && proxy_.lost() > 0) taken = other.join(soon()) == MemberState::in;
+    if (!taken && proxy_.lost() > 0) taken = other.join() == MemberState::in;
   });
   member.leave(20s);
   EXPECT_GT(proxy_.lost(), 0);
-  EXPECT_EQ(other.look(soon()), MemberState::in);
+  EXPECT_EQ(other.look(), MemberState::in);
 }
 
 // By a signal, with the create's answer come and not looked at.
 TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
-  GroupMember(observer_.session(), {"/g", "other", true, ""}).join(soon());
+  GroupMember(observer_.session(), {"/g", "other", true, ""}).join();
   open();
   for (uint64_t answers = 1; answers < 5; ++answers) {
     GroupMember member(*session_, {"/g", "web", false, "me"});
@@ -164,7 +164,7 @@ TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
       const Script script(loop_, [&] {
         if (session_->client().answers() >= from) throw Failure::by_signal(2);
       });
-      EXPECT_THROW(member.join(soon()), Failure);
+      EXPECT_THROW(member.join(), Failure);
     }
     member.leave(20s);
     EXPECT_TRUE(ours().empty()) << "behind " << answers << " answers";
@@ -177,12 +177,12 @@ TEST_F(GroupMemberTest, NamesThatAreTakenByNodesThatStayAreLeftOut) {
   for (int number = 3; number < 6; ++number) observer_.create(fmt::format("/g/web-{:010}", number));
   open();
   GroupMember member(*session_, {"/g", "web", false, "me"});
-  ASSERT_EQ(member.join(soon()), MemberState::in);
+  ASSERT_EQ(member.join(), MemberState::in);
   EXPECT_EQ(member.path(), "/g/web-0000000006");
   EXPECT_EQ(ours(), std::vector<std::string>{member.path()});
   EXPECT_EQ(observer_.children("/g").size(), 4u);
   GroupMember next(*session_, {"/g", "web", false, "me"});
-  ASSERT_EQ(next.join(soon()), MemberState::in);
+  ASSERT_EQ(next.join(), MemberState::in);
   EXPECT_EQ(next.path(), "/g/web-0000000007");
 }
 
@@ -191,7 +191,7 @@ TEST_F(GroupMemberTest, WhereTooManyNamesAreTakenItIsSaid) {
   for (int number = 500; number < 1000; ++number) observer_.create(fmt::format("/g/web-{:010}", number));
   open();
   GroupMember member(*session_, {"/g", "web", false, "me"});
-  EXPECT_THROW(member.join(soon()), Failure);
+  EXPECT_THROW(member.join(), Failure);
 }
 
 }  // namespace group_member_test

@@ -69,7 +69,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
 
   host::Loop loop;
   zk::Session session(loop, test::options_for(sandbox.servers()));
-  session.open(deadline_in(20s));
+  session.open();
   class : public WaitObserver {
     Deadline next_look() const override { return kNever; }
     void on_holder(const Holder&) override {}
@@ -84,7 +84,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
       EXPECT_EQ(failure.status(), ExitStatus::internal);
       EXPECT_NE(failure.text().find("is used up"), std::string::npos) << failure.text();
     }
-    EXPECT_EQ(session.children("/l", deadline_in(20s)).names, std::vector<std::string>{"counted"});
+    EXPECT_EQ(session.children("/l").names, std::vector<std::string>{"counted"});
   }
 }
 

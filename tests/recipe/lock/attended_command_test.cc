@@ -79,7 +79,7 @@ ISOLATED_TEST(AttendedCommand, IsNotStartedWhereItsLockIsLostAlready) {
   Holding held(4s);
   recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);
   const host::Attached holding(held.party.loop, lease);
-  held.party.session.await(held.party.session.client().remove(held.party.held().node), kNever);
+  held.party.session.await(held.party.session.client().remove(held.party.held().node));
   ASSERT_TRUE(test::eventually(held.party.loop, [&] { return lease.state() == recipe::LeaseState::node_deleted; }));
   Console console(held.party.session);
   AttendedCommand command(held.signals, held.guard, console, {"its lock", 0s, &lease});

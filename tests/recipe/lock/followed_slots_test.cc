@@ -23,7 +23,7 @@ class FollowedSlots : public testing::Test {
   static std::string make(test::Observer& owner, const std::string& stem) {
     zk::Session& other = owner.session();
     const zk::Call made = other.client().create(stem, "", zk::CreateMode::ephemeral_sequential);
-    const zk::Answer answer = other.await(made, deadline_in(20s));
+    const zk::Answer answer = other.await(made);
     EXPECT_EQ(answer.code, zk::Code::ok);
     return answer.path;
   }
@@ -45,7 +45,7 @@ class FollowedSlots : public testing::Test {
 
 // He comes at each moment of the look: before the gate is listed, between that and the list of the slots, and after.
 TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
-  session_.open(deadline_in(20s));
+  session_.open();
   for (uint64_t answer = 0; answer < 12; ++answer) {
     const std::string path = fmt::format("/s{}", answer);
     for (const char* folder : {"/locks", "/leases"}) observer_.create(path + folder);
@@ -57,7 +57,7 @@ TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
       make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
     });
     WatchedLock lock(session_, path, "cannot follow " + path);
-    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    ASSERT_TRUE(lock.look());
     for (const Participant& one : lock.participants()) EXPECT_FALSE(one.holding) << "behind answer " << answer;
   }
 }
@@ -65,7 +65,7 @@ TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
 // A slot goes to him, and he leaves the gate, at each moment of a look that finds him new: so also when his node in the
 // gate was listed, and is not read yet.
 TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
-  session_.open(deadline_in(20s));
+  session_.open();
   test::Observer holders(here_);
   for (uint64_t answer = 0; answer < 12; ++answer) {
     const std::string path = fmt::format("/t{}", answer);
@@ -73,7 +73,7 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
     const std::string ends = make(holders, path + "/leases/_c_11234567-89ab-4def-8123-456789abcdef-lease-");
     make(holders, path + "/leases/_c_21234567-89ab-4def-8123-456789abcdef-lease-");
     WatchedLock lock(session_, path, "cannot follow " + path);
-    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    ASSERT_TRUE(lock.look());
     const std::string gate = make(path + "/locks/_c_01234567-89ab-4def-8123-456789abcdef-lock-");
     make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
     // Another one behind him: the gate has changed since he has a slot.
@@ -91,7 +91,7 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
     });
     const auto settled = [&] {
       if (lock.is_stale()) {
-        EXPECT_TRUE(lock.look(deadline_in(20s)));
+        EXPECT_TRUE(lock.look());
       }
       EXPECT_LE(holders_of(lock), 2) << "behind answer " << answer;
       return lock.participants().size() == 3 && holders_of(lock) == 2;
@@ -105,14 +105,14 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
 // Behind him somebody else comes into the gate, and is gone at each moment of the look: so also when his node was
 // listed, and is not read yet.
 TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) {
-  session_.open(deadline_in(20s));
+  session_.open();
   test::Observer next(here_);
   for (uint64_t answer = 0; answer < 12; ++answer) {
     const std::string path = fmt::format("/u{}", answer);
     for (const char* folder : {"/locks", "/leases"}) observer_.create(path + folder);
     const std::string gate = make(path + "/locks/_c_01234567-89ab-4def-8123-456789abcdef-lock-");
     WatchedLock lock(session_, path, "cannot follow " + path);
-    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    ASSERT_TRUE(lock.look());
     ASSERT_TRUE(is_told_of(lock, observer_));
     make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
     observer_.remove(gate);
@@ -123,11 +123,11 @@ TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) 
     const Script script(loop_, [&] {
       if (session_.client().answers() >= before + answer && !std::exchange(gone, true)) observer_.remove(second);
     });
-    ASSERT_TRUE(lock.look(deadline_in(20s)));
+    ASSERT_TRUE(lock.look());
     EXPECT_TRUE(is_told_of(lock, observer_)) << "behind answer " << answer;
     const auto holds = [&] {
       if (lock.is_stale()) {
-        EXPECT_TRUE(lock.look(deadline_in(20s)));
+        EXPECT_TRUE(lock.look());
       }
       return holders_of(lock) == 1;
     };

@@ -22,7 +22,7 @@ class ForeignTest : public test::Proxied {
   void stand(const std::string& stem) {
     zk::Session& other = observer_.session();
     const zk::Call made = other.client().create(stem, "", zk::CreateMode::ephemeral_sequential);
-    ASSERT_EQ(other.await(made, deadline_in(20s)).code, zk::Code::ok);
+    ASSERT_EQ(other.await(made).code, zk::Code::ok);
   }
   static test::MakeLocks lock() {
     return [](zk::Session& with, WaitObserver& told) {

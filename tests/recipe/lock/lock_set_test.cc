@@ -209,7 +209,7 @@ class OuterLockTest : public LockSetTest {
  protected:
   // What /a is held by, seen by another one through the proxy.
   OuterLockTest() {
-    session_.open(deadline_in(20s));
+    session_.open();
     outer_.acquire();
   }
   Held held() const { return outer_.held(); }
@@ -260,7 +260,7 @@ TEST_F(LastSuccessTest, IsRecordedInTheTransactionThatLetsGo) {
   for (const std::string run : {"first", "second"}) {
     party.acquire();
     LastSuccess success(party.session, party.lock.held(), run);
-    EXPECT_EQ(success.age(deadline_in(20s)).has_value(), run == "second");
+    EXPECT_EQ(success.age().has_value(), run == "second");
     EXPECT_TRUE(success.record(20s));
     EXPECT_EQ(last("/a"), run);
     EXPECT_EQ(last("/b"), run);
@@ -272,7 +272,7 @@ TEST_F(LastSuccessTest, IsNotRecordedByWhoHasLostTheLock) {
   Party party(here_, {"/a", "/b"});
   party.acquire();
   LastSuccess success(party.session, party.lock.held(), "text");
-  success.age(deadline_in(20s));
+  success.age();
   observer_.remove(party.lock.held()[1].node);
   const Deadline began = BootClock::now();
   EXPECT_FALSE(success.record(20s));
@@ -292,7 +292,7 @@ TEST_F(LastSuccessTest, TheYoungestCounts) {
   held[0].created_ms += 2h / 1ms;
   held[2].created_ms += 1h / 1ms;
   LastSuccess success(party.session, held, "text");
-  const auto age = success.age(deadline_in(20s));
+  const auto age = success.age();
   const Duration took = BootClock::now() - began;
   const std::chrono::milliseconds of_b(held[1].created_ms - observer_.read("/b.last").stat.modified_ms);
   ASSERT_TRUE(age);
@@ -309,7 +309,7 @@ TEST_F(LastSuccessTest, WhatCameAfterOurPlaceIsYoungerThanItWhateverTheClocksSay
     std::vector<Held> held = party.lock.held();
     held[0].created_ms += wrong.count();
     LastSuccess success(party.session, held, "text");
-    const auto age = success.age(deadline_in(20s));
+    const auto age = success.age();
     ASSERT_TRUE(age);
     EXPECT_GE(*age, Duration::zero());
     EXPECT_LE(*age, BootClock::now() - began);
@@ -321,7 +321,7 @@ TEST_F(LastSuccessTest, ALostAnswerIsLookedUp) {
   Party party(through_proxy_, {"/a"});
   party.acquire();
   LastSuccess success(party.session, party.lock.held(), "text");
-  success.age(deadline_in(20s));
+  success.age();
   proxy_.lose_next_answer();
   EXPECT_TRUE(success.record(20s));
   EXPECT_EQ(proxy_.lost(), 1);
@@ -333,13 +333,13 @@ TEST_F(LastSuccessTest, ARecordThatComesOrGoesMeanwhileIsNoObstacle) {
   Party party(here_, {"/a"});
   party.acquire();
   LastSuccess first(party.session, party.lock.held(), "first");
-  first.age(deadline_in(20s));
+  first.age();
   observer_.create("/a.last");
   EXPECT_TRUE(first.record(20s));
   EXPECT_EQ(last("/a"), "first");
   party.acquire();
   LastSuccess second(party.session, party.lock.held(), "second");
-  second.age(deadline_in(20s));
+  second.age();
   observer_.remove("/a.last");
   EXPECT_TRUE(second.record(20s));
   EXPECT_EQ(last("/a"), "second");

@@ -255,7 +255,7 @@ TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
   options.credentials = zk::Credentials::parse("digest:ann:secret", "the test");
   options.acl = zk::Acl::creator;
   zk::Session session(loop, options);
-  session.open(deadline_in(20s));
+  session.open();
   observer_.create("/l");
   test::CountingObserver observer;
   Lock closed(session, "/l", {}, "data", observer);
@@ -277,7 +277,7 @@ TEST_F(LockTest, AStrangersFamilyIsRefusedAndNothingStays) {
   observer_.create("/l");
   zk::Session& other = observer_.session();
   const std::string stem = "/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-__WRIT__";
-  other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
+  other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential));
   Party party(server_ + chroot_);
   try {
     party.acquire();

@@ -19,7 +19,7 @@ namespace opcode = test::opcode;
 
 class LoneLock : public test::Proxied {
  protected:
-  LoneLock() { session_.open(deadline_in(20s)); }
+  LoneLock() { session_.open(); }
   Lock lock_in(zk::Session& session) { return {session, "/l", LockType(), "data", told_}; }
   size_t contenders() { return observer_.children("/l").size(); }
   bool rests() { return session_.connected() && session_.client().silent_since() == kNever; }

@@ -39,7 +39,7 @@ class RestoredTest : public test::Proxied {
   void restore(const std::string& stem, int count) {
     for (int i = 0; i < count; ++i) observer_.create(fmt::format("{}{:010}", stem, i), "3");
   }
-  Survey survey(const std::string& path) { return survey_paths(observer_.session(), {path}, deadline_in(20s)).front(); }
+  Survey survey(const std::string& path) { return survey_paths(observer_.session(), {path}).front(); }
 };
 
 TEST_F(RestoredTest, ALockIsFreeForWhoDoesNotWait) {

@@ -18,7 +18,7 @@ class Revocation : public testing::Test {
  protected:
   Revocation() {
     for (const std::string& node : nodes_) observer_.create(node, "a note");
-    session_.open(soon());
+    session_.open();
   }
   static Deadline soon() { return deadline_in(20s); }
 
@@ -40,13 +40,13 @@ class Revocation : public testing::Test {
 };
 
 TEST_F(Revocation, AskingIsWhatCuratorsRevokerDoes) {
-  EXPECT_EQ(ask_to_let_go(session_, {"/f/a", "/f/gone", "/f/b"}, soon()), nodes_);
+  EXPECT_EQ(ask_to_let_go(session_, {"/f/a", "/f/gone", "/f/b"}), nodes_);
   for (const std::string& node : nodes_) EXPECT_EQ(observer_.read(node).data, "__REVOKE__");
 }
 
 TEST_F(Revocation, AWriteWhoseAnswerIsLostIsLookedForAndNotRepeated) {
   proxy_.lose_answer_to(test::opcode::kWrite);
-  EXPECT_EQ(ask_to_let_go(session_, {"/f/a"}, soon()), Nodes{"/f/a"});
+  EXPECT_EQ(ask_to_let_go(session_, {"/f/a"}), Nodes{"/f/a"});
   EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 1) << "looked for behind no barrier";
   EXPECT_EQ(observer_.read("/f/a").data, "__REVOKE__");
@@ -58,15 +58,15 @@ TEST_F(Revocation, AWriteThatNeverArrivedIsRepeated) {
   const Script script(loop_, [&] {
     if (proxy_.is_refusing()) proxy_.accept_again();
   });
-  EXPECT_EQ(ask_to_let_go(session_, nodes_, soon()), nodes_);
+  EXPECT_EQ(ask_to_let_go(session_, nodes_), nodes_);
   for (const std::string& node : nodes_) EXPECT_EQ(observer_.read(node).stat.version, 1);
 }
 
 TEST_F(Revocation, ANewSessionDoesAsWell) {
   expire();
-  EXPECT_EQ(ask_to_let_go(session_, nodes_, soon()), nodes_);
+  EXPECT_EQ(ask_to_let_go(session_, nodes_), nodes_);
   expire();
-  EXPECT_EQ(take_away(session_, nodes_, soon()), nodes_);
+  EXPECT_EQ(take_away(session_, nodes_), nodes_);
 }
 
 TEST_F(Revocation, WaitsUntilTheLastOneIsGone) {
@@ -137,7 +137,7 @@ TEST_F(Revocation, ADeleteWhoseAnswerIsLostCountsAsOurs) {
     proxy_.set(FaultProxy::Mode::pass);
   });
   proxy_.fall_silent_after(test::opcode::kRemove);
-  EXPECT_EQ(take_away(session_, {"/f/a", "/f/gone"}, soon()), Nodes{"/f/a"});
+  EXPECT_EQ(take_away(session_, {"/f/a", "/f/gone"}), Nodes{"/f/a"});
   EXPECT_TRUE(lost);
   EXPECT_EQ(observer_.children("/f"), std::vector<std::string>{"b"});
 }

@@ -87,7 +87,7 @@ TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
   Party a(here_, 3);
   a.acquire();
   zk::Session& other = observer_.session();
-  other.await(other.client().create("/s/locks/x-1-", "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
+  other.await(other.client().create("/s/locks/x-1-", "", zk::CreateMode::ephemeral_sequential));
   Party b(here_, 2);
   EXPECT_EQ(b.acquire(0s), Outcome::busy);
   EXPECT_EQ(leases(), 1u);
@@ -100,8 +100,7 @@ TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
   const std::string name = "_c_01234567-89ab-4def-8123-456789abcdef-";
   zk::Session& other = observer_.session();
   const auto make = [&](const std::string& stem) {
-    const Deadline until = deadline_in(20s);
-    return other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), until).path;
+    return other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential)).path;
   };
   const std::string gate = make("/s/locks/" + name + "lock-");
   make("/s/leases/" + name + "lease-");
@@ -122,7 +121,7 @@ TEST_F(SlotsTest, AContenderForALockOfOneThatComesMeanwhileIsNotMissed) {
     came = true;
     zk::Session& other = observer_.session();
     const std::string stem = "/s/_c_01234567-89ab-4def-8123-456789abcdef-lock-";
-    other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential), deadline_in(20s));
+    other.await(other.client().create(stem, "", zk::CreateMode::ephemeral_sequential));
   });
   EXPECT_THROW(party.acquire(), Failure);
   EXPECT_TRUE(came);

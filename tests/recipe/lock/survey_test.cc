@@ -65,15 +65,14 @@ TEST(Survey, OnlyOfAQueueItIsSaidThatItIsNoLock) {
 
 class SurveyTest : public testing::Test {
  protected:
-  SurveyTest() { session_.open(soon()); }
-  static Deadline soon() { return deadline_in(20s); }
+  SurveyTest() { session_.open(); }
 
   // Sent together.
   std::vector<std::string> make(const std::vector<std::string>& paths, zk::CreateMode mode) {
     std::vector<zk::Call> calls;
     for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, "text", mode));
     std::vector<std::string> made;
-    for (const zk::Call& call : calls) made.push_back(others_.session().await(call, soon()).path);
+    for (const zk::Call& call : calls) made.push_back(others_.session().await(call).path);
     return made;
   }
 
@@ -90,7 +89,7 @@ TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
   const test::Script script(loop_, [&] {
     if (removed < 100) others_.remove(nodes[nodes.size() - ++removed]);
   });
-  const Survey survey = survey_paths(session_, {"/l"}, soon()).front();
+  const Survey survey = survey_paths(session_, {"/l"}).front();
   ASSERT_GT(removed, 2u);
   EXPECT_GE(survey.participants.size(), nodes.size() - removed);
   EXPECT_LT(survey.participants.size(), nodes.size());
@@ -111,7 +110,7 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   make(locks, zk::CreateMode::persistent);
   for (const std::string& lock : locks) make({lock + "/x-1-"}, zk::CreateMode::ephemeral_sequential);
   std::vector<std::string> found;
-  for (const Survey& survey : survey_trees(session_, {"/"}, soon())) found.push_back(survey.path);
+  for (const Survey& survey : survey_trees(session_, {"/"})) found.push_back(survey.path);
   EXPECT_EQ(found, locks);
 }
 

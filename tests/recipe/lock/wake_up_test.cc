@@ -123,18 +123,18 @@ class WatchedNodeTest : public test::Proxied {
 
 // What was seen is never taken back, by another server in another session neither.
 TEST_F(WatchedNodeTest, EachSessionIsSyncedOnce) {
-  session_.open(deadline_in(20s));
+  session_.open();
   WatchedNode node(session_, "/n", Aspect::children, "cannot watch /n");
   for (int session = 1; session <= 2; ++session) {
-    EXPECT_TRUE(node.look(deadline_in(20s)));
-    EXPECT_TRUE(node.look(deadline_in(20s)));
+    EXPECT_TRUE(node.look());
+    EXPECT_TRUE(node.look());
     EXPECT_EQ(proxy_.requests(opcode::kSync), session);
-    session_.open(deadline_in(20s));
+    session_.open();
   }
 }
 
 TEST_F(WatchedNodeTest, OneThatComesBetweenListAndWatchIsListed) {
-  session_.open(deadline_in(20s));
+  session_.open();
   WatchedNode node(session_, "/n", Aspect::children, "cannot watch /n");
   const uint64_t answers = session_.client().answers();
   bool made = false;
@@ -143,18 +143,18 @@ TEST_F(WatchedNodeTest, OneThatComesBetweenListAndWatchIsListed) {
     if (session_.client().answers() < answers + 2 || std::exchange(made, true)) return;
     observer_.create("/n/child");
   });
-  EXPECT_TRUE(node.look(deadline_in(20s)));
+  EXPECT_TRUE(node.look());
   EXPECT_TRUE(made);
   EXPECT_EQ(node.found().names, std::vector<std::string>{"child"});
 }
 
 TEST_F(WatchedNodeTest, ALockThatWasLookedAtInAnotherSessionIsStale) {
-  session_.open(deadline_in(20s));
+  session_.open();
   WatchedLock lock(session_, "/l", "cannot follow /l");
   EXPECT_TRUE(lock.is_stale());
-  EXPECT_TRUE(lock.look(deadline_in(20s)));
+  EXPECT_TRUE(lock.look());
   EXPECT_FALSE(lock.is_stale());
-  session_.open(deadline_in(20s));
+  session_.open();
   EXPECT_TRUE(lock.is_stale());
 }
 

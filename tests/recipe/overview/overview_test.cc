@@ -17,15 +17,14 @@ using zk::CreateMode;
 
 class OverviewTest : public testing::Test {
  protected:
-  OverviewTest() { session_.open(soon()); }
-  static Deadline soon() { return deadline_in(20s); }
+  OverviewTest() { session_.open(); }
 
   // Sent together.
   Paths make(const Paths& paths, CreateMode mode = CreateMode::persistent, const std::string& data = "") {
     std::vector<zk::Call> calls;
     for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, data, mode));
     Paths made;
-    for (const zk::Call& call : calls) made.push_back(others_.session().await(call, soon()).path);
+    for (const zk::Call& call : calls) made.push_back(others_.session().await(call).path);
     return made;
   }
   std::string stand_in_line(const std::string& lock) {
@@ -34,16 +33,16 @@ class OverviewTest : public testing::Test {
   }
   void push(const std::string& queue, int items) {
     const QueueLayout layout{queue};
-    make_queue(others_.session(), layout, {}, "cannot push", soon());
+    make_queue(others_.session(), layout, {}, "cannot push");
     QueueTail tail(others_.session(), layout.items(), kUsualPriority, "cannot push");
-    tail.find(soon());
+    tail.find();
     make(Paths(static_cast<size_t>(items), tail.stem()), CreateMode::persistent_sequential, "item");
   }
 
   // How many questions that took.
   uint64_t look(Overview& overview) {
     const uint64_t before = session_.client().answers();
-    EXPECT_TRUE(overview.look(soon()));
+    EXPECT_TRUE(overview.look());
     return session_.client().answers() - before;
   }
   // Until it has seen all, which a server that lags may delay.
@@ -239,7 +238,7 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   };
   for (int looks = 0; looks < 4 && !last_is_seen(); ++looks) {
     make(nodes, CreateMode::ephemeral_sequential);
-    session_.synced_children("/t", soon());  // behind the events of what was made
+    session_.synced_children("/t");  // behind the events of what was made
     look(overview);
   }
   EXPECT_TRUE(last_is_seen());
@@ -265,7 +264,7 @@ TEST_F(OverviewTest, GoesOnInANewSession) {
   others_.remove(node);
   stand_in_line("/l/a");
   stand_in_line("/l/a");
-  session_.open(soon());
+  session_.open();
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
 }
 

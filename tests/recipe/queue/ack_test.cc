@@ -25,8 +25,8 @@ TEST_F(AckTest, ARemovalThatNeverArrivesIsSentAgain) {
   for (const size_t most : {1u, 3u}) {
     Worker worker(through_proxy_);
     const auto items = worker.take(most);
-    send_in_vain([&] { worker.acks.remove(items, soon()); });
-    worker.acks.finish(soon());
+    send_in_vain([&] { worker.acks.remove(items); });
+    worker.acks.finish();
     EXPECT_TRUE(worker.acks.lost().empty() && worker.acks.doubtful().empty());
   }
   EXPECT_EQ(left(), 6u);
@@ -37,9 +37,9 @@ TEST_F(AckTest, ARemovalThatIsNotAnsweredBeforeTheSessionsEndIsDoubtful) {
   const auto items = worker.take(2);
   proxy_.set(FaultProxy::Mode::silent);
   std::this_thread::sleep_for(10ms);  // until it is
-  worker.acks.remove(items, soon());
+  worker.acks.remove(items);
   let_expire(worker);
-  worker.acks.finish(soon());
+  worker.acks.finish();
   EXPECT_TRUE(worker.session.expired());
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
 }
@@ -48,8 +48,8 @@ TEST_F(AckTest, WhatWasToGoBackHasGoneBackWithTheSession) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   let_expire(worker);
-  for (const Item& item : items) worker.acks.send(Ack::retry, item, "", soon());
-  worker.acks.finish(soon());
+  for (const Item& item : items) worker.acks.send(Ack::retry, item, "");
+  worker.acks.finish();
   EXPECT_TRUE(worker.acks.doubtful().empty());
 }
 
@@ -95,7 +95,7 @@ TEST_F(AckTest, WhatGoesBackInTheEndIsNotTakenFromWhoHasItNow) {
   Worker worker(through_proxy_), other(here_);
   const auto items = worker.take(1);
   proxy_.lose_next_answer();
-  worker.acks.send(Ack::release, items.front(), "", soon());
+  worker.acks.send(Ack::release, items.front(), "");
   ASSERT_TRUE(test::eventually(other.loop, [&] { return observer_.read(claim(0)).code == zk::Code::no_node; }));
   EXPECT_EQ(texts(other.take(1)), (Texts{"0"}));
   worker.acks.settle({}, soon());
@@ -108,12 +108,12 @@ TEST_F(AckTest, ClaimsOfASessionThatIsOverAreLeftAlone) {
   const auto items = worker.take(2);
   let_expire(worker);
   ASSERT_TRUE(test::eventually(worker.loop, [&] { return worker.session.expired(); }));
-  worker.session.open(soon());
+  worker.session.open();
   EXPECT_EQ(texts(other.take(2)), (Texts{"0", "1"}));
   worker.acks.release(items, soon());
   worker.acks.settle(items, soon());
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
-  EXPECT_EQ(other.consumer.holds(paths_of(items), soon()), (std::vector<bool>{true, true}));
+  EXPECT_EQ(other.consumer.holds(paths_of(items)), (std::vector<bool>{true, true}));
 }
 
 TEST_F(AckTest, ANodeThatSomebodyHasPutBelowAnItemIsNamed) {
@@ -122,7 +122,7 @@ TEST_F(AckTest, ANodeThatSomebodyHasPutBelowAnItemIsNamed) {
   observer_.create(items[1].path + "/note");
   try {
     worker.remove(items);
-    worker.acks.finish(soon());
+    worker.acks.finish();
     ADD_FAILURE() << "it was removed";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), ExitStatus::bad_data);

@@ -65,7 +65,7 @@ TEST_F(ConsumerTest, WhatIsGivenBackDoesNotCountAndComesFirst) {
     ASSERT_EQ(texts(items), (Texts{"0", "1"}));
     EXPECT_EQ(items.front().attempts, 1);
     worker.give_back(items);
-    worker.session.open(deadline_in(20s));
+    worker.session.open();
     worker.consumer.forget_all();
   }
 }
@@ -101,12 +101,12 @@ TEST_F(ConsumerTest, ClaimsThatNeverArriveAreMadeAgainAtTheirPlace) {
     const auto first = worker.take(1);
     proxy_.set(FaultProxy::Mode::silent);
     std::this_thread::sleep_for(10ms);  // until it is; the list of items is good for longer
-    ASSERT_TRUE(worker.consumer.begin(most, deadline_in(20s)));
-    ASSERT_TRUE(worker.consumer.begin(most, deadline_in(20s)));
+    ASSERT_TRUE(worker.consumer.begin(most));
+    ASSERT_TRUE(worker.consumer.begin(most));
     proxy_.cut();
     proxy_.set(FaultProxy::Mode::pass);
-    auto items = worker.consumer.collect(deadline_in(20s));
-    for (Item& item : worker.consumer.collect(deadline_in(20s))) items.push_back(std::move(item));
+    auto items = worker.consumer.collect();
+    for (Item& item : worker.consumer.collect()) items.push_back(std::move(item));
     const int next = std::stoi(first.front().data) + 1;
     Texts expected;
     for (int i = 0; i < 2 * static_cast<int>(most); ++i) expected.push_back(fmt::format("{}", next + i));
@@ -142,7 +142,7 @@ TEST_F(ConsumerTest, ConfirmDropsWhatIsNotOursAnyMore) {
   Worker worker(server_ + chroot_);
   const auto items = worker.take(3);
   observer_.remove(claim_of(item(1)));
-  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
+  const auto kept = worker.consumer.confirm(items);
   EXPECT_EQ(texts(kept), (Texts{"0", "2"}));
   EXPECT_GT(kept.front().proved, items.front().proved);
 }
@@ -157,10 +157,10 @@ TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   worker.remove(items);
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
   EXPECT_TRUE(worker.session.expired());
-  worker.session.open(deadline_in(20s));
+  worker.session.open();
   // Somebody else has had it meanwhile.
   observer_.remove(item(0));
-  worker.acks.look_again(deadline_in(20s));
+  worker.acks.look_again();
   ASSERT_EQ(worker.acks.lost().size(), 1u);
   EXPECT_EQ(worker.acks.lost().front().path, item(1));
   ASSERT_EQ(worker.acks.doubtful().size(), 1u);
@@ -282,7 +282,7 @@ TEST_F(ConsumerTest, WhatASessionHadThatIsOverIsFoundAgain) {
   EXPECT_EQ(texts(worker.take(2)), (Texts{"0", "1"}));
   let_expire(worker);
   EXPECT_TRUE(test::eventually(worker.loop, [&] { return worker.session.expired(); }));
-  worker.session.open(deadline_in(20s));
+  worker.session.open();
   worker.consumer.forget_all();
   EXPECT_EQ(texts(worker.take(2)), (Texts{"0", "1"}));
 }
@@ -292,10 +292,8 @@ TEST_F(ConsumerTest, AClaimWithAnotherStepThatNeverArrivesIsNotMadeWithoutIt) {
   observer_.create("/q/place");
   Worker worker(through_proxy_);
   worker.take(1);
-  send_in_vain([&] {
-    ASSERT_TRUE(worker.consumer.begin(1, deadline_in(20s), {{zk::Step::Kind::remove, "/q/place"}}));
-  });
-  EXPECT_TRUE(worker.consumer.collect(deadline_in(20s)).empty());
+  send_in_vain([&] { ASSERT_TRUE(worker.consumer.begin(1, {{zk::Step::Kind::remove, "/q/place"}})); });
+  EXPECT_TRUE(worker.consumer.collect().empty());
   EXPECT_EQ(observer_.read("/q/place").code, zk::Code::ok);
   EXPECT_EQ(observer_.read(claim(1)).code, zk::Code::no_node);
 }
@@ -306,7 +304,7 @@ TEST_F(ConsumerTest, WhatIsClaimedInAnyCaseIsKnownBehindABarrierOnly) {
   observer_.remove(claim(0));
   observer_.create(claim(0));
   const uint64_t before = worker.session.client().answers();
-  EXPECT_EQ(worker.consumer.holds(paths_of(items), deadline_in(20s)), (std::vector<bool>{false, true}));
+  EXPECT_EQ(worker.consumer.holds(paths_of(items)), (std::vector<bool>{false, true}));
   EXPECT_EQ(worker.session.client().answers() - before, 3u);
 }
 
@@ -314,7 +312,7 @@ TEST_F(ConsumerTest, AConfirmationWhoseAnswerIsLostIsAskedForAgain) {
   Worker worker(through_proxy_);
   const auto items = worker.take(2);
   proxy_.lose_next_answer();
-  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
+  const auto kept = worker.consumer.confirm(items);
   EXPECT_EQ(proxy_.lost(), 1);
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_GT(kept.front().proved, items.front().proved);
@@ -332,7 +330,7 @@ TEST_F(ConsumerTest, ALateConfirmationProvesNoMoreThanWhenItWasAskedFor) {
     answered = BootClock::now();
     proxy_.set(FaultProxy::Mode::pass);
   });
-  const auto kept = worker.consumer.confirm(items, deadline_in(20s));
+  const auto kept = worker.consumer.confirm(items);
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_LT(kept.front().proved, answered);
 }
@@ -341,14 +339,14 @@ TEST_F(ConsumerTest, NothingIsConfirmedOfASessionThatIsOver) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   let_expire(worker);
-  EXPECT_TRUE(worker.consumer.confirm(items, deadline_in(20s)).empty());
+  EXPECT_TRUE(worker.consumer.confirm(items).empty());
 }
 
 TEST_F(ConsumerTest, WhatWasLostToOthersIsToBeHadAgain) {
   Worker worker(here_);
   const auto items = worker.take(3);
   observer_.remove(claim(1));
-  EXPECT_EQ(worker.consumer.confirm(items, deadline_in(20s)).size(), 2u);
+  EXPECT_EQ(worker.consumer.confirm(items).size(), 2u);
   Texts others = texts(worker.take(7));
   std::ranges::copy(texts(worker.take(1)), std::back_inserter(others));
   std::ranges::sort(others);
@@ -358,7 +356,7 @@ TEST_F(ConsumerTest, WhatWasLostToOthersIsToBeHadAgain) {
 TEST_F(ConsumerTest, ClaimsThatWereRefusedAreNotSettled) {
   Worker a(here_), b(here_);
   a.take(1);
-  ASSERT_TRUE(b.consumer.begin(3, deadline_in(20s)));
+  ASSERT_TRUE(b.consumer.begin(3));
   EXPECT_TRUE(b.consumer.settle(deadline_in(20s)).empty());
 }
 

@@ -11,26 +11,23 @@ namespace finder_test {
 
 using namespace std::chrono_literals;
 
-class FinderTest : public test::QueueOfTen {
- protected:
-  static Deadline soon() { return deadline_in(20s); }
-};
+class FinderTest : public test::QueueOfTen {};
 
 // The next server may know less.
 TEST_F(FinderTest, APassOverTwoConnectionsIsNotSynced) {
   host::Loop loop;
   zk::Session session(loop, test::options_for(through_proxy_));
-  session.open(soon());
+  session.open();
   ItemFinder finder(session, {"/q"});
   finder.restart(true);
-  EXPECT_EQ(finder.next(3, soon()).size(), 3u);
-  EXPECT_EQ(finder.next(20, soon()).size(), 7u);
-  EXPECT_TRUE(finder.next(1, soon()).empty());
+  EXPECT_EQ(finder.next(3).size(), 3u);
+  EXPECT_EQ(finder.next(20).size(), 7u);
+  EXPECT_TRUE(finder.next(1).empty());
   EXPECT_TRUE(finder.synced());
   const uint64_t connections = session.client().connections();
   proxy_.cut();
   ASSERT_TRUE(test::eventually(loop, [&] { return session.client().connections() > connections; }));
-  EXPECT_TRUE(finder.next(1, soon()).empty());
+  EXPECT_TRUE(finder.next(1).empty());
   EXPECT_FALSE(finder.synced());
 }
 
@@ -39,11 +36,11 @@ TEST_F(FinderTest, ASegmentThatGoesMeanwhileDoesNotHideTheNext) {
   observer_.create("/q/items/100-0000000002/token-0000000000", "last");
   host::Loop loop;
   zk::Session session(loop, test::options_for(here_));
-  session.open(soon());
+  session.open();
   ItemFinder finder(session, {"/q"});
-  EXPECT_EQ(finder.next(10, soon()).size(), 10u);
+  EXPECT_EQ(finder.next(10).size(), 10u);
   observer_.remove("/q/items/100-0000000001");
-  EXPECT_EQ(finder.next(10, soon()), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
+  EXPECT_EQ(finder.next(10), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
 }
 
 // Listed together, or one after the other.
@@ -52,12 +49,12 @@ TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
   observer_.create("/q/items/200-0000000000/token-0000000000", "low");
   host::Loop loop;
   zk::Session session(loop, test::options_for(here_));
-  session.open(soon());
+  session.open();
   for (const bool alone : {true, false}) {
     ItemFinder finder(session, {"/q"});
     finder.put_off(3);
     std::vector<std::string> paths;
-    for (auto some = finder.next(100, soon(), alone); !some.empty(); some = finder.next(100, soon(), alone)) {
+    for (auto some = finder.next(100, alone); !some.empty(); some = finder.next(100, alone)) {
       paths.insert(paths.end(), some.begin(), some.end());
     }
     ASSERT_EQ(paths.size(), 11u);

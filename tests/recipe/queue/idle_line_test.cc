@@ -32,10 +32,10 @@ class IdleLineTest : public testing::Test {
   std::string segment(int priority, int number) { return segment_path(queue_ + "/items", Segment{priority, number}); }
   std::string item(int number = 0) { return fmt::format("{}/token-{:010}", segment(100, 0), number); }
   void claim_items(zk::Session& owner, int count = 1) {
-    owner.open(deadline_in(20s));
+    owner.open();
     for (int i = 0; i < count; ++i) {
       observer_.create(item(i), "item");
-      owner.await(owner.client().create(claim_of(item(i)), "", zk::CreateMode::ephemeral), deadline_in(20s));
+      owner.await(owner.client().create(claim_of(item(i)), "", zk::CreateMode::ephemeral));
     }
   }
   void finish_item(int number = 0) {
@@ -46,7 +46,7 @@ class IdleLineTest : public testing::Test {
   void push(const std::string& into) { observer_.create(into + "/token-0000000007", "item"); }
   void transact(const std::vector<zk::Step>& steps) {
     zk::Session& session = observer_.session();
-    ASSERT_EQ(session.await(session.client().transact(steps), deadline_in(20s)).code, zk::Code::ok);
+    ASSERT_EQ(session.await(session.client().transact(steps)).code, zk::Code::ok);
   }
 
   // Somebody who comes to an empty line with `change` in his first turn, one with it in his second, and so on, until

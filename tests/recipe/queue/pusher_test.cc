@@ -25,7 +25,7 @@ using Texts = std::vector<std::string>;
 struct Party {
   explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
       : name(std::move(called)), session(loop, test::options_for(servers, session_timeout)) {
-    session.open(deadline_in(20s));
+    session.open();
     pusher.open();
   }
 
@@ -60,8 +60,7 @@ class PusherTest : public test::Proxied {
         paths.push_back(item_path("/q/items", segment, item.name));
       }
     }
-    for (const zk::Answer& item : zk::read_all(observer_.session(), paths, deadline_in(60s)))
-      texts.push_back(item.data);
+    for (const zk::Answer& item : zk::read_all(observer_.session(), paths)) texts.push_back(item.data);
     return texts;
   }
   static Texts numbers(int last, const std::string& name = "") {
@@ -209,8 +208,7 @@ TEST_F(PusherTest, AQueueDeletedOnTheWayIsNotMadeAgain) {
 
 void seal(test::Observer& observer, const Segment& segment) {
   zk::Session& session = observer.session();
-  const Deadline until = deadline_in(20s);
-  EXPECT_EQ(session.await(session.client().transact(steps_to_seal("/q/items", segment)), until).code, zk::Code::ok);
+  EXPECT_EQ(session.await(session.client().transact(steps_to_seal("/q/items", segment))).code, zk::Code::ok);
 }
 
 // Nobody who waits for items watches a segment that is sealed.

@@ -20,8 +20,6 @@ using zk::Step;
 
 class QueueAdminTest : public test::Proxied {
  protected:
-  static Deadline soon() { return deadline_in(20s); }
-
   void make_queue(const std::string& queue) {
     layout_ = {queue};
     for (const Step& step : steps_to_make(layout_)) observer_.create(step.path, step.data);
@@ -29,7 +27,7 @@ class QueueAdminTest : public test::Proxied {
   }
   void transact(const std::vector<Step>& steps) {
     zk::Session& session = observer_.session();
-    ASSERT_EQ(session.await(session.client().transact(steps), soon()).code, zk::Code::ok);
+    ASSERT_EQ(session.await(session.client().transact(steps)).code, zk::Code::ok);
   }
   std::string segment(int number = 0) const { return segment_path(layout_.items(), Segment{100, number}); }
   std::string dead_segment() const { return segment_path(layout_.dead(), Segment{100, 0}); }
@@ -48,7 +46,7 @@ class QueueAdminTest : public test::Proxied {
       bury(0);
       host::Loop loop;
       zk::Session session(loop, test::options_for(through_proxy_));
-      session.open(soon());
+      session.open();
       disturbed = false;
       int turn = 0;
       const Script script(loop, [&] {
@@ -60,13 +58,13 @@ class QueueAdminTest : public test::Proxied {
     }
   }
   FoundQueue found_by(zk::Session& session) {
-    return look_at_queue(session, layout_, {layout_.items(), layout_.dead()}, "cannot look", soon());
+    return look_at_queue(session, layout_, {layout_.items(), layout_.dead()}, "cannot look");
   }
 
   int64_t requeue_all(zk::Session& session) {
     std::set<std::string> ids;
     int64_t moved = 0;
-    requeue(session, layout_, found_by(session), ids, moved, soon());
+    requeue(session, layout_, found_by(session), ids, moved);
     return moved;
   }
 
@@ -124,7 +122,7 @@ TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
   for (size_t i = 0; i < kLetters; ++i) bury(static_cast<int>(i));
   host::Loop loop;
   zk::Session session(loop, test::options_for(here_));
-  session.open(soon());
+  session.open();
   size_t at_seal = 0;
   const Script script(loop, [&] {
     if (at_seal > 0 || size_of(segment()) == 0) return;
@@ -142,7 +140,7 @@ TEST_F(QueueAdminTest, ADeleteWhoseAnswerIsLostIsDone) {
         [&](zk::Session& session) {
           observer_.remove(why_of(dead(0)));
           observer_.remove(dead(0));
-          EXPECT_TRUE(delete_queue(session, layout_, soon()));
+          EXPECT_TRUE(delete_queue(session, layout_));
           EXPECT_EQ(observer_.read(layout_.queue).code, zk::Code::no_node);
         });
 }
@@ -153,7 +151,7 @@ TEST_F(QueueAdminTest, TheDeadAreListedInTheOrderInWhichTheyDied) {
   bury(1);
   QueueWalk walk(observer_.session(), layout_, true);
   std::vector<std::string> names;
-  for (const QueueItem& item : walk.next(10, soon())) names.push_back(item.name);
+  for (const QueueItem& item : walk.next(10)) names.push_back(item.name);
   EXPECT_EQ(names, (std::vector<std::string>{"token-0000000002", "token-0000000001"}));
 }
 
@@ -162,7 +160,7 @@ TEST_F(QueueAdminTest, TheFirstBytesOfItemsBehindAnEmptySegmentAreListed) {
   transact({{Step::Kind::create, segment(1)},
             {Step::Kind::create, segment(1) + "/token-0000000000", std::string(10000, 'x')}});
   QueueWalk walk(observer_.session(), layout_, false);
-  const std::vector<QueueItem> items = walk.next(10, soon());
+  const std::vector<QueueItem> items = walk.next(10);
   ASSERT_EQ(items.size(), 1u);
   EXPECT_EQ(items.front().data, std::string(200, 'x'));
 }
@@ -171,7 +169,7 @@ TEST_F(QueueAdminTest, WhatIsGoneBeforeItIsLookedAtIsNotListed) {
   sweep([&] { observer_.remove(why_of(dead(0))), observer_.remove(dead(0)); },
         [&](zk::Session& session) {
           QueueWalk walk(session, layout_, true);
-          for (const QueueItem& item : walk.next(10, soon())) EXPECT_NE(item.stat.created, 0);
+          for (const QueueItem& item : walk.next(10)) EXPECT_NE(item.stat.created, 0);
         });
 }
 
@@ -180,7 +178,7 @@ TEST_F(QueueAdminTest, APurgeRemovesASegmentThatIsSealedAndEmptyThen) {
   transact({{Step::Kind::create, segment() + "/token-0000000000", "text"}});
   transact(steps_to_seal(layout_.items(), Segment{100, 0}));
   Purged purged;
-  purge_queue(observer_.session(), layout_, found_by(observer_.session()), false, purged, soon());
+  purge_queue(observer_.session(), layout_, found_by(observer_.session()), false, purged);
   EXPECT_EQ(purged.removed, 1);
   EXPECT_EQ(observer_.children(layout_.items()), std::vector<std::string>{"100-0000000001"});
 }
@@ -204,7 +202,7 @@ TEST_F(QueueAdminTest, PurgeRemovesItemsWhoseClaimIsInNoSession) {
   observer_.create(claim_of(segment() + "/t-0000000000"), "left");
   observer_.create(segment() + "/t-0000000001/note");
   Purged purged;
-  purge_queue(observer_.session(), layout_, found_by(observer_.session()), false, purged, soon());
+  purge_queue(observer_.session(), layout_, found_by(observer_.session()), false, purged);
   EXPECT_EQ(purged.removed, 2);
   EXPECT_EQ(purged.in_work, 0);
   EXPECT_EQ(purged.foreign, std::vector<std::string>{segment() + "/t-0000000001/note"});
@@ -216,7 +214,7 @@ TEST_F(QueueAdminTest, ANodeBelowAnItemOrItsReasonThatIsNotOursIsNamedByPurge) {
   bury(1);
   observer_.create(why_of(dead(0)) + "/note");
   Purged purged;
-  purge_queue(observer_.session(), layout_, found_by(observer_.session()), true, purged, soon());
+  purge_queue(observer_.session(), layout_, found_by(observer_.session()), true, purged);
   EXPECT_EQ(purged.removed, 1);
   EXPECT_EQ(purged.foreign, std::vector<std::string>{why_of(dead(0)) + "/note"});
 }
@@ -225,7 +223,7 @@ TEST_F(QueueAdminTest, DeleteRemovesPlacesAndMarkersThatAreInNoSession) {
   make_queue("/q");
   observer_.create(layout_.marker("0123456789ab"));
   observer_.create(layout_.waiting() + "/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000003");
-  EXPECT_TRUE(delete_queue(observer_.session(), layout_, soon()));
+  EXPECT_TRUE(delete_queue(observer_.session(), layout_));
 }
 
 TEST_F(QueueAdminTest, DeleteNamesWhatIsNotOurs) {
@@ -234,7 +232,7 @@ TEST_F(QueueAdminTest, DeleteNamesWhatIsNotOurs) {
     make_queue("/" + node.substr(0, node.find('/')));
     observer_.create(layout_.queue + "/" + node);
     try {
-      delete_queue(observer_.session(), layout_, soon());
+      delete_queue(observer_.session(), layout_);
       ADD_FAILURE() << node;
     } catch (const Failure& failure) {
       EXPECT_NE(failure.text().find(node + " is not zklock's"), std::string::npos) << failure.text();

@@ -18,8 +18,7 @@ constexpr size_t kNodes = 3000;  // six transactions
 
 class SubtreeTest : public testing::Test {
  protected:
-  SubtreeTest() { session_.open(soon()); }
-  static Deadline soon() { return deadline_in(60s); }
+  SubtreeTest() { session_.open(); }
 
   // So many nodes below it.
   void plant(const std::string& path, size_t count) {
@@ -28,7 +27,7 @@ class SubtreeTest : public testing::Test {
     for (size_t i = 1; i < count; ++i) {
       calls.push_back(others_.session().client().create(fmt::format("{}/{}", path, i), "", zk::CreateMode::persistent));
     }
-    for (const zk::Call& call : calls) others_.session().await(call, soon());
+    for (const zk::Call& call : calls) others_.session().await(call);
   }
 
   // Does it once, when the first of the tree are gone.
@@ -52,7 +51,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceTheLockIsLost) {
   plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.remove("/held"); }));
   const ValueChange change{ChangeKind::remove, "/t", "", -1, {"/held"}};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_, soon()).end, ChangeEnd::unheld);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_).end, ChangeEnd::unheld);
   EXPECT_GT(others_.children("/t").size(), 0u);
 }
 
@@ -60,7 +59,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
   plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] { others_.write("/t", "new"); }));
   const ValueChange change{ChangeKind::remove_version, "/t", "", 0};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_, soon()).end, ChangeEnd::differs);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /t", removed_).end, ChangeEnd::differs);
   EXPECT_GT(others_.children("/t").size(), 0u);
 }
 
@@ -70,7 +69,7 @@ TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   for (const char part : {'a', 'b', 'c', 'd'}) deep += "/" + std::string(1000, part);
   plant(deep, 280);
   const ValueChange change{ChangeKind::remove, "/deep"};
-  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", removed_, soon()).end, ChangeEnd::done);
+  EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", removed_).end, ChangeEnd::done);
 }
 
 // Somebody adds what makes it a tree of zklock's: what is gone by then is counted.
@@ -79,11 +78,11 @@ TEST_F(SubtreeTest, HowManyWereRemovedIsKnownWhenItIsRefusedOnTheWay) {
   const Script script(loop_, in_the_middle([this] {
                         zk::Session& other = others_.session();
                         const zk::Call made = other.client().create("/t/mine", "", zk::CreateMode::ephemeral);
-                        other.await(made, soon());
+                        other.await(made);
                       }));
   const ValueChange change{ChangeKind::remove, "/t", "", -1, {}};
   try {
-    remove_subtree(session_, change, "cannot delete /t", removed_, soon());
+    remove_subtree(session_, change, "cannot delete /t", removed_);
     ADD_FAILURE() << "it was removed";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.text(), "cannot delete /t: /t/mine is ephemeral: it belongs to a session");

@@ -20,10 +20,10 @@ TEST(WatchedNode, AsksForASyncOnceASession) {
   for (const Aspect aspect : {Aspect::stat, Aspect::data, Aspect::children}) {
     WatchedNode node(session, "/v", aspect, "cannot watch /v");
     for (int i = 0; i < 2; ++i) {
-      session.open(deadline_in(20s));
+      session.open();
       const auto questions = [&] {
         const uint64_t before = session.client().answers();
-        EXPECT_TRUE(node.look(deadline_in(20s)));
+        EXPECT_TRUE(node.look());
         return session.client().answers() - before;
       };
       EXPECT_EQ(questions(), 2u) << "session " << i;

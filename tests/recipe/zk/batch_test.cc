@@ -20,7 +20,7 @@ class Batch : public testing::Test {
     Observer observer(server_ + chroot_);
     for (int i = 0; i < kNodes; ++i) observer.create(fmt::format("/f/{}", i), fmt::format("data {}", i));
     for (int i = 0; i < kNodes; ++i) paths_.push_back(fmt::format("/f/{}", i % 7 == 3 ? -1 : i));
-    session_.open(deadline_in(20s));
+    session_.open();
   }
   using Observer = test::Observer;
 
@@ -47,8 +47,8 @@ class Batch : public testing::Test {
 };
 
 TEST_F(Batch, AnswersAreInTheOrderOfThePaths) {
-  expect_all(read_all(session_, paths_, deadline_in(20s)));
-  EXPECT_TRUE(read_all(session_, {}, deadline_in(20s)).empty());
+  expect_all(read_all(session_, paths_));
+  EXPECT_TRUE(read_all(session_, {}).empty());
 }
 
 TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
@@ -56,7 +56,7 @@ TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
   const Script script(loop_, [&] {
     if (++turns == 2 || turns == 4) proxy_.cut();
   });
-  expect_all(read_all(session_, paths_, deadline_in(20s)));
+  expect_all(read_all(session_, paths_));
   EXPECT_GE(proxy_.accepted(), 2);
 }
 
@@ -72,7 +72,7 @@ TEST_F(Batch, StatsBehindABarrierComeThroughTheConnectionOfThat) {
       cut = true;
       proxy_.cut();
     });
-    const auto stats = settled_stat_all(session_, paths_, deadline_in(20s));
+    const auto stats = settled_stat_all(session_, paths_);
     EXPECT_TRUE(cut);
     EXPECT_EQ(stats.size(), paths_.size());
     if (session_.client().connections() > connections) {
@@ -81,23 +81,23 @@ TEST_F(Batch, StatsBehindABarrierComeThroughTheConnectionOfThat) {
     }
     // On a busy machine all answers may have come before the connection was cut.
     ASSERT_LT(round, 20);
-    session_.children("/", deadline_in(20s));
+    session_.children("/");
   }
 }
 
 TEST_F(Batch, ABarrierWithoutAnAnswerIsNone) {
   constexpr int kThrottled = -127;
   proxy_.answer_with(test::opcode::kTransaction, kThrottled);
-  settled_stat_all(session_, paths_, deadline_in(20s));
+  settled_stat_all(session_, paths_);
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2);
 }
 
 TEST_F(Batch, AsksForTheStatAndForTheChildrenOfTheRootToo) {
-  const auto stats = stat_all(session_, {"/", "/f", "/none"}, deadline_in(20s));
+  const auto stats = stat_all(session_, {"/", "/f", "/none"});
   EXPECT_NE(stats[0].stat.created, 0);
   EXPECT_GT(stats[1].stat.created, stats[0].stat.created);
   EXPECT_EQ(stats[2].code, Code::no_node);
-  const auto lists = children_all(session_, {"/", "/f"}, deadline_in(20s));
+  const auto lists = children_all(session_, {"/", "/f"});
   EXPECT_EQ(lists[0].names, std::vector<std::string>{"f"});
   EXPECT_EQ(lists[1].names.size(), static_cast<size_t>(kNodes));
 }

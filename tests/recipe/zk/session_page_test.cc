@@ -18,16 +18,16 @@ TEST(SessionPage, TheServerInUseIsAskedToCloseTheSession) {
   host::Loop loop;
   Session session(loop, test::options_for(one.address() + "," + other.address(), 20s));
   const auto close = session.closer();
-  session.open(deadline_in(20s));
+  session.open();
   FaultProxy& first = session.server() == one.address() ? one : other;
   first.cut(true);
-  ASSERT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
+  ASSERT_EQ(session.children("/").code, Code::ok);
   ASSERT_NE(session.server(), first.address());
   first.accept_again();
   const int accepted = first.accepted();
   close();
   EXPECT_EQ(first.accepted(), accepted);
-  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::expired);
+  EXPECT_EQ(session.children("/").code, Code::expired);
 }
 
 }  // namespace session_page_test

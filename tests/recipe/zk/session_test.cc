@@ -32,8 +32,9 @@ std::string dead_address() {
 Failure failure_of_opening(const SessionOptions& options, Deadline until = deadline_in(20s)) {
   host::Loop loop;
   Session session(loop, options);
+  const Within within(session, until);
   try {
-    session.open(until);
+    session.open();
   } catch (const Failure& failure) {
     return failure;
   }
@@ -44,10 +45,9 @@ class SessionTest : public testing::Test {
  protected:
   Session& open(const SessionOptions& options) {
     session_.emplace(loop_, options);
-    session_->open(deadline_in(20s));
+    session_->open();
     return *session_;
   }
-  Deadline soon() const { return deadline_in(20s); }
 
   std::string server_ = test::shared_servers();
   host::Loop loop_;
@@ -63,18 +63,18 @@ TEST_F(SessionTest, UsesTheTimeoutThatTheServerGrantsNotTheOneAskedFor) {
 TEST_F(SessionTest, MakesAChrootThatDoesNotExist) {
   const std::string chroot = test::new_chroot() + "/a/b";
   Session& session = open(options_for(server_ + chroot));
-  session.make_node("/locks/job", CreateMode::container, soon());
-  EXPECT_EQ(session.children("/locks", soon()).names, std::vector<std::string>{"job"});
+  session.make_node("/locks/job", CreateMode::container);
+  EXPECT_EQ(session.children("/locks").names, std::vector<std::string>{"job"});
   test::Observer observer(server_);
   EXPECT_EQ(observer.children(chroot), std::vector<std::string>{"locks"});
 }
 
 TEST_F(SessionTest, GivesPathsBelowTheChroot) {
   Session& session = open(options_for(server_ + test::new_chroot()));
-  session.make_node("/l", CreateMode::container, soon());
+  session.make_node("/l", CreateMode::container);
   const Call made = session.client().create("/l/n-", "data", CreateMode::ephemeral_sequential);
-  EXPECT_EQ(session.await(made, soon()).path, "/l/n-0000000000");
-  const Answer read = session.read("/l/n-0000000000", soon());
+  EXPECT_EQ(session.await(made).path, "/l/n-0000000000");
+  const Answer read = session.read("/l/n-0000000000");
   EXPECT_EQ(read.data, "data");
   EXPECT_EQ(read.stat.ephemeral_owner, session.id());
 }
@@ -144,7 +144,7 @@ TEST_F(SessionTest, CutsASilentConnectionAndGoesOnWithTheSameSession) {
   const int64_t id = session.id();
   const std::string used = session.client().server();
   (used == first.address() ? first : second).set(FaultProxy::Mode::silent);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_NE(session.client().server(), used);
   EXPECT_EQ(session.id(), id);
 }
@@ -161,7 +161,7 @@ TEST_P(FailOver, ReachesTheOnlyLivingServerWhateverTheNumberOfAddresses) {
   for (int round = 0; round < 4; ++round) {
     const bool on_first = session.client().server() == first.address();
     (on_first ? first : second).cut(true);
-    ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+    ASSERT_EQ(session.children("/").code, Code::ok);
     EXPECT_EQ(session.client().server(), (on_first ? second : first).address());
     first.accept_again();
     second.accept_again();
@@ -182,7 +182,7 @@ TEST_P(FailOver, SurvivesASilentAndADeadServerWithinTheSession) {
   const int64_t id = session.id();
   const bool on_first = session.client().server() == first.address();
   (on_first ? first : second).set(FaultProxy::Mode::silent);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_EQ(session.client().server(), (on_first ? second : first).address());
   EXPECT_EQ(session.id(), id);
 }
@@ -195,12 +195,12 @@ TEST_F(SessionTest, AServerThatHasFallenSilentIsNotTriedAgainBeforeAnother) {
   for (int round = 0; round < 2; ++round) {
     FaultProxy& used = in_use();
     used.cut(true);
-    ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+    ASSERT_EQ(session.children("/").code, Code::ok);
     used.accept_again();
   }
   in_use().set(FaultProxy::Mode::silent);
   const Deadline began = BootClock::now();
-  ASSERT_EQ(session.children("/", soon()).code, Code::ok);
+  ASSERT_EQ(session.children("/").code, Code::ok);
   EXPECT_LT(BootClock::now() - began, session.timeout() / 4) << "T/6 for the one, and for the other nothing";
 }
 
@@ -214,7 +214,7 @@ TEST_F(SessionTest, ThatAnotherSessionIsTakenDoesNotEndOursAtOnce) {
   });
   proxy.refuse_resumed(true);
   proxy.cut();
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_EQ(proxy.new_sessions(), 2);
   EXPECT_EQ(session.id(), id);
 }
@@ -225,9 +225,9 @@ TEST_F(SessionTest, ASessionThatIsMovedIsNotOver) {
   FaultProxy proxy(server_);
   Session& session = open(options_for(proxy.address()));
   proxy.answer_with(test::opcode::kChildren, kMoved);
-  EXPECT_EQ(session.await(session.client().children("/"), soon()).code, Code::unknown);
+  EXPECT_EQ(session.await(session.client().children("/")).code, Code::unknown);
   proxy.answer_with(test::opcode::kChildren, kMoved);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_FALSE(session.expired());
 }
 
@@ -239,7 +239,7 @@ TEST_F(SessionTest, OfTwoThatBelongTogetherNeitherIsAskedAgainAlone) {
   int asked = 0;
   for (const int op : {test::opcode::kSync, test::opcode::kChildren}) {
     proxy.answer_with(op, kThrottled);
-    EXPECT_EQ(session.synced_children("/", soon()).code, Code::ok);
+    EXPECT_EQ(session.synced_children("/").code, Code::ok);
     asked += 2;
     EXPECT_EQ(proxy.requests(test::opcode::kSync), asked);
     EXPECT_EQ(proxy.requests(test::opcode::kChildren), asked);
@@ -256,22 +256,22 @@ TEST_F(SessionTest, AnExpiredSessionIsAnAnswerAndNeverReplacedByItself) {
   while (left_until(over) > Duration::zero()) loop_.turn(over);
   proxy.set(FaultProxy::Mode::pass);
   ASSERT_TRUE(eventually(loop_, [&] { return session.expired(); }));
-  EXPECT_EQ(session.children("/", soon()).code, Code::expired);
+  EXPECT_EQ(session.children("/").code, Code::expired);
   EXPECT_EQ(session.id(), id);
-  session.open(soon());
+  session.open();
   EXPECT_NE(session.id(), id);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
 }
 
 TEST_F(SessionTest, ALostAnswerToAWriteIsUnknown) {
   FaultProxy proxy(server_);
   const std::string chroot = test::new_chroot();
   Session& session = open(options_for(proxy.address() + chroot));
-  session.make_node("/l", CreateMode::container, soon());
+  session.make_node("/l", CreateMode::container);
   proxy.lose_next_answer();
   const Call made = session.client().create("/l/n-", "", CreateMode::ephemeral_sequential);
-  EXPECT_EQ(session.await(made, soon()).code, Code::unknown);
-  EXPECT_EQ(session.synced_children("/l", soon()).names, std::vector<std::string>{"n-0000000000"});
+  EXPECT_EQ(session.await(made).code, Code::unknown);
+  EXPECT_EQ(session.synced_children("/l").names, std::vector<std::string>{"n-0000000000"});
 }
 
 // A4: a leader whose followers are gone goes on answering a sync, and what is read behind that may be old. What has
@@ -283,9 +283,9 @@ TEST_F(SessionTest, ARequestThatIsLostInOneSessionAfterTheOtherIsGivenUp) {
   options.connect_timeout = 1s;
   Session& session = open(options);
   const auto ask_for = [&](Duration span) {
-    for (const Deadline until = deadline_in(span); BootClock::now() < until; session.open(soon())) {
+    for (const Deadline until = deadline_in(span); BootClock::now() < until; session.open()) {
       proxy.lose_answer_to(test::opcode::kChildren);
-      session.await(session.client().children("/"), soon());
+      session.await(session.client().children("/"));
     }
   };
   EXPECT_THROW(ask_for(10s), Failure);
@@ -296,17 +296,23 @@ TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   const int leader = sandbox.leader();
   host::Loop loop;
   Session session(loop, options_for(sandbox.address(leader), 10s));
-  session.open(deadline_in(20s));
+  session.open();
   for (int server = 1; server <= 3; ++server) {
     if (server != leader) sandbox.pause(server);
   }
   // It takes some ticks to notice.
-  EXPECT_EQ(session.exists("/", deadline_in(20s)).code, Code::ok);
-  EXPECT_THROW(session.settled_children("/", deadline_in(1s)), Failure);
-  EXPECT_THROW(settled_stat_all(session, {"/"}, deadline_in(1s)), Failure);
+  EXPECT_EQ(session.exists("/").code, Code::ok);
+  {
+    const Within within(session, deadline_in(1s));
+    EXPECT_THROW(session.settled_children("/"), Failure);
+  }
+  {
+    const Within within(session, deadline_in(1s));
+    EXPECT_THROW(settled_stat_all(session, {"/"}), Failure);
+  }
   for (int server = 1; server <= 3; ++server) sandbox.resume(server);
-  EXPECT_EQ(session.settled_children("/", deadline_in(20s)).code, Code::ok);
-  EXPECT_EQ(settled_stat_all(session, {"/"}, deadline_in(20s)).front().code, Code::ok);
+  EXPECT_EQ(session.settled_children("/").code, Code::ok);
+  EXPECT_EQ(settled_stat_all(session, {"/"}).front().code, Code::ok);
 }
 
 // A1: whoever may be granted something is heard like a holder, or the leader's last word of him may be so old that the
@@ -333,8 +339,8 @@ TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
   EXPECT_EQ(session.client().connections(), 1u);
   const Deadline awake = BootClock::now() + session.timeout() / 4;
   while (BootClock::now() < awake) usleep(10'000);
-  EXPECT_EQ(session.await(session.client().exists("/"), soon()).code, Code::unknown);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.await(session.client().exists("/")).code, Code::unknown);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_GE(session.client().connections(), 2u);
 }
 
@@ -345,8 +351,8 @@ TEST_F(SessionTest, AnAnswerThatIsThereAfterAPauseCountsForNothing) {
   while (BootClock::now() < awake) usleep(10'000);
   const Call asked = session.client().exists("/");
   usleep(300'000);  // longer than a round trip
-  EXPECT_EQ(session.await(asked, soon()).code, Code::unknown);
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.await(asked).code, Code::unknown);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_EQ(session.client().connections(), 2u);
 }
 
@@ -402,14 +408,14 @@ TEST(SessionOnEnsemble, ASessionThatTheServersHaveForgottenAndRefuseIsExpired) {
   }
   host::Loop loop;
   Session session(loop, options_for(sandbox.servers(), 4s));
-  session.open(deadline_in(20s));
-  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
+  session.open();
+  EXPECT_EQ(session.children("/").code, Code::ok);
   sandbox.kill(1);
   std::filesystem::remove_all(sandbox.data_folder(1));
   sandbox.restart(1);
-  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::expired);
-  session.open(deadline_in(20s));
-  EXPECT_EQ(session.children("/", deadline_in(20s)).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::expired);
+  session.open();
+  EXPECT_EQ(session.children("/").code, Code::ok);
 }
 
 TEST_F(SessionTest, OneLostConnectionIsOneDoubtOfContainers) {
@@ -418,15 +424,15 @@ TEST_F(SessionTest, OneLostConnectionIsOneDoubtOfContainers) {
   proxy.lose_next_answer();
   const Call one = session.client().create("/a", "", CreateMode::container);
   const Call other = session.client().create("/b", "", CreateMode::container);
-  EXPECT_EQ(session.await(one, soon()).code, Code::unknown);
-  EXPECT_EQ(session.await(other, soon()).code, Code::unknown);
+  EXPECT_EQ(session.await(one).code, Code::unknown);
+  EXPECT_EQ(session.await(other).code, Code::unknown);
   EXPECT_TRUE(is_supported(Feature::container));
   forget_support();
 }
 
 TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) {
   Session& session = open(options_for(server_ + test::new_chroot()));
-  session.make_node("/l", CreateMode::container, soon());
+  session.make_node("/l", CreateMode::container);
   const uint64_t connections = session.client().connections();
   try {
     session.client().create("/l/n-", std::string(1 << 20, 'x'), CreateMode::ephemeral_sequential);
@@ -438,13 +444,13 @@ TEST_F(SessionTest, ARequestThatIsTooLargeFailsHereAndLeavesTheConnectionAlone) 
   const std::string half(1 << 19, 'x');
   const std::vector<Step> steps{{Op::create, "/l/a", half}, {Op::create, "/l/b", half}};
   EXPECT_THROW(session.client().transact(steps), Failure);
-  EXPECT_EQ(session.children("/l", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/l").code, Code::ok);
   EXPECT_EQ(session.client().connections(), connections);
 }
 
 TEST_F(SessionTest, TheLargestRequestThatIsLetThroughIsTaken) {
   Session& session = open(options_for(server_ + test::new_chroot()));
-  session.make_node("/l", CreateMode::container, soon());
+  session.make_node("/l", CreateMode::container);
   std::string data(1 << 20, 'x');
   Call made;
   while (!made) {
@@ -454,7 +460,7 @@ TEST_F(SessionTest, TheLargestRequestThatIsLetThroughIsTaken) {
       data.pop_back();
     }
   }
-  EXPECT_EQ(session.await(made, soon()).code, Code::ok) << data.size();
+  EXPECT_EQ(session.await(made).code, Code::ok) << data.size();
 }
 
 TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {
@@ -462,11 +468,11 @@ TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {
   SessionOptions options = options_for(servers);
   options.credentials = Credentials::parse("digest:ann:secret", "the test");
   options.acl = Acl::creator;
-  open(options).make_node("/l", CreateMode::container, soon());
+  open(options).make_node("/l", CreateMode::container);
   test::Observer stranger(servers);
   EXPECT_EQ(stranger.read("/l").code, Code::no_auth);
   options.acl = Acl::creator_world_read;
-  open(options).make_node("/r", CreateMode::container, soon());
+  open(options).make_node("/r", CreateMode::container);
   EXPECT_EQ(stranger.read("/r").code, Code::ok);
 }
 
@@ -476,9 +482,9 @@ TEST_F(SessionTest, CredentialsAreGivenAgainAfterAReconnect) {
   options.credentials = Credentials::parse("digest:ann:secret", "the test");
   options.acl = Acl::creator;
   Session& session = open(options);
-  session.make_node("/l", CreateMode::container, soon());
+  session.make_node("/l", CreateMode::container);
   proxy.cut();
-  EXPECT_EQ(session.read("/l", soon()).code, Code::ok);
+  EXPECT_EQ(session.read("/l").code, Code::ok);
   EXPECT_EQ(session.client().connections(), 2u);
 }
 
@@ -486,9 +492,9 @@ TEST_F(SessionTest, AWatchOutlivesAConnectionAndFiresForNothingElse) {
   FaultProxy proxy(server_);
   Session& session = open(options_for(proxy.address()));
   const auto watch = std::make_shared<WatchState>();
-  EXPECT_EQ(session.exists("/", soon(), watch).code, Code::ok);
+  EXPECT_EQ(session.exists("/", watch).code, Code::ok);
   proxy.cut();
-  EXPECT_EQ(session.children("/", soon()).code, Code::ok);
+  EXPECT_EQ(session.children("/").code, Code::ok);
   EXPECT_EQ(session.client().connections(), 2u);
   EXPECT_FALSE(watch->fired);
 }
@@ -497,9 +503,9 @@ TEST_F(SessionTest, AWatchThatFiredWhileUnconnectedIsDelivered) {
   FaultProxy proxy(server_);
   const std::string chroot = test::new_chroot();
   Session& session = open(options_for(proxy.address() + chroot));
-  session.make_node("/l", CreateMode::persistent, soon());
+  session.make_node("/l", CreateMode::persistent);
   const auto watch = std::make_shared<WatchState>();
-  session.read("/l", soon(), watch);
+  session.read("/l", watch);
   proxy.cut(true);
   test::Observer(server_ + chroot).remove("/l");
   EXPECT_FALSE(watch->fired);
@@ -510,7 +516,7 @@ TEST_F(SessionTest, AWatchThatFiredWhileUnconnectedIsDelivered) {
 TEST_F(SessionTest, ClosingEndsTheEphemeralsAtOnce) {
   const std::string servers = server_ + test::new_chroot();
   Session& session = open(options_for(servers, 20s));
-  session.make_node("/l", CreateMode::persistent, soon());
+  session.make_node("/l", CreateMode::persistent);
   for (int i = 0; i < 50; ++i) session.client().create("/l/n-", "", CreateMode::ephemeral_sequential);
   session.close();
   EXPECT_TRUE(test::Observer(servers).children("/l").empty());

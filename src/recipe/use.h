@@ -52,8 +52,7 @@ bool is_ephemeral(const zk::Stat& stat);
 // No contender waits for it. Kazoo's locks may be persistent on purpose, so they are never leftovers.
 bool is_leftover(const Contender& contender, const zk::Stat& stat);
 
-// Returns the names of the leftovers in the `line` below `path`. Throws what the session throws. If the session has
-// expired, the result means nothing.
+// Returns the names of the leftovers in the `line` below `path`. Throws what the session throws.
 std::set<std::string> leftovers_in(zk::Session& session, const std::string& path, const std::vector<Contender>& line);
 
 // Throws a Failure (65) if one of the children of `path`, `names`, is ephemeral and of a program that would not wait
@@ -98,8 +97,7 @@ struct Site {
 // Throws if zklock must not make anything at `path`, or below it: because `path` contains a name of a contender, or
 // lies below a queue. A node with a contender's name would be taken for one, and what lies below a queue is the queue's
 // own. (Contenders and members need no check: they are ephemeral, so the server refuses children below them.) Call it
-// if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read. If
-// the session has expired, it returns although there may be a queue.
+// if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read.
 Site check_site(zk::Session& session, const std::string& path, std::string_view tried);
 
 // Does the same if there may be a node at `path` already. Asks the server only if `path` contains a name that a queue's

@@ -6,7 +6,7 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 
-bool WatchedNode::look() {
+void WatchedNode::look() {
   for (;;) {
     watch_ = std::make_shared<zk::WatchState>();
     Answer answer = ask();
@@ -15,10 +15,9 @@ bool WatchedNode::look() {
       answer = session_.exists(path_, watch_);
       if (answer.code == Code::ok) continue;
     }
-    if (answer.code == Code::expired) return false;
     if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
     found_ = std::move(answer);
-    return true;
+    return;
   }
 }
 
@@ -36,7 +35,7 @@ Answer WatchedNode::ask() {
   if (synced_ == session_.id()) return session_.ask(look);
   const auto sync = [this](zk::Client& client) { return client.sync(path_); };
   Answer answer = session_.ask_both(sync, look).second;
-  if (answer.code != Code::expired) synced_ = session_.id();
+  synced_ = session_.id();
   return answer;
 }
 

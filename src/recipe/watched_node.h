@@ -27,10 +27,9 @@ class WatchedNode {
       : session_(session), path_(std::move(path)), aspect_(aspect), tried_(std::move(tried)) {}
 
   // Reads the node and sets the watch. No change after its return is missed, and it never shows an older state than an
-  // earlier look(), not even in a new session. Returns false if the session has expired: found() is then as before.
-  // Open another session and look again. Throws what the session throws, and a Failure (77) if the node may not be
-  // read.
-  bool look();
+  // earlier look(), not even in a new session. Throws what the session throws, and a Failure (77) if the node may not
+  // be read; found() is then as before.
+  void look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
   Deadline due() const { return is_stale() ? kAtOnce : kNever; }

@@ -41,7 +41,6 @@ std::pair<ExitStatus, std::string> reason_of(const Answer& answer) {
   for (const Refusal& one : kRefusals) {
     if (answer.number == one.number) return {one.status, one.reason};
   }
-  if (answer.code == Code::expired) return {ExitStatus::unavailable, "the session expired; run it again"};
   return {ExitStatus::internal, fmt::format("unexpected answer from ZooKeeper: {}", name_of_code(answer.number))};
 }
 
@@ -63,10 +62,7 @@ Failure turned_away(std::string_view tried) {
   return failure_of(tried, refused);
 }
 
-Failure expired(std::string_view tried) {
-  Answer over;
-  over.code = Code::expired;
-  return failure_of(tried, over);
-}
+SessionOver::SessionOver(std::string_view tried)
+    : Failure(ExitStatus::unavailable, fmt::format("{}: the session expired; run it again", tried)) {}
 
 }  // namespace zklock::zk

@@ -75,13 +75,17 @@ constexpr int kOnLocalSession = -120;
 std::string name_of_code(int number);
 
 // Returns the Failure for an answer that ends what was tried ("cannot take /l"). It is 77 if we are not allowed or the
-// servers' settings forbid it, 65 if the path cannot be used, 69 if the session expired, otherwise 70.
+// servers' settings forbid it, 65 if the path cannot be used, otherwise 70.
 Failure failure_of(std::string_view tried, const Answer& answer);
 
 // Returns the same for a server that answers kTurnedAway: 77.
 Failure turned_away(std::string_view tried);
 
-// Returns the same for a session that is over: 69.
-Failure expired(std::string_view tried);
+// The session is over, and with it its ephemeral nodes and watches. Code that can go on in another session catches it.
+// Otherwise it ends the command with 69.
+class SessionOver : public Failure {
+ public:
+  explicit SessionOver(std::string_view tried);
+};
 
 }  // namespace zklock::zk

@@ -25,7 +25,8 @@ constexpr Duration kDrain = 1s;  // for outstanding answers before a close
 Session::Session(host::Loop& loop, SessionOptions options)
     : loop_(loop), options_(std::move(options)), names_(options_.servers, bool(options_.tls)) {}
 
-void Session::open() {
+void Session::open(Deadline until) {
+  const Within within(*this, until);
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
@@ -156,6 +157,11 @@ void Session::ready() {
     if (left_until(until_) == Duration::zero()) fail_timed_out();
     turn(connected() ? std::min(until_, client_->again_at()) : until_);
   }
+  check_alive();
+}
+
+void Session::check_alive() const {
+  if (expired()) throw SessionOver(purpose_);
 }
 
 Answer Session::await(const Call& call) {
@@ -164,6 +170,7 @@ Answer Session::await(const Call& call) {
     turn(until_);
   }
   if (call->answer.code == Code::expired && connected()) ask_whether_local(call);
+  if (call->answer.code == Code::expired) throw SessionOver(purpose_);
   return call->answer;
 }
 
@@ -243,7 +250,7 @@ void Session::make_node(const std::string& path, CreateMode mode) {
   for (;;) {
     ready();
     const Answer made = await(client_->create(path, "", mode));
-    if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
+    if (made.code == Code::ok || made.code == Code::node_exists) return;
     if (made.code == Code::no_node) {
       make_parents(path);
     } else if (made.code == Code::unsupported) {
@@ -265,7 +272,7 @@ void Session::make_chroot(const std::string& part) {
   for (;;) {
     ready();
     const Answer made = await(client_->create_on_the_way_to_chroot(part));
-    if (made.code == Code::ok || made.code == Code::node_exists || made.code == Code::expired) return;
+    if (made.code == Code::ok || made.code == Code::node_exists) return;
     if (made.code == Code::no_node && part.rfind('/') > 0) {
       make_chroot(part.substr(0, part.rfind('/')));
     } else if (made.code != Code::unknown) {
@@ -340,9 +347,10 @@ struct Question {
   Call call;
 };
 
+// Puts each answer where it belongs as it comes, so that they are there even if it throws.
 template <typename Ask>
-std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
-  std::vector<Answer> answers(paths.size());
+void ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask,
+             std::vector<Answer>& answers) {
   std::deque<Question> asked;
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
@@ -360,6 +368,12 @@ std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& pa
     session.ready();
     asked.push_back({index, ask(session.client(), paths[index])});
   }
+}
+
+template <typename Ask>
+std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
+  std::vector<Answer> answers(paths.size());
+  ask_all(session, paths, window, ask, answers);
   return answers;
 }
 
@@ -387,7 +401,7 @@ std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::st
     std::vector<Answer> answers = stat_all(session, paths);
     const Code passed = session.await(barrier).code;
     // Some may have been answered by another server.
-    if (session.expired() || (passed != Code::unknown && connections == session.client().connections())) return answers;
+    if (passed != Code::unknown && connections == session.client().connections()) return answers;
   }
 }
 
@@ -404,8 +418,15 @@ std::vector<Answer> watch_children_all(Session& session, const std::map<std::str
 }
 
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths) {
-  return ask_all(session, paths, kShortAnswers,
-                 [](Client& client, const std::string& path) { return client.remove(path); });
+  Answer over;
+  over.code = Code::expired;
+  std::vector<Answer> answers(paths.size(), over);
+  const auto remove = [](Client& client, const std::string& path) { return client.remove(path); };
+  try {
+    ask_all(session, paths, kShortAnswers, remove, answers);
+  } catch (const SessionOver&) {
+  }
+  return answers;
 }
 
 }  // namespace zklock::zk

@@ -5,8 +5,8 @@
 // is resent, gets no complete answer in that time and none is arriving. It is 75 if the deadline of a Within passes (69
 // if no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
 //
-// An expired session is not a Failure but an answer: Code::expired. So is a session that the servers refuse to resume
-// although they accept new ones, because they have lost their data.
+// If the session has expired, calls throw SessionOver, and open() opens another one. So it is with a session that the
+// servers refuse to resume although they accept new ones, because they have lost their data.
 //
 // While it is connected and the loop turns, the server hears from the session (zk/link.h), even if a recipe only waits.
 // So a grant counts from the moment before the transaction that showed it was sent, as proof_now() returns it.
@@ -46,7 +46,7 @@ class Session {
 
   // Resolves the servers' names and connects. After the session has expired, it opens a new session. While there is no
   // connection, the names are resolved again and again, and the session is resumed wherever its servers are then.
-  void open();
+  void open(Deadline until = kNever);
   // Waits for outstanding answers, at most for a second, and ends the session, so its ephemerals are gone. Without a
   // connection, the session is left to expire.
   void close();
@@ -60,7 +60,7 @@ class Session {
 
   // For requests that are sent together: call ready(), send them through client(), then await each answer.
   Client& client() { return *client_; }
-  // Returns once something may be sent on a connection (Client::again_at), or the session is known to be expired.
+  // Returns once something may be sent on a connection (Client::again_at).
   void ready();
   // Returns the answer to `call`.
   Answer await(const Call& call);
@@ -92,8 +92,8 @@ class Session {
   Answer settled_children(const std::string& path);
 
   // Creates a node without data, and missing nodes above it as persistent ones. Returns when the node exists, whichever
-  // client created it, or when the session is expired. If the server has no containers, it creates a persistent node
-  // instead. Throws the Failure of failure_of() if the node cannot be created.
+  // client created it. If the server has no containers, it creates a persistent node instead. Throws the Failure of
+  // failure_of() if the node cannot be created.
   void make_node(const std::string& path, CreateMode mode);
   // Creates only the nodes above it.
   void make_parents(const std::string& path);
@@ -102,10 +102,13 @@ class Session {
   // not answered is reported once on standard error. Names that can no longer be resolved keep their addresses.
   void set_enduring(bool enduring) { enduring_ = enduring; }
 
-  // Runs one turn of the loop, until `until` at most.
+  // Runs one turn of the loop, until `until` at most. Does not throw SessionOver: call check_alive() where that
+  // matters.
   void turn(Deadline until);
   // Returns until when calls wait: the deadline of the Within that ends first, or kNever.
   Deadline until() const { return until_; }
+  // Throws SessionOver if the session has expired.
+  void check_alive() const;
 
   // The rest, except timeout() and options(), may be called only between open() and close().
   bool connected() const { return client_->state() == ClientState::connected; }
@@ -169,6 +172,19 @@ class Within {
   Deadline outer_;
 };
 
+// Opens a session, until `until` at most, and calls `body` in it. If that session expires, it does so again. Returns
+// what `body` returns.
+template <typename Body>
+auto in_sessions(Session& session, Body body, Deadline until = kNever) {
+  for (;;) {
+    try {
+      session.open(until);
+      return body();
+    } catch (const SessionOver&) {
+    }
+  }
+}
+
 // These send the same request for many nodes, together, so it costs no round trip for each. A limited number is
 // unanswered at a time, so the answers do not pile up. The answers are in the order of the paths. Requests that are
 // lost with the connection are sent again, so no answer is Code::unknown. All throw what the session throws.
@@ -181,7 +197,8 @@ std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::st
 std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths);
 // Sets a watch on each node. The answers are in the order of the map.
 std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches);
-// If a delete was carried out but its answer was lost, the answer is Code::no_node.
+// If a delete was carried out but its answer was lost, the answer is Code::no_node. If the session expires, it throws
+// nothing, so that the caller can count: the answers that are missing are Code::expired.
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths);
 
 }  // namespace zklock::zk

@@ -25,7 +25,7 @@ class CountingObserver : public recipe::WaitObserver {
  public:
   Deadline next_look() const override { return kNever; }
   void on_holder(const recipe::Holder&) override {}
-  void on_start_again(recipe::Outcome why) override { ++(why == recipe::Outcome::expired ? expired : disturbed); }
+  void on_start_again(bool over) override { ++(over ? expired : disturbed); }
   int expired = 0;
   int disturbed = 0;
 };

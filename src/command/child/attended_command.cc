@@ -164,7 +164,7 @@ void AttendedCommand::look_for_loss() {
   switch (terms_.lease->state()) {
     case LeaseState::node_deleted: return lose("its node was deleted");
     case LeaseState::revoked: return lose("revoked (zklock break)");
-    case LeaseState::expired: return lose("the session expired");
+    case LeaseState::session_over: return lose("the session expired");
     case LeaseState::held:
     case LeaseState::unproved: return;
   }

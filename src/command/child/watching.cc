@@ -66,11 +66,16 @@ int WatchJob::watch(WatchSubject& subject) {
 }
 
 void WatchJob::look(WatchSubject& subject) {
-  while (!subject.look()) {
-    console_.detail("the session expired; looking again");
-    session_.open();
+  for (bool over = false;;) {
+    try {
+      if (over) session_.open();
+      subject.look();
+      return session_.set_enduring(true);
+    } catch (const zk::SessionOver&) {
+      console_.detail("the session expired; looking again");
+      over = true;
+    }
   }
-  session_.set_enduring(true);
 }
 
 void WatchJob::write(std::string_view text) {

@@ -22,10 +22,9 @@ class WatchSubject {
  public:
   virtual ~WatchSubject() = default;
 
-  // Reads the subject and sets watches; from its return on, no change is missed. Returns false if the session has
-  // expired: call it again in the next one. Throws what the session throws, and a Failure if the subject cannot be
-  // watched.
-  virtual bool look() = 0;
+  // Reads the subject and sets watches; from its return on, no change is missed. Throws what the session throws, and a
+  // Failure if the subject cannot be watched. After SessionOver, call it again in the next session.
+  virtual void look() = 0;
   // Returns when the next look() is due because there may be a change or the session is over; else kNever. Call it
   // after look().
   virtual Deadline due() const = 0;

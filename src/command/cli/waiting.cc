@@ -12,25 +12,29 @@ WaitSpan::WaitSpan(const Value& timeout) {
   if (waits) until = deadline_in(span);
 }
 
-bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<Awaited()>& look,
+namespace {
+
+// Returns once a look is due, or the next one would be due only after the deadline. Returns false if the time is over.
+bool wait_until_due(zk::Session& session, const WaitSpan& span, const std::function<Deadline()>& due) {
+  for (Deadline next = due(); left_until(next) > Duration::zero(); next = due()) {
+    if (next != kNever && next > span.until) break;
+    if (left_until(span.until) == Duration::zero()) return false;
+    session.turn(std::min(next, span.until));
+  }
+  return left_until(span.until) > Duration::zero();
+}
+
+}  // namespace
+
+bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<bool()>& look,
                     const std::function<Deadline()>& due) {
   const zk::Within within(session, span.until);
-  session.open();
-  for (;;) {
-    const Awaited seen = look();
-    if (seen == Awaited::met) return true;
-    if (seen == Awaited::expired) {
-      session.open();
-      continue;
+  return zk::in_sessions(session, [&] {
+    while (!look()) {
+      if (!span.waits || !wait_until_due(session, span, due)) return false;
     }
-    if (!span.waits) return false;
-    for (Deadline next = due(); left_until(next) > Duration::zero(); next = due()) {
-      if (next != kNever && next > span.until) break;
-      if (left_until(span.until) == Duration::zero()) return false;
-      session.turn(std::min(next, span.until));
-    }
-    if (left_until(span.until) == Duration::zero()) return false;
-  }
+    return true;
+  });
 }
 
 }  // namespace zklock::command

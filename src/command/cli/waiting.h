@@ -16,16 +16,10 @@ struct WaitSpan {
   Deadline until = kNever;  // connecting included
 };
 
-enum class Awaited {
-  met,
-  unmet,
-  expired,  // nothing was seen, because the session is over
-};
-
-// Calls `look` now and whenever it is `due`, until the condition is met. If the next one is due only after the
-// deadline, calls it at once. Returns false if the time is over first. Opens the session, and a new one if it has
-// expired. Throws what the session throws.
-bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<Awaited()>& look,
+// Calls `look` now and whenever it is `due`, until it returns true: the condition is met. If the next one is due only
+// after the deadline, calls it at once. Returns false if the time is over first. Opens the session, and a new one if it
+// has expired. Throws what the session throws.
+bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<bool()>& look,
                     const std::function<Deadline()>& due);
 
 }  // namespace zklock::command

@@ -20,7 +20,6 @@ namespace {
 
 using recipe::GroupRemoval;
 using recipe::GroupRoster;
-using recipe::GroupState;
 using recipe::RemovalEnd;
 
 constexpr size_t kLongestList = 300;
@@ -116,8 +115,8 @@ int list(const Call& call, const GroupListOptions& options) {
   group.session.open();
   const bool with_data = form == GroupForm::json || form == GroupForm::table;
   GroupRoster roster(group.session, path, with_data && !quiet);
-  recipe::look_at_group(group.session, path, group.tried);
-  if (!roster.look()) throw zk::expired(group.tried);
+  recipe::check_is_group(group.session, path, group.tried);
+  roster.look();
   group.session.close();
   if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
   const size_t members = roster.members().size();
@@ -145,12 +144,12 @@ int wait(const Call& call, const GroupWaitOptions& options) {
   bool checked = false;
   size_t members = 0;
   const auto look = [&] {
-    if (!std::exchange(checked, true)) recipe::look_at_group(group.session, path, group.tried);
-    if (!roster.look()) return Awaited::expired;
+    if (!checked) recipe::check_is_group(group.session, path, group.tried);
+    checked = true;
+    roster.look();
     members = roster.members().size();
     // Members that joined after the list was read are not in it, so --at-most is met only if nothing has changed since.
-    const bool met = least ? members >= *least : members <= *most && roster.due() == kNever;
-    return met ? Awaited::met : Awaited::unmet;
+    return least ? members >= *least : members <= *most && roster.due() == kNever;
   };
   const bool met = wait_until_met(group.session, span, look, [&] { return roster.due(); });
   group.session.close();
@@ -161,9 +160,7 @@ int wait(const Call& call, const GroupWaitOptions& options) {
 
 int create(const Call& call) {
   OneGroup group(call, path_of(call, kGroupPath), "cannot create");
-  do {
-    group.session.open();
-  } while (recipe::make_kept_group(group.session, group.path, group.tried) == GroupState::expired);
+  zk::in_sessions(group.session, [&] { recipe::make_kept_group(group.session, group.path, group.tried); });
   group.session.close();
   return 0;
 }
@@ -189,7 +186,6 @@ int remove(const Call& call, bool force) {
   group.session.open();
   const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried);
   group.session.close();
-  if (removal.end == RemovalEnd::expired) throw zk::expired(group.tried);
   if (removal.end == RemovalEnd::absent) throw no_such_group(group);
   if (removal.end == RemovalEnd::not_empty) throw not_empty(removal, group.tried, force);
   return 0;

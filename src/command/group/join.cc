@@ -183,14 +183,14 @@ class JoinJob {
   void join() {
     {
       const zk::Within within(session_, plan_.until);
-      session_.open();
-      enter(plan_.waits);
+      zk::in_sessions(session_, [this] { enter(plan_.waits); });
     }
     session_.set_enduring(true);
     if (guard_) start_command();
   }
 
   void enter(bool waits) {
+    member_.forget();
     for (;;) {
       switch (member_.join()) {
         case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group_, name()));
@@ -201,10 +201,6 @@ class JoinJob {
           if (!member_.wait_for_name()) fail_taken();
           break;
         case MemberState::removed: check_member(); break;
-        case MemberState::expired:
-          member_.forget();
-          session_.open();
-          break;
       }
     }
   }
@@ -226,7 +222,7 @@ class JoinJob {
   // Does not return: it ends by what is thrown.
   void keep() {
     try {
-      for (;;) look_after();
+      for (;;) keep_in_session();
     } catch (const Failure& failure) {
       if (!command_ || command_->is_over()) throw;
       // The command runs on, member or not.
@@ -237,8 +233,17 @@ class JoinJob {
     for (;;) loop_.turn(kNever);
   }
 
+  void keep_in_session() {
+    try {
+      for (;;) look_after();
+    } catch (const zk::SessionOver&) {
+      console_.detail(fmt::format("the session expired; joining {} again", group_));
+      zk::in_sessions(session_, [this] { enter(true); });
+    }
+  }
+
   void look_after() {
-    if (session_.expired()) return join_again();
+    session_.check_alive();
     console_.report_connection();
     if (member_.is_disturbed()) {
       check_member();
@@ -254,13 +259,6 @@ class JoinJob {
     const std::string removed = name();
     member_.forget();
     throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group_, removed));
-  }
-
-  void join_again() {
-    console_.detail(fmt::format("the session expired; joining {} again", group_));
-    member_.forget();
-    session_.open();
-    enter(true);
   }
 
   void reload() {

@@ -13,7 +13,6 @@ namespace zklock::command {
 namespace {
 
 using recipe::GroupRoster;
-using recipe::GroupState;
 
 constexpr const char* kWatchFooter =
     "Examples:\n"
@@ -41,14 +40,11 @@ class WatchedGroup : public WatchSubject {
         forgets_(json && command),
         roster_(session, path, json) {}
 
-  bool look() override {
-    if (!checked_) {
-      const GroupState state = recipe::look_at_group(session_, path_, "cannot watch " + path_);
-      if (state == GroupState::expired) return false;
-      checked_ = true;
-    }
+  void look() override {
+    if (!checked_) recipe::check_is_group(session_, path_, "cannot watch " + path_);
+    checked_ = true;
     if (forgets_) roster_.forget();
-    return roster_.look();
+    roster_.look();
   }
 
   Deadline due() const override { return roster_.due(); }

@@ -108,12 +108,12 @@ class Unwatched : public recipe::WaitObserver {
  public:
   Deadline next_look() const override { return kNever; }
   void on_holder(const recipe::Holder&) override {}
-  void on_start_again(recipe::Outcome) override {}
+  void on_start_again(bool) override {}
 };
 
 std::string why_not_taken(recipe::Outcome outcome, const recipe::Lock& lock) {
   if (outcome == recipe::Outcome::busy) return describe_holder(lock.holder());
-  return outcome == recipe::Outcome::removed ? "our place in line was removed" : "the session expired";
+  return "our place in line was removed";
 }
 
 void take_and_release(zk::Session& session, Deadline until, Probe& probe) {

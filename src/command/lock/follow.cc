@@ -55,8 +55,8 @@ class FollowedLocks : public WatchSubject {
     }
   }
 
-  bool look() override {
-    return std::all_of(locks_.begin(), locks_.end(), [this](Followed& lock) { return look_at(lock); });
+  void look() override {
+    for (Followed& lock : locks_) look_at(lock);
   }
 
   Deadline due() const override {
@@ -77,14 +77,13 @@ class FollowedLocks : public WatchSubject {
     bool told = false;
   };
 
-  bool look_at(Followed& lock) {
-    if (!lock.watched.look()) return false;
+  void look_at(Followed& lock) {
+    lock.watched.look();
     const auto moment = lock.told ? std::optional(BootClock::now()) : std::nullopt;
     for (const LockChange& change : advance(lock.standings, lock.watched.participants(), moment)) {
       news_ += json_ ? json_of(change, lock) : line_of(change, lock);
     }
     lock.told = true;
-    return true;
   }
 
   // The first columns have fixed widths, because later lines are not known yet.

@@ -47,10 +47,7 @@ class Job {
     host::check_variables(variables(longest_held()));
     WaitReport report(console_, names_, options_.any);
     session_.set_purpose("cannot take " + names_);
-    {
-      const zk::Within within(session_, options_.wait.until);
-      session_.open();
-    }
+    session_.open(options_.wait.until);
     course_.connected = true;
     check_grace();
     LockSet locks(
@@ -206,7 +203,6 @@ class Job {
 
   void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {
     const auto age = age_of(last, fence);
-    if (session_.expired()) throw zk::expired("cannot take " + names_);
     if (last.ahead() > Duration::zero()) {
       console_.detail(
           fmt::format("a success under {} is recorded {} in the future, by a server's clock that was ahead; "

@@ -39,11 +39,10 @@ void WaitReport::on_predecessor(const std::string& data) {
   tell_manager(one ? "standby behind " + describe_note(data) : "waiting for " + names_);
 }
 
-void WaitReport::on_start_again(recipe::Outcome why) {
+void WaitReport::on_start_again(bool expired) {
   status_.wipe();
-  console_.detail(why == recipe::Outcome::expired
-                      ? "the session expired while waiting; taking a new place in line"
-                      : "a lock was lost while waiting for another; taking all of them again");
+  console_.detail(expired ? "the session expired while waiting; taking a new place in line"
+                          : "a lock was lost while waiting for another; taking all of them again");
 }
 
 void WaitReport::end(const std::string& names, bool held) {

@@ -20,7 +20,7 @@ class WaitReport : public recipe::WaitObserver {
   Deadline next_look() const override { return next_look_; }
   void on_holder(const recipe::Holder& holder) override;
   void on_predecessor(const std::string& data) override;
-  void on_start_again(recipe::Outcome why) override;
+  void on_start_again(bool expired) override;
 
   // Wipes the line. If `held`, reports with --verbose that `names` were taken and how long that took.
   void end(const std::string& names, bool held);

@@ -167,19 +167,15 @@ void ConsumerSession::open() {
   // The longest wait includes connecting. If it is over already, there is still something to finish or to look at.
   const Deadline idle = options_.waits() ? idle_until() : kNever;
   const Deadline until = left_until(idle) > Duration::zero() ? idle : kNever;
-  recipe::FoundQueue queue{recipe::QueueState::expired};
   // A consumer that waits needs a node of the queue to stand in line at. With --all and no queue, there is nothing to
   // wait for.
   const auto find = options_.waits() && !options_.all ? recipe::make_queue : recipe::look_at_queue;
-  do {
-    {
-      const zk::Within within(session_, until);
-      session_.open();
-    }
+  const auto begin = [&] {
     open_ = true;
-    queue = find(session_, layout_, {layout_.items()}, tried_);
-  } while (session_.expired());
-  consumer_.begin_with(queue);
+    consumer_.begin_with(find(session_, layout_, {layout_.items()}, tried_));
+    acks_.look_again();
+  };
+  zk::in_sessions(session_, begin, until);
 }
 
 Deadline ConsumerSession::idle_until() {
@@ -187,11 +183,11 @@ Deadline ConsumerSession::idle_until() {
   return *idle_until_;
 }
 
-void ConsumerSession::open_again() {
+void ConsumerSession::open_again(const std::vector<recipe::Item>& done) {
+  acks_.end_session(done);
   consumer_.forget_all();
   idle_line_.forget();
   open();
-  acks_.look_again();
   check_lost();
 }
 

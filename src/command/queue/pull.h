@@ -65,9 +65,9 @@ class ConsumerSession {
   // Connects, and makes the queue if we wait for items, but not with `all`. Throws a Failure (65) if the path is used
   // for something else, and what the session throws.
   void open();
-  // Opens a new session after an expiry: the items that we had may be other consumers' now. Throws what open() and
-  // check_lost() throw.
-  void open_again();
+  // Opens a new session after an expiry: the items that we had may be other consumers' now. `done` are those to be
+  // removed for which no ack was sent. Throws what open() and check_lost() throw.
+  void open_again(const std::vector<recipe::Item>& done);
   // Throws a Failure (76) if items that were to be removed are not known to be removed.
   void check_lost() const;
   // To be called in a catch block, after clean_up(). Throws the exception again; but if items are not known to be

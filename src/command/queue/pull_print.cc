@@ -63,6 +63,7 @@ class ItemPrinter {
 
  private:
   void pull();
+  bool pull_some();
   void claim_ahead();
   void collect();
   void write_items();
@@ -116,19 +117,27 @@ void ItemPrinter::run() {
 
 void ItemPrinter::pull() {
   source_.open();
-  for (;;) {
-    if (session_.expired()) start_again();
-    claim_ahead();
-    if (consumer_.batches() > 0) {
-      collect();
-    } else if (items_.empty() && (wanted() == 0 || (!session_.expired() && !wait_for_items()))) {
-      break;
+  for (bool more = true; more;) {
+    try {
+      more = pull_some();
+    } catch (const zk::SessionOver&) {
+      start_again();
     }
-    write_items();
   }
-  acks_.finish();
-  if (session_.expired()) start_again();
   source_.check_lost();
+}
+
+// Returns false if all is done: there is nothing to wait for, or the wait is over.
+bool ItemPrinter::pull_some() {
+  claim_ahead();
+  if (consumer_.batches() > 0) {
+    collect();
+  } else if (items_.empty() && (wanted() == 0 || !wait_for_items())) {
+    acks_.finish();
+    return false;
+  }
+  write_items();
+  return true;
 }
 
 // Returns how many more items to claim, besides those that are ours or on their way.
@@ -167,7 +176,8 @@ void ItemPrinter::collect() {
 }
 
 void ItemPrinter::write_items() {
-  while (!items_.empty() && !session_.expired()) {
+  while (!items_.empty()) {
+    session_.check_alive();
     check_claims();
     if (items_.empty()) break;
     if (ends_.empty()) fill_chunk();
@@ -249,14 +259,12 @@ void ItemPrinter::wait_for_reader() {
 }
 
 void ItemPrinter::remove_written() {
-  acks_.remove(written_);
-  written_.clear();
+  acks_.remove(std::exchange(written_, {}));
 }
 
 // Returns false if there is nothing to wait for, or the wait is over.
 bool ItemPrinter::wait_for_items() {
   acks_.finish();
-  if (session_.expired()) return true;
   if (options_.all && !consumer_.some_in_work()) return false;
   const Deadline until = source_.idle_until();
   if (options_.waits() && left_until(until) > Duration::zero()) {
@@ -273,13 +281,12 @@ bool ItemPrinter::wait_for_items() {
 
 // Items that were not written may be another consumer's now. Items that were written may be removed already.
 void ItemPrinter::start_again() {
-  acks_.finish();
   const bool torn = is_torn();
   items_.clear();
   chunk_.clear();
   ends_.clear();
   chunk_written_ = 0;
-  source_.open_again();
+  source_.open_again(std::exchange(written_, {}));
   if (torn) fail_torn();
 }
 

@@ -107,12 +107,17 @@ void CommandConsumer::work() {
   const host::Attached attending(loop_, workers_);
   const host::Attached delaying(loop_, settlement_);
   while (is_taking() || workers_.is_busy()) {
-    settle_ended();
-    acks_.take_answers();
-    look_after_session();
-    settlement_.give_back_delayed(false);
-    give_back_prefetched();
-    go_on();
+    try {
+      settle_ended();
+      acks_.take_answers();
+      look_after_session();
+      settlement_.give_back_delayed(false);
+      give_back_prefetched();
+      go_on();
+    } catch (const zk::SessionOver&) {
+      // The lease ends the commands that run.
+      if (workers_.is_busy()) session_.turn(kNever);
+    }
   }
   wind_up();
 }
@@ -144,10 +149,9 @@ void CommandConsumer::look_after_session() {
 
 // Items that were claimed may be another consumer's now. Items that were done may be removed already.
 void CommandConsumer::start_again() {
-  acks_.finish();
   taken_ -= prefetch_.take_all().size();
   settlement_.forget();
-  source_.open_again();
+  source_.open_again({});
 }
 
 // For a pause of zklock's in which no command ran.
@@ -225,7 +229,6 @@ void CommandConsumer::wait_for_items() {
     // The look that found nothing has left out what was still on its way back.
     return acks_.finish();
   }
-  if (session_.expired()) return;
   if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
   if (options_.pull.waits()) return stand_in_line();
   if (has_own()) return wait_for_own();
@@ -250,10 +253,14 @@ void CommandConsumer::end_for_lack() {
 }
 
 void CommandConsumer::wind_up() {
-  settlement_.give_back_delayed(true);
-  give_back_prefetched();
-  acks_.finish();
-  if (session_.expired() && !acks_.doubtful().empty()) source_.open_again();
+  try {
+    settlement_.give_back_delayed(true);
+    give_back_prefetched();
+    acks_.finish();
+  } catch (const zk::SessionOver&) {
+    settlement_.forget();
+    source_.open_again({});
+  }
   source_.check_lost();
 }
 

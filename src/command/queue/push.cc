@@ -142,7 +142,6 @@ void Pushing::run() {
   {
     host::EndOnSignal end_on_signal(signals_);
     const host::Attached ending(loop_, end_on_signal);
-    session_.open();
     pusher_.open();
   }
   if (items_.empty() && host::can_ask()) host::remark("zklock: reading items, a line each; Ctrl-D ends\n");

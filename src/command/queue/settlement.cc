@@ -86,29 +86,25 @@ void Settlement::settle(EndedCommand ended) {
   const Verdict verdict = verdict_on(ended, options_.most_attempts);
   returned_.erase(ended.item.path);
   last_ = {{}, ended.wait_status, ended.exec_error};
+  if (verdict == Verdict::useless || (verdict != Verdict::done && options_.halt)) finish();
   switch (verdict) {
     case Verdict::done: lease_->drop(recipe::claim_of(ended.item.path)); return add_done(std::move(ended.item));
     case Verdict::dead: return bury(ended.item, describe(ended));
-    case Verdict::failed: delay(std::move(ended), Ack::retry); break;
-    case Verdict::later: delay(std::move(ended), Ack::release); break;
-    case Verdict::left:
-      ++left_;
-      give_back(ended.item);
-      break;
+    case Verdict::failed: return delay(std::move(ended), Ack::retry);
+    case Verdict::later: return delay(std::move(ended), Ack::release);
+    case Verdict::left: ++left_; return give_back(ended.item);
     case Verdict::useless:
       if (!useless_) useless_ = last_;
-      give_back(ended.item);
-      return finish();
+      return give_back(ended.item);
   }
-  if (options_.halt) finish();
 }
 
 void Settlement::bury(const Item& item, const std::string& reason) {
   ++dead_;
+  if (options_.halt) finish();
   host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n", zk::name_of(item.path),
                            options_.pull.path, reason, item.attempts));
   part_with(Ack::dead_letter, item, why_dead(reason, item.attempts));
-  if (options_.halt) finish();
 }
 
 void Settlement::delay(EndedCommand ended, Ack ack) {
@@ -135,9 +131,7 @@ void Settlement::add_done(Item item) {
 }
 
 void Settlement::remove_done() {
-  if (done_.empty()) return;
-  source_.acks().remove(done_);
-  done_.clear();
+  source_.acks().remove(std::exchange(done_, {}));
 }
 
 Deadline Settlement::next_retry() const {

@@ -32,12 +32,11 @@ class QueueVisit {
   }
 
   // Connects, and returns whether there is such a queue. Throws a Failure if the path is used for something else (65)
-  // or may not be read (77). Throws 69 if the session has expired, and what the session throws.
+  // or may not be read (77), and what the session throws.
   bool look() {
     session_.open();
     found_ = recipe::look_at_queue(session_, layout_, {layout_.items(), layout_.dead()}, tried_);
-    if (found_.state == recipe::QueueState::expired) throw zk::expired(tried_);
-    return found_.state == recipe::QueueState::there;
+    return found_.exists;
   }
 
   // Connects. Throws a Failure (75) if there is no such queue, and what look() throws.
@@ -87,7 +86,7 @@ class QueueVisit {
   std::string tried_;
   host::Loop loop_;
   zk::Session session_;
-  recipe::FoundQueue found_{recipe::QueueState::absent};
+  recipe::FoundQueue found_;
 };
 
 }  // namespace zklock::command

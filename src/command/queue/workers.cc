@@ -189,7 +189,7 @@ void WorkerPool::look_at_claims() {
     case Lease::State::held: break;
     case Lease::State::node_deleted:
     case Lease::State::revoked: lose("it was deleted");
-    case Lease::State::expired: lose("the session expired");
+    case Lease::State::session_over: lose("the session expired");
     case Lease::State::unproved: lose(unproved());
   }
 }

@@ -94,10 +94,14 @@ class Top {
   // Reads the tree, in a new session if there is none. Throws a Failure (77) if the path itself may not be read.
   void look() {
     for (;;) {
-      if (!open_) session_.open();
-      open_ = true;
-      if (overview_.look()) break;
-      open_ = false;
+      try {
+        if (!open_) session_.open();
+        open_ = true;
+        overview_.look();
+        break;
+      } catch (const zk::SessionOver&) {
+        open_ = false;
+      }
     }
     const zk::Answer& refusal = overview_.figures().refusal;
     if (refusal.code != zk::Code::ok) throw zk::failure_of("cannot look at " + path_, refusal);
@@ -153,10 +157,11 @@ class Top {
     detail_is_large_ = false;
     try {
       viewer.show_detail(chosen, detail_of(chosen));
+    } catch (const zk::SessionOver&) {
+      if (viewer.is_quit()) throw;
+      // The next look opens another session.
     } catch (const Failure& failure) {
       if (failure.signal() != 0 || viewer.is_quit()) throw;
-      // The next look opens another session.
-      if (session_.expired()) return;
       const bool refused = failure.status() == ExitStatus::refused || failure.status() == ExitStatus::bad_data;
       // If refused, it may not be read or has another use by now; that is shown in place of the details.
       if (!refused) throw;
@@ -193,7 +198,7 @@ class Top {
 
   TopDetail group_detail(const std::string& path) {
     recipe::GroupRoster roster(session_, path, true);
-    if (!roster.look()) throw zk::expired("cannot list " + path);
+    roster.look();
     const recipe::Members members = roster.members();
     detail_is_large_ = members.size() > kReadAgain;
     return [path, members](const host::Display& display) {

@@ -80,8 +80,8 @@ int wait(const Call& call, const ValueWaitOptions& options) {
   session.set_purpose(tried);
   WatchedNode node(session, path, latch.aspect(), tried);
   const auto look = [&] {
-    if (!node.look()) return Awaited::expired;
-    return latch.is_open(node) ? Awaited::met : Awaited::unmet;
+    node.look();
+    return latch.is_open(node);
   };
   const bool open = wait_until_met(session, span, look, [&] { return node.due(); });
   session.close();

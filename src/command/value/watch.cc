@@ -47,7 +47,7 @@ class WatchedPath : public WatchSubject {
         told_as_json_(is_json(options.format)),
         node_(session, path, aspect, "cannot watch " + path) {}
 
-  bool look() override { return node_.look(); }
+  void look() override { node_.look(); }
   Deadline due() const override { return node_.due(); }
 
  protected:

@@ -26,52 +26,48 @@ constexpr size_t kMostInOneStep = 1000;  // members; any more are deleted before
 constexpr int kMostRounds = 20;          // while others join
 
 struct FoundGroup {
-  GroupState state;
+  bool exists = false;
   PathMark mark = PathMark::none;
   zk::Stat stat = {};
 };
 
 FoundGroup look(zk::Session& session, const std::string& group, std::string_view tried) {
   const Answer node = session.synced_read(group);
-  if (node.code == Code::expired) return {GroupState::expired};
-  if (node.code == Code::no_node) return {GroupState::absent};
+  if (node.code == Code::no_node) return {};
   if (node.code != Code::ok) throw zk::failure_of(tried, node);
   const PathMark mark = mark_of(node.data);
   check_mark(mark, PathUse::group, tried);
-  if (mark != PathMark::none) return {GroupState::there, mark, node.stat};
+  if (mark != PathMark::none) return {true, mark, node.stat};
   const Answer list = session.children(group);
-  if (list.code == Code::expired) return {GroupState::expired};
-  if (list.code == Code::no_node) return {GroupState::absent};
+  if (list.code == Code::no_node) return {};
   if (list.code != Code::ok) throw zk::failure_of(tried, list);
   check_names_of_group(list.names, tried);
-  return {GroupState::there, mark, node.stat};
+  return {true, mark, node.stat};
 }
 
-// Returns nothing if the caller must look again.
-std::optional<GroupState> make(zk::Session& session, const std::string& group, const Site& site, CreateMode mode,
-                               std::string_view tried) {
+// Returns false if the caller must look again.
+bool make(zk::Session& session, const std::string& group, const Site& site, CreateMode mode, std::string_view tried) {
   session.ready();
   for (const std::string& node : site.missing) session.client().create(node, "", CreateMode::persistent);
   const bool passing = mode == CreateMode::container;
   const std::string mark(passing ? kPassingGroup : kKeptGroup);
   const Answer made = session.await(session.client().create(group, mark, mode));
-  if (made.code == Code::ok) return GroupState::there;
-  if (made.code == Code::expired) return GroupState::expired;
+  if (made.code == Code::ok) return true;
   if (made.code == Code::no_node) {
     session.make_parents(group);
   } else if (made.code != Code::unknown && made.code != Code::node_exists) {
     throw zk::failure_of(tried, made);
   }
-  return std::nullopt;
+  return false;
 }
 
 FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMode mode, std::string_view tried) {
   check_site_by_name(session, group, tried);
   for (Rounds rounds(tried);; rounds.next()) {
     const FoundGroup found = look(session, group, tried);
-    if (found.state != GroupState::absent) return found;
+    if (found.exists) return found;
     const Site site = check_site(session, group, tried);
-    if (const auto made = make(session, group, site, mode, tried)) return {*made, PathMark::kept_group};
+    if (make(session, group, site, mode, tried)) return {true, PathMark::kept_group};
   }
 }
 
@@ -131,30 +127,30 @@ bool is_left_member(std::string_view name, const zk::Stat& stat) {
   return numbered && stat.children == 0 && !is_ephemeral(stat) && !is_lock_name(name);
 }
 
-GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried) {
-  return look(session, group, tried).state;
+void check_is_group(zk::Session& session, const std::string& group, std::string_view tried) {
+  look(session, group, tried);
 }
 
-GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried) {
-  return look_or_make(session, group, CreateMode::container, tried).state;
+void make_passing_group(zk::Session& session, const std::string& group, std::string_view tried) {
+  look_or_make(session, group, CreateMode::container, tried);
 }
 
-GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried) {
+void make_kept_group(zk::Session& session, const std::string& group, std::string_view tried) {
   for (Rounds rounds(tried);; rounds.next()) {
     const FoundGroup found = look_or_make(session, group, CreateMode::persistent, tried);
-    if (found.state == GroupState::expired || found.mark == PathMark::kept_group) return found.state;
+    if (found.mark == PathMark::kept_group) return;
     if (found.mark == PathMark::passing_group) {
       throw Failure(ExitStatus::busy, fmt::format("{}: it is there already, made by its first member, and goes with "
                                                   "its last; create it when nobody is in it",
                                                   tried));
     }
     // It is another program's group. Its data stays.
-    if (found.stat.data_length > 0) return found.state;
+    if (found.stat.data_length > 0) return;
     session.ready();
     const zk::Call marked = session.client().write(group, std::string(kKeptGroup), found.stat.version);
     const Answer answer = session.await(marked);
     const bool again = answer.code == Code::ok || answer.code == Code::bad_version || answer.code == Code::no_node ||
-                       answer.code == Code::unknown || answer.code == Code::expired;
+                       answer.code == Code::unknown;
     if (!again) throw zk::failure_of(tried, answer);
   }
 }
@@ -163,8 +159,7 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
   using End = GroupRemoval::End;
   for (int round = 0;; ++round) {
     const FoundGroup found = look(session, group, tried);
-    if (found.state == GroupState::expired) return {End::expired};
-    if (found.state == GroupState::absent) return {round == 0 ? End::absent : End::done};
+    if (!found.exists) return {round == 0 ? End::absent : End::done};
     if (found.mark == PathMark::none && found.stat.data_length > 0) {
       throw Failure(ExitStatus::bad_data,
                     fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));

@@ -27,29 +27,21 @@ bool is_numbered(std::string_view name, std::string_view stem);
 // no session, because a backup was restored, and it has no children.
 bool is_left_member(std::string_view name, const zk::Stat& stat);
 
-enum class GroupState {
-  there,
-  absent,
-  expired,  // not known, because the session is over
-};
-
-// Returns whether the group is there. This function and those below throw what the session throws, and a Failure. Its
-// status is 65 if the path is used for something else, and 77 if it may not be read. `tried` is for messages: "cannot
-// join /g".
-GroupState look_at_group(zk::Session& session, const std::string& group, std::string_view tried);
+// Throws a Failure if the path is used for something else (65) or may not be read (77). It may be absent. This function
+// and those below also throw what the session throws. `tried` is for messages: "cannot join /g".
+void check_is_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 // Makes the group if it is absent, for a member that is about to join. It is a container if the server has containers,
 // so that it goes when its last member has left.
-GroupState make_passing_group(zk::Session& session, const std::string& group, std::string_view tried);
+void make_passing_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 // Makes a group that stays when it is empty. Throws a Failure (75) if a passing group is there already.
-GroupState make_kept_group(zk::Session& session, const std::string& group, std::string_view tried);
+void make_kept_group(zk::Session& session, const std::string& group, std::string_view tried);
 
 enum class RemovalEnd {
   done,
   absent,
   not_empty,  // because of what follows, or because others keep joining
-  expired,
 };
 
 struct GroupRemoval {

@@ -36,12 +36,11 @@ std::string GroupMember::stem() const {
 GroupMember::State GroupMember::join() {
   size_t skipped = 0;
   for (Rounds rounds(tried_);; rounds.next()) {
-    if (make_passing_group(session_, membership_.group, tried_) == GroupState::expired) return State::expired;
+    make_passing_group(session_, membership_.group, tried_);
     session_.ready();
     host::trace("joining", {{"member", stem()}});
     entering_ = send_entry(skipped);
     const Answer made = session_.await(entering_);
-    if (made.code == Code::expired) return State::expired;
     if (made.code == Code::no_node) continue;
     if (made.code == Code::ok) {
       path_ = made.path;
@@ -100,7 +99,6 @@ GroupMember::State GroupMember::find() {
     if (is_numbered(name, membership_.name + "-")) paths.push_back(zk::child_of(membership_.group, name));
   }
   const std::vector<Answer> stats = zk::stat_all(session_, paths);
-  if (session_.expired()) return State::expired;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok || stats[i].stat.ephemeral_owner != session_.id()) continue;
     path_ = paths[i];
@@ -112,7 +110,6 @@ GroupMember::State GroupMember::find() {
 // Checks which session has the name that we want. Returns `removed` if the name is free.
 GroupMember::State GroupMember::look_at_name() {
   const Answer found = zk::settled_stat_all(session_, {stem()}).front();
-  if (session_.expired()) return State::expired;
   if (found.code != Code::ok) return State::removed;
   if (found.stat.ephemeral_owner == session_.id()) {
     path_ = stem();
@@ -138,13 +135,12 @@ bool GroupMember::wait_for_name() {
   return true;
 }
 
-// The check is a transaction. So if the servers have ended our session and we do not know it yet, the answer is
-// `expired`, not that there is no node.
+// The check is a transaction. So if the servers have ended our session and we do not know it yet, SessionOver is
+// thrown, and not reported that there is no node.
 GroupMember::State GroupMember::look() {
   const auto watch = std::make_shared<zk::WatchState>();
   const auto [check, node] = session_.ask_both([this](zk::Client& client) { return client.check({path_}); },
                                                [&](zk::Client& client) { return client.exists(path_, watch); });
-  if (check.code == Code::expired || node.code == Code::expired) return State::expired;
   watch_ = watch;
   const bool in = node.code == Code::ok && node.stat.ephemeral_owner == session_.id();
   host::trace(in ? "joined" : "removed", {{"member", path_}});
@@ -155,7 +151,7 @@ GroupMember::State GroupMember::set_data(std::string data) {
   membership_.data = std::move(data);
   const auto write = [this](zk::Client& client) { return client.write(path_, membership_.data); };
   const Answer written = session_.ask(write);
-  if (written.code == Code::no_node || written.code == Code::expired) return look();
+  if (written.code == Code::no_node) return look();
   if (written.code != Code::ok) throw zk::failure_of("cannot write " + path_, written);
   return State::in;
 }

@@ -21,7 +21,6 @@ enum class MemberState {
   in,
   taken,    // another client has the name; see taken_by()
   removed,  // our node was deleted while our session lived
-  expired,  // the session is over, and with it our node: forget(), open another session and join again
 };
 
 class GroupMember {
@@ -33,7 +32,8 @@ class GroupMember {
   // Makes the group if it is absent, and joins it. Returns `removed` only if our new node was deleted at once.
   State join();
   const zk::Stat& taken_by() const { return taken_by_; }
-  // After `taken`: waits until the name may be free, or the session is over. Returns false when `until` has passed.
+  // After `taken`: waits until the name may be free, or the session is over. Returns false when the session's deadline
+  // has passed.
   bool wait_for_name();
 
   // While in: true if something may have happened to our node. It does not show that the session is over.

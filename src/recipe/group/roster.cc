@@ -36,11 +36,10 @@ Duration rest_after(size_t nodes) {
   return std::min(kLongestRest, kRestForNode * static_cast<int64_t>(nodes));
 }
 
-bool GroupRoster::look() {
-  if (!node_.look()) return false;
+void GroupRoster::look() {
+  node_.look();
   take_in(node_.found().names);
   rested_ = deadline_in(rest_after(node_.found().names.size()));
-  return !session_.expired();
 }
 
 Deadline GroupRoster::due() const {
@@ -64,7 +63,6 @@ void GroupRoster::take_in(const std::vector<std::string>& names) {
   for (const std::string& name : unknown) paths.push_back(zk::child_of(group_, name));
   const std::vector<Answer> stats = zk::stat_all(session_, paths);
   const std::vector<Answer> contents = with_data_ ? zk::read_all(session_, paths) : std::vector<Answer>(paths.size());
-  if (session_.expired()) return;
   for (size_t i = 0; i < paths.size(); ++i) {
     // The member is gone again, and the watch has fired.
     if (stats[i].code != Code::ok) continue;

@@ -46,10 +46,9 @@ class GroupRoster {
         with_data_(with_data),
         node_(session, group_, Aspect::children, "cannot list " + group_) {}
 
-  // Lists the group. No change after its return is missed. Returns false if the session has expired: members() is then
-  // as before. Open another session and look again. Throws what the session throws, and a Failure (77) if the group may
-  // not be listed.
-  bool look();
+  // Lists the group. No change after its return is missed. Throws what the session throws, and a Failure (77) if the
+  // group may not be listed. members() is then as before.
+  void look();
   // Lets the next look() read the data of all members again.
   void forget() { members_.clear(); }
   // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.

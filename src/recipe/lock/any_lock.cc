@@ -84,7 +84,7 @@ AnyLock::Outcome AnyLock::leave_others() {
     others([](Lock& lock) { lock.check_refusal(); });
     session_.ready();
   }
-  if (session_.expired()) return Outcome::expired;
+  session_.check_alive();
   const bool old = BootClock::now() - chosen_->held().proved >= zk::heartbeat_of(session_.timeout());
   return old ? chosen_->look_again().value_or(Outcome::removed) : Outcome::held;
 }

@@ -50,7 +50,7 @@ std::optional<Duration> LastSuccess::age() {
   for (Success& success : successes_) {
     const Answer last = session_.read(success.node);
     success.exists = last.code == Code::ok;
-    if (last.code == Code::no_node || last.code == Code::expired) continue;
+    if (last.code == Code::no_node) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
     const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);

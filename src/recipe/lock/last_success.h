@@ -22,8 +22,8 @@ class LastSuccess {
   // `data` is written on the nodes as it is. No two holders may write the same.
   LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data);
 
-  // Returns the age of the latest success by the server's clock; nothing if there is none, or if the session has
-  // expired. A success in the future does not count. Throws a Failure if a node cannot be read.
+  // Returns the age of the latest success by the server's clock; nothing if there is none. A success in the future does
+  // not count. Throws a Failure if a node cannot be read.
   std::optional<Duration> age();
   // After age(): how far in the future the success is that did not count; 0: none.
   Duration ahead() const { return ahead_; }

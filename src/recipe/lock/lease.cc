@@ -19,7 +19,7 @@ const char* name_of(LeaseState state) {
     case LeaseState::held: return "held";
     case LeaseState::node_deleted: return "deleted";
     case LeaseState::revoked: return "revoked";
-    case LeaseState::expired: return "expired";
+    case LeaseState::session_over: return "expired";
     case LeaseState::unproved: return "unproved";
   }
   return "";
@@ -80,7 +80,7 @@ void Lease::look() {
   for (HeldNode& node : nodes_) {
     if (node.call && node.call->done) take(node);
   }
-  if (session_.expired()) state_ = State::expired;
+  if (session_.expired()) state_ = State::session_over;
   if (state_ != State::held || !session_.connected()) return;
   if (connections_ != session_.client().connections()) {
     // The handshake alone proves nothing, because a leader may be deposed. So ask at once.
@@ -118,7 +118,7 @@ void Lease::take_heartbeat() {
     state_ = State::node_deleted;
     if (nodes_.size() == 1) lost_ = nodes_.front().held.path;
   } else if (code == Code::expired) {
-    state_ = State::expired;
+    state_ = State::session_over;
   }
   move_fence();
 }
@@ -137,7 +137,7 @@ void Lease::take(HeldNode& node) {
   const zk::Answer answer = std::exchange(node.call, nullptr)->answer;
   const bool there = answer.code == Code::ok && answer.stat.ephemeral_owner == node.held.owner;
   if (answer.code == Code::expired) {
-    state_ = State::expired;
+    state_ = State::session_over;
   } else if (there) {
     if (answer.data == kRevoked) end(State::revoked, node.held);
   } else if (answer.code == Code::ok || answer.code == Code::no_node) {

@@ -20,8 +20,8 @@ enum class LeaseState {
   held,
   node_deleted,  // by another client, while our session lived
   revoked,       // we were asked to let go; the lock is ours until we do
-  expired,       // the session is over
-  unproved,      // no quorum has confirmed the lock in time; from the fence on another client may hold it
+  session_over,
+  unproved,  // no quorum has confirmed the lock in time; from the fence on another client may hold it
 };
 
 // What the lease watches besides its heartbeats.

@@ -86,19 +86,17 @@ Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
 std::optional<Lock::Outcome> Lock::enter() {
   watch_.reset();
   watch_before_.reset();
-  auto state = NodeState::missing;
-  while (state == NodeState::missing) {
-    state = own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_);
+  while (!own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_)) {
   }
-  return look(state);
+  return look(true);
 }
 
 std::optional<Lock::Outcome> Lock::look_again() {
   return look(own_.look_again());
 }
 
-std::optional<Lock::Outcome> Lock::look(NodeState state) {
-  if (state != NodeState::there) return state == NodeState::expired ? Outcome::expired : Outcome::removed;
+std::optional<Lock::Outcome> Lock::look(bool there) {
+  if (!there) return Outcome::removed;
   const std::vector<std::string>& names = own_.siblings().names;
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_);
   own_.check_number();
@@ -109,7 +107,6 @@ std::optional<Lock::Outcome> Lock::look(NodeState state) {
     ignore_leftovers();
     place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   }
-  if (session_.expired()) return Outcome::expired;
   trace_place();
   if (place_.turn == Turn::strangers) throw strangers();
   if (place_.turn == Turn::waiting) return std::nullopt;
@@ -194,7 +191,6 @@ std::optional<Lock::Outcome> Lock::watch() {
   // The lease uses this watch and does not read the node first, so the owner is checked here: see Held::watch.
   const bool somebody_elses = own && mine.code == Code::ok && mine.stat.ephemeral_owner != session_.id();
   if (mine.data == kRevoked || somebody_elses) return Outcome::removed;
-  if (session_.expired()) return Outcome::expired;
   // The predecessor is gone already, or the watch was lost with the connection.
   const bool watched = predecessor.code == Code::ok && watch_;
   host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
@@ -279,7 +275,7 @@ std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<z
                                        const std::function<const Holder&()>& look_around, Deadline awake) {
   const auto fired = [](const zk::Watch& watch) { return watch->fired; };
   while (std::none_of(watches.begin(), watches.end(), fired)) {
-    if (session.expired()) return Outcome::expired;
+    session.check_alive();
     if (policy.disturbed && policy.disturbed()) return Outcome::disturbed;
     if (left_until(policy.until) == Duration::zero()) {
       look_around();
@@ -289,7 +285,7 @@ std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<z
     session.turn(std::min({policy.until, observer.next_look(), awake}));
     if (BootClock::now() >= observer.next_look()) observer.on_holder(look_around());
   }
-  if (session.expired()) return Outcome::expired;
+  session.check_alive();
   return std::nullopt;
 }
 

@@ -35,7 +35,6 @@ enum class Outcome {
   held,
   busy,       // another contender holds it, and we do not wait, or no longer
   removed,    // another client deleted our place while our session lived
-  expired,    // the session is over; open another and try again
   disturbed,  // the wait was interrupted by WaitPolicy::disturbed, or an outer lock was lost
 };
 
@@ -49,9 +48,9 @@ class WaitObserver {
   // Called when we begin to wait for a contender, or for another one. The argument is the data on its node; "": no
   // data, or it could not be read. Costs no request. A repeated call means nothing.
   virtual void on_predecessor(const std::string&) {}
-  // Called when all places were lost and are taken again: the session has expired, or a lock that we held was
+  // Called when all places were lost and are taken again, because the session has expired or a lock that we held was
   // disturbed.
-  virtual void on_start_again(Outcome why) = 0;
+  virtual void on_start_again(bool expired) = 0;
 };
 
 struct WaitPolicy {
@@ -151,7 +150,7 @@ class Lock : public Lockable {
 
  private:
   Outcome stand_in_line(const WaitPolicy& policy);
-  std::optional<Outcome> look(NodeState state);
+  std::optional<Outcome> look(bool there);
   Failure strangers() const;
   bool is_blocked();
   std::vector<Contender> line_in(const std::vector<std::string>& names) const;
@@ -183,8 +182,8 @@ zk::Answer glance(zk::Session& session, const zk::Session::Send& send);
 bool read_holder(zk::Session& session, const std::string& node, Holder& holder);
 
 // Waits until one of the watches has fired or `awake` has come. In these cases it returns nothing, and the caller must
-// look again. If the wait ends otherwise, it returns `busy` (the time is over), `expired` or `disturbed`. It calls
-// `look_around` to find the holder, whenever the observer wants to know and when the time is over.
+// look again. If the wait ends otherwise, it returns `busy` (the time is over) or `disturbed`, or throws SessionOver.
+// It calls `look_around` to find the holder, whenever the observer wants to know and when the time is over.
 std::optional<Outcome> wait_for_change(zk::Session& session, const std::vector<zk::Watch>& watches,
                                        const WaitPolicy& policy, WaitObserver& observer,
                                        const std::function<const Holder&()>& look_around, Deadline awake = kNever);

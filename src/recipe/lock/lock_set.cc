@@ -28,7 +28,6 @@ Outcome OuterLock::acquire(const WaitPolicy& policy) {
     return Outcome::held;
   }
   if (answer.code == Code::no_node) return Outcome::disturbed;
-  if (answer.code == Code::expired) return Outcome::expired;
   throw zk::failure_of(fmt::format("cannot take {}", held_.path), answer);
 }
 
@@ -47,16 +46,17 @@ bool OuterLock::release(Duration budget) {
 Outcome LockSet::acquire(const WaitPolicy& policy) {
   const zk::Within within(session_, policy.until);
   for (;;) {
-    const Outcome outcome = acquire_each(policy);
+    const auto outcome = acquire_each(policy);
     kept_.reset();
-    if (outcome != Outcome::expired && outcome != Outcome::disturbed) return outcome;
-    observer_.on_start_again(outcome);
+    if (outcome && outcome != Outcome::disturbed) return *outcome;
+    observer_.on_start_again(!outcome);
     session_.close();
     session_.open();
   }
 }
 
-Outcome LockSet::acquire_each(const WaitPolicy& policy) {
+// Returns nothing if the session has expired.
+std::optional<Outcome> LockSet::acquire_each(const WaitPolicy& policy) {
   held_.clear();
   try {
     locks_ = make_();
@@ -67,6 +67,9 @@ Outcome LockSet::acquire_each(const WaitPolicy& policy) {
       release(withdrawal_budget(session_));
       return outcome;
     }
+  } catch (const zk::SessionOver&) {
+    forget();
+    return std::nullopt;
   } catch (...) {
     release(withdrawal_budget(session_));
     throw;

@@ -20,8 +20,7 @@ class OuterLock : public Lockable {
  public:
   OuterLock(zk::Session& session, Held held) : session_(session), held_(std::move(held)) {}
 
-  // Returns `held`, `expired`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take
-  // in line.
+  // Returns `held`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take in line.
   Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override { return held_; }
   const Holder& holder() const override { return nobody_; }
@@ -67,7 +66,7 @@ class LockSet {
   void forget();
 
  private:
-  Outcome acquire_each(const WaitPolicy& policy);
+  std::optional<Outcome> acquire_each(const WaitPolicy& policy);
   Outcome acquire_next(Lockable& lock, WaitPolicy policy);
 
   host::Loop& loop_;

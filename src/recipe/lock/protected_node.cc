@@ -65,7 +65,7 @@ void ProtectedNode::trace_proof() const {
   host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
 }
 
-NodeState ProtectedNode::make(const std::string& stem, const std::string& data) {
+bool ProtectedNode::make(const std::string& stem, const std::string& data) {
   if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_);
   std::optional<Site> site;  // known once the parent is missing
   for (;;) {
@@ -74,7 +74,6 @@ NodeState ProtectedNode::make(const std::string& stem, const std::string& data) 
     const Answer made = session_.await(entering_);
     const Answer list = session_.await(listed);
     if (made.code == Code::ok) return enter(made, list);
-    if (made.code == Code::expired) return NodeState::expired;
     if (made.code == Code::unknown) {
       host::trace("create unknown", {{"node", stem_}});
       return find();
@@ -106,14 +105,14 @@ zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, c
   return client.children(parent());
 }
 
-NodeState ProtectedNode::enter(const Answer& made, const Answer& list) {
+bool ProtectedNode::enter(const Answer& made, const Answer& list) {
   path_ = made.path;
   created_ = made.stat;
   seen_ = BootClock::now();
   siblings_ = list;
   host::trace("created", {{"node", path_}, {"czxid", created_.created}});
   trace_proof();
-  return list.code == Code::ok && is_proved() ? NodeState::there : confirm();
+  return (list.code == Code::ok && is_proved()) || confirm();
 }
 
 void ProtectedNode::make_parents() {
@@ -122,19 +121,17 @@ void ProtectedNode::make_parents() {
 
 // The create's answer was lost. Only a list after a barrier shows whether there is a node. Only its owner shows whether
 // it is of use: a node of an earlier session dies with that session.
-NodeState ProtectedNode::find() {
+bool ProtectedNode::find() {
   const Answer list = session_.settled_children(parent());
-  if (list.code == Code::expired) return NodeState::expired;
   if (list.code == Code::no_node) {
     host::trace("not found", {{"node", stem_}});
-    return NodeState::missing;
+    return false;
   }
   if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
   for (const std::string& name : list.names) {
     const std::string path = parent() + "/" + name;
     if (!path.starts_with(stem_)) continue;
     const Answer own = session_.read(path);
-    if (own.code == Code::expired) return NodeState::expired;
     if (own.code != Code::ok && own.code != Code::no_node) throw zk::failure_of("cannot read " + path, own);
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
@@ -144,30 +141,29 @@ NodeState ProtectedNode::find() {
     return confirm();
   }
   host::trace("not found", {{"node", stem_}});
-  return NodeState::missing;
+  return false;
 }
 
 // The server numbers the nodes in the order in which they are made. So any server that shows our node, however late it
 // is, shows all nodes that were made before it and are not gone. No new node ever comes before it, so once a list shows
 // none before ours, that stays so. A server that does not have our create yet does not accept our session. The list
 // does not show that our session lives: that is up to the last proof, which the list does not renew.
-NodeState ProtectedNode::look_again() {
+bool ProtectedNode::look_again() {
   while (is_proved()) {
     session_.ready();
     const Answer list = session_.await(session_.client().children(parent()));
-    if (list.code == Code::expired) return NodeState::expired;
-    if (list.code == Code::no_node) return NodeState::missing;
+    if (list.code == Code::no_node) return false;
     if (list.code == Code::unknown) continue;
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
     siblings_ = list;
-    if (is_proved()) return NodeState::there;
+    if (is_proved()) return true;
   }
   return confirm();
 }
 
 // The check is a transaction, and our server answers the list after it, so the list contains all that was committed
 // before. (A sync would give the list, but not a quorum's word: a leader that has lost its quorum answers it too.)
-NodeState ProtectedNode::confirm(const zk::Watch& watch) {
+bool ProtectedNode::confirm(const zk::Watch& watch) {
   for (;;) {
     session_.ready();
     note_sending();
@@ -176,14 +172,13 @@ NodeState ProtectedNode::confirm(const zk::Watch& watch) {
     const zk::Call listed = session_.client().children(parent(), watch);
     const Answer check = session_.await(checked);
     const Answer list = session_.await(listed);
-    if (check.code == Code::expired || list.code == Code::expired) return NodeState::expired;
-    if (check.code == Code::no_node) return NodeState::missing;
+    if (check.code == Code::no_node) return false;
     if (check.code == Code::unknown || list.code == Code::unknown) continue;
     if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
     siblings_ = list;
     trace_proof();
-    return NodeState::there;
+    return true;
   }
 }
 

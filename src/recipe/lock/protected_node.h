@@ -36,12 +36,6 @@ std::string make_uuid();
 // Returns how long the deletion of our nodes may take at most while a caller waits for us to end.
 Duration withdrawal_budget(const zk::Session& session);
 
-enum class NodeState {
-  there,    // its path, its Stat and its siblings are known
-  missing,  // there is no node, or it is gone
-  expired,  // the session is over, and with it the node
-};
-
 class ProtectedNode {
  public:
   // Makes no request. The node will be below the last of `parents`. If that is missing, make() creates the parents in
@@ -52,18 +46,19 @@ class ProtectedNode {
       : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
 
   // Creates the node, named `stem` and the server's number, and lists its siblings at once. `stem` must have an id that
-  // was never used before. Throws what the session throws, and a Failure for an answer that leaves no other way. The
-  // status is 65 if the path is part of a queue or of a line in it.
-  NodeState make(const std::string& stem, const std::string& data);
+  // was never used before. Like the next two functions, it returns true if the node is there: its path, its Stat and
+  // its siblings are known. False: there is none, or it is gone. Throws what the session throws, and a Failure for an
+  // answer that leaves no other way. The status is 65 if the path is part of a queue or of a line in it.
+  bool make(const std::string& stem, const std::string& data);
 
   // Lists the siblings again, for a contender that waits until those before it are gone. Asks a quorum only if the last
-  // proof is older than the interval of a holder's heartbeats. The node may be gone although the result is `there`:
+  // proof is older than the interval of a holder's heartbeats. The node may be gone although the result is true:
   // then it is not among its siblings, or a watch on it fires. Throws what make() throws.
-  NodeState look_again();
+  bool look_again();
 
   // Asks a quorum whether the node is there, then lists the siblings. `watch` is set on the list. Throws what make()
   // throws.
-  NodeState confirm(const zk::Watch& watch = nullptr);
+  bool confirm(const zk::Watch& watch = nullptr);
 
   // Throws a Failure (70) if the server's counter is used up: it sticks at its end and hands out ties.
   void check_number() const;
@@ -98,8 +93,8 @@ class ProtectedNode {
 
  private:
   zk::Call send(const std::string& stem, const std::string& data, const std::optional<Site>& site);
-  NodeState enter(const zk::Answer& made, const zk::Answer& list);
-  NodeState find();
+  bool enter(const zk::Answer& made, const zk::Answer& list);
+  bool find();
   void make_parents();
   void note_sending();
   void trace_proof() const;

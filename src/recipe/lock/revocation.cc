@@ -16,8 +16,24 @@ using zk::Code;
 
 // Returns once there is a connection; opens a new session if the old one has expired.
 void be_ready(zk::Session& session) {
-  session.ready();
-  if (session.expired()) session.open();
+  for (;;) {
+    try {
+      if (session.expired()) session.open();
+      return session.ready();
+    } catch (const zk::SessionOver&) {
+    }
+  }
+}
+
+// Returns the answer, or Code::unknown if the session has expired: what it was about goes on in another session.
+Answer answer_to(zk::Session& session, const zk::Call& call) {
+  try {
+    return session.await(call);
+  } catch (const zk::SessionOver&) {
+    Answer unknown;
+    unknown.code = Code::unknown;
+    return unknown;
+  }
 }
 
 // The effect of a request about a node.
@@ -26,7 +42,7 @@ enum class Effect { done, gone, unknown };
 Effect effect_of(const Answer& answer, const std::string& tried) {
   if (answer.code == Code::ok) return Effect::done;
   if (answer.code == Code::no_node) return Effect::gone;
-  if (answer.code == Code::unknown || answer.code == Code::expired) return Effect::unknown;
+  if (answer.code == Code::unknown) return Effect::unknown;
   throw zk::failure_of(tried, answer);
 }
 
@@ -35,10 +51,10 @@ Effect look_for_request(zk::Session& session, const std::string& node) {
   be_ready(session);
   const zk::Call barrier = session.client().barrier();
   const zk::Call read = session.client().read(node);
-  const Code passed = session.await(barrier).code;
-  const Answer answer = session.await(read);
+  const Code passed = answer_to(session, barrier).code;
+  const Answer answer = answer_to(session, read);
   if (answer.code == Code::no_node) return Effect::gone;
-  if (passed == Code::unknown || passed == Code::expired || answer.code != Code::ok) return Effect::unknown;
+  if (passed == Code::unknown || answer.code != Code::ok) return Effect::unknown;
   return answer.data == kRevoked ? Effect::done : Effect::unknown;
 }
 
@@ -73,7 +89,7 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes) {
     for (const std::string& node : open) writes.push_back(session.client().write(node, std::string(kRevoked)));
     Nodes again;
     for (size_t i = 0; i < open.size(); ++i) {
-      Effect effect = effect_of(session.await(writes[i]), fmt::format("cannot write {}", open[i]));
+      Effect effect = effect_of(answer_to(session, writes[i]), fmt::format("cannot write {}", open[i]));
       if (effect == Effect::unknown) effect = look_for_request(session, open[i]);
       if (effect == Effect::done) asked.push_back(open[i]);
       if (effect == Effect::unknown) again.push_back(open[i]);
@@ -109,7 +125,7 @@ Nodes take_away(zk::Session& session, const Nodes& nodes) {
     bool perhaps = false;  // an earlier attempt may have deleted it
     while (effect == Effect::unknown) {
       be_ready(session);
-      const Answer answer = session.await(session.client().remove(node));
+      const Answer answer = answer_to(session, session.client().remove(node));
       effect = effect_of(answer, fmt::format("cannot delete {}", node));
       perhaps |= effect == Effect::unknown;
     }

@@ -27,11 +27,6 @@ std::optional<size_t> count_before(const std::vector<Contender>& line, const std
   return static_cast<size_t>(me - line.begin());
 }
 
-Outcome outcome_of(NodeState slot) {
-  if (slot == NodeState::there) return Outcome::held;
-  return slot == NodeState::missing ? Outcome::removed : Outcome::expired;
-}
-
 }  // namespace
 
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
@@ -82,10 +77,10 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
     Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
-    if (outcome == Outcome::held) outcome = open_gate();
+    if (outcome == Outcome::held) open_gate();
     // The wait for the gate may have made the proof old.
     const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
-    if (outcome == Outcome::held && old) outcome = outcome_of(slot_.confirm());
+    if (outcome == Outcome::held && old && !slot_.confirm()) outcome = Outcome::removed;
     if (outcome != Outcome::held) withdraw();
     return outcome;
   } catch (...) {
@@ -95,29 +90,25 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
 }
 
 Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
-  auto state = NodeState::missing;
-  for (std::string uuid = uuid_in(gate_.node().name()); state == NodeState::missing; uuid = make_uuid()) {
-    state = slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_);
-  }
-  if (state == NodeState::there) {
-    // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours:
-    // the next contender would take ours for the right one.
-    if (slots_of(slot_.siblings().names).size() == 1) gate_.start_release();
-    // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
-    // node.
-    check_path();
-    slot_.check_number();
-    check_count();
-  }
+  std::string uuid = uuid_in(gate_.node().name());
+  while (!slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_)) uuid = make_uuid();
+  // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours: the
+  // next contender would take ours for the right one.
+  if (slots_of(slot_.siblings().names).size() == 1) gate_.start_release();
+  // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
+  // node.
+  check_path();
+  slot_.check_number();
+  check_count();
+  look_at_each_ = time_to_look_at_each(policy);
   zk::Watch watch;
-  for (look_at_each_ = time_to_look_at_each(policy); state == NodeState::there;) {
+  for (;;) {
     if (const auto outcome = look(policy)) return *outcome;
     if (const auto outcome = watch ? sleep(watch, policy) : std::nullopt) return *outcome;
     const bool watched = watch && !watch->fired;
     if (!watched) watch = std::make_shared<zk::WatchState>();
-    state = slot_.confirm(watched ? nullptr : watch);
+    if (!slot_.confirm(watched ? nullptr : watch)) return Outcome::removed;
   }
-  return outcome_of(state);
 }
 
 // Returns nothing if others have all slots.
@@ -189,12 +180,12 @@ void Slots::check_count() {
 }
 
 // No other contender comes through the gate until the answer is here.
-Slots::Outcome Slots::open_gate() {
+void Slots::open_gate() {
   while (!gate_.release(zk::beat_of(session_.timeout()))) {
     gate_.node().check_refusal(fmt::format("cannot leave the gate of {}", path_));
     session_.ready();
   }
-  return session_.expired() ? Outcome::expired : Outcome::held;
+  session_.check_alive();
 }
 
 Holder Slots::find_holder() {

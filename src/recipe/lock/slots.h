@@ -49,7 +49,7 @@ class Slots : public Lockable {
   Outcome take_slot(const WaitPolicy& policy);
   std::optional<Outcome> look(const WaitPolicy& policy);
   std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
-  Outcome open_gate();
+  void open_gate();
   void check_path();
   void check_count();
   Deadline time_to_look_at_each(const WaitPolicy& policy) const;

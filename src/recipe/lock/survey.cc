@@ -201,8 +201,6 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
 
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings) {
   const std::vector<Answer> successes = read_participants(session, listings);
-  // If the session has expired, the answers are empty.
-  if (session.expired()) throw zk::expired("cannot read the locks");
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
     Participants participants = listing.use == PathUse::slots
@@ -251,7 +249,6 @@ std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
   Paths marks;
   for (const Survey& survey : surveys) marks.push_back(survey.path + std::string(kLastSuccess));
   const std::vector<Answer> answers = read_all(session, marks);
-  if (session.expired()) throw zk::expired("cannot read the locks");
   for (size_t i = 0; i < surveys.size(); ++i) surveys[i].success = answers[i].data;
   return surveys;
 }

@@ -91,24 +91,26 @@ bool WatchedLock::is_stale() const {
   return looked_in_ != session_.id() || node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
 }
 
-bool WatchedLock::look_at(WatchedNode& node) {
-  return (looked_in_ == session_.id() && !node.is_stale()) || node.look();
+void WatchedLock::look_at(WatchedNode& node) {
+  if (looked_in_ != session_.id() || node.is_stale()) node.look();
 }
 
-bool WatchedLock::look() {
-  if (!look_at(node_) || !check_use()) return false;
+void WatchedLock::look() {
+  look_at(node_);
+  check_use();
   Line line = line_at(path_, node_);
   Line slots;
   Line gate;
   bool passed = false;
   if (has_folders()) {
     // The gate is listed first, so a contender that goes through it meanwhile is in at least one of the two lists.
-    if (!look_at(gate_) || !look_at(slots_)) return false;
+    look_at(gate_);
+    look_at(slots_);
     passed = gate_.is_stale();
     gate = line_at(path_ + "/locks", gate_);
     slots = line_at(path_ + "/leases", slots_);
   }
-  if (!read({&line, &slots, &gate})) return false;
+  read({&line, &slots, &gate});
   leave_out_undecided(slots, gate, passed);
   for (Line* unmatched : {&slots, &gate}) {
     // Its owner is not known, so its counterpart in the other list is not known either.
@@ -118,14 +120,11 @@ bool WatchedLock::look() {
   participants_ =
       for_slots ? line_up_for_slots(std::move(slots.who), std::move(gate.who)) : line_up(std::move(line.who));
   looked_in_ = session_.id();
-  return true;
 }
 
-bool WatchedLock::check_use() {
+void WatchedLock::check_use() {
   const PathUse use = uses_of(session_, {path_}, {node_.found()}).front();
-  if (session_.expired()) return false;
   check_is_lock({path_, use, {}}, tried_);
-  return true;
 }
 
 WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedNode& node) const {
@@ -144,7 +143,7 @@ WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedN
 }
 
 // For a node that may not be read, the Stat is still available.
-bool WatchedLock::read(const std::vector<Line*>& lines) {
+void WatchedLock::read(const std::vector<Line*>& lines) {
   std::vector<Participant*> fresh;
   std::vector<std::string> nodes;
   for (Line* line : lines) {
@@ -160,7 +159,6 @@ bool WatchedLock::read(const std::vector<Line*>& lines) {
     fresh[i]->data = answers[i].data;
     fresh[i]->stat = answers[i].stat;
   }
-  if (session_.expired()) return false;
   known_.clear();
   for (Line* line : lines) {
     for (const Participant& participant : line->who) known_[{line->folder, participant.node}] = participant;
@@ -168,7 +166,6 @@ bool WatchedLock::read(const std::vector<Line*>& lines) {
       return participant.stat.created != 0 && is_leftover(participant.contender, participant.stat);
     });
   }
-  return true;
 }
 
 // Leaves out the slots whose owners may still be in the gate. They count as not read, so the next look decides. The

@@ -54,10 +54,9 @@ class WatchedLock {
         slots_(session, path + "/leases", Aspect::children, tried) {}
 
   // Lists what is stale. No change after its return is missed, except for what begins and ends within the round trips
-  // of the next look. Returns false if the session has expired: participants() is then as before. Open another session
-  // and look again. Throws what the session throws, and a Failure if a node may not be listed (77) or is not a lock
-  // (65).
-  bool look();
+  // of the next look. Throws what the session throws, and a Failure if a node may not be listed (77) or is not a lock
+  // (65). participants() is then as before.
+  void look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const;
 
@@ -76,10 +75,10 @@ class WatchedLock {
   };
 
   bool has_folders() const;
-  bool look_at(WatchedNode& node);
-  bool check_use();
+  void look_at(WatchedNode& node);
+  void check_use();
   Line line_at(const std::string& folder, const WatchedNode& node) const;
-  bool read(const std::vector<Line*>& lines);
+  void read(const std::vector<Line*>& lines);
   void leave_out_undecided(Line& slots, Line& gate, bool passed);
   void keep_waiting(const Participant& slot, Line& gate) const;
 

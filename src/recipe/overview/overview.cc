@@ -43,22 +43,19 @@ std::string newest_of(const Names& names) {
 
 }  // namespace
 
-bool Overview::look() {
+void Overview::look() {
   begin();
   left_ = kRequestsPerLook;
   listed_.clear();
   while (list_some()) {
   }
   read_contenders();
-  if (session_.expired()) return false;
   std::vector<std::string> queues;
   for (const auto& [path, node] : nodes_) {
     if (node.use == PathUse::queue) queues.push_back(path);
   }
   figures_.behind |= !surveyor_.look(queues, left_);
-  if (session_.expired()) return false;
   draw_up();
-  return true;
 }
 
 // Watches end with their session.
@@ -83,7 +80,6 @@ bool Overview::list_some() {
   Names paths;
   for (const auto& [path, watch] : watches) paths.push_back(path);
   const std::vector<PathUse> uses = uses_of(session_, paths, lists);
-  if (session_.expired()) return false;
   for (size_t i = 0; i < paths.size(); ++i) take_in(paths[i], lists[i], uses[i]);
   return true;
 }

@@ -55,9 +55,9 @@ class Overview {
  public:
   Overview(zk::Session& session, std::string root) : session_(session), root_(std::move(root)) {}
 
-  // Updates the figures. Returns false if the session has expired: the figures are then as before. Open another session
-  // and look again. Throws what the session throws.
-  bool look();
+  // Updates the figures. Throws what the session throws; the figures are then as before. After SessionOver, open
+  // another session and look again.
+  void look();
 
   // Returns the figures of the last look.
   const OverviewFigures& figures() const { return figures_; }

@@ -34,7 +34,6 @@ void Overview::read_contenders() {
   }
   left_ -= missing.size();
   const std::vector<Answer> answers = zk::read_all(session_, missing);
-  if (session_.expired()) return;
   for (size_t i = 0; i < missing.size(); ++i) {
     // The node is gone, and its parent's watch has fired.
     if (answers[i].code == Code::no_node) continue;

@@ -37,7 +37,7 @@ class QueueSurveyor {
 
   // Asks as many of `paths` as `left` questions allow, those first that were asked the longest time ago. Counts `left`
   // down by what each cost the last time. A queue that was never asked has no figures. Returns false if some must wait
-  // for the next look; true also if the session has expired.
+  // for the next look.
   bool look(const std::vector<std::string>& paths, size_t& left);
 
   // Returns the figures of the queues that the last look was about, in the order of their paths.

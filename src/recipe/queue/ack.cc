@@ -39,25 +39,26 @@ bool removes(Ack ack) {
 }  // namespace
 
 void Acks::remove(const std::vector<Item>& items) {
-  if (items.empty()) return;
-  while (sent_.size() >= kMostOutstanding) take_oldest();
-  begin({Ack::done, items, ""});
+  if (!items.empty()) begin({Ack::done, items, ""});
 }
 
 void Acks::send(Ack ack, const Item& item, const std::string& why) {
-  while (sent_.size() >= kMostOutstanding) take_oldest();
   begin({ack, {item}, why});
 }
 
 void Acks::begin(Sent sent) {
-  session_.ready();
-  if (session_.expired()) return doubt(sent.ack, sent.items);
-  sent.call = transact(sent);
   sent_.push_back(std::move(sent));
+  if (session_.expired()) return;
+  while (sent_.size() > kMostOutstanding) take_oldest();
+  send_rest();
 }
 
-void Acks::begin_each(const Sent& sent, const std::vector<Item>& items) {
-  for (const Item& item : items) begin({sent.ack, {item}, sent.why});
+void Acks::send_rest() {
+  for (Sent& sent : sent_) {
+    if (sent.call) continue;
+    session_.ready();
+    sent.call = transact(sent);
+  }
 }
 
 // In another session than that of the claims, it would delete other consumers' claims.
@@ -83,10 +84,13 @@ void Acks::put_steps(const Sent& sent, const Item& item, std::vector<Step>& step
 }
 
 void Acks::take_answers() {
+  if (session_.expired()) return;
+  send_rest();
   while (!sent_.empty() && sent_.front().call->done) take_oldest();
 }
 
 void Acks::finish() {
+  send_rest();
   while (!sent_.empty()) take_oldest();
 }
 
@@ -95,20 +99,25 @@ void Acks::take_oldest() {
   const Sent& oldest = sent_.front();
   const Answer answer = session_.await(oldest.call);
   trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
+  std::vector<Item> again;
   if (answer.code == Code::ok) {
     drop(oldest.items);
   } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
-    begin_each(oldest, oldest.items);
-  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown ||
-             answer.code == Code::expired) {
+    again = oldest.items;
+  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
-    find_out(oldest);
+    again = find_out(oldest);
   } else if (answer.code == Code::not_empty) {
     throw blocked(oldest.items);
   } else {
     throw zk::failure_of("cannot give up the claim on " + oldest.items.front().path, answer);
   }
+  const Sent known = std::move(sent_.front());
   sent_.pop_front();
+  for (const Item& item : again) sent_.push_back({known.ack, {item}, known.why});
+  // In a session that lives on there is no doubt.
+  look_again();
+  send_rest();
 }
 
 // Returns the Failure for the node that was put below one of the items since it was claimed.
@@ -126,9 +135,10 @@ void Acks::make_dead_segment(const Item& item) {
   session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent);
 }
 
-// If the claim is still ours, the ack was not carried out. If the item is gone, we have removed or buried it, because
-// the session was alive when the claims were read. Otherwise, the item is another consumer's by now.
-void Acks::find_out(const Sent& sent) {
+// Returns the items that are still ours: if the claim is, the ack was not carried out. If the item is gone, we have
+// removed or buried it, because the session was alive when the claims were read. Otherwise, the item is another
+// consumer's by now.
+std::vector<Item> Acks::find_out(const Sent& sent) {
   const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items));
   const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items));
   std::vector<Item> ours;
@@ -137,15 +147,23 @@ void Acks::find_out(const Sent& sent) {
     host::trace("looked", {{"item", item.path}, {"ours", bool(claimed[i])}, {"there", looks[i].code == Code::ok}});
     if (claimed[i]) {
       ours.push_back(item);
-    } else if (looks[i].code == Code::no_node && !session_.expired()) {
+    } else if (looks[i].code == Code::no_node) {
       drop({item});
     } else {
       doubt(sent.ack, {item});
     }
   }
-  // In a session that lives on there is no doubt.
-  look_again();
-  begin_each(sent, ours);
+  return ours;
+}
+
+void Acks::end_session(const std::vector<Item>& done) {
+  doubt(Ack::done, done);
+  for (const Sent& sent : sent_) {
+    const bool acked = sent.call && sent.call->done && sent.call->answer.code == Code::ok;
+    trace_items(acked ? "acked" : "ack unknown", sent.ack, sent.items);
+    acked ? drop(sent.items) : doubt(sent.ack, sent.items);
+  }
+  sent_.clear();
 }
 
 void Acks::settle(const std::vector<Item>& done, Deadline until) {
@@ -153,11 +171,11 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
   while (!sent_.empty()) {
     Sent oldest = std::move(sent_.front());
     sent_.pop_front();
-    const bool settled = settle_one(oldest, until);
+    const bool settled = oldest.call && settle_one(oldest, until);
     trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
     if (settled) {
       drop(oldest.items);
-    } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
+    } else if (oldest.items.size() > 1 && oldest.call && oldest.call->answer.code == Code::no_node) {
       // One of the items is missing, but the others must still be removed.
       for (const Item& item : oldest.items) begin_last({item}, until);
     } else {
@@ -169,7 +187,10 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
 void Acks::begin_last(const std::vector<Item>& done, Deadline until) {
   if (done.empty()) return;
   const bool ours = session_.settle_connection(until) && done.front().owner == session_.id();
-  ours ? begin({Ack::done, done, ""}) : doubt(Ack::done, done);
+  if (!ours) return doubt(Ack::done, done);
+  Sent last{Ack::done, done, ""};
+  last.call = transact(last);
+  sent_.push_back(std::move(last));
 }
 
 bool Acks::settle_one(Sent& sent, Deadline until) {

@@ -29,15 +29,19 @@ class Acks {
       : session_(session), layout_(std::move(layout)), consumer_(consumer) {}
 
   // Send acks, and wait for answers only if many are outstanding. remove() sends Ack::done for all `items` in one
-  // transaction. `why` is for dead letters. If the session has expired, nothing is sent, and items to be removed are
-  // doubtful().
+  // transaction. `why` is for dead letters. The acks are kept even if this throws. If the session is known to be over,
+  // it sends nothing and does not throw.
   void remove(const std::vector<Item>& items);
   void send(Ack ack, const Item& item, const std::string& why);
-  // Takes in the answers that have come.
+  // Takes in the answers that have come. Does nothing if the session is known to be over.
   void take_answers();
   // Waits until everything is answered.
   void finish();
   bool finished() const { return sent_.empty(); }
+
+  // To be called when the session is over, before another one is opened. Items to be removed are doubtful() from then
+  // on, unless the answer has come, and so are `done`, for which no ack was sent.
+  void end_session(const std::vector<Item>& done);
 
   // For cleaning up, until `until` at most. They throw only what other sources of the loop throw. settle() removes
   // `done` and waits for all answers, release() gives `items` back. If that fails, an item to be removed is doubtful().
@@ -54,23 +58,23 @@ class Acks {
   void look_again();
 
  private:
-  // An ack that was sent. Only Ack::done can have several items.
+  // An ack that is on its way. Only Ack::done can have several items.
   struct Sent {
     Ack ack;
     std::vector<Item> items;
     std::string why;
-    zk::Call call = nullptr;
+    zk::Call call = nullptr;  // null: not sent yet
   };
 
   void begin(Sent sent);
-  void begin_each(const Sent& sent, const std::vector<Item>& items);
+  void send_rest();
   void begin_last(const std::vector<Item>& done, Deadline until);
   zk::Call transact(const Sent& sent);
   void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
   void take_oldest();
   Failure blocked(const std::vector<Item>& items);
   void make_dead_segment(const Item& item);
-  void find_out(const Sent& sent);
+  std::vector<Item> find_out(const Sent& sent);
   bool settle_one(Sent& sent, Deadline until);
   void drop(const std::vector<Item>& items);
   void doubt(Ack ack, const std::vector<Item>& items);

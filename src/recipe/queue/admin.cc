@@ -23,26 +23,19 @@ constexpr size_t kShownBytes = 200;
 constexpr size_t kFirstItems = 10;  // some go before they are looked at
 constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
-constexpr const char* kReading = "cannot read the queue";
-
-void check_alive(const zk::Session& session) {
-  if (session.expired()) throw zk::expired(kReading);
-}
-
 int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
   int64_t count = 0;
   for (const Segment& segment : segments) {
     const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment));
     count += std::ranges::count_if(stats, [](const Answer& answer) { return is_claimed(answer.stat); });
   }
-  check_alive(session);
   return count;
 }
 
 }  // namespace
 
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool exact) {
-  FoundQueue found{QueueState::there};
+  FoundQueue found{true};
   for (const std::string& folder : {layout.items(), layout.dead()}) {
     found.lists.push_back(session.synced_children(folder));
   }
@@ -50,13 +43,12 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, bool ex
 }
 
 QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool exact) {
-  const std::vector<Segment> segments = segments_in(session, layout.items(), found.lists[0]);
-  const std::vector<Segment> dead = segments_in(session, layout.dead(), found.lists[1]);
+  const std::vector<Segment> segments = segments_in(layout.items(), found.lists[0]);
+  const std::vector<Segment> dead = segments_in(layout.dead(), found.lists[1]);
   Paths paths;
   for (const Segment& segment : segments) paths.push_back(segment_path(layout.items(), segment));
   for (const Segment& segment : dead) paths.push_back(segment_path(layout.dead(), segment));
   const std::vector<Answer> answers = stat_all(session, paths);
-  check_alive(session);
   QueueCounts counts;
   for (size_t i = 0; i < answers.size(); ++i) {
     const int64_t items = answers[i].stat.children;
@@ -91,7 +83,6 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
     const int64_t created_ms = answer.stat.created_ms;
     if (created_ms != 0 && (oldest_ms == 0 || created_ms < oldest_ms)) oldest_ms = created_ms;
   }
-  check_alive(session);
   return oldest_ms;
 }
 
@@ -125,7 +116,6 @@ std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
   if (listed.size() > most) listed.erase(listed.begin() + static_cast<ptrdiff_t>(most), listed.end());
   read_data(listed);
   read_children(listed);
-  check_alive(session_);
   return listed;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts and lists the items of a queue for people. Items come and go meanwhile, and an item that is gone
-// when it is read is left out. All functions throw what the session throws, a Failure (69) if it has expired, and one
-// (77) if the ACL forbids a request. A failure leaves what was done before it.
+// when it is read is left out. All functions throw what the session throws, and a Failure (77) if the ACL forbids a
+// request. A failure leaves what was done before it.
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -58,7 +58,7 @@ class QueueWalk {
   // The same if layout.items() and layout.dead() are listed already, in `found`.
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead, const FoundQueue& found)
       : QueueWalk(session, layout, dead) {
-    begin(segments_in(session, folder_, found.lists[dead ? 1 : 0]));
+    begin(segments_in(folder_, found.lists[dead ? 1 : 0]));
   }
 
   // Returns the first items of the next segment that has any, `most` at most, and skips the rest of that segment.

@@ -34,7 +34,6 @@ void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
     }
     if (looks[i].code == Code::ok) remove_left_claim(session, stuck[i], looks[i].stat);
     const Code removed = session.ask([&](zk::Client& client) { return client.remove(stuck[i]); }).code;
-    if (removed == Code::expired) throw zk::expired(kChanging);
     if (removed != Code::not_empty) {
       ++purged.removed;
       continue;
@@ -85,9 +84,8 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
   const std::string tried = "cannot delete " + layout.queue;
   const Nodes folders{layout.queue, layout.items(), layout.dead()};
   const FoundQueue queue = look_at_queue(session, layout, folders, tried);
-  if (queue.state == QueueState::expired) throw zk::expired(kChanging);
   std::vector<Step> steps;
-  if (queue.state == QueueState::absent) return steps;
+  if (!queue.exists) return steps;
   const auto take = [&](const std::string& path, bool ours) {
     if (!ours) throw not_ours(tried, path);
     steps.push_back({Step::Kind::remove, path});
@@ -109,7 +107,7 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
 
 void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged) {
   const std::string folder = dead ? layout.dead() : layout.items();
-  for (const Segment& segment : segments_in(session, folder, found.lists[dead ? 1 : 0])) {
+  for (const Segment& segment : segments_in(folder, found.lists[dead ? 1 : 0])) {
     const Nodes paths = item_paths(session, folder, segment);
     Nodes reasons;
     if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
@@ -119,7 +117,7 @@ void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQue
     for (size_t i = 0; i < paths.size(); ++i) {
       if (answers[i].code == Code::ok) ++purged.removed;
       if (answers[i].code == Code::not_empty) stuck.push_back(paths[i]);
-      if (answers[i].code == Code::expired) throw zk::expired(kChanging);
+      if (answers[i].code == Code::expired) throw zk::SessionOver(kChanging);
       if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
     }
     purge_stuck(session, stuck, purged);
@@ -141,7 +139,6 @@ bool delete_queue(zk::Session& session, const QueueLayout& layout) {
     const Answer removed = session.await(session.client().transact(steps));
     if (removed.code == Code::ok) return true;
     if (removed.code == Code::not_empty && !remove_leftovers(session, layout)) return false;
-    if (removed.code == Code::expired) throw zk::expired(kChanging);
     // Our transaction was done and its answer lost, or another client deleted it, or some of its nodes are gone.
     if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Empties or deletes a queue. A backup that was restored may have brought back claims, places in line and markers that
 // are in no session. They are removed as if their owners had let go. A node that is not zklock's is named and left
-// alone. The functions throw what the session throws, a Failure (69) if it has expired, and one (77) if the ACL forbids
-// a request. A failure leaves what was done before it.
+// alone. The functions throw what the session throws, and a Failure (77) if the ACL forbids a request. A failure leaves
+// what was done before it.
 #pragma once
 
 #include "recipe/queue/layout.h"

@@ -40,7 +40,6 @@ bool Consumer::begin(size_t most, const std::vector<Step>& with) {
   for (;; look_afresh(true)) {
     const bool looks = !is_alone() || most == 1 || !free_.empty();
     const std::vector<std::string> paths = looks ? find_free(most) : finder_.next(most, is_alone());
-    if (session_.expired()) return false;
     if (!paths.empty()) {
       if (primed) finder_.note_used();
       send(paths, with, looks);
@@ -54,7 +53,7 @@ bool Consumer::begin(size_t most, const std::vector<Step>& with) {
 bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vector<Step>& with) {
   const bool looks = paths.size() > 1;
   const std::vector<std::string> free = looks ? those_free(paths) : paths;
-  if (free.empty() || session_.expired()) return false;
+  if (free.empty()) return false;
   send({free.front()}, with, looks);
   return true;
 }
@@ -64,7 +63,6 @@ bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vec
 bool Consumer::free_left() {
   const std::vector<std::string> items(suspects_.begin(), suspects_.end());
   const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items));
-  if (session_.expired()) return false;
   suspects_.clear();
   bool any = false;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -180,7 +178,6 @@ void Consumer::await_claims(ClaimBatch& batch) {
   for (Claim& claim : batch.claims) {
     if (claim.ours) continue;
     const Answer answer = session_.await(claim.made);
-    if (answer.code == Code::expired) return;
     claim.ours = answer.code == Code::ok;
     const bool taken =
         answer.code == Code::node_exists || answer.code == Code::no_node;  // no_node: removed since the list
@@ -240,7 +237,6 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch) {
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) continue;
     Answer answer = claim.read->answer;  // a copy: if this throws, cleaning up needs it
-    if (answer.code == Code::expired) return {};
     if (answer.code != Code::ok) throw zk::failure_of("cannot read " + claim.path, answer);
     if (answer.stat.children > 1) {
       give_back(claim.path, answer.data);
@@ -282,7 +278,6 @@ std::vector<Item> Consumer::confirm(std::vector<Item> items) {
     session_.ready();
     const Deadline sent = session_.proof_now();
     const Answer answer = session_.await(session_.client().check(claims_of(paths_of(items))));
-    if (answer.code == Code::expired) return {};
     if (answer.code == Code::unknown) continue;
     for (Item& item : items) item.proved = sent;
     if (answer.code == Code::ok) break;

@@ -37,13 +37,13 @@ class Consumer {
   void begin_with(const FoundQueue& found) { finder_.restart_with(found); }
 
   // Sends claims on up to `most` items that look free, in one transaction with the steps in `with`. Returns false if
-  // there are none, or if the session has expired. It is certain that there are none only if no batch is on its way and
-  // no item of ours is left in the queue.
+  // there are none. It is certain that there are none only if no batch is on its way and no item of ours is left in the
+  // queue.
   bool begin(size_t most, const std::vector<zk::Step>& with = {});
   // The same for the first free one of these items. If it is only one, it is not looked at first.
   bool begin_among(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
-  // other consumers were faster, or the session has expired.
+  // other consumers were faster.
   std::vector<Item> collect();
   // True if collect() has given an item back because it could not be removed.
   bool gave_back() const { return gave_back_; }

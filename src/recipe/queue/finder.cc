@@ -55,7 +55,7 @@ void ItemFinder::restart(bool synced) {
 
 void ItemFinder::restart_with(const FoundQueue& found) {
   restart(true);
-  if (found.state != QueueState::there || found.lists.front().code != Code::ok) return;
+  if (!found.exists || found.lists.front().code != Code::ok) return;
   connections_ = found.connections;
   take_segments(found.lists.front().names, BootClock::now());
   primed_ = true;
@@ -75,10 +75,8 @@ void ItemFinder::put_off(size_t count) {
 
 std::vector<std::string> ItemFinder::next(size_t most, bool alone) {
   primed_ = false;
-  if (!listed_ && !list_segments()) return {};
-  while (items_.empty() && !segments_.empty()) {
-    if (!list_items(alone && most >= kMany ? kListedAtOnce : 1)) return {};
-  }
+  if (!listed_) list_segments();
+  while (items_.empty() && !segments_.empty()) list_items(alone && most >= kMany ? kListedAtOnce : 1);
   std::vector<std::string> paths;
   for (; paths.size() < most && !items_.empty(); items_.pop_front()) paths.push_back(items_.front());
   // The pass is over; a server that we moved to in its course may know less than the sync was for.
@@ -86,15 +84,13 @@ std::vector<std::string> ItemFinder::next(size_t most, bool alone) {
   return paths;
 }
 
-bool ItemFinder::list_segments() {
+void ItemFinder::list_segments() {
   const std::string items = layout_.items();
   const Deadline asked = BootClock::now();
   const Answer list = synced_ ? session_.synced_children(items) : session_.children(items);
-  if (list.code == Code::expired) return false;
   if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
   connections_ = session_.client().connections();
   take_segments(list.names, asked);
-  return true;
 }
 
 void ItemFinder::take_segments(const std::vector<std::string>& names, Deadline asked) {
@@ -103,14 +99,13 @@ void ItemFinder::take_segments(const std::vector<std::string>& names, Deadline a
   for (const Segment& segment : segments_of(names)) segments_.push_back(segment_path(layout_.items(), segment));
 }
 
-bool ItemFinder::list_items(size_t count) {
+void ItemFinder::list_items(size_t count) {
   count = std::min(count, segments_.size());
   const std::vector<std::string> segments(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
   const Deadline asked = BootClock::now();
   const std::vector<Answer> lists = zk::children_all(session_, segments);
   if (count > 1) fresh_until_ = std::max(fresh_until_, fresh_after(asked));
   for (size_t i = 0; i < count; ++i) {
-    if (lists[i].code == Code::expired) return false;
     if (lists[i].code == Code::no_node) continue;
     if (lists[i].code != Code::ok) throw zk::failure_of("cannot list " + segments[i], lists[i]);
     remove_if_done(session_, segments[i], lists[i].stat);
@@ -123,7 +118,6 @@ bool ItemFinder::list_items(size_t count) {
   }
   segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
   if (put_off_ > 0) put_off(put_off_);
-  return true;
 }
 
 // Returns the time between two looks at an item.

@@ -36,9 +36,9 @@ class ItemFinder {
   // Moves the next `count` items of each segment behind all others of that segment, for the rest of this pass.
   void put_off(size_t count);
 
-  // Returns the paths of the next items, in order, `most` at most; none at the end of the pass, or if the session has
-  // expired. If the caller is `alone` and wants many, several segments are listed at once. Deletes sealed and empty
-  // segments that it finds. Throws what the session throws, and a Failure if the queue may not be listed.
+  // Returns the paths of the next items, in order, `most` at most; none at the end of the pass. If the caller is
+  // `alone` and wants many, several segments are listed at once. Deletes sealed and empty segments that it finds.
+  // Throws what the session throws, and a Failure if the queue may not be listed.
   std::vector<std::string> next(size_t most, bool alone = false);
 
   // True if this pass has found items that are not ours, in work or free.
@@ -53,9 +53,9 @@ class ItemFinder {
   void forget_all() { ours_.clear(); }
 
  private:
-  bool list_segments();
+  void list_segments();
   void take_segments(const std::vector<std::string>& names, Deadline asked);
-  bool list_items(size_t count);
+  void list_items(size_t count);
 
   zk::Session& session_;
   QueueLayout layout_;

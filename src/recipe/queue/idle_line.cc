@@ -24,7 +24,6 @@ constexpr int kLooksInDoubt = 6;
 
 IdleEnd end_of(Outcome outcome) {
   if (outcome == Outcome::removed) return IdleEnd::removed;
-  if (outcome == Outcome::expired) return IdleEnd::expired;
   return outcome == Outcome::disturbed ? IdleEnd::disturbed : IdleEnd::timeout;
 }
 
@@ -43,8 +42,8 @@ IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
     place_watch_.reset();
     const Outcome outcome = stand_in_line(patience);
     const IdleEnd end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
-    // Our place went with the transaction that took the item, or with the session.
-    if (end == IdleEnd::taken || end == IdleEnd::expired) place_.forget();
+    // Our place went with the transaction that took the item.
+    if (end == IdleEnd::taken) place_.forget();
     leave();
     return end;
   } catch (...) {
@@ -102,7 +101,7 @@ std::optional<IdleEnd> IdleLine::wait_until_left(const WaitPolicy& patience) {
     if (left_until(patience.until) == Duration::zero()) return IdleEnd::timeout;
     session_.turn(patience.until);
   }
-  if (session_.expired()) return IdleEnd::expired;
+  session_.check_alive();
   return std::nullopt;
 }
 
@@ -142,7 +141,6 @@ std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
     if (session_.read(place).code == Code::no_node) return IdleEnd::removed;
     begun = false;
   }
-  if (session_.expired()) return IdleEnd::expired;
   if (end_if_empty && !consumer_.some_in_work()) return IdleEnd::nothing;
   return std::nullopt;
 }
@@ -168,7 +166,7 @@ void IdleLine::list_segments() {
   if (list.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, "cannot wait at " + layout_.queue + ": the queue was deleted");
   }
-  if (list.code != Code::ok && list.code != Code::expired) throw zk::failure_of("cannot list " + layout_.items(), list);
+  if (list.code != Code::ok) throw zk::failure_of("cannot list " + layout_.items(), list);
   segments_.clear();
   for (const Segment& segment : segments_of(list.names)) segments_.push_back(segment_path(layout_.items(), segment));
   open_.clear();

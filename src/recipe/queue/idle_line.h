@@ -30,7 +30,6 @@ enum class IdleEnd {
   nothing,  // no item is in the queue, not even in work; only if asked for
   timeout,
   removed,    // our place was deleted by another client while our session lived
-  expired,    // the session is over
   disturbed,  // the caller has to look at other things, or for items, before it waits again
 };
 
@@ -55,7 +54,7 @@ class IdleLine : private WaitObserver, private host::Source {
  private:
   Deadline next_look() const override { return nap_until_; }
   void on_holder(const Holder&) override { nap_until_ = kNever; }
-  void on_start_again(Outcome) override {}
+  void on_start_again(bool) override {}
 
   void arm(host::PollSet&) override {}
   void record(const host::PollSet&) override {}

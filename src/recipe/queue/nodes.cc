@@ -23,8 +23,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 // Returns no names if there is no node at `path`.
-Names names_in(const zk::Session& session, const std::string& path, const Answer& list) {
-  if (session.expired()) throw zk::expired("cannot read the queue");
+Names names_in(const std::string& path, const Answer& list) {
   if (list.code == Code::ok || list.code == Code::no_node) return list.names;
   throw zk::failure_of(fmt::format("cannot list {}", path), list);
 }
@@ -52,11 +51,10 @@ FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const 
     for (const zk::Call& call : calls) answers.push_back(session.await(call));
     if (std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::unknown; })) continue;
     const Answer& mark = answers[1];
-    if (mark.code == Code::expired) return {QueueState::expired};
-    if (mark.code == Code::no_node) return {QueueState::absent};
+    if (mark.code == Code::no_node) return {};
     if (mark.code != Code::ok) throw zk::failure_of(tried, mark);
     check_mark(mark_of(mark.data), PathUse::queue, tried);
-    return {QueueState::there, {answers.begin() + 2, answers.end()}, connections};
+    return {true, {answers.begin() + 2, answers.end()}, connections};
   }
 }
 
@@ -64,13 +62,13 @@ FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Nam
   check_site_by_name(session, layout.queue, tried);
   for (Rounds rounds(tried);; rounds.next()) {
     FoundQueue found = look_at_queue(session, layout, folders, tried);
-    if (found.state != QueueState::absent) return found;
+    if (found.exists) return found;
     const Site site = check_site(session, layout.queue, tried);
     session.ready();
     for (const std::string& node : site.missing) session.client().create(node, "", zk::CreateMode::persistent);
     const uint64_t connections = session.client().connections();
     const Answer made = session.await(session.client().transact(steps_to_make(layout)));
-    if (made.code == Code::ok) return {QueueState::there, std::vector<Answer>(folders.size()), connections};
+    if (made.code == Code::ok) return {true, std::vector<Answer>(folders.size()), connections};
     if (!is_overtaken(made.code)) throw zk::failure_of(tried, made);
     if (made.code == Code::no_node) session.make_parents(layout.queue);
   }
@@ -78,20 +76,20 @@ FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Nam
 
 bool is_overtaken(Code code) {
   return code == Code::no_node || code == Code::node_exists || code == Code::not_empty || code == Code::bad_version ||
-         code == Code::unknown || code == Code::expired;
+         code == Code::unknown;
 }
 
 std::vector<Segment> list_segments(zk::Session& session, const std::string& folder) {
-  return segments_in(session, folder, session.synced_children(folder));
+  return segments_in(folder, session.synced_children(folder));
 }
 
-std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const Answer& list) {
-  return segments_of(names_in(session, folder, list));
+std::vector<Segment> segments_in(const std::string& folder, const Answer& list) {
+  return segments_of(names_in(folder, list));
 }
 
 std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment) {
   const std::string path = segment_path(folder, segment);
-  return items_of(names_in(session, path, session.children(path)));
+  return items_of(names_in(path, session.children(path)));
 }
 
 Names item_paths(zk::Session& session, const std::string& folder, const Segment& segment) {
@@ -135,32 +133,26 @@ bool remove_left_claim(zk::Session& session, const std::string& item, const zk::
   return session.await(session.client().transact(steps)).code == Code::ok;
 }
 
-bool QueueTail::find() {
+void QueueTail::find() {
   for (Rounds rounds(tried_);; rounds.next()) {
     const Answer list = session_.synced_children(folder_);
-    if (list.code == Code::expired) return false;
     if (list.code == Code::no_node) {
       throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
     }
     if (list.code != Code::ok) throw zk::failure_of(tried_, list);
     const auto last = last_of(list.names, segment_.priority);
     const Answer stat = last ? session_.exists(segment_path(folder_, *last)) : Answer();
-    if (stat.code == Code::expired) return false;
     if (stat.code == Code::no_node) continue;
     if (stat.code != Code::ok) throw zk::failure_of(tried_, stat);
-    if (last && !is_sealed(stat.stat)) {
-      take(*last, made_in(stat.stat));
-      return true;
-    }
-    if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version)) return true;
+    if (last && !is_sealed(stat.stat)) return take(*last, made_in(stat.stat));
+    if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version)) return;
   }
 }
 
-bool QueueTail::find_in(const Answer& list) {
-  if (list.code != Code::ok) return find();
+void QueueTail::find_in(const Answer& list) {
   const auto last = last_of(list.names, segment_.priority);
-  if (last) take(*last, 0);
-  return last || open({segment_.priority, 0}, list.stat.version) || find();
+  if (last) return take(*last, 0);
+  if (list.code != Code::ok || !open({segment_.priority, 0}, list.stat.version)) find();
 }
 
 void QueueTail::take(const Segment& segment, int64_t made) {

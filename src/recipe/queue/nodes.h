@@ -14,15 +14,9 @@
 
 namespace zklock::recipe {
 
-enum class QueueState {
-  there,
-  absent,
-  expired,  // unknown: the session is over
-};
-
 // A queue as a command finds it, seen after one sync.
 struct FoundQueue {
-  QueueState state;
+  bool exists = false;
   std::vector<zk::Answer> lists = {};  // of the folders that the command wanted to know
   uint64_t connections = 0;            // Client::connections() when they were listed
 };
@@ -32,8 +26,8 @@ struct FoundQueue {
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
                          std::string_view tried);
 
-// The same, but makes the queue if it is absent, in one transaction after the nodes above it. It is there afterwards,
-// unless the session has expired. Throws a Failure (65) also if no queue may be made at this path.
+// The same, but makes the queue if it is absent, in one transaction after the nodes above it. Throws a Failure (65)
+// also if no queue may be made at this path.
 FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
                       std::string_view tried);
 
@@ -42,11 +36,11 @@ FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std
 bool is_overtaken(zk::Code code);
 
 // Return the segments below `folder` after a sync, the items of a segment in order, or the paths of these items.
-// `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure if the session has
-// expired (69) or the node may not be listed (77).
+// `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure (77) if the node may
+// not be listed.
 std::vector<Segment> list_segments(zk::Session& session, const std::string& folder);
 // The same for the list in a FoundQueue.
-std::vector<Segment> segments_in(const zk::Session& session, const std::string& folder, const zk::Answer& list);
+std::vector<Segment> segments_in(const std::string& folder, const zk::Answer& list);
 std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment);
 std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment);
 
@@ -72,12 +66,11 @@ class QueueTail {
   QueueTail(zk::Session& session, std::string folder, int priority, std::string tried)
       : session_(session), folder_(std::move(folder)), tried_(std::move(tried)), segment_{priority, 0} {}
 
-  // Finds it, or makes it if there is none. Returns false if the session has expired. Throws a Failure (65) if the
-  // queue was deleted.
-  bool find();
+  // Finds it, or makes it if there is none. Throws a Failure (65) if the queue was deleted.
+  void find();
   // The same with a list of the folder, without a look at the segment. So it may be sealed, which a transaction that
   // relies on it notices, or fuller than count() knows, until note_made() is told.
-  bool find_in(const zk::Answer& list);
+  void find_in(const zk::Answer& list);
   bool found() const { return found_; }
 
   // The open segment as far as find() and count() know. A transaction that relies on it must check that its version is

@@ -41,11 +41,10 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
       overtaken_(tried) {}
 
 void Pusher::open() {
-  for (;;) {
+  zk::in_sessions(session_, [this] {
     const FoundQueue queue = make_queue(session_, layout_, {layout_.items()}, tried_);
-    if (queue.state != QueueState::expired && tail_.find_in(queue.lists.front())) return;
-    session_.open();
-  }
+    tail_.find_in(queue.lists.front());
+  });
 }
 
 bool Pusher::has_room() const {
@@ -119,30 +118,38 @@ void Pusher::take_in(const Batch& batch) {
 
 // A batch that fails makes all later ones fail.
 void Pusher::recover() {
-  for (const Batch& batch : in_flight_) {
-    if (!batch.call) break;
-    const Answer answer = session_.await(batch.call);
-    if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
-    if (answer.code == Code::node_exists) tail_.renew_token();
-  }
-  overtaken_.next();
   if (is_doubtful(in_flight_.front().call) && ++vain_ > kMostVain) {
     throw Failure(ExitStatus::unavailable,
                   fmt::format("{}: the connection was lost {} times over the same {} bytes; is the "
                               "servers' jute.maxbuffer smaller than that?",
                               tried_, kMostVain, in_flight_.front().bytes));
   }
-  if (!read_marker() || !tail_.find()) renew();
+  try {
+    await_all();
+    overtaken_.next();
+    read_marker();
+    tail_.find();
+  } catch (const zk::SessionOver&) {
+    renew();
+  }
   send_again();
 }
 
-// Finds out which batches are in. Returns false if the session has expired.
-bool Pusher::read_marker() {
+void Pusher::await_all() {
+  for (const Batch& batch : in_flight_) {
+    if (!batch.call) break;
+    const Answer answer = session_.await(batch.call);
+    if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
+    if (answer.code == Code::node_exists) tail_.renew_token();
+  }
+}
+
+// Finds out which batches are in.
+void Pusher::read_marker() {
   // The check is a transaction: our server reads the marker after it, and a session that is over does not pass it.
   const auto [check, marker] =
       session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
                         [this](zk::Client& client) { return client.exists(marker_); });
-  if (check.code == Code::expired || marker.code == Code::expired) return false;
   if (check.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
   }
@@ -151,7 +158,6 @@ bool Pusher::read_marker() {
   host::trace("marker read", {{"marker", marker_}, {"batches", done}});
   if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
   take_in_up_to(done);
-  return true;
 }
 
 void Pusher::note_progress() {
@@ -177,8 +183,7 @@ void Pusher::renew() {
   for (Batch& batch : in_flight_) batch.call.reset();
   marker_ = layout_.marker(make_token());
   next_marker_ = marked_ = 0;
-  do session_.open();
-  while (!tail_.find());
+  zk::in_sessions(session_, [this] { tail_.find(); });
 }
 
 void Pusher::send_again() {

@@ -28,8 +28,8 @@ class Pusher {
   // `tried` is for messages: "cannot push to /q".
   Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried);
 
-  // Makes the queue if there is none, and finds its open segment. All functions may throw what the session throws, and
-  // a Failure for an answer that they cannot handle.
+  // Opens a session, makes the queue if there is none, and finds its open segment. All functions may throw what the
+  // session throws, and a Failure for an answer that they cannot handle.
   void open();
 
   // True if another item may be added. If not, call settle() first.
@@ -64,7 +64,8 @@ class Pusher {
   void send(Batch& batch);
   void take_in(const Batch& batch);
   void recover();
-  bool read_marker();
+  void await_all();
+  void read_marker();
   void take_in_up_to(int done);
   void note_progress();
   void send_again();

@@ -82,7 +82,6 @@ size_t Requeuer::read() {
   Paths paths;
   for (const Letter& letter : letters_) paths.push_back(letter.path);
   std::vector<Answer> items = read_all(session_, paths);
-  if (session_.expired()) throw zk::expired(tried_);
   size_t bytes = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     Letter& letter = letters_[i];
@@ -159,7 +158,7 @@ void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& 
   size_t width = kFirstMoves;
   std::optional<Requeuer> requeuer;
   std::optional<int> priority;
-  for (const Segment& segment : segments_in(session, layout.dead(), found.lists[1])) {
+  for (const Segment& segment : segments_in(layout.dead(), found.lists[1])) {
     Paths wanted = item_paths(session, layout.dead(), segment);
     if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
     if (std::exchange(priority, segment.priority) != segment.priority) {

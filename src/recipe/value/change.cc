@@ -35,9 +35,7 @@ class Change {
   ChangeResult make() {
     try {
       for (;;) {
-        const Ground ground = look();
-        if (is_removal() && !ground.sight.exists) return absent();
-        if (const auto result = attempt(ground)) return *result;
+        if (const auto result = make_in_session()) return *result;
       }
     } catch (const Failure& failure) {
       if (!in_doubt_ || failure.status() != ExitStatus::unavailable) throw;
@@ -50,17 +48,30 @@ class Change {
 
   ChangeResult absent() const { return {change_.kind == Kind::remove ? End::absent : End::differs}; }
 
+  // Returns nothing if the caller must try again.
+  std::optional<ChangeResult> make_in_session() {
+    try {
+      // Once the servers have ended the old session, what was sent in it is done or never will be.
+      if (session_.expired()) session_.open();
+      if (in_doubt_) return find_out();
+      ground_ = look();
+      if (is_removal() && !ground_.sight.exists) return absent();
+      return attempt();
+    } catch (const zk::SessionOver&) {
+      return std::nullopt;
+    }
+  }
+
   Ground look() {
     const auto sync = [&](Client& client) { return client.sync(change_.path); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
-    const Answer node = alive(session_.ask_both(sync, read).second);
+    const Answer node = session_.ask_both(sync, read).second;
     Ground ground{sight_of(node), {}};
     check_site_by_name(session_, change_.path, tried_);
     if (ground.sight.exists) {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
       ground.site = check_site(session_, change_.path, tried_);
-      if (session_.expired()) throw zk::expired(tried_);
       ground.sight.around = ground.site.stat.child_version;
       for (const std::string& above : ground.site.missing) check_name(above);
       check_name(change_.path);
@@ -79,7 +90,7 @@ class Change {
   // A node whose data may not be read has a Stat all the same.
   Sight sight_of(const Answer& node) {
     const bool hidden = node.code == Code::no_auth;
-    const Answer answer = hidden ? alive(session_.exists(change_.path)) : node;
+    const Answer answer = hidden ? session_.exists(change_.path) : node;
     if (answer.code == Code::no_node) return {};
     if (answer.code != Code::ok) throw zk::failure_of(tried_, answer);
     if (hidden) check_is_value(change_.path, answer.stat, "", tried_);
@@ -88,19 +99,17 @@ class Change {
     return sight;
   }
 
-  // Returns nothing if the caller must look again.
-  std::optional<ChangeResult> attempt(const Ground& ground) {
-    if (!ground.sight.exists && ground.site.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
+  std::optional<ChangeResult> attempt() {
+    if (!ground_.sight.exists && ground_.site.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
       if (!is_held(session_, change_, tried_)) return ChangeResult{End::unheld};
       session_.make_parents("/" + zk::name_of(change_.path));
       return std::nullopt;
     }
     session_.ready();
-    if (session_.expired()) return reopen();
     in_doubt_ = true;
     host::trace("writing", {{"value", change_.path}, {"fenced", !change_.held.empty()}});
-    const Answer answer = session_.await(session_.client().transact(steps(ground)));
-    in_doubt_ = answer.code == Code::unknown || answer.code == Code::expired;
+    const Answer answer = session_.await(session_.client().transact(steps()));
+    in_doubt_ = answer.code == Code::unknown;
     host::trace(in_doubt_ ? "write unknown" : "written", {{"value", change_.path}, {"answer", answer.number}});
     switch (answer.code) {
       case Code::ok: return ChangeResult{End::done, !is_removal(), answer.stat.version};
@@ -108,28 +117,27 @@ class Change {
       case Code::bad_version: return refused(answer.code == Code::not_empty ? End::has_children : End::differs);
       case Code::node_exists: return explain_existing();
       case Code::no_node: return explain_missing();
-      case Code::unknown:
-      case Code::expired: return resolve(ground);
+      case Code::unknown: return std::nullopt;
       default: throw zk::failure_of(tried_, answer);
     }
   }
 
-  std::vector<Step> steps(const Ground& ground) const {
+  std::vector<Step> steps() const {
     std::vector<Step> steps;
     for (const std::string& node : change_.held) steps.push_back({Step::Kind::check, node});
     if (is_removal()) {
       steps.push_back({Step::Kind::remove, change_.path, "", change_.version});
-    } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && ground.sight.exists)) {
+    } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && ground_.sight.exists)) {
       steps.push_back({Step::Kind::write, change_.path, change_.data, change_.version});
     } else {
-      for (const std::string& node : ground.site.missing) steps.push_back({Step::Kind::create, node});
+      for (const std::string& node : ground_.site.missing) steps.push_back({Step::Kind::create, node});
       steps.push_back({Step::Kind::create, change_.path, change_.data});
     }
     return steps;
   }
 
   ChangeResult refused(End end) {
-    const Answer now = alive(session_.exists(change_.path));
+    const Answer now = session_.exists(change_.path);
     return {end, now.code == Code::ok, now.stat.version, now.stat.children};
   }
 
@@ -147,14 +155,14 @@ class Change {
     return std::nullopt;
   }
 
-  std::optional<ChangeResult> resolve(const Ground& ground) {
-    if (session_.expired()) reopen();
+  // What has become of our transaction.
+  std::optional<ChangeResult> find_out() {
     const auto barrier = [](Client& client) { return client.barrier(); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
-    const Answer node = alive(session_.ask_both(barrier, read).second);
+    const Answer node = session_.ask_both(barrier, read).second;
     Sight after = sight_of(node);
-    if (!ground.site.anchor.empty()) after.around = alive(session_.exists(ground.site.anchor)).stat.child_version;
-    switch (fate_of(change_.kind, change_.version, ground.sight, after)) {
+    if (!ground_.site.anchor.empty()) after.around = session_.exists(ground_.site.anchor).stat.child_version;
+    switch (fate_of(change_.kind, change_.version, ground_.sight, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
       case Fate::not_done: in_doubt_ = false; return std::nullopt;
       case Fate::unknown: break;
@@ -162,20 +170,10 @@ class Change {
     return ChangeResult{End::unknown, after.exists, after.version};
   }
 
-  // Once the servers have ended the old session, what was sent in it is done or never will be.
-  std::nullopt_t reopen() {
-    session_.open();
-    return std::nullopt;
-  }
-
-  Answer alive(Answer answer) const {
-    if (answer.code == Code::expired) throw zk::expired(tried_);
-    return answer;
-  }
-
   zk::Session& session_;
   const ValueChange& change_;
   const std::string& tried_;
+  Ground ground_;          // as last seen
   bool in_doubt_ = false;  // a transaction was sent, and it is not known whether it was done
 };
 

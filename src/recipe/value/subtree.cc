@@ -141,7 +141,7 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     begun = true;
     const Answer answer = remove_all_of(session, change, std::move(paths), removed);
     if (answer.code == Code::ok) return {ChangeEnd::done};
-    if (answer.code == Code::no_auth || answer.code == Code::expired) throw zk::failure_of(tried, answer);
+    if (answer.code == Code::no_auth) throw zk::failure_of(tried, answer);
     // If the answer was lost, the transaction must not be done after the next look.
     if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); });
     // If the answer was not lost, others have added, changed or removed nodes meanwhile.

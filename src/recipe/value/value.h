@@ -2,7 +2,7 @@
 // Reads a value: the present data of a persistent node, no matter which program made it. change.h changes values.
 //
 // The functions throw what the session throws, and a Failure that begins with what was `tried` ("cannot get /v"). Its
-// status is 69 if the session has expired, and 77 for what is not allowed.
+// status is 77 for what is not allowed.
 #pragma once
 
 #include "zk/session.h"

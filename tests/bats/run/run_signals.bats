@@ -296,17 +296,19 @@ assert_all_gone() {
   assert [ -s w.held ]
 }
 
-# The command's guard must be in another one by then: stopped, it could not keep the fence.
+# The command's guard must be in another one by then: stopped, it could not keep the fence. The command forks nothing: a
+# child that is stopped before it executes would keep it from being stopped.
 @test "all of a group without a terminal is stopped while its command runs, and continued: it keeps its lock" {
+  mkfifo go
   # shellcheck disable=SC2016
-  background setsid "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >pids; until [ -e go ]; do sleep 0.02; done; exit 6' 2>stderr
+  background setsid "$ZKLOCK_BIN" run /l -- sh -c 'echo $$ >pids; read -r _ <go; exit 6' 2>stderr
   wait_until "it runs" test -s pids
   wait_until "its guard has left the group" has_left "$(guard_of $!)" $!
   kill -STOP -- "-$!"
   wait_until "its command is stopped" is_stopped "$(<pids)"
   refute is_stopped "$(guard_of $!)"
-  touch go
   kill -CONT -- "-$!"
+  echo >go
   expect_end 6 $!
   assert_equal "$(<stderr)" ""
 }

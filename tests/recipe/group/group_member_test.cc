@@ -95,7 +95,7 @@ TEST_F(GroupMemberTest, WhoseSessionIsOverIsNotRemovedButExpired) {
   proxy_.set(FaultProxy::Mode::silent);
   while (!observer_.children("/g").empty()) ::poll(nullptr, 0, 20);
   proxy_.set(FaultProxy::Mode::pass);
-  EXPECT_EQ(member.look(), MemberState::expired);
+  EXPECT_THROW(member.look(), zk::SessionOver);
 }
 
 TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {

@@ -73,7 +73,7 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
   class : public WaitObserver {
     Deadline next_look() const override { return kNever; }
     void on_holder(const Holder&) override {}
-    void on_start_again(Outcome) override {}
+    void on_start_again(bool) override {}
   } nobody;
   for (int i = 0; i < 2; ++i) {
     Lock lock(session, "/l", {}, "", nobody);

@@ -83,7 +83,7 @@ TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
 TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   Lock holder = lock_in(observer_.session()), middle = lock_in(observer_.session()), lock = lock_in(session_);
   ASSERT_EQ(holder.acquire({}), Outcome::held);
-  ASSERT_FALSE(middle.enter({}));
+  ASSERT_FALSE(middle.enter());
   const uint64_t answers = session_.client().answers();
   int reads = 0;
   bool released = false;

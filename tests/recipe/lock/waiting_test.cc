@@ -17,7 +17,7 @@ class WaitingTest : public testing::Test {
  protected:
   // Looks twice at most: what is waited for is there the second time.
   bool wait(const WaitSpan& span, const std::function<Deadline()>& due) {
-    const auto look = [this] { return ++looks_ == 2 ? Awaited::met : Awaited::unmet; };
+    const auto look = [this] { return ++looks_ == 2; };
     return wait_until_met(session_, span, look, due);
   }
 

@@ -39,8 +39,8 @@ TEST_F(AckTest, ARemovalThatIsNotAnsweredBeforeTheSessionsEndIsDoubtful) {
   std::this_thread::sleep_for(10ms);  // until it is
   worker.acks.remove(items);
   let_expire(worker);
-  worker.acks.finish();
-  EXPECT_TRUE(worker.session.expired());
+  EXPECT_THROW(worker.acks.finish(), zk::SessionOver);
+  worker.acks.end_session({});
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
 }
 
@@ -48,8 +48,9 @@ TEST_F(AckTest, WhatWasToGoBackHasGoneBackWithTheSession) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   let_expire(worker);
-  for (const Item& item : items) worker.acks.send(Ack::retry, item, "");
-  worker.acks.finish();
+  EXPECT_THROW(worker.acks.send(Ack::retry, items.front(), ""), zk::SessionOver);
+  worker.acks.send(Ack::retry, items.back(), "");
+  worker.acks.end_session({});
   EXPECT_TRUE(worker.acks.doubtful().empty());
 }
 

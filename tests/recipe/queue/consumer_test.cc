@@ -154,9 +154,9 @@ TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   proxy_.set(FaultProxy::Mode::silent);
   ASSERT_TRUE(test::eventually(worker.loop, [&] { return observer_.children(item(0)).empty(); }));
   proxy_.set(FaultProxy::Mode::pass);
-  worker.remove(items);
+  EXPECT_THROW(worker.remove(items), zk::SessionOver);
+  worker.acks.end_session({});
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
-  EXPECT_TRUE(worker.session.expired());
   worker.session.open();
   // Somebody else has had it meanwhile.
   observer_.remove(item(0));
@@ -339,7 +339,7 @@ TEST_F(ConsumerTest, NothingIsConfirmedOfASessionThatIsOver) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   let_expire(worker);
-  EXPECT_TRUE(worker.consumer.confirm(items).empty());
+  EXPECT_THROW(worker.consumer.confirm(items), zk::SessionOver);
 }
 
 TEST_F(ConsumerTest, WhatWasLostToOthersIsToBeHadAgain) {

@@ -73,7 +73,7 @@ TEST_F(IdleLineLostTest, APlaceThatGoesWithItsSessionIsNotWaitedFor) {
   const Script script(waiter.loop, [&] {
     if (places() == 0) proxy_.accept_again();
   });
-  EXPECT_EQ(wait(waiter), End::expired);
+  EXPECT_THROW(wait(waiter), zk::SessionOver);
 }
 
 // Whoever stands first may have died while the servers were away.

@@ -25,7 +25,6 @@ using Texts = std::vector<std::string>;
 struct Party {
   explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
       : name(std::move(called)), session(loop, test::options_for(servers, session_timeout)) {
-    session.open();
     pusher.open();
   }
 

@@ -27,7 +27,7 @@ TEST(SessionPage, TheServerInUseIsAskedToCloseTheSession) {
   const int accepted = first.accepted();
   close();
   EXPECT_EQ(first.accepted(), accepted);
-  EXPECT_EQ(session.children("/").code, Code::expired);
+  EXPECT_THROW(session.children("/"), SessionOver);
 }
 
 }  // namespace session_page_test

@@ -256,7 +256,7 @@ TEST_F(SessionTest, AnExpiredSessionIsAnAnswerAndNeverReplacedByItself) {
   while (left_until(over) > Duration::zero()) loop_.turn(over);
   proxy.set(FaultProxy::Mode::pass);
   ASSERT_TRUE(eventually(loop_, [&] { return session.expired(); }));
-  EXPECT_EQ(session.children("/").code, Code::expired);
+  EXPECT_THROW(session.children("/"), SessionOver);
   EXPECT_EQ(session.id(), id);
   session.open();
   EXPECT_NE(session.id(), id);
@@ -413,7 +413,7 @@ TEST(SessionOnEnsemble, ASessionThatTheServersHaveForgottenAndRefuseIsExpired) {
   sandbox.kill(1);
   std::filesystem::remove_all(sandbox.data_folder(1));
   sandbox.restart(1);
-  EXPECT_EQ(session.children("/").code, Code::expired);
+  EXPECT_THROW(session.children("/"), SessionOver);
   session.open();
   EXPECT_EQ(session.children("/").code, Code::ok);
 }

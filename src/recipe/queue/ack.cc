@@ -167,30 +167,35 @@ void Acks::end_session(const std::vector<Item>& done) {
 }
 
 void Acks::settle(const std::vector<Item>& done, Deadline until) {
-  begin_last(done, until);
+  if (!done.empty()) sent_.push_back({Ack::done, done, ""});
   while (!sent_.empty()) {
+    send_last(until);
     Sent oldest = std::move(sent_.front());
     sent_.pop_front();
-    const bool settled = oldest.call && settle_one(oldest, until);
+    if (!oldest.call) {
+      // The item of another ack goes back with the end of the session.
+      oldest.ack == Ack::done ? doubt(oldest.ack, oldest.items) : drop(oldest.items);
+      continue;
+    }
+    const bool settled = settle_one(oldest, until);
     trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
     if (settled) {
       drop(oldest.items);
-    } else if (oldest.items.size() > 1 && oldest.call && oldest.call->answer.code == Code::no_node) {
+    } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
       // One of the items is missing, but the others must still be removed.
-      for (const Item& item : oldest.items) begin_last({item}, until);
+      for (const Item& item : oldest.items) sent_.push_back({Ack::done, {item}, ""});
     } else {
       doubt(oldest.ack, oldest.items);
     }
   }
 }
 
-void Acks::begin_last(const std::vector<Item>& done, Deadline until) {
-  if (done.empty()) return;
-  const bool ours = session_.settle_connection(until) && done.front().owner == session_.id();
-  if (!ours) return doubt(Ack::done, done);
-  Sent last{Ack::done, done, ""};
-  last.call = transact(last);
-  sent_.push_back(std::move(last));
+// Sends what is not sent yet, if it can be sent.
+void Acks::send_last(Deadline until) {
+  for (Sent& sent : sent_) {
+    if (sent.call || !session_.settle_connection(until) || sent.items.front().owner != session_.id()) continue;
+    sent.call = transact(sent);
+  }
 }
 
 bool Acks::settle_one(Sent& sent, Deadline until) {

@@ -44,7 +44,8 @@ class Acks {
   void end_session(const std::vector<Item>& done);
 
   // For cleaning up, until `until` at most. They throw only what other sources of the loop throw. settle() removes
-  // `done` and waits for all answers, release() gives `items` back. If that fails, an item to be removed is doubtful().
+  // `done`, sends what is not sent yet, and waits for all answers; release() gives `items` back. If that fails, an item
+  // to be removed is doubtful().
   // An item to be given back goes back with the end of the session, and its attempt counts.
   void settle(const std::vector<Item>& done, Deadline until);
   void release(const std::vector<Item>& items, Deadline until);
@@ -68,7 +69,7 @@ class Acks {
 
   void begin(Sent sent);
   void send_rest();
-  void begin_last(const std::vector<Item>& done, Deadline until);
+  void send_last(Deadline until);
   zk::Call transact(const Sent& sent);
   void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
   void take_oldest();

@@ -27,6 +27,16 @@ Session::Session(host::Loop& loop, SessionOptions options)
 
 void Session::open(Deadline until) {
   const Within within(*this, until);
+  for (;;) {
+    connect();
+    try {
+      return ready();
+    } catch (const SessionOver&) {
+    }
+  }
+}
+
+void Session::connect() {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
   opened_ = BootClock::now();
@@ -39,7 +49,6 @@ void Session::open(Deadline until) {
   loop_.add(*link_);
   names_.follow(*link_, *client_, [this] { note_moved(); });
   loop_.add(names_);
-  ready();
 }
 
 void Session::note_connected() {
@@ -219,6 +228,11 @@ std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& secon
   }
 }
 
+Answer Session::transact(const std::vector<Step>& steps) {
+  ready();
+  return await(client_->transact(steps));
+}
+
 Answer Session::read(const std::string& path, const Watch& watch) {
   return ask([&](Client& client) { return client.read(path, watch); });
 }
@@ -354,15 +368,16 @@ void ask_all(Session& session, const std::vector<std::string>& paths, Window win
   std::deque<Question> asked;
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
-    session.ready();
+    if (next < paths.size()) session.ready();
     for (; next < paths.size() && asked.size() < window.width(); ++next) {
       asked.push_back({next, ask(session.client(), paths[next])});
     }
     const size_t index = asked.front().index;
-    answers[index] = session.await(asked.front().call);
+    const Answer answer = session.await(asked.front().call);
     asked.pop_front();
-    if (answers[index].code != Code::unknown) {
-      window.note(answers[index]);
+    if (answer.code != Code::unknown) {
+      window.note(answer);
+      answers[index] = answer;
       continue;
     }
     session.ready();

@@ -46,6 +46,7 @@ class Session {
 
   // Resolves the servers' names and connects. After the session has expired, it opens a new session. While there is no
   // connection, the names are resolved again and again, and the session is resumed wherever its servers are then.
+  // Does not throw SessionOver.
   void open(Deadline until = kNever);
   // Waits for outstanding answers, at most for a second, and ends the session, so its ephemerals are gone. Without a
   // connection, the session is left to expire.
@@ -78,6 +79,8 @@ class Session {
   // Sends two requests together, and both again if either got no answer. So the second one is answered after the first,
   // on the same connection.
   std::pair<Answer, Answer> ask_both(const Send& first, const Send& second);
+  // Sends a transaction once. If its answer is lost, the result is Code::unknown.
+  Answer transact(const std::vector<Step>& steps);
   // These send a read with ask().
   Answer read(const std::string& path, const Watch& watch = nullptr);
   Answer exists(const std::string& path, const Watch& watch = nullptr);
@@ -111,10 +114,10 @@ class Session {
   void check_alive() const;
 
   // The rest, except timeout() and options(), may be called only between open() and close().
-  bool connected() const { return client_->state() == ClientState::connected; }
-  bool expired() const { return client_->state() == ClientState::expired; }
+  bool connected() const { return client_ && client_->state() == ClientState::connected; }
+  bool expired() const { return client_ && client_->state() == ClientState::expired; }
   // Returns since when there has been no connection; kNever while connected.
-  Deadline unconnected_since() const { return link_->unconnected_since(); }
+  Deadline unconnected_since() const { return link_ ? link_->unconnected_since() : opened_; }
   // Returns the moment that a transaction sent now will prove. The session lives for at least zk::fence_of(T) from that
   // moment on. Call it only while connected.
   Deadline proof_now() const { return link_->proof_now(); }
@@ -127,6 +130,7 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
+  void connect();
   ClientOptions client_options() const;
   void note_moved();
   Deadline doubtful_from() const;
@@ -159,7 +163,7 @@ class Session {
   bool stuck_said_ = false;
 };
 
-// While it exists, the session's calls wait until `until` at most. Of several, the earliest counts.
+// While it exists, the session's calls wait until `until` at most. If several exist, the earliest deadline counts.
 class Within {
  public:
   Within(Session& session, Deadline until)

@@ -189,8 +189,17 @@ class JoinJob {
     if (guard_) start_command();
   }
 
+  // A member of a session that is over is forgotten before another one is opened: its name may be another client's.
   void enter(bool waits) {
-    member_.forget();
+    try {
+      join_and_wait(waits);
+    } catch (const zk::SessionOver&) {
+      member_.forget();
+      throw;
+    }
+  }
+
+  void join_and_wait(bool waits) {
     for (;;) {
       switch (member_.join()) {
         case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group_, name()));
@@ -238,6 +247,7 @@ class JoinJob {
       for (;;) look_after();
     } catch (const zk::SessionOver&) {
       console_.detail(fmt::format("the session expired; joining {} again", group_));
+      member_.forget();
       zk::in_sessions(session_, [this] { enter(true); });
     }
   }

@@ -144,6 +144,8 @@ Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std:
   zk::Session session(loop, options);
   try {
     take_and_release(session, until, probe);
+  } catch (const zk::SessionOver&) {
+    probe.trouble = fmt::format("cannot take {}: the session expired", path);
   } catch (const Failure& failure) {
     // A failure of another kind is an answer: it is what the probe was to find out.
     if (failure.signal() != 0) throw;

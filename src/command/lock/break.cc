@@ -82,7 +82,7 @@ class BreakJob {
         host::say_error(fmt::format("took {} away from {}, which may still be running", path_, describe({node})));
       }
     } else if (!nodes.empty()) {
-      session_.ready();
+      check_servers();
       session_.close();
       throw Failure(ExitStatus::busy,
                     fmt::format("cannot break {}: {} {} not let go in time; --force takes the lock away", path_,
@@ -93,6 +93,14 @@ class BreakJob {
   }
 
  private:
+  // Throws a Failure (69) if no server can be reached.
+  void check_servers() {
+    try {
+      session_.ready();
+    } catch (const zk::SessionOver&) {
+    }
+  }
+
   int show_holders() {
     session_.close();
     const std::vector<Participant> all = all_to_go();

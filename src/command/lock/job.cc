@@ -197,6 +197,7 @@ class Job {
 
   // The answer must come before the fence, because after it another client may hold the lock.
   std::optional<Duration> age_of(recipe::LastSuccess& last, Deadline fence) {
+    session_.set_purpose("cannot take " + names_);
     const zk::Within within(session_, std::min(options_.wait.until, fence));
     return last.age();
   }

@@ -34,6 +34,7 @@ class CommandConsumer {
   void work();
   void settle_ended();
   void give_back_prefetched();
+  void survive_session();
   void look_after_session();
   void start_again();
   void prove_anew();
@@ -115,8 +116,7 @@ void CommandConsumer::work() {
       give_back_prefetched();
       go_on();
     } catch (const zk::SessionOver&) {
-      // The lease ends the commands that run.
-      if (workers_.is_busy()) session_.turn(kNever);
+      survive_session();
     }
   }
   wind_up();
@@ -136,8 +136,17 @@ void CommandConsumer::settle_ended() {
 // have time for the items.
 void CommandConsumer::give_back_prefetched() {
   if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
-  for (; !prefetch_.empty(); prefetch_.pop(), --taken_) settlement_.give_back(prefetch_.front());
   dry_ = true;
+  while (!prefetch_.empty()) {
+    --taken_;
+    settlement_.give_back(prefetch_.take());
+  }
+}
+
+// What has ended is settled first. The lease ends the commands that run, in the next turn.
+void CommandConsumer::survive_session() {
+  if (workers_.has_ended()) return;
+  workers_.is_busy() ? session_.turn(kNever) : start_again();
 }
 
 // While commands run, the worker pool sees to that.
@@ -151,7 +160,7 @@ void CommandConsumer::look_after_session() {
 void CommandConsumer::start_again() {
   taken_ -= prefetch_.take_all().size();
   settlement_.forget();
-  source_.open_again({});
+  source_.open_again(settlement_.take_done());
 }
 
 // For a pause of zklock's in which no command ran.
@@ -196,13 +205,12 @@ void CommandConsumer::take_in(std::vector<Item> items) {
 
 void CommandConsumer::start_commands() {
   while (may_start()) {
-    Item& item = prefetch_.front();
-    if (const auto unfit = workers_.start(item)) {
-      settlement_.bury(item, *unfit);
+    if (const auto unfit = workers_.start(prefetch_.front())) {
+      settlement_.bury(prefetch_.take(), *unfit);
     } else {
       session_.set_enduring(true);
+      prefetch_.pop();
     }
-    prefetch_.pop();
   }
 }
 
@@ -258,8 +266,10 @@ void CommandConsumer::wind_up() {
     give_back_prefetched();
     acks_.finish();
   } catch (const zk::SessionOver&) {
+    prefetch_.take_all();
     settlement_.forget();
-    source_.open_again({});
+    acks_.end_session(settlement_.take_done());
+    if (!acks_.doubtful().empty()) source_.open_again({});
   }
   source_.check_lost();
 }

@@ -56,6 +56,7 @@ class Settlement : public host::Source {
   // returns the delayed items whose attempt must not count. The other ones go back with the end of the session, which
   // counts their attempts.
   const std::vector<recipe::Item>& done() const { return done_; }
+  std::vector<recipe::Item> take_done() { return std::exchange(done_, {}); }
   void add_done(recipe::Item item);
   std::vector<recipe::Item> take_uncounted();
 

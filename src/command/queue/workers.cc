@@ -218,6 +218,12 @@ void Prefetch::add(Item item) {
   moved_ = BootClock::now();
 }
 
+Item Prefetch::take() {
+  Item item = std::move(items_.front());
+  pop();
+  return item;
+}
+
 void Prefetch::pop() {
   items_.pop_front();
   moved_ = BootClock::now();

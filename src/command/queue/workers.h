@@ -127,8 +127,10 @@ class Prefetch {
 
   void add(recipe::Item item);
   recipe::Item& front() { return items_.front(); }
-  // Removes the first item, which has gone to a worker or elsewhere.
+  // Removes the first item, which has gone to a worker.
   void pop();
+  // Removes the first item and returns it.
+  recipe::Item take();
   std::vector<recipe::Item> take_all();
   bool empty() const { return items_.empty(); }
 

@@ -173,8 +173,7 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
     }
     remove_surplus(session, children.members);
     children.members.push_back({Step::Kind::remove, group});
-    session.ready();
-    const Answer removed = session.await(session.client().transact(children.members));
+    const Answer removed = session.transact(children.members);
     if (removed.code == Code::ok) return {End::done};
     if (removed.code == Code::no_auth) throw zk::failure_of(tried, removed);
     // A member has come or gone meanwhile, or the answer was lost.

@@ -225,6 +225,7 @@ bool ProtectedNode::remove(Duration budget) {
 }
 
 void ProtectedNode::check_refusal(std::string_view tried) const {
+  if (refusal_.code == Code::expired) throw zk::SessionOver(tried);
   if (refusal_.code != Code::ok) throw zk::failure_of(tried, refusal_);
 }
 

@@ -69,8 +69,8 @@ class ProtectedNode {
   bool remove(Duration budget);
   // Sends the delete whose answer remove() waits for: for several nodes that are removed together.
   void start_removal();
-  // After remove(): throws a Failure (77) if it failed because we may not delete the node, but not if it was only too
-  // slow.
+  // After remove(): throws a Failure (77) if it failed because we may not delete the node, or SessionOver; but not if
+  // it was only too slow.
   void check_refusal(std::string_view tried) const;
   // After remove(): true if another client had deleted the node before, while the session lived.
   bool was_deleted() const { return was_deleted_; }

@@ -87,9 +87,11 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes) {
     be_ready(session);
     std::vector<zk::Call> writes;
     for (const std::string& node : open) writes.push_back(session.client().write(node, std::string(kRevoked)));
+    std::vector<Answer> answers;  // all of this session, before another one is opened
+    for (const zk::Call& write : writes) answers.push_back(answer_to(session, write));
     Nodes again;
     for (size_t i = 0; i < open.size(); ++i) {
-      Effect effect = effect_of(answer_to(session, writes[i]), fmt::format("cannot write {}", open[i]));
+      Effect effect = effect_of(answers[i], fmt::format("cannot write {}", open[i]));
       if (effect == Effect::unknown) effect = look_for_request(session, open[i]);
       if (effect == Effect::done) asked.push_back(open[i]);
       if (effect == Effect::unknown) again.push_back(open[i]);

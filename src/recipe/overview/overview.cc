@@ -43,7 +43,9 @@ std::string newest_of(const Names& names) {
 
 }  // namespace
 
+// If nothing is stale, it asks nothing, which would not show that the session is over.
 void Overview::look() {
+  session_.check_alive();
   begin();
   left_ = kRequestsPerLook;
   listed_.clear();
@@ -55,6 +57,7 @@ void Overview::look() {
     if (node.use == PathUse::queue) queues.push_back(path);
   }
   figures_.behind |= !surveyor_.look(queues, left_);
+  session_.check_alive();
   draw_up();
 }
 

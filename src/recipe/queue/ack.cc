@@ -100,12 +100,14 @@ void Acks::take_oldest() {
   const Answer answer = session_.await(oldest.call);
   trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
   std::vector<Item> again;
+  bool in_doubt = false;
   if (answer.code == Code::ok) {
     drop(oldest.items);
   } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
     again = oldest.items;
   } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
+    in_doubt = true;
     again = find_out(oldest);
   } else if (answer.code == Code::not_empty) {
     throw blocked(oldest.items);
@@ -116,7 +118,7 @@ void Acks::take_oldest() {
   sent_.pop_front();
   for (const Item& item : again) sent_.push_back({known.ack, {item}, known.why});
   // In a session that lives on there is no doubt.
-  look_again();
+  if (in_doubt) look_again();
   send_rest();
 }
 

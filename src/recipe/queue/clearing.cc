@@ -72,6 +72,7 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout) {
     }
   }
   const std::vector<Answer> answers = remove_all(session, left);
+  session.check_alive();
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
@@ -135,8 +136,7 @@ bool delete_queue(zk::Session& session, const QueueLayout& layout) {
   for (Rounds rounds("cannot delete " + layout.queue);; rounds.next()) {
     const std::vector<Step> steps = steps_to_delete(session, layout);
     if (steps.empty()) return true;
-    session.ready();
-    const Answer removed = session.await(session.client().transact(steps));
+    const Answer removed = session.transact(steps);
     if (removed.code == Code::ok) return true;
     if (removed.code == Code::not_empty && !remove_leftovers(session, layout)) return false;
     // Our transaction was done and its answer lost, or another client deleted it, or some of its nodes are gone.

@@ -263,8 +263,7 @@ void Consumer::read_again(ClaimBatch& batch) {
 
 // The item has a child that is no claim, so no consumer could remove it. It is left out from now on.
 void Consumer::give_back(const std::string& path, const std::string& data) {
-  session_.ready();
-  session_.await(session_.client().transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}}));
+  session_.transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}});
 }
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {

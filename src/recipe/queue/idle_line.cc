@@ -86,7 +86,7 @@ void IdleLine::decide() {
   if (leaving_ && leaving_->done) {
     const Code code = leaving_->answer.code;
     if (code == Code::ok || code == Code::no_node) return forget();
-    if (code == Code::unknown) leaving_.reset();
+    if (code == Code::unknown || code == Code::expired) leaving_.reset();
   }
   if (!leaving_ && session_.connected()) leaving_ = session_.client().remove(left_);
 }

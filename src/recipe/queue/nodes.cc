@@ -128,9 +128,7 @@ bool remove_left_claim(zk::Session& session, const std::string& item, const zk::
   session.ready();
   const Answer marked = session.await(session.client().write(claim_of(item), "", claim.version));
   if (marked.code != Code::ok || is_ephemeral(marked.stat)) return false;
-  session.ready();
-  const std::vector<Step> steps{{Step::Kind::remove, claim_of(item), "", marked.stat.version}};
-  return session.await(session.client().transact(steps)).code == Code::ok;
+  return session.transact({{Step::Kind::remove, claim_of(item), "", marked.stat.version}}).code == Code::ok;
 }
 
 void QueueTail::find() {
@@ -169,9 +167,8 @@ bool QueueTail::open(const Segment& segment, int folder_version) {
     throw Failure(ExitStatus::internal,
                   fmt::format("{}: the numbers of segments below {} are used up; use another queue", tried_, folder_));
   }
-  session_.ready();
-  const Answer made = session_.await(session_.client().transact(
-      {{Step::Kind::write, folder_, "", folder_version}, {Step::Kind::create, segment_path(folder_, segment)}}));
+  const Answer made = session_.transact(
+      {{Step::Kind::write, folder_, "", folder_version}, {Step::Kind::create, segment_path(folder_, segment)}});
   if (made.code != Code::ok && !is_overtaken(made.code)) throw zk::failure_of(tried_, made);
   if (made.code == Code::ok) take(segment, 0);
   return made.code == Code::ok;

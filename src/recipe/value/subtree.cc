@@ -95,10 +95,8 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
 Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed) {
   Answer answer;
   while (!paths.empty() && answer.code == Code::ok) {
-    session.ready();
     const size_t before = paths.size();
-    const std::vector<Step> steps = next_steps(change, paths);
-    answer = session.await(session.client().transact(steps));
+    answer = session.transact(next_steps(change, paths));
     if (answer.code == Code::ok) removed += before - paths.size();
   }
   return answer;

@@ -3,6 +3,7 @@
 #include "recipe/overview/overview.h"
 
 #include "recipe/queue/nodes.h"
+#include "support/fault_proxy.h"
 #include "support/sandbox.h"
 
 #include <fmt/format.h>
@@ -266,6 +267,26 @@ TEST_F(OverviewTest, GoesOnInANewSession) {
   stand_in_line("/l/a");
   session_.open();
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
+}
+
+// Where nothing is stale, a look asks nothing.
+TEST_F(OverviewTest, ThatTheSessionIsOverIsSeenThoughNothingHasChanged) {
+  others_.create("/l/a/other");
+  test::FaultProxy proxy(test::shared_servers());
+  zk::Session session(loop_, test::options_for(proxy.address() + chroot_.substr(chroot_.find('/')), 500ms));
+  session.open();
+  Overview overview(session, "/");
+  ASSERT_TRUE(test::eventually(loop_, [&] {
+    const uint64_t before = session.client().answers();
+    overview.look();
+    return session.client().answers() == before;
+  }));
+  proxy.set(test::FaultProxy::Mode::silent);
+  const Deadline back = deadline_in(3 * session.timeout());
+  while (BootClock::now() < back) loop_.turn(back);
+  proxy.set(test::FaultProxy::Mode::pass);
+  ASSERT_TRUE(test::eventually(loop_, [&] { return session.expired(); }));
+  EXPECT_THROW(overview.look(), zk::SessionOver);
 }
 
 }  // namespace overview_test

@@ -80,6 +80,14 @@ Duration age_of(int64_t moment_ms) {
   return std::max(Duration::zero(), span_between(moment_ms, now.time_since_epoch().count()));
 }
 
+int64_t now_ms() {
+  return static_cast<int64_t>(std::time(nullptr)) * 1000;
+}
+
+std::string utc_now() {
+  return format_utc(now_ms());
+}
+
 std::string format_duration(Duration span) {
   const auto count = [&](auto unit) { return span / unit; };
   if (span < 1s) return fmt::format("{}ms", count(1ms));

@@ -46,6 +46,10 @@ Duration span_between(int64_t from_ms, int64_t to_ms);
 // display.
 Duration age_of(int64_t moment_ms);
 
+// Returns this moment by our own wall clock in whole seconds, as ms since 1970, and as format_utc() writes it.
+int64_t now_ms();
+std::string utc_now();
+
 // Returns `span` in a form for people: "420ms", "9.3s", "3m", "2h 5m", "4d 3h".
 std::string format_duration(Duration span);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/contains.h"
 #include "command/cli/output.h"
 #include "command/subcommands.h"
 #include "recipe/line.h"
@@ -51,7 +52,7 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   GlobalOptions nearer;
   nearer.servers = value_in(words, 'S', "--servers");
   nearer.auth_file = value_in(words, '\0', "--auth-file");
-  nearer.tls = std::ranges::find(words, "--tls") != words.end();
+  nearer.tls = contains(words, "--tls");
   nearer.tls_ca = value_in(words, '\0', "--tls-ca");
   nearer.tls_cert = value_in(words, '\0', "--tls-cert");
   nearer.tls_key = value_in(words, '\0', "--tls-key");
@@ -68,16 +69,12 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   return session;
 }
 
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Returns the children of `folder` that a command about a lock, queue or group can name. Contenders, and nodes inside
 // slots, a queue or a group, are left out. If --once-per was used, a lock may have left only its record of the last
 // success.
 std::vector<std::string> uses_among(const std::string& folder, std::vector<std::string> names, std::string_view mark) {
   if (recipe::mark_of(mark) != recipe::PathMark::none) return {};
-  if (folder != "/" && has(names, "leases") && has(names, "locks")) {
+  if (folder != "/" && contains(names, "leases") && contains(names, "locks")) {
     std::erase_if(names, [](const std::string& name) { return name == "leases" || name == "locks"; });
   }
   std::erase_if(names, [](const std::string& name) { return recipe::number_in(name).has_value(); });
@@ -136,7 +133,7 @@ int complete_path(const Call& call) {
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {
     const std::vector<std::string>& words = call.arguments.command;
-    complete(prefixes.front(), session_options_from(call.global, words), has(words, "value"), until);
+    complete(prefixes.front(), session_options_from(call.global, words), contains(words, "value"), until);
   } catch (const Failure&) {
   }
   return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/loop.h"
 
+#include "base/contains.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <sys/timerfd.h>
@@ -45,7 +47,7 @@ void Loop::turn(Deadline until) {
   const std::vector<Source*> present = sources_;
   for (Source* source : present) source->record(set);
   for (Source* source : present) {
-    if (std::find(sources_.begin(), sources_.end(), source) != sources_.end()) source->decide();
+    if (contains(sources_, source)) source->decide();
   }
 }
 

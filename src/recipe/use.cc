@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/use.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "recipe/line.h"
 #include "zk/path.h"
@@ -26,18 +27,14 @@ constexpr std::string_view kAnyGroup = "zklock group ";
 
 constexpr std::array<std::string_view, 4> kFoldersOfQueue{"items", "dead", "pushing", "waiting"};
 
-bool has(const Paths& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Other programs may have a child called "items", too. A node that may not be read may be a queue.
 bool may_have_mark(const Answer& list) {
-  return has(list.names, "items") || may_be_group(list.stat);
+  return contains(list.names, "items") || may_be_group(list.stat);
 }
 
 PathUse use_of(const Answer& list, const Answer& read) {
   const PathMark mark = mark_of(read.data);
-  if (has(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
+  if (contains(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
   return is_group(mark) && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
 }
 
@@ -189,7 +186,7 @@ void check_use(zk::Session& session, const std::string& path, const Answer& list
   if (wanted == PathUse::slots && is_used(session, path, line_of(list.names))) {
     throw in_use(tried, "as a lock of one", wanted, "leave out --slots or choose another");
   }
-  if (wanted != PathUse::lock || !has(list.names, "leases")) return;
+  if (wanted != PathUse::lock || !contains(list.names, "leases")) return;
   const std::string slots = zk::child_of(path, "leases");
   const Answer held = session.children(slots);
   if (held.code == Code::no_auth) throw zk::failure_of(fmt::format("{}: cannot list {}", tried, slots), held);
@@ -234,9 +231,7 @@ Site check_site(zk::Session& session, const std::string& path, std::string_view 
 
 void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried) {
   check_contenders(path, tried);
-  const auto of_queue = [](std::string_view part) {
-    return std::ranges::find(kFoldersOfQueue, part) != kFoldersOfQueue.end();
-  };
+  const auto of_queue = [](std::string_view part) { return contains(kFoldersOfQueue, part); };
   if (std::ranges::any_of(split(path, '/'), of_queue)) check_site(session, path, tried);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/session.h"
 
+#include "base/rounds.h"
 #include "host/terminal.h"
 #include "host/trace.h"
 #include "zk/library_log.h"
@@ -261,7 +262,7 @@ Answer Session::settled_children(const std::string& path) {
 }
 
 void Session::make_node(const std::string& path, CreateMode mode) {
-  for (;;) {
+  for (Rounds rounds("cannot make " + path);; rounds.next()) {
     ready();
     const Answer made = await(client_->create(path, "", mode));
     if (made.code == Code::ok || made.code == Code::node_exists) return;

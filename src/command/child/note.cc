@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "base/time.h"
 
-#include <ctime>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -31,7 +30,7 @@ std::string host_name() {
 }
 
 Note own_note(const std::string& command, const std::string& label) {
-  return {host_name(), getpid(), user_name(), command, label, format_utc(std::time(nullptr) * 1000), 0};
+  return {host_name(), getpid(), user_name(), command, label, utc_now(), 0};
 }
 
 std::string to_json(const Note& note) {

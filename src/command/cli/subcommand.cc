@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/cli/subcommand.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "command/cli/options.h"
 
@@ -59,14 +60,10 @@ constexpr Habit kOptions[] = {
     {"--unlock", kUnlock, "--exclusive"},
 };
 
-bool has(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Returns the answer to `word` for a command that has these options or subcommands; empty: there is none.
 std::string answer_to(std::span<const Habit> habits, std::string_view word, const Names& names) {
   for (const Habit& habit : habits) {
-    if (word == habit.typed && (!habit.needed || has(names, habit.needed))) return habit.answer;
+    if (word == habit.typed && (!habit.needed || contains(names, habit.needed))) return habit.answer;
   }
   return "";
 }
@@ -100,7 +97,7 @@ std::string hint(const CLI::App& app, const std::string& word, const Names& cand
 std::string one_level_deeper(const CLI::App& root, const std::string& word) {
   std::string found;
   for (const CLI::App* app : root.get_subcommands(nullptr)) {
-    if (!has(subcommand_names(*app), word)) continue;
+    if (!contains(subcommand_names(*app), word)) continue;
     found += fmt::format("{}{} {}", found.empty() ? "write " : " or ", full_name(*app), word);
   }
   return found;

@@ -10,9 +10,11 @@
 #include "zk/path.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -56,6 +58,12 @@ struct Call {
 // Runs a subcommand and returns the exit status. Owns the values of its options. Throws a Failure to end zklock with a
 // message and a status of its own, or by a signal.
 using Execute = std::function<int(const Call& call)>;
+
+// Returns an Execute that calls `execute` with the options.
+template <typename Options>
+Execute execute_with(int (*execute)(const Call&, const Options&), std::shared_ptr<Options> options) {
+  return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
+}
 
 // Adds the options, usage and footer of a subcommand to `app`. The values of its global options go into `global`, which
 // must outlive the parsing. Returns null if only the subcommands below it do something.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/cli/table.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -26,10 +27,6 @@ size_t width_of(const std::string& cell) {
 
 size_t sum_of(const std::vector<size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), kGap.size() * (widths.size() - 1));
-}
-
-bool is_among(const Heads& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Shrinks the widest columns first, none below `least`, until all together fit into `columns`.
@@ -87,7 +84,7 @@ std::vector<std::string> Table::heads_for(size_t columns, const Yielding& yieldi
   std::vector<std::string> kept;
   size_t width = 0;
   for (size_t i = 0; i < least.size(); ++i) {
-    if (is_among(yielding.left_out, heads()[i])) continue;
+    if (contains(yielding.left_out, heads()[i])) continue;
     kept.push_back(heads()[i]);
     width += least[i] + kGap.size();
   }
@@ -102,7 +99,7 @@ std::vector<std::string> Table::heads_for(size_t columns, const Yielding& yieldi
 
 void Table::keep(const std::vector<std::string>& heads) {
   for (size_t i = lines_.front().size(); i-- > 0;) {
-    if (std::find(heads.begin(), heads.end(), lines_.front()[i]) != heads.end()) continue;
+    if (contains(heads, lines_.front()[i])) continue;
     for (auto& line : lines_) line.erase(line.begin() + static_cast<ptrdiff_t>(i));
   }
 }
@@ -128,7 +125,7 @@ std::vector<size_t> Table::widths() const {
 std::vector<size_t> Table::least_widths(const Yielding& yielding) const {
   std::vector<size_t> least = widths();
   for (size_t i = 0; i < least.size(); ++i) {
-    if (is_among(yielding.shortened, lines_.front()[i])) least[i] = std::min(least[i], i == 0 ? kLeastFirst : kLeast);
+    if (contains(yielding.shortened, lines_.front()[i])) least[i] = std::min(least[i], i == 0 ? kLeastFirst : kLeast);
   }
   return least;
 }

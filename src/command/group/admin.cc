@@ -202,7 +202,7 @@ Execute add_group_list(CLI::App& app, GlobalOptions& global) {
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing; exit 0 if enough are in, else 1");
   set_footer(app, kListFooter);
-  return [options](const Call& call) { return list(call, *options); };
+  return execute_with(list, options);
 }
 
 Execute add_group_wait(CLI::App& app, GlobalOptions& global) {
@@ -215,7 +215,7 @@ Execute add_group_wait(CLI::App& app, GlobalOptions& global) {
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR, connecting included, then 75", "DUR");
   add_global_options(app, global);
   set_footer(app, kWaitFooter);
-  return [options](const Call& call) { return wait(call, *options); };
+  return execute_with(wait, options);
 }
 
 Execute add_group_create(CLI::App& app, GlobalOptions& global) {

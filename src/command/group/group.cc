@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "command/cli/metrics.h"
 #include "command/cli/output.h"
-#include "command/cli/table.h"
+#include "command/cli/record.h"
 #include "zk/path.h"
 
 #include <fmt/format.h>
@@ -26,25 +26,27 @@ constexpr const char* kGroupFooter =
     "  zklock group watch /groups/web | while read -r change; do log \"$change\"; done\n\n"
     "Manual: zklock-group(1)";
 
-constexpr size_t kLongestData = 80;
+// A member, as it is shown.
+struct ShownMember {
+  std::string group;
+  std::string name;
+  Member member;
+};
 
-// What gives way on a narrow terminal.
-const Table::Yielding kYieldingOfMembers{{"SESSION", "SINCE", "DATA"}, {"MEMBER", "DATA"}};
+constexpr Field<ShownMember> kMemberFields[] = {
+    {"MEMBER", "name", [](const ShownMember& s) { return FieldValue(s.name); }, 0, true},
+    {"", "node", [](const ShownMember& s) { return FieldValue(zk::child_of(s.group, s.name)); }},
+    {"SINCE", "since", [](const ShownMember& s) { return FieldValue(format_utc(s.member.stat.created_ms)); }, 2},
+    {"SESSION", "session",
+     [](const ShownMember& s) { return FieldValue(zk::session_name(s.member.stat.ephemeral_owner)); }, 1},
+    {"DATA", "data", [](const ShownMember& s) { return FieldValue(s.member.data); }, 3, true},
+};
 
-void put_member(Json& json, const std::string& group, const std::string& name, const Member& member) {
-  json["node"] = zk::child_of(group, name);
-  json["since"] = format_utc(member.stat.created_ms);
-  json["session"] = zk::session_name(member.stat.ephemeral_owner);
-  json["data"] = member.data;
-}
-
-std::string table_of(const Members& members, std::optional<size_t> columns) {
-  Table table({"MEMBER", "SINCE", "SESSION", "DATA"});
-  for (const auto& [name, member] : members) {
-    table.add({name, format_utc(member.stat.created_ms), zk::session_name(member.stat.ephemeral_owner),
-               shorten(printable(member.data), kLongestData)});
-  }
-  if (columns) table.fit(*columns, kYieldingOfMembers);
+std::string table_of(const std::string& group, const Members& members, std::optional<size_t> columns) {
+  std::vector<ShownMember> all;
+  for (const auto& [name, member] : members) all.push_back({group, name, member});
+  Table table = command::table_of(std::span<const Field<ShownMember>>(kMemberFields), all);
+  if (columns) table.fit(*columns, yielding_of(std::span<const Field<ShownMember>>(kMemberFields)));
   return table.text();
 }
 
@@ -63,15 +65,14 @@ Execute add_group(CLI::App& app, GlobalOptions&) {
 }
 
 std::string text_of(const std::string& group, const Members& members, GroupForm form, std::optional<size_t> columns) {
-  if (form == GroupForm::table && !members.empty()) return table_of(members, columns);
+  if (form == GroupForm::table && !members.empty()) return table_of(group, members, columns);
   if (form == GroupForm::prometheus) return count_of(group, members);
   std::string text;
   for (const auto& [name, member] : members) {
     if (form == GroupForm::names) text += printable(name) + '\n';
     if (form != GroupForm::json) continue;
     Json json;
-    json["name"] = name;
-    put_member(json, group, name, member);
+    put_members(json, std::span<const Field<ShownMember>>(kMemberFields), {group, name, member});
     text += json_line(json);
   }
   return text;
@@ -83,7 +84,10 @@ std::string text_of(const std::string& group, const MemberChange& change, const 
   Json json;
   json["change"] = joined ? "joined" : "left";
   json["name"] = change.name;
-  if (joined) put_member(json, group, change.name, members.at(change.name));
+  if (joined) {
+    put_members(json, std::span<const Field<ShownMember>>(kMemberFields),
+                {group, change.name, members.at(change.name)});
+  }
   return json_line(json);
 }
 

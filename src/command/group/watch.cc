@@ -93,7 +93,7 @@ Execute add_group_watch(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
   add_global_options(app, global);
   set_footer(app, kWatchFooter);
-  return [options](const Call& call) { return watch(call, *options); };
+  return execute_with(watch, options);
 }
 
 }  // namespace zklock::command

@@ -15,7 +15,6 @@
 #include "zk/words/query.h"
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <unistd.h>
 
@@ -217,7 +216,7 @@ std::string repainted(const std::string& text, bool first) {
     checkup = check_up(loop, options, checkup);
     std::string text = json ? json_of(checkup) : text_of(checkup, table_display(long_form));
     if (!json) {
-      const std::string now = format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
+      const std::string now = utc_now();
       text = fmt::format("{}{}, every {}\n\n{}", first || repaint ? "" : "\n", now, format_duration(interval), text);
     }
     print(loop, repaint ? repainted(text, first) : text);
@@ -282,7 +281,7 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_global_options(app, global);
   describe(app, "--quiet", "Print only one line, and only if it is not well");
   set_footer(app, kHealthFooter);
-  return [options](const Call& call) { return health(call, *options); };
+  return execute_with(health, options);
 }
 
 std::optional<Rates> rates_between(const ServerHealth& before, const ServerHealth& now, Duration span) {

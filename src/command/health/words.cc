@@ -213,7 +213,7 @@ Execute add_word(CLI::App& app, GlobalOptions& global) {
   describe(app, "--quiet", "Print no replies");
   set_footer(app,
              fmt::format("Examples:\n{}\n{}{}Manual: zklock-health(1)", footer.examples, footer.remark, kStatuses));
-  return [options](const Call& call) { return ask_word(call, *options); };
+  return execute_with(ask_word, options);
 }
 
 zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global) {

@@ -3,10 +3,6 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "command/cli/output.h"
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -15,13 +11,40 @@ using recipe::PathUse;
 
 namespace {
 
-constexpr size_t kLongestText = 80;
-
 // Returns "" for a node that was gone before it could be read.
 std::string since_of(const Participant& participant, const std::optional<Note>& note) {
   if (note && !note->since.empty()) return note->since;
   return participant.stat.created == 0 ? "" : format_utc(participant.stat.created_ms);
 }
+
+// In a table, the label is also what another program wrote, and whose a foreign node is.
+std::string shown_label(const Words& words) {
+  if (words.text == recipe::kRevoked) return "asked to let go";
+  if (!words.program.empty()) return words.program;
+  return words.text.empty() ? words.note.label : words.text;
+}
+
+using Shown = ShownContender;
+
+constexpr Field<Shown> kContenderFields[] = {
+    {"LOCK", "", [](const Shown& s) { return known(s.path); }, 0, true},
+    {"POS", "position", [](const Shown& s) { return s.position == 0 ? FieldValue() : FieldValue(s.position); }, 4},
+    {"STATE", "state", [](const Shown& s) { return known(s.words.state); }, 11},
+    {"KIND", "kind", [](const Shown& s) { return known(s.words.kind); }, 3},
+    {"SINCE", "since", [](const Shown& s) { return known(s.words.since); }, 9},
+    {"HOST", "host", [](const Shown& s) { return known(s.words.note.host); }, 10, true},
+    {"PID", "pid", [](const Shown& s) { return s.words.note.pid == 0 ? FieldValue() : FieldValue(s.words.note.pid); },
+     5},
+    {"USER", "user", [](const Shown& s) { return known(s.words.note.user); }, 2, true},
+    {"COMMAND", "command", [](const Shown& s) { return known(s.words.note.command); }, 7, true},
+    {"", "label", [](const Shown& s) { return known(s.words.note.label); }},
+    {"SESSION", "session", [](const Shown& s) { return known(s.words.session); }, 1},
+    {"LAST-SUCCESS", "", [](const Shown& s) { return known(s.last_success); }, 6},
+    {"LABEL", "", [](const Shown& s) { return known(shown_label(s.words)); }, 8, true},
+    {"", "node", [](const Shown& s) { return known(s.node); }},
+    {"", "text", [](const Shown& s) { return known(s.words.text); }},
+    {"", "program", [](const Shown& s) { return known(s.words.program); }},
+};
 
 }  // namespace
 
@@ -48,32 +71,8 @@ Words words_of(const recipe::Bystander& bystander, PathUse use) {
   return words;
 }
 
-std::string shown(const std::string& text) {
-  return shorten(printable(text), kLongestText);
-}
-
-std::string pid_of(const Note& note) {
-  return note.pid == 0 ? "" : fmt::format("{}", note.pid);
-}
-
-std::string label_of(const Words& words) {
-  if (words.text == recipe::kRevoked) return "asked to let go";
-  if (!words.program.empty()) return shown(words.program);
-  return shown(words.text.empty() ? words.note.label : words.text);
-}
-
-void put_contender(nlohmann::ordered_json& json, const Participant& participant, const Words& words) {
-  put(json, "kind", words.kind);
-  put(json, "since", words.since);
-  put(json, "host", words.note.host);
-  if (words.note.pid != 0) json["pid"] = words.note.pid;
-  put(json, "user", words.note.user);
-  put(json, "command", words.note.command);
-  put(json, "label", words.note.label);
-  put(json, "session", words.session);
-  put(json, "node", participant.node);
-  put(json, "text", words.text);
-  put(json, "program", words.program);
+std::span<const Field<ShownContender>> contender_fields() {
+  return kContenderFields;
 }
 
 }  // namespace zklock::command

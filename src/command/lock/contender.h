@@ -4,11 +4,12 @@
 #pragma once
 
 #include "command/child/note.h"
+#include "command/cli/record.h"
 #include "recipe/lock/survey.h"
 
+#include <cstdint>
+#include <span>
 #include <string>
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace zklock::command {
 
@@ -26,12 +27,16 @@ struct Words {
 Words words_of(const recipe::Participant& participant, recipe::PathUse use);
 Words words_of(const recipe::Bystander& bystander, recipe::PathUse use);
 
-// Returns `text` on one line, printable and shortened.
-std::string shown(const std::string& text);
-std::string pid_of(const Note& note);
-std::string label_of(const Words& words);
+// A contender, or a bystander, as it is shown.
+struct ShownContender {
+  std::string path;      // of the lock
+  int64_t position = 0;  // in line, from 1 on; 0: none
+  Words words;
+  std::string node = "";          // its path
+  std::string last_success = "";  // of the lock
+};
 
-// Adds what is known of the contender to `json`: "kind", "since", "host" and so on, then "node", "text" and "program".
-void put_contender(nlohmann::ordered_json& json, const recipe::Participant& participant, const Words& words);
+// Returns all that is shown of it, everywhere: `show`, with --follow too, `break` and `top`.
+std::span<const Field<ShownContender>> contender_fields();
 
 }  // namespace zklock::command

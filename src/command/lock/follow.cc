@@ -10,7 +10,6 @@
 #include "zk/path.h"
 
 #include <algorithm>
-#include <ctime>
 #include <deque>
 #include <utility>
 
@@ -37,13 +36,11 @@ const char* name_of(LockEvent event, bool first) {
 }
 
 // The node's own path says whether it is of a lock or of slots, because the lock's may have another use by now.
-Words words_in(const LockChange& change, const std::string& path) {
+ShownContender shown_in(const LockChange& change, const std::string& path) {
   const bool of_lock = zk::parent_of(change.who.node) == path;
-  return words_of(change.who, of_lock ? recipe::PathUse::lock : recipe::PathUse::slots);
-}
-
-std::string now_in_utc() {
-  return format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000);
+  Words words = words_of(change.who, of_lock ? recipe::PathUse::lock : recipe::PathUse::slots);
+  words.state.clear();  // the event says more
+  return {path, static_cast<int64_t>(change.position), words, change.who.node};
 }
 
 class FollowedLocks : public WatchSubject {
@@ -88,12 +85,13 @@ class FollowedLocks : public WatchSubject {
 
   // The first columns have fixed widths, because later lines are not known yet.
   std::string line_of(const LockChange& change, const Followed& lock) const {
-    const Words words = words_in(change, lock.watched.path());
-    std::string line = fmt::format("{}  {:<8}  {:<{}}  {:>3}", now_in_utc(), name_of(change.event, !lock.told),
+    const ShownContender shown = shown_in(change, lock.watched.path());
+    std::string line = fmt::format("{}  {:<8}  {:<{}}  {:>3}", utc_now(), name_of(change.event, !lock.told),
                                    printable(lock.watched.path()), width_,
                                    change.position == 0 ? "-" : fmt::format("{}", change.position));
-    for (const std::string& cell :
-         {shown(words.note.host), pid_of(words.note), shown(words.note.command), label_of(words)}) {
+    static const auto fields = select(contender_fields(), {"HOST", "PID", "COMMAND", "LABEL"});
+    for (const Field<ShownContender>& field : fields) {
+      const std::string cell = cell_of(field.value(shown));
       line += fmt::format("  {}", cell.empty() ? "-" : cell);
     }
     return line + '\n';
@@ -101,7 +99,7 @@ class FollowedLocks : public WatchSubject {
 
   static std::string json_of(const LockChange& change, const Followed& lock) {
     nlohmann::ordered_json json;
-    json["time"] = now_in_utc();
+    json["time"] = utc_now();
     json["event"] = name_of(change.event, !lock.told);
     json["path"] = lock.watched.path();
     if (change.position != 0) json["position"] = change.position;
@@ -109,7 +107,7 @@ class FollowedLocks : public WatchSubject {
       json[change.event == LockEvent::released ? "held" : "waited"] =
           std::chrono::duration<double>(*change.lasted).count();
     }
-    put_contender(json, change.who, words_in(change, lock.watched.path()));
+    put_members(json, contender_fields(), shown_in(change, lock.watched.path()));
     return json_line(json);
   }
 

@@ -136,7 +136,7 @@ class Job {
     recipe::Lease lease(session_, held, grace());
     std::optional<host::Attached> holding(std::in_place, loop_, lease);
     if (options_.once_per) check_last_success(last, lease.fence(), locks);
-    host::notify_status("active since " + format_utc(std::time(nullptr) * 1000));
+    host::notify_status("active since " + utc_now());
     // From here on signals go to the command.
     loop_.remove(end_on_signal_);
     signals_.take_job_control();

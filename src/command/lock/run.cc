@@ -250,7 +250,7 @@ Execute add_run(CLI::App& app, GlobalOptions& global) {
   add_command_options(app, *options);
   add_global_options(app, global);
   set_footer(app, kRunFooter);
-  return [options](const Call& call) { return run(call, *options); };
+  return execute_with(run, options);
 }
 
 }  // namespace zklock::command

@@ -66,7 +66,7 @@ RunReport::RunReport(const std::optional<std::string>& file, Subject subject, co
 int RunReport::around(Stint& stint, const std::function<int()>& attempt) {
   if (!file_) return attempt();
   began_ = BootClock::now();
-  started_ = format_utc(std::time(nullptr) * 1000);
+  started_ = utc_now();
   stint = {};
   try {
     const int status = attempt();

@@ -33,12 +33,6 @@ constexpr const char* kShowFooter =
     "queue, 69 no server, 74 output failed, 77 refused.\n"
     "Manual: zklock-show(1)";
 
-// What gives way on a narrow terminal.
-const Table::Yielding kYielding{
-    {"SESSION", "USER", "KIND", "POS", "PID", "LAST-SUCCESS", "COMMAND", "LABEL", "SINCE", "HOST", "STATE"},
-    {"LOCK", "HOST", "USER", "COMMAND", "LABEL"}};
-const Table::Yielding kHoldersYielding{{"PID", "SINCE", "LABEL", "COMMAND"}, {"HOST", "COMMAND", "LABEL"}};
-
 std::string last_success_of(const Survey& survey) {
   return survey.last_success_ms == 0 ? "" : format_utc(survey.last_success_ms);
 }
@@ -48,54 +42,28 @@ host::Colour colour_of(const std::string& state) {
   return state == "waiting" ? host::Colour::yellow : host::Colour::none;
 }
 
-std::vector<std::string> row_of(const Survey& survey, const std::string& position, const Words& words) {
-  return {survey.path,
-          position,
-          words.state,
-          words.kind,
-          shown(words.since),
-          shown(words.note.host),
-          pid_of(words.note),
-          shown(words.note.user),
-          shown(words.note.command),
-          words.session,
-          label_of(words)};
-}
-
-std::vector<std::vector<std::string>> rows_of(const Survey& survey) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Participant& participant : survey.participants) {
-    rows.push_back(row_of(survey, fmt::format("{}", rows.size() + 1), words_of(participant, survey.use)));
+// A lock without any contender or bystander has one line.
+std::vector<ShownContender> shown_of(const Survey& survey) {
+  const std::string last = last_success_of(survey);
+  std::vector<ShownContender> all;
+  for (const Participant& one : survey.participants) {
+    all.push_back({survey.path, std::ssize(all) + 1, words_of(one, survey.use), one.node, last});
   }
-  if (rows.empty() && !survey.foreign()) {
-    rows.push_back({survey.path, "", "free", survey.use == PathUse::slots ? "slot" : "", "", "", "", "", "", "", ""});
+  if (all.empty() && !survey.foreign()) {
+    Words free;
+    free.state = "free";
+    if (survey.use == PathUse::slots) free.kind = "slot";
+    all.push_back({survey.path, 0, free, "", last});
   }
-  for (const recipe::Bystander& bystander : survey.bystanders) {
-    rows.push_back(row_of(survey, "", words_of(bystander, survey.use)));
+  for (const recipe::Bystander& one : survey.bystanders) {
+    all.push_back({survey.path, 0, words_of(one, survey.use), one.node.node, last});
   }
-  return rows;
+  return all;
 }
 
 std::string state_of(const Survey& survey) {
   if (!survey.holders().empty()) return "held";
   return survey.foreign() ? "foreign" : "free";
-}
-
-Json contender_of(const Participant& participant, PathUse use, size_t position) {
-  const Words words = words_of(participant, use);
-  Json json;
-  json["position"] = position;
-  put(json, "state", words.state);
-  put_contender(json, participant, words);
-  return json;
-}
-
-Json other_of(const recipe::Bystander& bystander, PathUse use) {
-  const Words words = words_of(bystander, use);
-  Json json;
-  put(json, "state", words.state);
-  put_contender(json, bystander.node, words);
-  return json;
 }
 
 // Returns how many slots there are, by the last contender in line that says so; 0: none does.
@@ -185,24 +153,21 @@ Execute add_show(CLI::App& app, GlobalOptions& global) {
   add_global_options(app, global);
   describe(app, "--quiet", "Print nothing; exit 0 if LOCK is held, 1 if free");
   set_footer(app, kShowFooter);
-  return [options](const Call& call) { return show(call, *options); };
+  return execute_with(show, options);
 }
 
 std::string table_of(const std::vector<Survey>& surveys, const host::Display& display) {
   if (surveys.empty()) return "";
   const bool once_per = std::any_of(surveys.begin(), surveys.end(), [](const Survey& s) { return s.last_success_ms; });
-  std::vector<std::string> heads = {"LOCK", "POS",  "STATE",   "KIND",    "SINCE", "HOST",
-                                    "PID",  "USER", "COMMAND", "SESSION", "LABEL"};
-  if (once_per) heads.insert(heads.end() - 1, "LAST-SUCCESS");
-  Table table(heads);
-  if (display.colours == host::Colours::on) table.paint("STATE", colour_of);
-  for (const Survey& survey : surveys) {
-    for (auto& row : rows_of(survey)) {
-      if (once_per) row.insert(row.end() - 1, last_success_of(survey));
-      table.add(row);
-    }
+  std::vector<Field<ShownContender>> fields(contender_fields().begin(), contender_fields().end());
+  if (!once_per) {
+    std::erase_if(fields, [](const auto& field) { return field.column == "LAST-SUCCESS"; });
   }
-  if (display.columns) table.fit(*display.columns, kYielding);
+  std::vector<ShownContender> all;
+  for (const Survey& survey : surveys) std::ranges::move(shown_of(survey), std::back_inserter(all));
+  Table table = command::table_of(std::span<const Field<ShownContender>>(fields), all);
+  if (display.colours == host::Colours::on) table.paint("STATE", colour_of);
+  if (display.columns) table.fit(*display.columns, yielding_of(std::span<const Field<ShownContender>>(fields)));
   return table.text();
 }
 
@@ -213,23 +178,23 @@ std::string json_of(const Survey& survey) {
   put(json, "last_success", last_success_of(survey));
   if (const int64_t slots = slots_of(survey)) json["slots"] = slots;
   json["contenders"] = Json::array();
-  for (const Participant& participant : survey.participants) {
-    json["contenders"].push_back(contender_of(participant, survey.use, json["contenders"].size() + 1));
-  }
-  for (const recipe::Bystander& bystander : survey.bystanders) {
-    json["others"].push_back(other_of(bystander, survey.use));
+  for (const ShownContender& shown : shown_of(survey)) {
+    if (shown.node.empty()) continue;
+    Json& list = json[shown.position > 0 ? "contenders" : "others"];
+    list.push_back(Json::object());
+    put_members(list.back(), contender_fields(), shown);
   }
   return json_line(json);
 }
 
 std::string table_of_holders(const std::vector<Participant>& holders, std::optional<size_t> columns) {
-  Table table({"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
-  for (const Participant& holder : holders) {
-    const Words words = words_of(holder, PathUse::lock);
-    table.add(
-        {shown(words.note.host), pid_of(words.note), shown(words.note.command), shown(words.since), label_of(words)});
-  }
-  if (columns) table.fit(*columns, kHoldersYielding);
+  const std::vector<Field<ShownContender>> fields =
+      select(contender_fields(), {"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
+  std::vector<ShownContender> all;
+  for (const Participant& holder : holders) all.push_back({"", 0, words_of(holder, PathUse::lock)});
+  Table table = command::table_of(std::span<const Field<ShownContender>>(fields), all);
+  // A person who is asked needs to know what runs rather than since when.
+  if (columns) table.fit(*columns, {{"PID", "SINCE", "LABEL", "COMMAND"}, {"HOST", "COMMAND", "LABEL"}});
   return table.text();
 }
 

@@ -38,11 +38,6 @@ struct AdminOptions {
   FormatOptions format;
 };
 
-// Returns an Execute that calls `execute` with the options.
-Execute execute_with(int (*execute)(const Call&, const AdminOptions&), std::shared_ptr<AdminOptions> options) {
-  return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
-}
-
 int list(const Call& call, const AdminOptions& options) {
   const size_t most = options.count ? static_cast<size_t>(number_of(*options.count, "--count", 1)) : SIZE_MAX;
   const bool json = is_json(options.format);

@@ -45,11 +45,6 @@ struct ChangeOptions {
   bool asks() const { return !yes && !dry_run; }
 };
 
-// Returns an Execute that calls `execute` with the options.
-Execute execute_with(int (*execute)(const Call&, const ChangeOptions&), std::shared_ptr<ChangeOptions> options) {
-  return [execute, options = std::move(options)](const Call& call) { return execute(call, *options); };
-}
-
 // Counts the dead letters whose names are in `ids`, or all if `ids` is empty. Removes the IDs that it has found from
 // `ids`, as recipe::requeue() does.
 int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {

@@ -277,7 +277,7 @@ Execute add_queue_push(CLI::App& app, GlobalOptions& global) {
   add_value(app, "-p,--priority", options->priority, "0 to 999; lower goes first (100)", "N");
   add_global_options(app, global);
   set_footer(app, kPushFooter);
-  return [options](const Call& call) { return push(call, *options); };
+  return execute_with(push, options);
 }
 
 }  // namespace zklock::command

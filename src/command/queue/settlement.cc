@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <sys/wait.h>
 
 #include <fmt/format.h>
@@ -62,7 +61,7 @@ std::string why_dead(const std::string& reason, int64_t attempts) {
   why["reason"] = reason;
   why["attempts"] = attempts;
   why["host"] = host_name();
-  why["time"] = format_utc(std::time(nullptr) * 1000);
+  why["time"] = utc_now();
   return why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -13,7 +13,6 @@
 #include "command/top/viewer.h"
 #include "host/screen.h"
 
-#include <ctime>
 #include <memory>
 #include <unistd.h>
 
@@ -138,12 +137,11 @@ class Top {
   }
 
   std::string text() const {
-    std::string text = fmt::format("{}  {}\n{}\n", format_utc(static_cast<int64_t>(std::time(nullptr)) * 1000),
-                                   printable(line_of(ensemble_)), sums_of(overview_.figures()));
+    std::string text =
+        fmt::format("{}  {}\n{}\n", utc_now(), printable(line_of(ensemble_)), sums_of(overview_.figures()));
     TopView view;
     if (const auto columns = host::display_of(STDOUT_FILENO).columns) view.columns = *columns;
-    for (const TopSection& section :
-         sections_of(overview_.figures(), view, static_cast<int64_t>(std::time(nullptr)) * 1000)) {
+    for (const TopSection& section : sections_of(overview_.figures(), view, now_ms())) {
       text += fmt::format("\n{}\n", section.head);
       for (const TopRow& row : section.rows) text += row.text + '\n';
     }
@@ -256,7 +254,7 @@ Execute add_top(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--once", options->once, "Print it once, as text");
   add_global_options(app, global);
   set_footer(app, kTopFooter);
-  return [options](const Call& call) { return top(call, *options); };
+  return execute_with(top, options);
 }
 
 }  // namespace zklock::command

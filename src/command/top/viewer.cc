@@ -24,10 +24,6 @@ using host::ScreenLine;
 constexpr Duration kBetweenDraws = 1s;  // the ages on the screen grow
 constexpr size_t kLongestFilter = 100;
 
-int64_t now_ms() {
-  return static_cast<int64_t>(std::time(nullptr)) * 1000;
-}
-
 // Returns the local time of day, "10:45:22".
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);

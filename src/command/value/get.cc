@@ -54,7 +54,7 @@ Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--default", options->fallback, "Print TEXT, exit 0 if there is no such node", "TEXT");
   add_global_options(app, global);
   set_footer(app, kGetFooter);
-  return [options](const Call& call) { return get(call, *options); };
+  return execute_with(get, options);
 }
 
 }  // namespace zklock::command

@@ -102,7 +102,7 @@ Execute add_value_set(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--print-version", options->print_version, "Print the new version");
   add_global_options(app, global);
   set_footer(app, kSetFooter);
-  return [options](const Call& call) { return set(call, *options); };
+  return execute_with(set, options);
 }
 
 }  // namespace zklock::command

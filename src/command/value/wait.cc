@@ -100,7 +100,7 @@ Execute add_value_wait(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--newer-than", options->newer_than, "Until its version is above N, or it was replaced", "N");
   add_global_options(app, global);
   set_footer(app, kWaitFooter);
-  return [options](const Call& call) { return wait(call, *options); };
+  return execute_with(wait, options);
 }
 
 }  // namespace zklock::command

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/guard.h"
 
+#include "base/contains.h"
 #include "host/process/proc.h"
 #include "host/process/tree.h"
 
@@ -186,7 +187,7 @@ void Guard::take_over() {
   channel_.reset();  // first: reading /proc may need its descriptor
   // If the guard was reaped already, its pid may be another process's, so only a child of ours is killed.
   const auto children = own_children();
-  if (children && std::find(children->begin(), children->end(), pid_) != children->end()) ::kill(pid_, SIGKILL);
+  if (children && contains(*children, pid_)) ::kill(pid_, SIGKILL);
   state_ = GuardState::orphaned;
 }
 

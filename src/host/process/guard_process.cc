@@ -3,6 +3,7 @@
 // subreaper, so it knows the command's whole tree. It carries out zklock's orders, reports how the command ends, and
 // kills the tree at once if zklock dies while the command runs. A guard for several commands, one after the other, also
 // kills what earlier ones left behind when it has to kill. All that runs in the guard begins in be_guard() below.
+#include "base/contains.h"
 #include "base/time.h"
 #include "host/process/channel.h"
 #include "host/process/control_group.h"
@@ -47,8 +48,7 @@ enum class Duty {
 void close_private_but(std::initializer_list<int> kept) {
   for (const std::string& name : names_in_proc("self/fd").value_or(std::vector<std::string>())) {
     const int fd = std::atoi(name.c_str());
-    const bool is_kept =
-        fd <= STDERR_FILENO || fd == proc_folder() || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    const bool is_kept = fd <= STDERR_FILENO || fd == proc_folder() || contains(kept, fd);
     const int flags = is_kept ? -1 : fcntl(fd, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) != 0) ::close(fd);
   }

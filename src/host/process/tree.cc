@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/tree.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "host/fd.h"
@@ -32,10 +33,6 @@ constexpr int kMostReaped = 4096;
 // Most killed processes have ended by then. Searching all of /proc for more takes as long.
 constexpr Duration kReapedWithin = 5ms;
 constexpr Duration kBetweenLooks = 200us;
-
-bool contains(const std::vector<pid_t>& pids, pid_t pid) {
-  return std::find(pids.begin(), pids.end(), pid) != pids.end();
-}
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;

@@ -6,7 +6,6 @@
 #include "zk/path.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace zklock::recipe {
 
@@ -15,10 +14,6 @@ namespace {
 using zk::Answer;
 using zk::Code;
 using Names = std::vector<std::string>;
-
-int64_t now_ms() {
-  return static_cast<int64_t>(std::time(nullptr)) * 1000;
-}
 
 // Returns what the paths of all nodes below `path` begin with.
 std::string prefix_of(const std::string& path) {
@@ -43,9 +38,7 @@ std::string newest_of(const Names& names) {
 
 }  // namespace
 
-// If nothing is stale, it asks nothing, which would not show that the session is over.
 void Overview::look() {
-  session_.check_alive();
   begin();
   left_ = kRequestsPerLook;
   listed_.clear();
@@ -57,7 +50,7 @@ void Overview::look() {
     if (node.use == PathUse::queue) queues.push_back(path);
   }
   figures_.behind |= !surveyor_.look(queues, left_);
-  session_.check_alive();
+  session_.check_alive();  // if nothing is stale, nothing was asked
   draw_up();
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "recipe/queue/nodes.h"
+#include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/session.h"
 
@@ -23,13 +24,17 @@ constexpr size_t kShownBytes = 200;
 constexpr size_t kFirstItems = 10;  // some go before they are looked at
 constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
+// A claim that is in no session keeps nobody from the item.
 int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
-  int64_t count = 0;
+  Paths claims;
   for (const Segment& segment : segments) {
-    const std::vector<Answer> stats = stat_all(session, item_paths(session, folder, segment));
-    count += std::ranges::count_if(stats, [](const Answer& answer) { return is_claimed(answer.stat); });
+    const Paths items = item_paths(session, folder, segment);
+    const std::vector<Answer> stats = stat_all(session, items);
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (is_claimed(stats[i].stat)) claims.push_back(claim_of(items[i]));
+    }
   }
-  return count;
+  return std::ranges::count_if(stat_all(session, claims), [](const Answer& claim) { return is_ephemeral(claim.stat); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/consumer.h"
 
+#include "base/contains.h"
 #include "host/trace.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
@@ -78,7 +79,7 @@ bool Consumer::free_left() {
 // If there are no children, the claim may just have gone.
 void Consumer::leave_out_stray(const std::string& item) {
   const std::vector<std::string> names = session_.children(item).names;
-  if (names.empty() || std::ranges::find(names, zk::name_of(claim_of(item))) != names.end()) return;
+  if (names.empty() || contains(names, zk::name_of(claim_of(item)))) return;
   finder_.leave_out(item);
   in_work_.forget(item);
 }
@@ -221,7 +222,7 @@ void Consumer::try_again(ClaimBatch& batch) {
   session_.ready();
   std::vector<Claim> claims;
   for (Claim& old : batch.claims) {
-    const bool again = !old.ours && std::ranges::find(free, old.path) != free.end();
+    const bool again = !old.ours && contains(free, old.path);
     if (!old.ours && !again) finder_.forget(old.path);
     if (old.ours || again) claims.push_back(again ? claim(old.path) : std::move(old));
   }
@@ -263,7 +264,9 @@ void Consumer::read_again(ClaimBatch& batch) {
 
 // The item has a child that is no claim, so no consumer could remove it. It is left out from now on.
 void Consumer::give_back(const std::string& path, const std::string& data) {
-  session_.transact({{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}});
+  const std::vector<Step> steps{{Step::Kind::remove, claim_of(path)}, {Step::Kind::write, path, data}};
+  while (session_.transact(steps).code == Code::unknown && holds({path}).front()) {
+  }
 }
 
 Item Consumer::item_of(const Claim& claim, Answer answer, Deadline sent) const {

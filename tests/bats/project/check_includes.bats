@@ -130,18 +130,22 @@ breach() {
 }
 
 @test "check-house counts what it says it counts" {
-  source_file base/text.h 'enum class Word { a, b };'
+  source_file base/text.h 'enum class Word {' '  held,' '  expired,' '};'
   source_file base/text.cc '#include "base/text.h"' 'int f(int a,' '      int b) {' '  if (a) {' '    return b;' '  }' '  return a;' '}'
-  source_file zk/reply.h '#include "base/text.h"' 'class Word {' ' public:' '  int g() const {' '    return 1;' '  }' '};'
+  source_file zk/reply.h '#include "base/text.h"' 'class Word {' ' public:' '  int g(Deadline until) const {' '    return 1;' '  }' \
+    '  int one_ = 1;' '  const std::string& other_;' '};'
   expect_status 0 "$repo/scripts/check-house" .
-  assert_output "files: 3, lines: 16, median: .cc 8, .h 1
+  assert_output "files: 3, lines: 21, median: .cc 8, .h 4
 folders of more than 25 files:
 headers with one user besides their own source: 1
   base/text.h (zk/reply)
-longest functions, in lines:
+longest functions, in lines (0 over 45):
   4 src/base/text.cc:3
   1 src/zk/reply.h:4
-types: 2, parameters 'Deadline until': 0
+classes with the most data members:
+  2 Word
+enumerations that know an expired session, outside src/zk: 1
+types: 2, parameters 'Deadline until': 1
 sentences in headers that begin with Of, Those, That, Which, Nothing, Else or Likewise: 0
 who, somebody and nobody in headers: 0"
 }

@@ -196,6 +196,19 @@ TEST_F(QueueAdminTest, ANodeBelowTheReasonEndsARequeueWithItsName) {
   }
 }
 
+TEST_F(QueueAdminTest, AnItemWhoseClaimIsInNoSessionIsNotCountedAsInWork) {
+  make_queue("/q");
+  for (int number = 0; number < 3; ++number)
+    observer_.create(fmt::format("{}/token-{:010}", segment(), number), "text");
+  observer_.create(claim_of(segment() + "/token-0000000000"), "left");
+  zk::Session& session = observer_.session();
+  const std::string held = claim_of(segment() + "/token-0000000001");
+  ASSERT_EQ(session.await(session.client().create(held, "", zk::CreateMode::ephemeral)).code, zk::Code::ok);
+  const QueueCounts counts = count_queue(session, layout_, true);
+  EXPECT_EQ(counts.items, 3);
+  EXPECT_EQ(counts.in_work, 1);
+}
+
 TEST_F(QueueAdminTest, PurgeRemovesItemsWhoseClaimIsInNoSession) {
   make_queue("/q");
   for (const char* name : {"/t-0000000000", "/t-0000000001", "/t-0000000002"}) observer_.create(segment() + name);

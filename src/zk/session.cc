@@ -40,6 +40,7 @@ void Session::open(Deadline until) {
 void Session::connect() {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
+  over_ = false;
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
   const Deadline resolved = enduring_ ? until_ : std::min(until_, deadline_in(options_.connect_timeout));
@@ -180,6 +181,7 @@ Answer Session::await(const Call& call) {
     turn(until_);
   }
   if (call->answer.code == Code::expired && connected()) ask_whether_local(call);
+  over_ |= call->answer.code == Code::expired;
   if (call->answer.code == Code::expired) throw SessionOver(purpose_);
   return call->answer;
 }
@@ -202,7 +204,7 @@ bool Session::settle_connection(Deadline until) {
   while (!given_up_ && !is_ready() && left_until(until) > Duration::zero()) {
     loop_.turn(connected() ? std::min(until, client_->again_at()) : until);
   }
-  return !given_up_ && connected();
+  return !given_up_ && connected() && !expired();
 }
 
 bool Session::settle(const Call& call, Deadline until) {
@@ -262,11 +264,13 @@ Answer Session::settled_children(const std::string& path) {
 }
 
 void Session::make_node(const std::string& path, CreateMode mode) {
-  for (Rounds rounds("cannot make " + path);; rounds.next()) {
+  Rounds rounds("cannot make " + path);
+  for (;;) {
     ready();
     const Answer made = await(client_->create(path, "", mode));
     if (made.code == Code::ok || made.code == Code::node_exists) return;
     if (made.code == Code::no_node) {
+      rounds.next();
       make_parents(path);
     } else if (made.code == Code::unsupported) {
       mode = CreateMode::persistent;
@@ -362,11 +366,10 @@ struct Question {
   Call call;
 };
 
-// Puts each answer where it belongs as it comes, so that they are there even if it throws.
+// Puts each answer where it belongs as it comes.
 template <typename Ask>
 void ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask,
-             std::vector<Answer>& answers) {
-  std::deque<Question> asked;
+             std::vector<Answer>& answers, std::deque<Question>& asked) {
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
     if (next < paths.size()) session.ready();
@@ -389,7 +392,8 @@ void ask_all(Session& session, const std::vector<std::string>& paths, Window win
 template <typename Ask>
 std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
   std::vector<Answer> answers(paths.size());
-  ask_all(session, paths, window, ask, answers);
+  std::deque<Question> asked;
+  ask_all(session, paths, window, ask, answers, asked);
   return answers;
 }
 
@@ -438,9 +442,13 @@ std::vector<Answer> remove_all(Session& session, const std::vector<std::string>&
   over.code = Code::expired;
   std::vector<Answer> answers(paths.size(), over);
   const auto remove = [](Client& client, const std::string& path) { return client.remove(path); };
+  std::deque<Question> asked;
   try {
-    ask_all(session, paths, kShortAnswers, remove, answers);
+    ask_all(session, paths, kShortAnswers, remove, answers, asked);
   } catch (const SessionOver&) {
+    for (const Question& one : asked) {
+      if (one.call->done && one.call->answer.code != Code::unknown) answers[one.index] = one.call->answer;
+    }
   }
   return answers;
 }

@@ -34,6 +34,7 @@ struct Field {
   FieldValue (*value)(const T& shown);
   int leaves = 0;        // columns leave a narrow terminal in this order, 1 first; 0: it stays
   bool shrinks = false;  // its cells may be cut there
+  bool whole = false;    // elsewhere its cells are as long as they are, because they say what the line is about
 };
 
 // Returns the value as a cell: printable, and of a length that leaves room for others.
@@ -70,8 +71,7 @@ Table::Yielding yielding_of(std::span<const Field<T>> fields) {
   return yielding;
 }
 
-// Returns a table with the columns of the fields and a line for each of `all`. The first column, which says what the
-// line is about, is as long as it is.
+// Returns a table with the columns of the fields and a line for each of `all`.
 template <typename T>
 Table table_of(std::span<const Field<T>> fields, const std::vector<T>& all) {
   std::vector<std::string> heads;
@@ -85,7 +85,7 @@ Table table_of(std::span<const Field<T>> fields, const std::vector<T>& all) {
       if (field.column.empty()) continue;
       const FieldValue value = field.value(one);
       const auto* text = std::get_if<std::string>(&value);
-      cells.push_back(cells.empty() && text ? *text : cell_of(value));
+      cells.push_back(field.whole && text ? *text : cell_of(value));
     }
     table.add(cells);
   }

@@ -30,21 +30,21 @@ constexpr const char* kGroupFooter =
 struct ShownMember {
   std::string group;
   std::string name;
-  Member member;
+  const Member* member;
 };
 
 constexpr Field<ShownMember> kMemberFields[] = {
-    {"MEMBER", "name", [](const ShownMember& s) { return FieldValue(s.name); }, 0, true},
+    {"MEMBER", "name", [](const ShownMember& s) { return FieldValue(s.name); }, 0, true, true},
     {"", "node", [](const ShownMember& s) { return FieldValue(zk::child_of(s.group, s.name)); }},
-    {"SINCE", "since", [](const ShownMember& s) { return FieldValue(format_utc(s.member.stat.created_ms)); }, 2},
+    {"SINCE", "since", [](const ShownMember& s) { return FieldValue(format_utc(s.member->stat.created_ms)); }, 2},
     {"SESSION", "session",
-     [](const ShownMember& s) { return FieldValue(zk::session_name(s.member.stat.ephemeral_owner)); }, 1},
-    {"DATA", "data", [](const ShownMember& s) { return FieldValue(s.member.data); }, 3, true},
+     [](const ShownMember& s) { return FieldValue(zk::session_name(s.member->stat.ephemeral_owner)); }, 1},
+    {"DATA", "data", [](const ShownMember& s) { return FieldValue(s.member->data); }, 3, true},
 };
 
 std::string table_of(const std::string& group, const Members& members, std::optional<size_t> columns) {
   std::vector<ShownMember> all;
-  for (const auto& [name, member] : members) all.push_back({group, name, member});
+  for (const auto& [name, member] : members) all.push_back({group, name, &member});
   Table table = command::table_of(std::span<const Field<ShownMember>>(kMemberFields), all);
   if (columns) table.fit(*columns, yielding_of(std::span<const Field<ShownMember>>(kMemberFields)));
   return table.text();
@@ -72,7 +72,7 @@ std::string text_of(const std::string& group, const Members& members, GroupForm 
     if (form == GroupForm::names) text += printable(name) + '\n';
     if (form != GroupForm::json) continue;
     Json json;
-    put_members(json, std::span<const Field<ShownMember>>(kMemberFields), {group, name, member});
+    put_members(json, std::span<const Field<ShownMember>>(kMemberFields), {group, name, &member});
     text += json_line(json);
   }
   return text;
@@ -86,7 +86,7 @@ std::string text_of(const std::string& group, const MemberChange& change, const 
   json["name"] = change.name;
   if (joined) {
     put_members(json, std::span<const Field<ShownMember>>(kMemberFields),
-                {group, change.name, members.at(change.name)});
+                {group, change.name, &members.at(change.name)});
   }
   return json_line(json);
 }

@@ -27,7 +27,7 @@ std::string shown_label(const Words& words) {
 using Shown = ShownContender;
 
 constexpr Field<Shown> kContenderFields[] = {
-    {"LOCK", "", [](const Shown& s) { return known(s.path); }, 0, true},
+    {"LOCK", "", [](const Shown& s) { return known(s.path); }, 0, true, true},
     {"POS", "position", [](const Shown& s) { return s.position == 0 ? FieldValue() : FieldValue(s.position); }, 4},
     {"STATE", "state", [](const Shown& s) { return known(s.words.state); }, 11},
     {"KIND", "kind", [](const Shown& s) { return known(s.words.kind); }, 3},

@@ -32,8 +32,8 @@ struct ShownContender {
   std::string path;      // of the lock
   int64_t position = 0;  // in line, from 1 on; 0: none
   Words words;
-  std::string node = "";          // its path
-  std::string last_success = "";  // of the lock
+  std::string node{};          // its path
+  std::string last_success{};  // of the lock
 };
 
 // Returns all that is shown of it, everywhere: `show`, with --follow too, `break` and `top`.

@@ -196,7 +196,11 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
 void Acks::send_last(Deadline until) {
   for (Sent& sent : sent_) {
     if (sent.call || !session_.settle_connection(until) || sent.items.front().owner != session_.id()) continue;
-    sent.call = transact(sent);
+    try {
+      sent.call = transact(sent);
+    } catch (const Failure&) {
+      // It is too large for the servers, as was said when it was tried first.
+    }
   }
 }
 

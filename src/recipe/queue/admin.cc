@@ -26,15 +26,18 @@ constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
 // A claim that is in no session keeps nobody from the item.
 int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
-  Paths claims;
+  int64_t count = 0;
   for (const Segment& segment : segments) {
     const Paths items = item_paths(session, folder, segment);
     const std::vector<Answer> stats = stat_all(session, items);
+    Paths claims;
     for (size_t i = 0; i < items.size(); ++i) {
       if (is_claimed(stats[i].stat)) claims.push_back(claim_of(items[i]));
     }
+    count +=
+        std::ranges::count_if(stat_all(session, claims), [](const Answer& claim) { return is_ephemeral(claim.stat); });
   }
-  return std::ranges::count_if(stat_all(session, claims), [](const Answer& claim) { return is_ephemeral(claim.stat); });
+  return count;
 }
 
 }  // namespace

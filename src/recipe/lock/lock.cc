@@ -157,7 +157,9 @@ bool Lock::is_blocked() {
     ignore_leftovers();
     return false;
   }
-  return looks.front().code == Code::ok;
+  const bool there = looks.front().code == Code::ok;
+  if (!there) host::trace("watched", {{"node", own_.path()}, {"predecessor", nodes.front()}, {"there", false}});
+  return there;
 }
 
 std::optional<Lock::Outcome> Lock::pass_leftovers() {

@@ -174,7 +174,7 @@ assert_all_gone() {
   assert_all_gone
   assert_free
   rm pids
-  expect_status 137 timeout -s KILL 5 "$ZKLOCK_BIN" run --session-timeout 500ms /l -- sh -c 'echo $$ >pids; exec sleep 600'
+  expect_status 137 timeout -s KILL 5 "$ZKLOCK_BIN" run --session-timeout 2s /l -- sh -c 'echo $$ >pids; exec sleep 600'
   wait_gone "$(<pids)"
   expect_status 0 zklock run -w 10s /l -- true
 }

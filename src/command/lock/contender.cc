@@ -17,7 +17,7 @@ std::string since_of(const Participant& participant, const std::optional<Note>& 
   return participant.stat.created == 0 ? "" : format_utc(participant.stat.created_ms);
 }
 
-// In a table, the label is also what another program wrote, and whose a foreign node is.
+// Returns the label for a table: also the text of another program, or the program that a foreign node belongs to.
 std::string shown_label(const Words& words) {
   if (words.text == recipe::kRevoked) return "asked to let go";
   if (!words.program.empty()) return words.program;

@@ -143,7 +143,8 @@ void CommandConsumer::give_back_prefetched() {
   }
 }
 
-// What has ended is settled first. The lease ends the commands that run, in the next turn.
+// Goes on after the session has expired. Commands that have ended are settled first. The lease ends the running ones in
+// the next turn of the loop.
 void CommandConsumer::survive_session() {
   if (workers_.has_ended()) return;
   workers_.is_busy() ? session_.turn(kNever) : start_again();

@@ -199,7 +199,7 @@ void Acks::send_last(Deadline until) {
     try {
       sent.call = transact(sent);
     } catch (const Failure&) {
-      // It is too large for the servers, as was said when it was tried first.
+      // The ack is too large for the servers. The first attempt to send it has reported that.
     }
   }
 }

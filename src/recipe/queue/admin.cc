@@ -24,7 +24,7 @@ constexpr size_t kShownBytes = 200;
 constexpr size_t kFirstItems = 10;  // some go before they are looked at
 constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
-// A claim that is in no session keeps nobody from the item.
+// Does not count a claim that is in no session, because another consumer can take the item.
 int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
   int64_t count = 0;
   for (const Segment& segment : segments) {

@@ -11,8 +11,10 @@ import xml.etree.ElementTree
 from memory import Memory
 from stamps import ROOT
 
-# Short ticks, so that a session's end is noticed soon; long sessions are allowed all the same.
-SERVERS = ("--tick", "250", "--set", "maxSessionTimeout=60000")
+# Short ticks, so that a session's end is noticed soon; long sessions are allowed all the same. The server does not sweep
+# away the containers that a test looks at.
+SERVERS = ("--tick", "250", "--set", "maxSessionTimeout=60000",
+           "--java-property", "znode.container.checkIntervalMs=3600000")
 SANDBOX = f"{ROOT}/scripts/zk-sandbox"
 FOUND = f"{ROOT}/build/check"  # what a run leaves for its end: files `failed` and `flaky`, a name a line
 

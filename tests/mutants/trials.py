@@ -17,7 +17,8 @@ import subprocess
 import time
 
 LONGEST = 150  # seconds for one test; a mutant that hangs counts as noticed
-SANDBOX_OPTIONS = ("--tick", "250", "--set", "maxSessionTimeout=60000")
+SANDBOX_OPTIONS = ("--tick", "250", "--set", "maxSessionTimeout=60000",
+                   "--java-property", "znode.container.checkIntervalMs=3600000")
 
 
 class Servers:

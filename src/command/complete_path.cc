@@ -18,27 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kPatience = 400ms;  // with the start and the shell's own work, half a second
+constexpr Duration kPatience = 900ms;  // with the start and the shell's own work, a second
 constexpr Duration kSession = 4s;
-constexpr std::string_view kFlags = "nsxqvrl0";  // flags that may stand before another letter in a word
-
-// Returns the last value that `words` give the option: "-S X", "-vSX", "--servers X", "--servers=X".
-Value value_in(const std::vector<std::string>& words, char letter, std::string_view name) {
-  Value value;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const size_t at = word.starts_with('-') ? word.find_first_not_of(kFlags, 1) : std::string::npos;
-    const bool short_form = at != std::string::npos && word[at] == letter;
-    if (word == name || (short_form && at + 1 == word.size())) {
-      if (i + 1 < words.size()) value = words[++i];
-    } else if (short_form) {
-      value = word.substr(at + 1);
-    } else if (word.starts_with(name) && word[name.size()] == '=') {
-      value = word.substr(name.size() + 1);
-    }
-  }
-  return value;
-}
 
 // Reading a pipe may block for ever, and consumes what is in it.
 bool is_pipe(const Value& given, const char* variable) {
@@ -48,16 +29,8 @@ bool is_pipe(const Value& given, const char* variable) {
   return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
 }
 
-zk::SessionOptions session_options_from(GlobalOptions options, const std::vector<std::string>& words) {
-  GlobalOptions nearer;
-  nearer.servers = value_in(words, 'S', "--servers");
-  nearer.auth_file = value_in(words, '\0', "--auth-file");
-  nearer.tls = contains(words, "--tls");
-  nearer.tls_ca = value_in(words, '\0', "--tls-ca");
-  nearer.tls_cert = value_in(words, '\0', "--tls-cert");
-  nearer.tls_key = value_in(words, '\0', "--tls-key");
-  nearer.tls_server_name = value_in(words, '\0', "--tls-server-name");
-  options.merge(nearer);
+zk::SessionOptions session_options_from(const std::vector<std::string>& words) {
+  GlobalOptions options = global_options_in(words);
   options.verbose = false;
   if (is_pipe(options.auth_file, "ZKLOCK_AUTH_FILE") || is_pipe(options.tls_ca, "ZKLOCK_TLS_CA") ||
       is_pipe(options.tls_cert, "ZKLOCK_TLS_CERT") || is_pipe(options.tls_key, "ZKLOCK_TLS_KEY")) {
@@ -125,7 +98,7 @@ void complete(const std::string& prefix, const zk::SessionOptions& options, bool
   }
 }
 
-// Returns 0 within half a second, whatever happens. It prints no message, because there is no place for one where a
+// Returns 0 within a second, whatever happens. It prints no message, because there is no place for one where a
 // person types.
 int complete_path(const Call& call) {
   const Deadline until = deadline_in(kPatience);
@@ -133,7 +106,7 @@ int complete_path(const Call& call) {
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {
     const std::vector<std::string>& words = call.arguments.command;
-    complete(prefixes.front(), session_options_from(call.global, words), contains(words, "value"), until);
+    complete(prefixes.front(), session_options_from(words), contains(words, "value"), until);
   } catch (const Failure&) {
   }
   return 0;

@@ -186,58 +186,83 @@ void set_failure_status(ExitPolicy& policy, CLI::App& root, const Starts& starts
   if (start != starts.end()) policy.failure_status = start->second.failure_status;
 }
 
-void describe_root(CLI::App& root) {
-  set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND | TOPIC]");
-  set_footer(root, fmt::format("{}\nBugs: report them {}\nManual: zklock(1)", kExamples, where_to_report()));
-  root.allow_extras();
-  root.require_subcommand(0, 1);
+// The parser with what it has read, for a command line that begins with these words.
+struct CommandLine {
+  CLI::App root{"Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock"};
+  Starts starts;
+  GlobalOptions global;  // those before the subcommand; with parse(), also those after it, which win
+  bool version = false;
+
+  explicit CommandLine(std::span<const std::string> words) {
+    set_usage(root, "Usage: zklock COMMAND [OPTIONS] ... | zklock help [COMMAND | TOPIC]");
+    set_footer(root, fmt::format("{}\nBugs: report them {}\nManual: zklock(1)", kExamples, where_to_report()));
+    root.allow_extras();
+    root.require_subcommand(0, 1);
+    if (add_named(root, kRoot, words, starts)) return;
+    add(root, kHelp, starts);
+    root.add_flag("-V,--version", version, "Print the version");
+    add_global_options(root, global);
+  }
+
+  // Throws what CLI11 throws.
+  void parse(const std::vector<std::string>& words) {
+    // CLI11 takes the words from the back.
+    root.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    const auto start = starts.find(&named(root));
+    if (start != starts.end()) global.merge(start->second.global);
+  }
+};
+
+// Its destructor would take time, and main ends without it. A simulation (tests/sim) has several.
+CommandLine& new_command_line(std::span<const std::string> words) {
+  static std::deque<CommandLine> lines;
+  return lines.emplace_back(words);
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
-  // Static, because its destructor would take time, and main ends without it. A simulation (tests/sim) calls this
-  // several times.
-  static std::deque<CLI::App> parsers;
-  CLI::App& root =
-      parsers.emplace_back("Distributed locks, queues, groups and values for the shell, on ZooKeeper", "zklock");
-  describe_root(root);
-  const Arguments arguments = with_help_first(Arguments::cut(argc, argv));
+  const Arguments arguments = with_help_first(Arguments::cut({argv + 1, argv + argc}));
   // This comes first, because making all options of all subcommands would take longer than the rest.
   if (asks_for_version(kRoot, arguments.options)) {
     print(version_text());
     return 0;
   }
   if (argc < 2) return show_brief();
-  GlobalOptions global;
-  bool version = false;
-  Starts starts;
-  if (!add_named(root, kRoot, arguments.options, starts)) {
-    add(root, kHelp, starts);
-    root.add_flag("-V,--version", version, "Print the version");
-    add_global_options(root, global);
-  }
+  CommandLine& line = new_command_line(arguments.options);
+  CLI::App& root = line.root;
   try {
-    // CLI11 takes the words from the back.
-    root.parse(std::vector<std::string>(arguments.options.rbegin(), arguments.options.rend()));
+    line.parse(arguments.options);
   } catch (const CLI::CallForHelp&) {
     print(named(root).help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    set_failure_status(policy, root, starts);
+    set_failure_status(policy, root, line.starts);
     throw usage_error_of(named(root), error);
   }
-  if (version) {
+  if (line.version) {
     print(version_text());
     return 0;
   }
-  set_failure_status(policy, root, starts);
-  check_chosen(root, starts);
-  const Start& start = starts.at(&named(root));
-  global.merge(start.global);
-  policy.quiet = global.quiet;
-  if (global.no_color) host::refuse_colours();
-  return start.execute({named(root), arguments, global, inherited, policy});
+  set_failure_status(policy, root, line.starts);
+  check_chosen(root, line.starts);
+  policy.quiet = line.global.quiet;
+  if (line.global.no_color) host::refuse_colours();
+  return line.starts.at(&named(root)).execute({named(root), arguments, line.global, inherited, policy});
+}
+
+GlobalOptions global_options_in(std::vector<std::string> words) {
+  for (bool again = false;; again = true) {
+    const Arguments arguments = Arguments::cut(words);
+    CommandLine& line = new_command_line(arguments.options);
+    try {
+      line.parse(arguments.options);
+      return line.global;
+    } catch (const CLI::ParseError& error) {
+      if (again || words.empty()) throw usage_error_of(named(line.root), error);
+      words.pop_back();
+    }
+  }
 }
 
 }  // namespace zklock::command

@@ -11,6 +11,10 @@ namespace zklock::command {
 // signal.
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy);
 
+// Returns the global options of a command line that begins with these words, wherever they stand in it. The last word
+// may be an option whose value is missing. Throws a Failure (64) if they cannot be parsed.
+GlobalOptions global_options_in(std::vector<std::string> words);
+
 // Adds zklock complete-path PREFIX [-- WORD...], which answers the shells' completions. It prints, one a line, the
 // paths one level deep that begin with PREFIX. Each may be a lock, a queue or a group, or lead to one. The words are
 // those before the cursor; their options for servers, credentials and TLS count. It is not for people, so no help shows

@@ -128,10 +128,9 @@ std::string hint_for_command(const CLI::App& app, const std::string& word, const
 
 }  // namespace
 
-Arguments Arguments::cut(int argc, char** argv) {
+Arguments Arguments::cut(const std::vector<std::string>& words) {
   Arguments cut;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
+  for (const std::string_view word : words) {
     if (!cut.separated && word == "--") {
       cut.separated = true;
     } else if (!cut.separated && word.starts_with("--") && word.find('=') == word.size() - 1) {

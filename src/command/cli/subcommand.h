@@ -37,13 +37,14 @@ struct ExitPolicy {
   }
 };
 
-// argv, cut at its first "--" before CLI11 sees it. The words after that are the command, byte for byte.
+// The words behind the program's name, cut at their first "--" before CLI11 sees them. The words after that are the
+// command, byte for byte.
 struct Arguments {
-  std::vector<std::string> options;  // before the first "--", without the program's name
+  std::vector<std::string> options;  // before the first "--"
   std::vector<std::string> command;  // after it
   bool separated = false;            // there was a "--"
 
-  static Arguments cut(int argc, char** argv);
+  static Arguments cut(const std::vector<std::string>& words);
 };
 
 // What a subcommand is called with.

@@ -110,7 +110,7 @@ make_nodes() {
   local servers=$ZKLOCK_SERVERS
   export ZKLOCK_SERVERS=127.0.0.1:1
   completes /b / -- run -S "$servers/a" -n
-  completes /b / -- -nqS "$servers/a" run
+  completes /b / -- -vqS "$servers/a" run
   completes /b / -- "-vS$servers/a" run
   completes /b / -- run --servers "$servers/a"
   completes /b / -- run "--servers=$servers/a"

@@ -23,7 +23,7 @@ teardown() {
   end_all
 }
 
-# is_silent: complete-path prints nothing, and ends well and in time; half a second, and what a busy machine adds.
+# is_silent: complete-path prints nothing, and ends well and in time: a second, and what a busy machine adds.
 is_silent() {
   local before
   before=$(now_us)

@@ -11,3 +11,10 @@ setup() { setup_place; }
     "$ZKLOCK_BIN" "${ZKLOCK_SERVERS##*:}" run requeue-20 queue-list-1000
   assert_equal "$(awk '$2 >= 4 && $3 >= 4' <<<"$output" | wc -l)" 3
 }
+
+@test "a path is completed from far away" {
+  expect_status 0 python3 -B "$repo/tests/bench/far.py" --count --rtt 150 --times 1 --check "$repo/tests/bench/far.targets" \
+    "$ZKLOCK_BIN" "${ZKLOCK_SERVERS##*:}" complete-path
+  # One that has given up closes nothing, and is a round trip shorter.
+  assert_equal "$(awk '$2 >= 4 && $3 >= 4' <<<"$output" | wc -l)" 1
+}

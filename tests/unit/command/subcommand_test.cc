@@ -10,12 +10,8 @@ namespace subcommand_test {
 
 using Words = std::vector<std::string>;
 
-Arguments cut(Words words) {
-  words.insert(words.begin(), "zklock");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return Arguments::cut(static_cast<int>(words.size()), argv.data());
+Arguments cut(const Words& words) {
+  return Arguments::cut(words);
 }
 
 TEST(Arguments, AreCutAtTheFirstSeparatorOnly) {

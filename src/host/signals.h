@@ -82,6 +82,29 @@ class EndOnSignal : public Source {
   bool ended_ = false;
 };
 
+// A loop in which a signal ends what zklock waits for, as EndOnSignal says, unless the caller takes the signals itself.
+class SignalLoop : public Loop {
+ public:
+  SignalLoop() {
+    add(signals_);
+    add(ending_);
+  }
+  ~SignalLoop() {
+    remove(ending_);
+    remove(signals_);
+  }
+
+  Signals& signals() { return signals_; }
+  // From now on, the caller takes the signals.
+  void leave_signals() { remove(ending_); }
+  // After leave_signals(): from now on, signals end waits again.
+  void end_on_signals() { add(ending_); }
+
+ private:
+  Signals signals_;
+  EndOnSignal ending_{signals_};
+};
+
 // While it is in the loop, it keeps the first signal for the caller, so that what has begun can be finished. The second
 // one ends the wait by Failure::by_signal(). Only signals that end a program by default count.
 class EndOnSecondSignal : public Source {

@@ -92,7 +92,7 @@ void WatchJob::write(std::string_view text) {
 // Runs the command; changes that happen meanwhile are read after its end. Returns the command's status if that ends the
 // watch, else 0.
 int WatchJob::run_command(WatchSubject& subject) {
-  loop_.remove(end_on_signal_);
+  loop_.leave_signals();
   host::Launch launch = subject.tell_command();
   for (std::string& variable : connection_variables(session_.options())) {
     launch.variables.push_back(std::move(variable));
@@ -100,7 +100,7 @@ int WatchJob::run_command(WatchSubject& subject) {
   guard_->start(launch);
   attend_command();
   if (end_signal_ != 0) throw Failure::by_signal(end_signal_);
-  loop_.add(end_on_signal_);
+  loop_.end_on_signals();
   return judge_end();
 }
 
@@ -119,7 +119,7 @@ void WatchJob::attend_command() {
 
 // Signals go to the command first. An ending signal then ends us after the command; a second one ends us at once.
 void WatchJob::pass_on_signals() {
-  while (const auto arrival = signals_.take()) {
+  while (const auto arrival = loop_.signals().take()) {
     guard_->forward(arrival->signal);
     if (end_signal_ != 0 && host::is_ending(arrival->signal)) throw Failure::by_signal(arrival->signal);
     if (host::is_ending(arrival->signal)) end_signal_ = arrival->signal;

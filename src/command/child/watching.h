@@ -70,11 +70,7 @@ class WatchJob {
   bool halt_;
   std::optional<host::Program> program_;
   zk::SessionOptions asked_;  // read before signals are blocked, because credentials may be in a pipe
-  host::Loop loop_;
-  host::Signals signals_;
-  host::EndOnSignal end_on_signal_{signals_};
-  host::Attached receiving_{loop_, signals_};
-  host::Attached ending_{loop_, end_on_signal_};
+  host::SignalLoop loop_;
   zk::Session session_;
   Console console_{session_};
   std::optional<host::StandardOutput> outlet_;

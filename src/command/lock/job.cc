@@ -138,9 +138,9 @@ class Job {
     if (options_.once_per) check_last_success(last, lease.fence(), locks);
     host::notify_status("active since " + utc_now());
     // From here on signals go to the command.
-    loop_.remove(end_on_signal_);
-    signals_.take_job_control();
-    AttendedCommand command(signals_, guard_, console_, terms(lease, held));
+    loop_.leave_signals();
+    loop_.signals().take_job_control();
+    AttendedCommand command(loop_.signals(), guard_, console_, terms(lease, held));
     command.attend(loop_, variables(held));
     course_.over |= command.ending_wanted();
     holding.reset();
@@ -240,7 +240,7 @@ class Job {
   // end. The status stays the command's.
   bool finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
     drop_signals();
-    host::EndOnSignal by_people(signals_, host::EndedBy::people);
+    host::EndOnSignal by_people(loop_.signals(), host::EndedBy::people);
     const host::Attached ending(loop_, by_people);
     try {
       finish();
@@ -255,7 +255,7 @@ class Job {
   }
 
   void drop_signals() {
-    while (const auto arrival = signals_.take()) course_.over |= host::is_ending(arrival->signal);
+    while (const auto arrival = loop_.signals().take()) course_.over |= host::is_ending(arrival->signal);
   }
 
   void give_back(LockSet& locks, bool unproved) {
@@ -295,11 +295,7 @@ class Job {
   JobOptions options_;
   std::string names_;  // of the locks
   Course& course_;
-  host::Loop loop_;
-  host::Signals signals_;
-  host::EndOnSignal end_on_signal_{signals_};
-  host::Attached receiving_{loop_, signals_};
-  host::Attached ending_{loop_, end_on_signal_};
+  host::SignalLoop loop_;
   zk::Session session_;  // outlives the guard, so whatever is thrown, the command is dead before the lock is free
   Console console_{session_};
   host::Guard guard_;

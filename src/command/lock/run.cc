@@ -164,11 +164,7 @@ JobOptions job_options(const Call& call, const RunOptions& options) {
 }
 
 void pause(Duration span) {
-  host::Loop loop;
-  host::Signals signals;
-  host::EndOnSignal end_on_signal(signals);
-  const host::Attached receiving(loop, signals);
-  const host::Attached ending(loop, end_on_signal);
+  host::SignalLoop loop;
   const Deadline until = deadline_in(span);
   while (left_until(until) > Duration::zero()) loop.turn(until);
 }

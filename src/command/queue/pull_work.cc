@@ -59,9 +59,7 @@ class CommandConsumer {
   Duration grace() const { return zk::usual_grace_of(session_.timeout()); }
 
   WorkOptions options_;
-  host::Loop loop_;
-  host::Signals signals_;
-  host::Attached receiving_{loop_, signals_};
+  host::SignalLoop loop_;
   // The session outlives the guards, so whatever is thrown, the commands are dead before their claims are free.
   ConsumerSession source_;
   zk::Session& session_{source_.session()};
@@ -78,8 +76,9 @@ class CommandConsumer {
 CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
     : options_(std::move(options)),
       source_(loop_, std::move(session), options_.pull, "worked on"),
-      workers_(loop_, signals_, options_, session_, inherited) {
-  signals_.take_job_control();
+      workers_(loop_, loop_.signals(), options_, session_, inherited) {
+  loop_.leave_signals();
+  loop_.signals().take_job_control();
 }
 
 int CommandConsumer::run() {

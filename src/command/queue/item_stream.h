@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The items of `queue pull` on their way to standard output: those that are not written yet, in order, and those that
+// are written and not removed from the queue yet. They are written in chunks that a pipe takes as a whole, or one item
+// that is longer. So a reader that goes away has hardly ever a part of an item.
+#pragma once
+
+#include "recipe/queue/layout.h"
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zklock::command {
+
+class ItemStream {
+ public:
+  // `end` is written after each item.
+  explicit ItemStream(std::string end) : end_(std::move(end)) {}
+
+  void add(recipe::Item item) { items_.push_back(std::move(item)); }
+  // The items that are not written to their end.
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  std::vector<recipe::Item> items() const { return {items_.begin(), items_.end()}; }
+  const recipe::Item& first() const { return items_.front(); }
+  // True if only a part of the first item was written.
+  bool is_torn() const;
+  // How many items were written to their end, ever.
+  size_t delivered() const { return delivered_; }
+
+  // Returns the next bytes to write, which are none if all that comes next is empty. Call it only while there are
+  // items.
+  std::string_view next();
+  // Notes that the first `count` of those bytes were written.
+  void note_written(size_t count);
+
+  // Forgets the items that are not among `kept`, which are in the same order. Returns false, and forgets nothing, if
+  // one of them is torn.
+  bool keep(std::vector<recipe::Item> kept);
+  // Forgets all items that are not written to their end.
+  void forget();
+  // Hands over the items that were written since the last call.
+  std::vector<recipe::Item> take_written() { return std::exchange(written_, {}); }
+
+ private:
+  void fill();
+  void cut(size_t end);
+
+  std::string end_;
+  std::deque<recipe::Item> items_;
+  std::string chunk_;         // the first of items_, whole, with their ends
+  std::deque<size_t> ends_;   // where each item that is not written to its end ends in chunk_
+  size_t chunk_written_ = 0;  // bytes of chunk_
+  std::vector<recipe::Item> written_;
+  size_t delivered_ = 0;
+};
+
+}  // namespace zklock::command

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group join: is a member of a group as long as its command runs, or without one until a signal. If the session
-// expires meanwhile, it joins again, and the command is not touched.
+// The options of zklock group join.
 #include "base/text.h"
 #include "base/time.h"
-#include "command/child/attended_command.h"
-#include "command/child/nesting.h"
 #include "command/child/note.h"
 #include "command/group/group.h"
-#include "host/process/survivor.h"
+#include "command/group/join_job.h"
 #include "recipe/group/group.h"
-#include "recipe/group/member.h"
-#include "recipe/lock/protected_node.h"
-#include "zk/path.h"
-#include "zk/timing.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,9 +15,6 @@
 namespace zklock::command {
 
 namespace {
-
-using recipe::GroupMember;
-using recipe::MemberState;
 
 constexpr const char* kJoinFooter =
     "Examples:\n"
@@ -40,59 +24,12 @@ constexpr const char* kJoinFooter =
     "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n"
     "Manual: zklock-group(1)";
 
-constexpr size_t kMostData = 983040;  // the rest of what the server takes in a request is for the path
-
-std::string too_much() {
-  return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", kMostData);
-}
-
 struct JoinOptions {
   Value name;
   Value data;
   Value data_file;
   Value timeout;
   bool unique = false;
-};
-
-// A file that is read again must not block, as a pipe may.
-bool is_regular(const std::string& file) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(file, error);
-}
-
-// Reads `file` into `data` and returns nothing. If that fails, returns the reason, and `data` stays as it was.
-std::optional<std::string> read_data(const std::string& file, std::string& data) {
-  errno = 0;
-  std::ifstream stream(file == "-" ? "/dev/stdin" : file, std::ios::binary);
-  std::string bytes(kMostData + 1, '\0');
-  if (stream.is_open()) stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!stream.is_open() || stream.bad()) {
-    return fmt::format("cannot read the data file '{}': {}", printable(file), std::strerror(errno));
-  }
-  bytes.resize(static_cast<size_t>(stream.gcount()));
-  if (bytes.size() > kMostData) return too_much();
-  data = std::move(bytes);
-  return std::nullopt;
-}
-
-// Returns the data for the member. Throws a Failure: 64 if both options are given or the file cannot be read, 65 if it
-// is too large.
-std::string data_of(const JoinOptions& options) {
-  if (options.data && options.data_file) throw usage_error("give either --data or --data-file, not both");
-  std::string data = options.data.value_or("");
-  if (data.size() > kMostData) throw Failure(ExitStatus::bad_data, too_much());
-  const auto trouble = options.data_file ? read_data(*options.data_file, data) : std::nullopt;
-  if (!trouble) return data;
-  throw Failure(*trouble == too_much() ? ExitStatus::bad_data : ExitStatus::usage, *trouble);
-}
-
-// The job, as the command line describes it.
-struct JoinPlan {
-  recipe::Membership membership;
-  Value data_file;
-  Deadline until = kNever;  // for joining the first time, connecting included
-  bool waits = false;       // for the name, if it is taken
-  std::optional<host::Program> program = {};
 };
 
 JoinPlan plan_of(const Call& call, const JoinOptions& options) {
@@ -104,7 +41,8 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
                                                  "--name",
                                                  printable(name), *error));
   }
-  JoinPlan plan{{path, name, options.unique, data_of(options)}, options.data_file};
+  MemberData data(options.data, options.data_file);
+  JoinPlan plan{{path, name, options.unique, data.bytes()}, std::move(data)};
   if (options.timeout) {
     const Duration span = duration_of(*options.timeout, "--timeout");
     plan.waits = span > Duration::zero();
@@ -114,203 +52,6 @@ JoinPlan plan_of(const Call& call, const JoinOptions& options) {
   plan.program = program_of(call);
   return plan;
 }
-
-// Takes the signals while there is no command. HUP has the data read again if they come from a file that can change;
-// any other signal ends what zklock waits for.
-class Stay : public host::Source {
- public:
-  Stay(host::Signals& signals, const JoinPlan& plan)
-      : signals_(signals), reloads_(!plan.program && plan.data_file && is_regular(*plan.data_file)) {}
-
-  bool take_reload() { return std::exchange(reload_, false); }
-
-  void arm(host::PollSet&) override {}
-  void record(const host::PollSet&) override {}
-  void decide() override {
-    while (!ended_) {
-      const auto arrival = signals_.take();
-      if (!arrival) return;
-      // A HUP from the terminal itself means that the terminal is gone, even if only we received it.
-      const bool reload = arrival->signal == SIGHUP && reloads_ && !arrival->of_terminal;
-      reload_ |= reload;
-      ended_ = !reload;
-      if (ended_) throw Failure::by_signal(arrival->signal);
-    }
-  }
-
- private:
-  host::Signals& signals_;
-  const bool reloads_;
-  bool reload_ = false;
-  bool ended_ = false;
-};
-
-class JoinJob {
- public:
-  // Forks the guard, or without a command the survivor, so there must be no ZooKeeper handle yet.
-  JoinJob(const Call& call, const JoinOptions& options)
-      : plan_(plan_of(call, options)),
-        asked_(session_options(call.global)),
-        group_(plan_.membership.group),
-        tried_("cannot join " + group_),
-        stay_(signals_, plan_),
-        session_(loop_, std::move(asked_)),
-        member_(session_, plan_.membership) {
-    if (plan_.program) {
-      guard_.emplace(host::Service::once, *plan_.program, call.inherited, session_.closer());
-      guarding_.emplace(loop_, *guard_);
-    } else {
-      survivor_.emplace(session_.closer());
-    }
-  }
-
-  // Returns the command's status. Otherwise throws a Failure: 65, 69, 70, 75 if the name is taken, 76 if the member was
-  // removed and there is no command, 77, a signal.
-  int run() {
-    session_.set_purpose(tried_);
-    try {
-      join();
-      keep();
-    } catch (...) {
-      member_.leave(recipe::withdrawal_budget(session_));
-      session_.close();
-      if (!command_ || !command_->is_over()) throw;
-    }
-    return command_->status(group_);
-  }
-
- private:
-  void join() {
-    {
-      const zk::Within within(session_, plan_.until);
-      zk::in_sessions(session_, [this] { enter(plan_.waits); });
-    }
-    session_.set_enduring(true);
-    if (guard_) start_command();
-  }
-
-  // A member of a session that is over is forgotten before another one is opened: its name may be another client's.
-  void enter(bool waits) {
-    try {
-      join_and_wait(waits);
-    } catch (const zk::SessionOver&) {
-      member_.forget();
-      throw;
-    }
-  }
-
-  void join_and_wait(bool waits) {
-    for (;;) {
-      switch (member_.join()) {
-        case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group_, name()));
-        case MemberState::taken:
-          if (!waits) fail_taken();
-          console_.detail(
-              fmt::format("waiting until nobody else in {} is {}", group_, printable(plan_.membership.name)));
-          if (!member_.wait_for_name()) fail_taken();
-          break;
-        case MemberState::removed: check_member(); break;
-      }
-    }
-  }
-
-  // Starts the command. From here on signals go to it.
-  void start_command() {
-    loop_.remove(stay_);
-    signals_.take_job_control();
-    command_.emplace(signals_, *guard_, console_,
-                     CommandTerms{"its membership", zk::usual_grace_of(session_.timeout())});
-    attending_.emplace(loop_, *command_);
-    std::vector<std::string> variables = connection_variables(session_.options());
-    variables.insert(variables.end(), {"ZKLOCK_PATH=" + group_, "ZKLOCK_NODE=" + member_.path()});
-    // The locks of a zklock that runs us are the command's too.
-    if (const auto outer = Nesting({}, 0).variable({}, session_.options().servers.text())) variables.push_back(*outer);
-    command_->start(variables);
-  }
-
-  // Does not return: it ends by what is thrown.
-  void keep() {
-    try {
-      for (;;) keep_in_session();
-    } catch (const Failure& failure) {
-      if (!command_ || command_->is_over()) throw;
-      // The command runs on, member or not.
-      say(failure.text());
-    }
-    member_.forget();
-    session_.close();
-    for (;;) loop_.turn(kNever);
-  }
-
-  void keep_in_session() {
-    try {
-      for (;;) look_after();
-    } catch (const zk::SessionOver&) {
-      console_.detail(fmt::format("the session expired; joining {} again", group_));
-      member_.forget();
-      zk::in_sessions(session_, [this] { enter(true); });
-    }
-  }
-
-  void look_after() {
-    session_.check_alive();
-    console_.report_connection();
-    if (member_.is_disturbed()) {
-      check_member();
-    } else if (stay_.take_reload()) {
-      reload();
-    } else {
-      session_.turn(kNever);
-    }
-  }
-
-  void check_member() {
-    if (member_.look() != MemberState::removed) return;
-    const std::string removed = name();
-    member_.forget();
-    throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group_, removed));
-  }
-
-  void reload() {
-    const std::string& file = *plan_.data_file;
-    std::error_code error;
-    const bool replaced = std::filesystem::exists(file, error) && !is_regular(file);
-    const auto trouble = replaced ? fmt::format("the data file '{}' is no file any more", printable(file))
-                                  : read_data(file, plan_.membership.data);
-    if (trouble) return say(*trouble + "; the data stays as it is");
-    const auto state = member_.set_data(plan_.membership.data);
-    if (state == MemberState::in) console_.detail("the data was read again");
-  }
-
-  std::string name() const { return printable(zk::name_of(member_.path())); }
-
-  [[noreturn]] void fail_taken() const {
-    const zk::Stat& stat = member_.taken_by();
-    throw Failure(
-        ExitStatus::busy,
-        fmt::format("{} as '{}': the name is taken, for {}, by session {}; choose another, or wait for it with -w",
-                    tried_, printable(plan_.membership.name), format_duration(age_of(stat.created_ms)),
-                    zk::session_name(stat.ephemeral_owner)));
-  }
-
-  JoinPlan plan_;
-  zk::SessionOptions asked_;  // read before signals are blocked, because credentials may be in a pipe
-  const std::string& group_;
-  std::string tried_;
-  host::Loop loop_;
-  host::Signals signals_;
-  Stay stay_;
-  host::Attached receiving_{loop_, signals_};
-  host::Attached staying_{loop_, stay_};
-  zk::Session session_;
-  Console console_{session_};
-  GroupMember member_;
-  std::optional<host::Survivor> survivor_;  // without a command, in the guard's place
-  std::optional<host::Guard> guard_;
-  std::optional<host::Attached> guarding_;
-  std::optional<AttendedCommand> command_;
-  std::optional<host::Attached> attending_;
-};
 
 }  // namespace
 
@@ -324,7 +65,7 @@ Execute add_group_join(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--data-file", options->data_file, "Read that text from FILE, again on SIGHUP", "FILE");
   add_global_options(app, global);
   set_footer(app, kJoinFooter);
-  return [options](const Call& call) { return JoinJob(call, *options).run(); };
+  return [options](const Call& call) { return join_group(call, plan_of(call, *options)); };
 }
 
 }  // namespace zklock::command

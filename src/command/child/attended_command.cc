@@ -34,6 +34,23 @@ void GuardTrouble::report() {
   say(fmt::format("process {} does not end; still trying", stubborn));
 }
 
+void TerminalStop::begin() {
+  pending_ = true;
+  nudge_at_ = deadline_in(kToStop);
+}
+
+bool TerminalStop::end() {
+  if (!pending_) return false;
+  const bool stopped = guard_.phase() == CommandPhase::stopped;
+  if (!stopped && left_until(nudge_at_) > Duration::zero()) return false;
+  nudge_at_ = kNever;
+  host::continue_group();
+  // The command may be a shell in vfork. Its child was stopped before it could execute anything, and without this
+  // signal the shell would wait for it for ever. Or the command does not stop at all, or later.
+  pending_ = !stopped;
+  return stopped;
+}
+
 std::string end_of(const std::string& subject, Duration overrun) {
   if (overrun <= kDying) return subject + " was stopped";
   return fmt::format("{} went on for {} past the fence", subject, format_duration(overrun));
@@ -58,24 +75,28 @@ void AttendedCommand::attend(host::Loop& loop, const std::vector<std::string>& v
   const host::Attached awaiting_nested(loop, nest);
   nest_ = &nest;
   look_for_loss();
-  over_ = lost();
-  if (!over_) start(variables);
-  while (!over_ && !look()) loop.turn(next());
+  if (lost()) {
+    stage_ = CommandStage::never_started;
+  } else {
+    start(variables);
+  }
+  while (!is_over() && !look()) loop.turn(next());
   nest_ = nullptr;
 }
 
 void AttendedCommand::decide() {
-  if (stage_ != CommandStage::idle && !over_ && look()) throw Failure(ExitStatus::done, "");
+  if (stage_ != CommandStage::idle && !is_over() && look()) throw Failure(ExitStatus::done, "");
 }
 
 // Returns true once the command is over.
 bool AttendedCommand::look() {
   pass_on_signals();
-  over_ = stage_ == CommandStage::holding ? holding_is_over() : running_is_over();
-  if (over_) trace_end();
+  if (!(stage_ == CommandStage::holding ? holding_is_over() : running_is_over())) return false;
+  stage_ = CommandStage::over;
+  trace_end();
   // Processes that may be left run on without the lock.
-  if (over_) guard_.let_go();
-  return over_;
+  guard_.let_go();
+  return true;
 }
 
 void AttendedCommand::trace_end() const {
@@ -88,7 +109,7 @@ void AttendedCommand::trace_end() const {
 
 bool AttendedCommand::running_is_over() {
   if (terms_.lease) guard_.set_fence(fence());
-  continue_stopped();
+  if (stop_.end()) say("continued: a command that is stopped would lose " + terms_.loss);
   trouble_.report();
   if (stage_ == CommandStage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
   // A command that ended by itself before a loss keeps its own status.
@@ -106,23 +127,9 @@ void AttendedCommand::pass_on_signals() {
     if (!arrival->reached_group) {
       guard_.forward(arrival->signal);
     } else if (arrival->signal == SIGTSTP) {
-      terminal_stop_ = true;
-      nudge_at_ = deadline_in(kToStop);
+      stop_.begin();
     }
   }
-}
-
-void AttendedCommand::continue_stopped() {
-  if (!terminal_stop_) return;
-  const bool stopped = guard_.phase() == CommandPhase::stopped;
-  if (!stopped && left_until(nudge_at_) > Duration::zero()) return;
-  nudge_at_ = kNever;
-  host::continue_group();
-  // The command may be a shell in vfork. Its child was stopped before it could execute anything, and without this
-  // signal the shell would wait for it for ever. Or the command does not stop at all, or later.
-  if (!stopped) return;
-  terminal_stop_ = false;
-  say("continued: a command that is stopped would lose " + terms_.loss);
 }
 
 bool AttendedCommand::has_ended() {
@@ -157,22 +164,34 @@ bool AttendedCommand::holding_is_over() {
 
 void AttendedCommand::look_for_loss() {
   if (lost()) return;
-  if (guard_.killed()) return lose("the guard was killed");
-  if (!terms_.lease) return;
-  unproved_ = guard_.fenced() || terms_.lease->state() == LeaseState::unproved;
-  if (unproved_) return finish();
-  switch (terms_.lease->state()) {
-    case LeaseState::node_deleted: return lose("its node was deleted");
-    case LeaseState::revoked: return lose("revoked (zklock break)");
-    case LeaseState::session_over: return lose("the session expired");
-    case LeaseState::held:
-    case LeaseState::unproved: return;
-  }
+  loss_ = find_loss();
+  if (lost()) finish();
 }
 
-void AttendedCommand::lose(const char* reason) {
-  reason_ = reason;
-  finish();
+AttendedCommand::Loss AttendedCommand::find_loss() const {
+  if (guard_.killed()) return Loss::guard_killed;
+  if (!terms_.lease) return Loss::none;
+  if (guard_.fenced()) return Loss::unproved;
+  switch (terms_.lease->state()) {
+    case LeaseState::held: return Loss::none;
+    case LeaseState::unproved: return Loss::unproved;
+    case LeaseState::node_deleted: return Loss::node_deleted;
+    case LeaseState::revoked: return Loss::revoked;
+    case LeaseState::session_over: return Loss::session_over;
+  }
+  return Loss::none;
+}
+
+const char* AttendedCommand::reason_of(Loss loss) {
+  switch (loss) {
+    case Loss::guard_killed: return "the guard was killed";
+    case Loss::node_deleted: return "its node was deleted";
+    case Loss::revoked: return "revoked (zklock break)";
+    case Loss::session_over: return "the session expired";
+    case Loss::none:
+    case Loss::unproved: break;
+  }
+  return "";
 }
 
 void AttendedCommand::finish() {
@@ -183,11 +202,11 @@ void AttendedCommand::finish() {
 
 Failure AttendedCommand::loss(const std::string& what) const {
   const std::string known = terms_.lease ? terms_.lease->lost() : "";
-  const std::string reason = unproved_ ? fmt::format("no quorum confirmed the lock for {}",
-                                                     format_duration(BootClock::now() - terms_.lease->proved()))
-                                       : reason_;
+  const std::string reason = unproved() ? fmt::format("no quorum confirmed the lock for {}",
+                                                      format_duration(BootClock::now() - terms_.lease->proved()))
+                                        : reason_of(loss_);
   const std::string end =
-      stage_ == CommandStage::idle ? "the command was not started" : end_of("the command", guard_.overrun());
+      stage_ == CommandStage::never_started ? "the command was not started" : end_of("the command", guard_.overrun());
   return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason, end)};
 }
 

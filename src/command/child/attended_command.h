@@ -32,6 +32,24 @@ class GuardTrouble {
   pid_t named_stubborn_ = 0;
 };
 
+// Ctrl-Z stops the command, as it stops zklock's whole process group. Under a lock, both have to go on.
+class TerminalStop {
+ public:
+  explicit TerminalStop(host::Guard& guard) : guard_(guard) {}
+
+  // To be called when the key was pressed.
+  void begin();
+  // Continues the process group as soon as the command has stopped, or should have. Returns true if it had stopped.
+  // Call it at every turn of the loop, and at due().
+  bool end();
+  Deadline due() const { return nudge_at_; }
+
+ private:
+  host::Guard& guard_;
+  bool pending_ = false;        // the key is not answered yet
+  Deadline nudge_at_ = kNever;  // by then the command should have stopped; kNever: nothing to check
+};
+
 // Returns the end of a message about a loss: "SUBJECT was stopped", or how long it went on past the fence. Call it once
 // nothing of the command is left.
 std::string end_of(const std::string& subject, Duration overrun);
@@ -66,11 +84,11 @@ class AttendedCommand : public host::Source {
 
   // Returns whether the command has ended and the lock need not be held any longer. Its remaining processes run on, but
   // none is left if the lock was lost or the command was told to end. The functions below are only for then.
-  bool is_over() const { return over_; }
+  bool is_over() const { return stage_ >= CommandStage::over; }
   // Returns whether the lock or the guard was lost before the command had ended by itself.
-  bool lost() const { return unproved_ || !reason_.empty(); }
+  bool lost() const { return loss_ != Loss::none; }
   // Returns whether that was because no quorum confirmed the lock in time.
-  bool unproved() const { return unproved_; }
+  bool unproved() const { return loss_ == Loss::unproved; }
   // Returns the Failure (76) that then ends zklock. It names `what` as lost, unless the lease knows better.
   Failure loss(const std::string& what) const;
   // Returns zklock's exit status. Throws a Failure if the lock was lost, the command could not be executed, or an
@@ -82,7 +100,7 @@ class AttendedCommand : public host::Source {
   bool ending_wanted() const { return ending_wanted_; }
 
   void arm(host::PollSet& set) override {
-    if (!over_) set.wake_at(next());
+    if (!is_over()) set.wake_at(next());
   }
   void record(const host::PollSet&) override {}
   // Once the command is over, throws a Failure without a text, once, to end whatever zklock waits for.
@@ -94,21 +112,24 @@ class AttendedCommand : public host::Source {
     running,
     holding,    // the command has ended, the lock is still held
     finishing,  // the command is being ended
+    over,
+    never_started,  // the lock was lost before
   };
+  enum class Loss { none, guard_killed, unproved, node_deleted, revoked, session_over };
 
-  Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : nudge_at_; }
+  Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : stop_.due(); }
   Deadline fence() const { return terms_.lease ? terms_.lease->fence() : kNever; }
   bool look();
+  static const char* reason_of(Loss loss);
   void trace_end() const;
   bool running_is_over();
   void pass_on_signals();
-  void continue_stopped();
   bool has_ended();
   bool hold_on();
   bool holding_is_over();
   bool is_held_on() const { return terms_.lease->proved() >= ended_; }
+  Loss find_loss() const;
   void look_for_loss();
-  void lose(const char* reason);
   void finish();
 
   host::Signals& signals_;
@@ -116,16 +137,13 @@ class AttendedCommand : public host::Source {
   Console& console_;
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
+  TerminalStop stop_{guard_};
   host::NestingMarks* nest_ = nullptr;  // null unless attend() is under way
   CommandStage stage_ = CommandStage::idle;
-  bool over_ = false;
-  std::string reason_;     // why it was lost, unless unproved_ says so
-  bool unproved_ = false;  // lost because no quorum confirmed the lock
+  Loss loss_ = Loss::none;
   Deadline ended_ = kNever;
   bool held_on_said_ = false;
   bool ending_wanted_ = false;
-  bool terminal_stop_ = false;  // Ctrl-Z was pressed and is not answered yet
-  Deadline nudge_at_ = kNever;  // by then the command should have stopped; kNever: nothing to check
 };
 
 }  // namespace zklock::command

@@ -76,7 +76,7 @@ class Top {
   }
 
   int show_on(std::unique_ptr<host::Screen> screen, host::Signals& signals) {
-    TopViewer viewer(*screen, signals, session_, ensemble_, overview_, path_);
+    TopViewer viewer(*screen, signals, {session_, ensemble_, overview_, path_});
     const host::Attached asking(loop_, ensemble_);
     const host::Attached showing(loop_, viewer);
     session_.set_enduring(true);

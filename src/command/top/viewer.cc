@@ -9,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,14 +46,8 @@ host::Colour colour_of(const EnsembleWatch& ensemble) {
 
 }  // namespace
 
-TopViewer::TopViewer(host::Screen& screen, host::Signals& signals, const zk::Session& session,
-                     const EnsembleWatch& ensemble, const recipe::Overview& overview, std::string path)
-    : screen_(screen),
-      signals_(signals),
-      session_(session),
-      ensemble_(ensemble),
-      overview_(overview),
-      path_(std::move(path)) {}
+TopViewer::TopViewer(host::Screen& screen, host::Signals& signals, TopSubject subject)
+    : screen_(screen), signals_(signals), subject_(std::move(subject)) {}
 
 void TopViewer::show_figures() {
   looked_ms_ = now_ms();
@@ -60,9 +55,7 @@ void TopViewer::show_figures() {
 }
 
 void TopViewer::show_detail(const TopPage::Chosen& of, TopDetail detail) {
-  if (!opened_ || opened_->path != of.path || opened_->kind != of.kind) return;
-  detail_ = std::move(detail);
-  next_draw_ = BootClock::now();
+  if (detail_.show(of, std::move(detail))) next_draw_ = BootClock::now();
 }
 
 // --- events
@@ -73,16 +66,14 @@ void TopViewer::arm(host::PollSet& set) {
 }
 
 void TopViewer::record(const host::PollSet& set) {
-  const short seen = set.seen(STDIN_FILENO);
-  typed_ |= seen != 0;
-  gone_ |= (seen & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+  seen_ = static_cast<short>(seen_ | set.seen(STDIN_FILENO));
 }
 
 void TopViewer::decide() {
   while (const auto arrival = signals_.take()) take_signal(*arrival);
-  if (gone_) throw Failure::by_signal(SIGHUP);
-  if (typed_) {
-    typed_ = false;
+  // The terminal is gone.
+  if ((seen_ & (POLLHUP | POLLERR | POLLNVAL)) != 0) throw Failure::by_signal(SIGHUP);
+  if (std::exchange(seen_, 0) != 0) {
     for (const KeyPress& press : screen_.keys()) take(press);
   }
   if (left_until(next_draw_) == Duration::zero()) draw();
@@ -102,6 +93,7 @@ void TopViewer::take(const KeyPress& press) {
     case Mode::list: take_in_list(press); break;
     case Mode::filter: take_in_filter(press); break;
     case Mode::detail: take_in_detail(press); break;
+    case Mode::quit: break;
   }
   next_draw_ = BootClock::now();
 }
@@ -118,10 +110,8 @@ void TopViewer::take_in_list(const KeyPress& press) {
     case Key::tab: return page_.move_to_next_section();
     case Key::escape: view_.filter.clear(); return renew();
     case Key::enter:
-      opened_ = page_.chosen();
-      detail_ = nullptr;
-      scrolled_ = 0;
-      if (opened_) mode_ = Mode::detail;
+      detail_.open(page_.chosen());
+      if (opened()) mode_ = Mode::detail;
       return;
     case Key::character: return take_command(press.character);
     case Key::backspace: return;
@@ -155,23 +145,15 @@ void TopViewer::take_in_filter(const KeyPress& press) {
 }
 
 void TopViewer::take_in_detail(const KeyPress& press) {
-  const size_t rows = page_rows();
-  const auto back = [this](size_t lines) { scrolled_ -= std::min(scrolled_, lines); };
-  if (press.key == Key::up) back(1);
-  if (press.key == Key::down) ++scrolled_;
-  if (press.key == Key::page_up) back(rows);
-  if (press.key == Key::page_down) scrolled_ += rows;
-  if (press.key == Key::home) scrolled_ = 0;
-  if (press.key == Key::end) scrolled_ = SIZE_MAX / 2;
+  detail_.take(press.key, page_rows());
   const bool left = press.key == Key::character && press.character == 'q';
   if (!left && press.key != Key::escape && press.key != Key::backspace && press.key != Key::enter) return;
-  opened_.reset();
-  detail_ = nullptr;
+  detail_.open(std::nullopt);
   mode_ = Mode::list;
 }
 
 void TopViewer::quit() {
-  quit_ = true;
+  mode_ = Mode::quit;
   throw Failure(ExitStatus::done, "");
 }
 
@@ -179,7 +161,7 @@ void TopViewer::quit() {
 
 void TopViewer::renew() {
   view_.columns = screen_.columns();
-  page_.set(sections_of(overview_.figures(), view_, now_ms()));
+  page_.set(sections_of(subject_.overview.figures(), view_, now_ms()));
   next_draw_ = BootClock::now();
 }
 
@@ -189,48 +171,35 @@ size_t TopViewer::page_rows() const {
 }
 
 ScreenLine TopViewer::sums() const {
-  const Deadline since = session_.unconnected_since();
+  const Deadline since = subject_.session.unconnected_since();
   if (since != kNever) {
     return {fmt::format("no connection for {}; figures of {}", format_duration(BootClock::now() - since),
                         format_utc(looked_ms_)),
             host::Colour::red};
   }
-  if (!overview_.figures().exists) return {fmt::format("there is no node {}", printable(path_)), host::Colour::yellow};
-  std::string text = sums_of(overview_.figures());
-  if (overview_.figures().too_large) text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
-  if (overview_.figures().behind) text += "; not all looked at yet";
-  return {text, overview_.figures().too_large ? host::Colour::yellow : host::Colour::none};
+  if (!subject_.overview.figures().exists)
+    return {fmt::format("there is no node {}", printable(subject_.path)), host::Colour::yellow};
+  std::string text = sums_of(subject_.overview.figures());
+  if (subject_.overview.figures().too_large)
+    text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
+  if (subject_.overview.figures().behind) text += "; not all looked at yet";
+  return {text, subject_.overview.figures().too_large ? host::Colour::yellow : host::Colour::none};
 }
 
 std::string TopViewer::footer() const {
   if (mode_ == Mode::filter) return fmt::format("/{}_", view_.filter);
-  if (mode_ == Mode::detail) return fmt::format("{}  {}  q back", time_of_day(), printable(opened_->path));
+  if (mode_ == Mode::detail) return fmt::format("{}  {}  q back", time_of_day(), printable(opened()->path));
   const std::string filtered = view_.filter.empty() ? "" : fmt::format(" ({})", view_.filter);
-  return fmt::format("{}  {}  q quit  s sort ({})  / filter{}  enter look", time_of_day(), printable(path_),
+  return fmt::format("{}  {}  q quit  s sort ({})  / filter{}  enter look", time_of_day(), printable(subject_.path),
                      name_of(view_.sort), filtered);
-}
-
-std::vector<ScreenLine> TopViewer::detail_lines(size_t rows) {
-  if (!detail_) return {{"reading"}};
-  host::Display display;
-  display.columns = screen_.columns();
-  const std::string text = detail_(display);
-  std::vector<std::string_view> all = split(text, '\n');
-  if (all.size() > 1 && all.back().empty()) all.pop_back();
-  // The head of the table does not scroll.
-  const size_t below = std::max<size_t>(rows, 2) - 1;
-  scrolled_ = std::min(scrolled_, all.size() - 1 - std::min(all.size() - 1, below));
-  std::vector<ScreenLine> lines{{std::string(all.front()), host::Colour::none, true}};
-  for (size_t i = 1 + scrolled_; i < all.size() && lines.size() < rows; ++i) lines.push_back({std::string(all[i])});
-  return lines;
 }
 
 void TopViewer::draw() {
   next_draw_ = deadline_in(kBetweenDraws);
-  if (mode_ != Mode::detail) page_.set(sections_of(overview_.figures(), view_, now_ms()));
+  if (mode_ != Mode::detail) page_.set(sections_of(subject_.overview.figures(), view_, now_ms()));
   const size_t rows = page_rows();
-  std::vector<ScreenLine> lines{{printable(line_of(ensemble_)), colour_of(ensemble_)}, sums()};
-  std::vector<ScreenLine> body = mode_ == Mode::detail ? detail_lines(rows) : page_.lines(rows);
+  std::vector<ScreenLine> lines{{printable(line_of(subject_.ensemble)), colour_of(subject_.ensemble)}, sums()};
+  std::vector<ScreenLine> body = mode_ == Mode::detail ? detail_.lines(screen_.columns(), rows) : page_.lines(rows);
   body.resize(rows);
   lines.insert(lines.end(), body.begin(), body.end());
   lines.push_back({footer()});

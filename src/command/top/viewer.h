@@ -2,6 +2,7 @@
 // top at a terminal: draws the screen and handles the keys, while the caller turns the loop and asks ZooKeeper.
 #pragma once
 
+#include "command/top/detail_page.h"
 #include "command/top/ensemble.h"
 #include "command/top/page.h"
 #include "host/loop.h"
@@ -10,7 +11,6 @@
 #include "zk/session.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,27 +18,31 @@
 
 namespace zklock::command {
 
-// Returns what Enter has opened, as text that fits a screen.
-using TopDetail = std::function<std::string(const host::Display& display)>;
+// What is shown. All of it must outlive the viewer.
+struct TopSubject {
+  const zk::Session& session;
+  const EnsembleWatch& ensemble;
+  const recipe::Overview& overview;
+  std::string path;
+};
 
 class TopViewer : public host::Source {
  public:
-  // All arguments passed by reference must outlive this.
-  TopViewer(host::Screen& screen, host::Signals& signals, const zk::Session& session, const EnsembleWatch& ensemble,
-            const recipe::Overview& overview, std::string path);
+  // `screen` and `signals` must outlive this.
+  TopViewer(host::Screen& screen, host::Signals& signals, TopSubject subject);
 
   // Returns whether q was pressed: then decide() has thrown a Failure without a text.
-  bool is_quit() const { return quit_; }
+  bool is_quit() const { return mode_ == Mode::quit; }
 
   // Shows the figures of the overview. Call it after each look at the tree.
   void show_figures();
 
   // Returns the row whose details are wanted, if any.
-  const std::optional<TopPage::Chosen>& opened() const { return opened_; }
+  const std::optional<TopPage::Chosen>& opened() const { return detail_.opened(); }
   // Shows the details of `of`, or drops them if they are no longer wanted.
   void show_detail(const TopPage::Chosen& of, TopDetail detail);
   // Returns whether details are wanted but not read yet, so that there must be no pause.
-  bool is_in_a_hurry() const { return opened_ && !detail_; }
+  bool is_in_a_hurry() const { return opened() && !detail_.is_read(); }
 
   void arm(host::PollSet& set) override;
   void record(const host::PollSet& set) override;
@@ -46,7 +50,7 @@ class TopViewer : public host::Source {
   void decide() override;
 
  private:
-  enum class Mode { list, filter, detail };
+  enum class Mode { list, filter, detail, quit };
 
   void take_signal(const host::Arrival& arrival);
   void take(const host::KeyPress& press);
@@ -60,26 +64,18 @@ class TopViewer : public host::Source {
   size_t page_rows() const;
   host::ScreenLine sums() const;
   std::string footer() const;
-  std::vector<host::ScreenLine> detail_lines(size_t rows);
 
   host::Screen& screen_;
   host::Signals& signals_;
-  const zk::Session& session_;
-  const EnsembleWatch& ensemble_;
-  const recipe::Overview& overview_;
-  std::string path_;
+  TopSubject subject_;
   TopPage page_;
   TopView view_;
   Mode mode_ = Mode::list;
   std::string old_filter_;  // restored if Escape ends the typing of another one
-  std::optional<TopPage::Chosen> opened_;
-  TopDetail detail_;
-  size_t scrolled_ = 0;  // lines of the detail that are above the screen
+  DetailPage detail_;
   Deadline next_draw_ = BootClock::now();
   int64_t looked_ms_ = 0;  // ms since 1970 by our wall clock, at the last look
-  bool typed_ = false;
-  bool gone_ = false;  // the terminal is gone
-  bool quit_ = false;
+  short seen_ = 0;         // what poll() has reported of the terminal
 };
 
 }  // namespace zklock::command

@@ -196,7 +196,7 @@ struct Completions {
   }
 
   static void on_session(zhandle_t* handle, int type, int state, const char*, void*) {
-    if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE) ++client_of(handle).connections_;
+    if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE) ++client_of(handle).connections_.count;
   }
 
   static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
@@ -229,12 +229,12 @@ Client::Client(const ClientOptions& options)
 
 Wire::Secure Client::securer() {
   if (!options_.tls) return nullptr;
-  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, names_); };
+  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, target_.names); };
 }
 
 void Client::aim(const Server& server, const std::vector<std::string>& names) {
-  server_ = to_string(server);
-  names_ = names;
+  target_.server = to_string(server);
+  target_.names = names;
   wire_.aim(host::socket_address_of(server.host, server.port));
 }
 
@@ -242,7 +242,7 @@ Client::~Client() {
   cork(false);
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
-  if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(fd_);
+  if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd);
   const WireScope scope(wire_);
   zookeeper_close(handle_);
 }
@@ -254,11 +254,11 @@ const char* Client::version() {
 // The library writes each request to the socket at once, and its length separately. While the socket is corked,
 // requests that are made in a row are sent together, which saves packets and wake-ups here and on the server.
 void Client::cork(bool corked) {
-  if (corked == corked_ || fd_ < 0) return;
+  if (corked == socket_.corked || socket_.fd < 0) return;
   const int value = corked;
   wire_.hold(corked);
-  setsockopt(fd_, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
-  corked_ = corked;
+  setsockopt(socket_.fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+  socket_.corked = corked;
 }
 
 std::string Client::full(const std::string& path) const {
@@ -290,8 +290,8 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
 
 // One loss of the connection is one doubt, however many requests were on their way.
 void Client::learn(Feature feature, Support support) {
-  uint64_t& doubted = doubted_[static_cast<size_t>(feature)];
-  if (support == Support::doubtful && std::exchange(doubted, connections_) == connections_) return;
+  uint64_t& doubted = connections_.doubted[static_cast<size_t>(feature)];
+  if (support == Support::doubtful && std::exchange(doubted, connections_.count) == connections_.count) return;
   note_support(feature, support);
 }
 
@@ -303,11 +303,11 @@ void Client::note_answer(int number) {
     ++answers_;
     return outstanding_.note_answer();
   }
-  if (number == ZSESSIONMOVED) moved_ = connections_;
+  if (number == ZSESSIONMOVED) connections_.moved = connections_.count;
   if (code == Code::unknown && !is_lost(number)) again_at_ = deadline_in(least_pause_of(session_timeout()));
-  const bool to_blame = !is_lost(number) || blamed_ != connections_;
+  const bool to_blame = !is_lost(number) || connections_.blamed != connections_.count;
   outstanding_.note_loss(to_blame, number == ZRUNTIMEINCONSISTENCY ? ConnectionEnd::nonsense : wire_.end());
-  if (to_blame) blamed_ = connections_;
+  if (to_blame) connections_.blamed = connections_.count;
 }
 
 Call Client::create(const std::string& path, const std::string& data, CreateMode mode) {
@@ -415,13 +415,13 @@ Client::Interest Client::interest() {
   int wanted = 0;
   timeval within{};
   // If it fails, what it returns is garbage: a closed descriptor, or nothing at all.
-  fd_ = -1;
+  socket_.fd = -1;
   if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   // The first call may only ask for a pause after the only server that the library knows. zk::Link decides when to try
   // again.
   if (fd < 0 && zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   if (fd < 0) return {};
-  fd_ = fd;
+  socket_.fd = fd;
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
   const Duration pause = std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec);

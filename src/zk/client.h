@@ -109,17 +109,17 @@ class Client {
 
   ClientState state() const;
   int64_t session_id() const;
-  std::array<char, 16> password() const;                 // of the session
-  Duration session_timeout() const;                      // as negotiated; as requested until the first connection
-  const std::string& server() const { return server_; }  // in use or tried last, as host:port
-  uint64_t connections() const { return connections_; }  // how often a session was established or resumed
+  std::array<char, 16> password() const;  // of the session
+  Duration session_timeout() const;       // as negotiated; as requested until the first connection
+  const std::string& server() const { return target_.server; }  // in use or tried last, as host:port
+  uint64_t connections() const { return connections_.count; }   // how often a session was established or resumed
   uint64_t answers() const { return answers_; }  // how many answers servers have given; a lost connection is none
   // Returns true for good once a server has answered a request with kTurnedAway: it serves only clients that
   // authenticate in a way that we cannot.
   bool is_turned_away() const { return turned_away_; }
   // Returns true while the leader believes that the session is at another server. It refuses every transaction on this
   // connection until a new handshake. Servers from 3.6 on close the connection themselves (ZOOKEEPER-2886).
-  bool is_moved() const { return connections_ != 0 && moved_ == connections_; }
+  bool is_moved() const { return connections_.count != 0 && connections_.moved == connections_.count; }
   // Returns the moment before which no request should be sent: the server refused the last one for a reason that
   // passes, such as being busy.
   Deadline again_at() const { return again_at_; }
@@ -145,6 +145,22 @@ class Client {
  private:
   friend struct Completions;
 
+  struct Target {
+    std::string server;              // in use or tried last, as host:port
+    std::vector<std::string> names;  // that its certificate may be for
+  };
+  struct Socket {
+    int fd = -1;  // as returned by the last interest()
+    bool corked = false;
+  };
+  // They are numbered from 1.
+  struct Connections {
+    uint64_t count = 0;                 // how many there were
+    uint64_t moved = 0;                 // the one on which it is_moved()
+    uint64_t blamed = 0;                // the one for whose loss a request was blamed
+    std::array<uint64_t, 2> doubted{};  // for each Feature, the one whose loss was noted
+  };
+
   template <typename Submit>
   Call send(Request request, Submit submit, const NumberedWatch& watch = {});
   template <typename Ask, typename Completed>
@@ -158,19 +174,14 @@ class Client {
   void cork(bool corked);
 
   ClientOptions options_;
-  std::string server_;
-  std::vector<std::string> names_;  // of the server in use
+  Target target_;
   _zhandle* handle_ = nullptr;
-  int fd_ = -1;  // as returned by the last interest()
-  bool corked_ = false;
-  uint64_t connections_ = 0;
+  Socket socket_;
+  Connections connections_;
   uint64_t answers_ = 0;
   bool given_up_ = false;
   bool turned_away_ = false;
-  uint64_t moved_ = 0;  // the connection on which it is_moved()
   Deadline again_at_{};
-  uint64_t blamed_ = 0;                // the connection for whose loss a request was blamed
-  std::array<uint64_t, 2> doubted_{};  // for each Feature, the connection whose loss was noted
   Outstanding outstanding_;
   Wire wire_;
   Watches watches_;

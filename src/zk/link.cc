@@ -32,45 +32,45 @@ constexpr int kAwayParts = 20;
 
 void Link::arm(host::PollSet& set) {
   note_state();
-  fd_ = -1;
+  socket_.fd = -1;
   if (client_.state() == ClientState::expired || client_.state() == ClientState::auth_failed) return;
-  if (!trying_ && BootClock::now() < not_before_) return set.wake_at(not_before_);
+  if (!attempt_.under_way && BootClock::now() < attempt_.not_before) return set.wake_at(attempt_.not_before);
 
-  if (!trying_) begin_attempt();
+  if (!attempt_.under_way) begin_attempt();
   be_heard();
   const Client::Interest interest = client_.interest();
   note_state();
   // The attempt has failed at once.
-  if (!trying_) return set.wake_at(not_before_);
-  fd_ = interest.fd;
-  has_unread_ = interest.within == Duration::zero();
+  if (!attempt_.under_way) return set.wake_at(attempt_.not_before);
+  socket_.fd = interest.fd;
+  socket_.has_unread = interest.within == Duration::zero();
   // This check comes after the sending, which a pause of ours may have delayed. What is sent now does not make up for
   // the silence before it.
   if (was_silent()) {
     cut();
-    return set.wake_at(not_before_);
+    return set.wake_at(attempt_.not_before);
   }
   heard_ = std::max(heard_, client_.last_sent());
-  set.watch(fd_, interest.events);
+  set.watch(socket_.fd, interest.events);
   set.wake_at(std::min(deadline_in(interest.within), cut_at()));
   if (client_.state() == ClientState::connected) set.wake_at(heard_ + beat_of(client_.session_timeout()));
 }
 
 void Link::begin_attempt() {
-  trying_ = true;
-  server_ = to_string(addresses_.current());
-  tried_since_ = BootClock::now();
+  attempt_.under_way = true;
+  attempt_.server = to_string(addresses_.current());
+  attempt_.since = BootClock::now();
   client_.aim(addresses_.current(), addresses_.names());
 }
 
 void Link::record(const host::PollSet& set) {
-  if (was_silent() && fd_ >= 0) cut();
-  if (fd_ < 0) return;
-  const short revents = set.seen(fd_);
-  if (revents != 0 || has_unread_) client_.process(revents);
+  if (was_silent() && socket_.fd >= 0) cut();
+  if (socket_.fd < 0) return;
+  const short revents = set.seen(socket_.fd);
+  if (revents != 0 || socket_.has_unread) client_.process(revents);
   note_state();
   const bool moved = client_.state() == ClientState::connected && client_.is_moved();
-  if (trying_ && (moved || BootClock::now() >= cut_at())) cut();
+  if (attempt_.under_way && (moved || BootClock::now() >= cut_at())) cut();
 }
 
 // Sends a cheap read if nothing else was sent, even while answers are arriving: the server must hear from us.
@@ -99,7 +99,7 @@ Duration Link::round_pause() const {
 
 // Our handshake cannot have been sent before this moment: TCP and TLS come first, each with a round trip or two.
 Deadline Link::handshake_since() const {
-  return std::max(tried_since_, client_.begun_at());
+  return std::max(attempt_.since, client_.begun_at());
 }
 
 // Returns the moment by which the server must have sent something.
@@ -119,8 +119,8 @@ Deadline Link::cut_at() const {
 }
 
 void Link::cut() {
-  client_.cut(fd_);
-  fd_ = -1;
+  client_.cut(socket_.fd);
+  socket_.fd = -1;
   note_state();
 }
 
@@ -129,8 +129,8 @@ void Link::note_state() {
     if (connected_) trace_loss();
     if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();
     if (client_.state() != ClientState::unconnected) return;
-    if (trying_) note_failure();
-    trying_ = false;
+    if (attempt_.under_way) note_failure();
+    attempt_.under_way = false;
     return;
   }
   // The leader counted the handshake when our server passed it on, which was after this moment.
@@ -158,22 +158,24 @@ void Link::trace_loss() {
 
 void Link::note_failure() {
   const auto failure = client_.tls_failure();
-  if (failure) trouble_ = {server_, *failure};
+  if (failure) trouble_ = {attempt_.server, *failure};
   const size_t rounds = addresses_.rounds();
-  addresses_.note_failure(server_, failure && failure->is_lasting());
-  not_before_ = addresses_.rounds() == rounds ? Deadline{} : deadline_in(round_pause());
+  addresses_.note_failure(attempt_.server, failure && failure->is_lasting());
+  attempt_.not_before = addresses_.rounds() == rounds ? Deadline{} : deadline_in(round_pause());
 }
 
 void Link::use(const std::vector<Server>& servers) {
   addresses_.replace(servers);
-  not_before_ = {};
-  if (trying_ && fd_ >= 0 && client_.state() != ClientState::connected && !addresses_.contains(server_)) cut();
+  attempt_.not_before = {};
+  if (attempt_.under_way && socket_.fd >= 0 && client_.state() != ClientState::connected &&
+      !addresses_.contains(attempt_.server))
+    cut();
 }
 
 std::optional<Link::TlsTrouble> Link::tls_trouble() const {
-  if (trouble_ || !trying_) return trouble_;
+  if (trouble_ || !attempt_.under_way) return trouble_;
   const auto failure = client_.tls_failure();
-  return failure ? std::optional<TlsTrouble>({server_, *failure}) : std::nullopt;
+  return failure ? std::optional<TlsTrouble>({attempt_.server, *failure}) : std::nullopt;
 }
 
 // Before it is resumed, our session may need two attempts at dead servers.

@@ -57,6 +57,18 @@ class Link : public host::Source {
   void record(const host::PollSet& set) override;
 
  private:
+  struct PolledSocket {
+    int fd = -1;  // valid until the next call into the client
+    bool has_unread = false;
+  };
+  // To connect, or the connection that came of it.
+  struct ServerAttempt {
+    bool under_way = false;  // there is a socket, connected or connecting
+    std::string server;      // the server of that socket
+    Deadline since{};
+    Deadline not_before{};  // the next round of attempts; none is made before
+  };
+
   void note_state();
   void begin_attempt();
   void note_failure();
@@ -72,12 +84,8 @@ class Link : public host::Source {
   std::function<void()> connected_;
   Addresses addresses_;
   bool expiry_traced_ = false;
-  int fd_ = -1;            // valid until the next call into the client
-  Deadline not_before_{};  // the next round of attempts; none is made before
-  bool has_unread_ = false;
-  bool trying_ = false;  // there is a socket, connected or connecting
-  std::string server_;   // the server of that socket
-  Deadline tried_since_{};
+  PolledSocket socket_;
+  ServerAttempt attempt_;
   std::optional<TlsTrouble> trouble_;
   uint64_t answers_ = 0;  // the client's count of answers, as of the last turn
   Deadline unconnected_since_ = BootClock::now();

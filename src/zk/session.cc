@@ -43,7 +43,8 @@ void Session::connect() {
   over_ = false;
   opened_ = BootClock::now();
   // The resolver itself gives up after a while.
-  const Deadline resolved = enduring_ ? until_ : std::min(until_, deadline_in(options_.connect_timeout));
+  const Deadline resolved =
+      terms_.enduring ? terms_.until : std::min(terms_.until, deadline_in(options_.connect_timeout));
   const std::vector<Server> servers = names_.resolve(loop_, resolved);
   client_ = std::make_unique<Client>(client_options());
   client_->take_over(losses);
@@ -85,7 +86,7 @@ std::function<void()> Session::closer() {
 
 void Session::close() {
   const Deadline until = deadline_in(kDrain);
-  while (client_ && !given_up_ && connected() && client_->silent_since() != kNever &&
+  while (client_ && awaiting_ != Awaiting::nothing && connected() && client_->silent_since() != kNever &&
          left_until(until) > Duration::zero()) {
     loop_.turn(until);
   }
@@ -109,17 +110,17 @@ void Session::turn(Deadline until) {
   check_answers();
   const Deadline lost = link_->unconnected_since();
   const Deadline unreachable = lost == kNever ? kNever : lost + options_.connect_timeout;
-  const Deadline give_up = enduring_ ? kNever : std::min(unreachable, client_->stuck_at());
+  const Deadline give_up = terms_.enduring ? kNever : std::min(unreachable, client_->stuck_at());
   loop_.turn(std::min({until, give_up, doubtful_from()}));
   if (client_->state() == ClientState::auth_failed) {
     throw Failure(ExitStatus::refused,
-                  fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
+                  fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", terms_.purpose,
                               options_.servers.text()));
   }
-  if (client_->is_turned_away()) throw turned_away(purpose_);
+  if (client_->is_turned_away()) throw turned_away(terms_.purpose);
   answered_ |= connected();
   look_for_refusal();
-  if (enduring_ || connected() || expired()) return;
+  if (terms_.enduring || connected() || expired()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
   const bool in_vain = client_->connections() == 0 && link_->all_refuse();
   if (in_vain || waited >= options_.connect_timeout) fail_unreachable(waited);
@@ -146,16 +147,16 @@ void Session::look_for_refusal() {
 
 void Session::check_answers() {
   std::optional<Stuck> stuck = client_->stuck();
-  if (!stuck || (enduring_ && stuck_said_)) return;
+  if (!stuck || (terms_.enduring && awaiting_ == Awaiting::all_but_reported)) return;
   std::string& path = stuck->request.path;
   if (path.starts_with(options_.servers.chroot)) path.erase(0, options_.servers.chroot.size());
   if (path.empty()) path += '/';
   const std::string text = describe(*stuck, options_.servers.text());
-  if (!enduring_) {
-    given_up_ = true;
-    throw Failure(ExitStatus::unavailable, fmt::format("{}: {}", purpose_, text));
+  if (!terms_.enduring) {
+    awaiting_ = Awaiting::nothing;
+    throw Failure(ExitStatus::unavailable, fmt::format("{}: {}", terms_.purpose, text));
   }
-  stuck_said_ = true;
+  awaiting_ = Awaiting::all_but_reported;
   host::remark(fmt::format("zklock: {}; trying on\n", text));
 }
 
@@ -165,24 +166,24 @@ bool Session::is_ready() const {
 
 void Session::ready() {
   while (!is_ready()) {
-    if (left_until(until_) == Duration::zero()) fail_timed_out();
-    turn(connected() ? std::min(until_, client_->again_at()) : until_);
+    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
+    turn(connected() ? std::min(terms_.until, client_->again_at()) : terms_.until);
   }
   check_alive();
 }
 
 void Session::check_alive() const {
-  if (expired()) throw SessionOver(purpose_);
+  if (expired()) throw SessionOver(terms_.purpose);
 }
 
 Answer Session::await(const Call& call) {
   while (!call->done) {
-    if (left_until(until_) == Duration::zero()) fail_timed_out();
-    turn(until_);
+    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
+    turn(terms_.until);
   }
   if (call->answer.code == Code::expired && connected()) ask_whether_local(call);
   over_ |= call->answer.code == Code::expired;
-  if (call->answer.code == Code::expired) throw SessionOver(purpose_);
+  if (call->answer.code == Code::expired) throw SessionOver(terms_.purpose);
   return call->answer;
 }
 
@@ -191,8 +192,8 @@ Answer Session::await(const Call& call) {
 void Session::ask_whether_local(const Call& call) {
   const Call barrier = client_->barrier();
   while (!barrier->done) {
-    if (left_until(until_) == Duration::zero()) fail_timed_out();
-    turn(until_);
+    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
+    turn(terms_.until);
   }
   const Code passed = barrier->answer.code;
   if (passed == Code::unknown || passed == Code::expired) return;
@@ -201,14 +202,14 @@ void Session::ask_whether_local(const Call& call) {
 }
 
 bool Session::settle_connection(Deadline until) {
-  while (!given_up_ && !is_ready() && left_until(until) > Duration::zero()) {
+  while (awaiting_ != Awaiting::nothing && !is_ready() && left_until(until) > Duration::zero()) {
     loop_.turn(connected() ? std::min(until, client_->again_at()) : until);
   }
-  return !given_up_ && connected() && !expired();
+  return awaiting_ != Awaiting::nothing && connected() && !expired();
 }
 
 bool Session::settle(const Call& call, Deadline until) {
-  while (!given_up_ && !call->done && left_until(until) > Duration::zero()) loop_.turn(until);
+  while (awaiting_ != Awaiting::nothing && !call->done && left_until(until) > Duration::zero()) loop_.turn(until);
   return call->done;
 }
 
@@ -328,7 +329,7 @@ void Session::fail_unreachable(Duration waited) const {
 void Session::fail_timed_out() const {
   if (!answered_) fail_unreachable(BootClock::now() - opened_);
   throw Failure(ExitStatus::busy,
-                fmt::format("{}: no answer in time from ZooKeeper at {}", purpose_, options_.servers.text()));
+                fmt::format("{}: no answer in time from ZooKeeper at {}", terms_.purpose, options_.servers.text()));
 }
 
 namespace {

@@ -24,13 +24,13 @@ Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, Secured se
 
 // When it returns, a connection is under way, or the exchange has ended.
 void Exchange::connect_next() {
-  while (!socket_ && end_ == ExchangeEnd::none) {
+  while (!attempt_.socket && end_ == ExchangeEnd::none) {
     if (next_ > 0 && next_ >= addresses_.size()) {
       end_ = error_.empty() ? ExchangeEnd::refused : ExchangeEnd::unreachable;
       return;
     }
     const Duration share = left_until(until_) / static_cast<int64_t>(addresses_.size() - next_);
-    attempt_until_ = until_ == kNever ? kNever : deadline_in(share);
+    attempt_.until = until_ == kNever ? kNever : deadline_in(share);
     addrinfo hints{};
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
     hints.ai_socktype = SOCK_STREAM;
@@ -42,27 +42,29 @@ void Exchange::connect_next() {
       continue;
     }
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
-    socket_ = Fd(socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (!socket_ || (connect(socket_.get(), list->ai_addr, list->ai_addrlen) != 0 && errno != EINPROGRESS)) fail(errno);
+    attempt_.socket = Fd(socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!attempt_.socket ||
+        (connect(attempt_.socket.get(), list->ai_addr, list->ai_addrlen) != 0 && errno != EINPROGRESS))
+      fail(errno);
   }
 }
 
 // Ends the attempt. Its error counts only if no later attempt follows.
 void Exchange::fail(int error) {
-  socket_.reset();
+  attempt_.socket.reset();
   error_ = error == ECONNREFUSED ? "" : std::strerror(error);
 }
 
 void Exchange::arm(PollSet& set) {
   if (end_ != ExchangeEnd::none) return;
-  const short wanted = connected_ ? POLLIN : POLLOUT;
-  set.watch(socket_.get(), stream_ ? stream_->events(wanted) : wanted);
-  set.wake_at(connected_ ? until_ : attempt_until_);
+  const short wanted = attempt_.connected ? POLLIN : POLLOUT;
+  set.watch(attempt_.socket.get(), attempt_.stream ? attempt_.stream->events(wanted) : wanted);
+  set.wake_at(attempt_.connected ? until_ : attempt_.until);
 }
 
 void Exchange::record(const PollSet& set) {
-  if (end_ != ExchangeEnd::none || !socket_) return;
-  if (connected_) {
+  if (end_ != ExchangeEnd::none || !attempt_.socket) return;
+  if (attempt_.connected) {
     record_text(set);
   } else {
     record_connection(set);
@@ -70,29 +72,29 @@ void Exchange::record(const PollSet& set) {
 }
 
 void Exchange::record_connection(const PollSet& set) {
-  if (set.seen(socket_.get())) {
+  if (set.seen(attempt_.socket.get())) {
     int error = 0;
     socklen_t size = sizeof error;
-    getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    getsockopt(attempt_.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0) return fail(error);
-    connected_ = true;
-  } else if (left_until(attempt_until_) == Duration::zero()) {
+    attempt_.connected = true;
+  } else if (left_until(attempt_.until) == Duration::zero()) {
     if (next_ >= addresses_.size()) end_ = ExchangeEnd::no_connection;
     fail(ETIMEDOUT);
   }
 }
 
 void Exchange::record_text(const PollSet& set) {
-  if (set.seen(socket_.get()) && (!stream_ || stream_->advance())) take_text();
+  if (set.seen(attempt_.socket.get()) && (!attempt_.stream || attempt_.stream->advance())) take_text();
   if (end_ == ExchangeEnd::none && left_until(until_) == Duration::zero()) {
     end_ = ExchangeEnd::no_end;
-    if (stream_ && stream_->in_handshake()) tls_failure_ = silent_in_handshake();
+    if (attempt_.stream && attempt_.stream->in_handshake()) tls_failure_ = silent_in_handshake();
   }
-  if (stream_ && stream_->failure()) tls_failure_ = stream_->failure();
+  if (attempt_.stream && attempt_.stream->failure()) tls_failure_ = attempt_.stream->failure();
   if (tls_failure_) end_ = ExchangeEnd::insecure;
   if (end_ == ExchangeEnd::none) return;
-  stream_.reset();
-  socket_.reset();
+  attempt_.stream.reset();
+  attempt_.socket.reset();
 }
 
 // Takes all that has come, unless it is too long: poll() does not know what TLS has already read.
@@ -102,25 +104,26 @@ void Exchange::take_text() {
     const size_t before = text_.size();
     text_.resize(before + kPiece);
     char* const to = text_.data() + before;
-    const ssize_t length = stream_ ? stream_->receive(to, kPiece) : recv(socket_.get(), to, kPiece, 0);
+    const ssize_t length =
+        attempt_.stream ? attempt_.stream->receive(to, kPiece) : recv(attempt_.socket.get(), to, kPiece, 0);
     const int error = errno;
     text_.resize(before + (length > 0 ? static_cast<size_t>(length) : 0));
     // A reset counts as an end, because some servers close before they have read everything.
     if (length == 0 || (length < 0 && error != EAGAIN && error != EINTR)) end_ = ExchangeEnd::closed;
     if (text_.size() > most_) end_ = ExchangeEnd::too_long;
-  } while (end_ == ExchangeEnd::none && stream_ && stream_->has_unread());
+  } while (end_ == ExchangeEnd::none && attempt_.stream && attempt_.stream->has_unread());
 }
 
 void Exchange::decide() {
   if (end_ != ExchangeEnd::none) return;
-  if (!socket_) return connect_next();
-  if (!connected_ || request_.empty()) return;
+  if (!attempt_.socket) return connect_next();
+  if (!attempt_.connected || request_.empty()) return;
   // If this fails, reading fails too, and reports it.
   if (secured_.tls) {
-    stream_ = std::make_unique<TlsStream>(*secured_.tls, socket_.get(), std::vector{secured_.name});
-    stream_->send(request_.data(), request_.size());
+    attempt_.stream = std::make_unique<TlsStream>(*secured_.tls, attempt_.socket.get(), std::vector{secured_.name});
+    attempt_.stream->send(request_.data(), request_.size());
   } else {
-    static_cast<void>(!send(socket_.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
+    static_cast<void>(!send(attempt_.socket.get(), request_.data(), request_.size(), MSG_NOSIGNAL));
   }
   request_.clear();
 }

@@ -51,6 +51,14 @@ class Exchange : public Source {
   void decide() override;
 
  private:
+  // With one address.
+  struct Attempt {
+    Deadline until;  // to connect
+    Fd socket;       // none: the next address is due
+    bool connected = false;
+    std::unique_ptr<TlsStream> stream;  // over `socket`
+  };
+
   void connect_next();
   void fail(int error);
   void record_connection(const PollSet& set);
@@ -63,11 +71,8 @@ class Exchange : public Source {
   std::string request_;  // empty once it is sent
   size_t most_;
   Deadline until_;
-  size_t next_ = 0;         // index of the address that is tried next
-  Deadline attempt_until_;  // of the present attempt
-  Fd socket_;               // none: the next address is due
-  bool connected_ = false;
-  std::unique_ptr<TlsStream> stream_;  // over `socket_`
+  size_t next_ = 0;  // index of the address that is tried next
+  Attempt attempt_;
   std::optional<TlsFailure> tls_failure_;
   ExchangeEnd end_ = ExchangeEnd::none;
   std::string text_;

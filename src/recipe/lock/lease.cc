@@ -35,7 +35,7 @@ Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace
 void Lease::add(const Held& held) {
   proved_ = std::min(proved_, held.proved);
   const Deadline due = held.proved + zk::heartbeat_of(session_.timeout());
-  next_heartbeat_ = std::min(next_heartbeat_, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
+  heartbeat_.next = std::min(heartbeat_.next, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
   move_fence();
   nodes_.push_back({held, held.watch, nullptr});
   if (watched_ == Watched::nodes && !held.watch) send(nodes_.back());
@@ -49,16 +49,16 @@ void Lease::drop(const std::string& node) {
 void Lease::clear() {
   state_ = State::held;
   nodes_.clear();
-  heartbeat_.reset();
-  proved_ = fence_ = next_heartbeat_ = kNever;
-  asked_ = false;
+  heartbeat_.call.reset();
+  proved_ = fence_ = heartbeat_.next = kNever;
+  heartbeat_.asked = false;
   lost_.clear();
 }
 
 void Lease::arm(host::PollSet& set) {
   if (state_ != State::held || nodes_.empty()) return;
   set.wake_at(fence_ - grace_);
-  if (!heartbeat_ && session_.connected()) set.wake_at(asked_ ? Deadline{} : next_heartbeat_);
+  if (!heartbeat_.call && session_.connected()) set.wake_at(heartbeat_.asked ? Deadline{} : heartbeat_.next);
 }
 
 // Not while recording: only now every source has recorded, including the session.
@@ -76,7 +76,7 @@ void Lease::look() {
     state_ = State::unproved;
     return;
   }
-  if (heartbeat_ && heartbeat_->done) take_heartbeat();
+  if (heartbeat_.call && heartbeat_.call->done) take_heartbeat();
   for (HeldNode& node : nodes_) {
     if (node.call && node.call->done) take(node);
   }
@@ -85,10 +85,10 @@ void Lease::look() {
   if (connections_ != session_.client().connections()) {
     // The handshake alone proves nothing, because a leader may be deposed. So ask at once.
     connections_ = session_.client().connections();
-    next_heartbeat_ = now;
+    heartbeat_.next = now;
   }
   move_fence();
-  if (!heartbeat_ && (asked_ || now >= next_heartbeat_)) send_heartbeat();
+  if (!heartbeat_.call && (heartbeat_.asked || now >= heartbeat_.next)) send_heartbeat();
   if (watched_ == Watched::nothing) return;
   for (HeldNode& node : nodes_) {
     if (!node.call && (!node.watch || node.watch->fired)) send(node);
@@ -98,22 +98,22 @@ void Lease::look() {
 void Lease::send_heartbeat() {
   std::vector<std::string> nodes;
   for (const HeldNode& node : nodes_) nodes.push_back(node.held.node);
-  proof_ = session_.proof_now();
-  sent_ = BootClock::now();
-  asked_ = false;
+  heartbeat_.proof = session_.proof_now();
+  heartbeat_.sent = BootClock::now();
+  heartbeat_.asked = false;
   host::trace("asking");
-  heartbeat_ = session_.client().check(nodes);
+  heartbeat_.call = session_.client().check(nodes);
 }
 
 void Lease::take_heartbeat() {
   // An answer that proves nothing, like a throttling server's, is no reason to ask more often.
-  next_heartbeat_ = sent_ + zk::least_pause_of(session_.timeout());
-  const Code code = std::exchange(heartbeat_, nullptr)->answer.code;
+  heartbeat_.next = heartbeat_.sent + zk::least_pause_of(session_.timeout());
+  const Code code = std::exchange(heartbeat_.call, nullptr)->answer.code;
   if (code == Code::ok) {
-    proved_ = proof_;
+    proved_ = heartbeat_.proof;
     fence_ = kNever;  // may grow
-    host::trace("proved", {{"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
-    next_heartbeat_ = sent_ + zk::heartbeat_of(session_.timeout());
+    host::trace("proved", {{"sent", heartbeat_.sent}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
+    heartbeat_.next = heartbeat_.sent + zk::heartbeat_of(session_.timeout());
   } else if (code == Code::no_node) {
     state_ = State::node_deleted;
     if (nodes_.size() == 1) lost_ = nodes_.front().held.path;

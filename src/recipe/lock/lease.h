@@ -44,7 +44,7 @@ class Lease : public host::Source {
   // No longer covers `node`. To be called before the node is deleted. A lease that covers nothing never ends.
   void drop(const std::string& node);
   // Sends another heartbeat as soon as none is under way. Its proof is younger than this call.
-  void ask() { asked_ = true; }
+  void ask() { heartbeat_.asked = true; }
   // Covers nothing from now on and forgets what was lost, so that new locks can be added.
   void clear();
 
@@ -65,6 +65,14 @@ class Lease : public host::Source {
     zk::Call call;    // the read that sets the watch, if under way
   };
 
+  struct Heartbeat {
+    Deadline next = kNever;
+    bool asked = false;  // for one before that
+    zk::Call call;       // under way, if any
+    Deadline sent{};     // when that was sent
+    Deadline proof{};    // what an answer to it proves; for a while after a handshake, before `sent`
+  };
+
   void look();
   void take_heartbeat();
   void send_heartbeat();
@@ -81,11 +89,7 @@ class Lease : public host::Source {
   Deadline proved_ = kNever;
   Deadline fence_ = kNever;
   uint64_t connections_;  // as of the last decision
-  Deadline next_heartbeat_ = kNever;
-  bool asked_ = false;  // for a heartbeat before that
-  zk::Call heartbeat_;  // under way, if any
-  Deadline sent_{};     // when the heartbeat was sent
-  Deadline proof_{};    // what an answer to it proves; for a while after a handshake, before `sent_`
+  Heartbeat heartbeat_;
   std::string lost_;
 };
 

@@ -124,7 +124,7 @@ class Lock : public Lockable {
   // For a caller that does not wait: looks again as long as only leftovers (recipe/use.h) stand before us. Returns
   // nothing if a contender does.
   std::optional<Outcome> pass_leftovers();
-  std::vector<zk::Watch> watches() const { return {watch_before_, watch_}; }
+  std::vector<zk::Watch> watches() const { return {watch_.before, watch_.own}; }
   // How many stood before us when the line was last listed, and the holder as of now.
   size_t before() const { return place_.before; }
   const Holder& look_around();
@@ -149,6 +149,13 @@ class Lock : public Lockable {
   zk::Session& session() { return session_; }
 
  private:
+  // What is watched while we wait.
+  struct Watched {
+    zk::Watch own;     // on our node
+    zk::Watch before;  // on our predecessor
+    std::string name;  // of that predecessor
+  };
+
   Outcome stand_in_line(const WaitPolicy& policy);
   std::optional<Outcome> look(bool there);
   Failure strangers() const;
@@ -169,9 +176,7 @@ class Lock : public Lockable {
   ProtectedNode own_;
   Place place_{};                  // as of the last list
   std::set<std::string> ignored_;  // leftovers, and persistent nodes with the name of a foreign one
-  zk::Watch watch_;                // on our node, while waiting
-  zk::Watch watch_before_;         // on our predecessor
-  std::string watched_;            // the name of the watched predecessor
+  Watched watch_;
   Holder holder_;
 };
 

@@ -47,22 +47,24 @@ std::string ProtectedNode::name() const {
 }
 
 Held ProtectedNode::held(const std::string& path) const {
-  return {path, path_, session_.id(), created_.created, created_.created_ms, proved_, sent_, asked_, seen_};
+  return {path,          path_,       session_.id(), created_.created, created_.created_ms,
+          proof_.proved, proof_.sent, proof_.asked,  proof_.seen};
 }
 
 void ProtectedNode::note_sending() {
-  proved_ = session_.proof_now();
-  sent_ = BootClock::now();
+  proof_.proved = session_.proof_now();
+  proof_.sent = BootClock::now();
 }
 
 // A proof must leave time to do more with the node than to end again.
 bool ProtectedNode::is_proved() const {
-  return BootClock::now() < proved_ + zk::heartbeat_of(session_.timeout());
+  return BootClock::now() < proof_.proved + zk::heartbeat_of(session_.timeout());
 }
 
 // Only the last request counts, whatever an earlier one has proved.
 void ProtectedNode::trace_proof() const {
-  host::trace("proved", {{"node", path_}, {"sent", sent_}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
+  host::trace("proved",
+              {{"node", path_}, {"sent", proof_.sent}, {"fence", proof_.proved + zk::fence_of(session_.timeout())}});
 }
 
 bool ProtectedNode::make(const std::string& stem, const std::string& data) {
@@ -92,9 +94,9 @@ bool ProtectedNode::make(const std::string& stem, const std::string& data) {
 zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, const std::optional<Site>& site) {
   stem_ = parent() + "/" + stem;
   path_.clear();
-  was_deleted_ = false;
+  removal_.by_others = false;
   note_sending();
-  asked_ = sent_;
+  proof_.asked = proof_.sent;
   host::trace("creating", {{"node", stem_}});
   zk::Client& client = session_.client();
   if (site) {
@@ -108,7 +110,7 @@ zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, c
 bool ProtectedNode::enter(const Answer& made, const Answer& list) {
   path_ = made.path;
   created_ = made.stat;
-  seen_ = BootClock::now();
+  proof_.seen = BootClock::now();
   siblings_ = list;
   host::trace("created", {{"node", path_}, {"czxid", created_.created}});
   trace_proof();
@@ -136,7 +138,7 @@ bool ProtectedNode::find() {
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
     path_ = path;
     created_ = own.stat;
-    seen_ = BootClock::now();
+    proof_.seen = BootClock::now();
     host::trace("found", {{"node", path_}, {"czxid", created_.created}});
     return confirm();
   }
@@ -192,49 +194,49 @@ void ProtectedNode::check_number() const {
 
 void ProtectedNode::start_removal() {
   const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
-  if (path_.empty() || removing_ || !may_send) return;
+  if (path_.empty() || removal_.sent || !may_send) return;
   host::trace("deleting", {{"node", path_}});
-  removing_ = session_.client().remove(path_);
+  removal_.sent = session_.client().remove(path_);
 }
 
 bool ProtectedNode::remove(Duration budget) {
   if (stem_.empty()) return true;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
   bool removed = false;
-  refusal_ = {};
-  while (!removed && refusal_.code == Code::ok && left_until(until) > Duration::zero() &&
+  removal_.refusal = {};
+  while (!removed && removal_.refusal.code == Code::ok && left_until(until) > Duration::zero() &&
          session_.settle_connection(until)) {
     // We were interrupted while we created it: the answer may still come.
     if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
     if (path_.empty()) break;  // never created, or unknown: then it goes with the session
-    const zk::Call sent = std::exchange(removing_, nullptr);
+    const zk::Call sent = std::exchange(removal_.sent, nullptr);
     const zk::Call removing = sent ? sent : session_.client().remove(path_);
-    const bool first = !std::exchange(leaving_, true);
+    const bool first = !std::exchange(removal_.doubtful, true);
     if (!sent) host::trace("deleting", {{"node", path_}});
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) {
       host::trace("delete unknown", {{"node", path_}});
       continue;
     }
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
-    if (!removed) refusal_ = removing->answer;
-    was_deleted_ = first && removing->answer.code == Code::no_node;
-    host::trace("deleted", {{"node", path_}, {"answer", removing->answer.number}, {"before", was_deleted_}});
+    if (!removed) removal_.refusal = removing->answer;
+    removal_.by_others = first && removing->answer.code == Code::no_node;
+    host::trace("deleted", {{"node", path_}, {"answer", removing->answer.number}, {"before", removal_.by_others}});
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();
 }
 
 void ProtectedNode::check_refusal(std::string_view tried) const {
-  if (refusal_.code == Code::expired) throw zk::SessionOver(tried);
-  if (refusal_.code != Code::ok) throw zk::failure_of(tried, refusal_);
+  if (removal_.refusal.code == Code::expired) throw zk::SessionOver(tried);
+  if (removal_.refusal.code != Code::ok) throw zk::failure_of(tried, removal_.refusal);
 }
 
 void ProtectedNode::forget() {
   stem_.clear();
   path_.clear();
   entering_.reset();
-  removing_.reset();
-  leaving_ = false;
+  removal_.sent.reset();
+  removal_.doubtful = false;
 }
 
 }  // namespace zklock::recipe

@@ -73,7 +73,7 @@ class ProtectedNode {
   // it was only too slow.
   void check_refusal(std::string_view tried) const;
   // After remove(): true if another client had deleted the node before, while the session lived.
-  bool was_deleted() const { return was_deleted_; }
+  bool was_deleted() const { return removal_.by_others; }
 
   // Forgets the node without a request: it is gone with its session.
   void forget();
@@ -85,13 +85,27 @@ class ProtectedNode {
   // The moment from which the lease counts, at which a quorum knew of the node. It is just before the create was sent,
   // or the last request whose answer proved that the node is there. A wait before it costs the lease nothing, see
   // zk/session.h.
-  Deadline proved() const { return proved_; }
+  Deadline proved() const { return proof_.proved; }
   // True if that moment is recent enough to begin something with the node.
   bool is_proved() const;
   // The children of the node's parent, ours among them, and the parent's Stat, as last listed.
   const zk::Answer& siblings() const { return siblings_; }
 
  private:
+  // See Held.
+  struct Proof {
+    Deadline asked{};
+    Deadline seen{};
+    Deadline proved{};
+    Deadline sent{};
+  };
+  struct Removal {
+    zk::Call sent;           // the delete that start_removal() sent
+    bool doubtful = false;   // a delete was sent and may be done although its answer was lost
+    bool by_others = false;  // another client had deleted the node before
+    zk::Answer refusal;      // the answer, if remove() was refused
+  };
+
   zk::Call send(const std::string& stem, const std::string& data, const std::optional<Site>& site);
   bool enter(const zk::Answer& made, const zk::Answer& list);
   bool find();
@@ -108,14 +122,8 @@ class ProtectedNode {
   zk::Call entering_;  // the create whose answer may still come
   std::string path_;   // once known
   zk::Stat created_;
-  Deadline asked_{};
-  Deadline seen_{};
-  Deadline proved_{};
-  Deadline sent_{};
-  zk::Answer refusal_;    // the answer, if remove() was refused
-  zk::Call removing_;     // the delete that start_removal() sent
-  bool leaving_ = false;  // a delete was sent and may be done although its answer was lost
-  bool was_deleted_ = false;
+  Proof proof_;
+  Removal removal_;
   zk::Answer siblings_;
 };
 

@@ -100,7 +100,7 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
   check_path();
   slot_.check_number();
   check_count();
-  look_at_each_ = time_to_look_at_each(policy);
+  leftovers_.due = time_to_look_at_each(policy);
   zk::Watch watch;
   for (;;) {
     if (const auto outcome = look(policy)) return *outcome;
@@ -117,8 +117,8 @@ std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
     const auto before = count_before(line(), slot_.name());
     if (!before) return Outcome::removed;
     if (*before < static_cast<size_t>(count_)) return Outcome::held;
-    if (BootClock::now() < look_at_each_) break;
-    look_at_each_ = kNever;
+    if (BootClock::now() < leftovers_.due) break;
+    leftovers_.due = kNever;
     without_leftovers(slot_.siblings().names);
   }
   if (policy.in_line) return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
 std::optional<Slots::Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& policy) {
   observer_.on_predecessor("");
   const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
-  const Deadline awake = std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), look_at_each_);
+  const Deadline awake = std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), leftovers_.due);
   return wait_for_change(session_, {watch}, policy, observer_, look_around, awake);
 }
 
@@ -148,18 +148,18 @@ Deadline Slots::time_to_look_at_each(const WaitPolicy& policy) const {
 // Returns the slots as last listed, without the leftovers that are known.
 std::vector<Contender> Slots::line() const {
   std::vector<Contender> slots = slots_of(slot_.siblings().names);
-  std::erase_if(slots, [this](const Contender& slot) { return leftovers_.contains(slot.name); });
+  std::erase_if(slots, [this](const Contender& slot) { return leftovers_.found.contains(slot.name); });
   return slots;
 }
 
 std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names) {
   std::vector<std::string> fresh;
   for (const std::string& name : names) {
-    if (!looked_at_.contains(name)) fresh.push_back(name);
+    if (!leftovers_.looked_at.contains(name)) fresh.push_back(name);
   }
-  leftovers_.merge(leftovers_in(session_, folder(), slots_of(fresh)));
-  looked_at_.insert(fresh.begin(), fresh.end());
-  std::erase_if(names, [this](const std::string& name) { return leftovers_.contains(name); });
+  leftovers_.found.merge(leftovers_in(session_, folder(), slots_of(fresh)));
+  leftovers_.looked_at.insert(fresh.begin(), fresh.end());
+  std::erase_if(names, [this](const std::string& name) { return leftovers_.found.contains(name); });
   return names;
 }
 
@@ -194,7 +194,7 @@ Holder Slots::find_holder() {
   holder.slots = count_;
   const zk::Answer slots = glance(session_, [this](zk::Client& client) { return client.children(folder()); });
   std::vector<Contender> line = slots_of(slots.names);
-  std::erase_if(line, [this](const Contender& slot) { return leftovers_.contains(slot.name); });
+  std::erase_if(line, [this](const Contender& slot) { return leftovers_.found.contains(slot.name); });
   if (!line.empty()) read_holder(session_, folder() + "/" + line.front().name, holder);
   return holder;
 }

@@ -45,6 +45,11 @@ class Slots : public Lockable {
     Holder find_holder(const Place&) override { return slots_.find_holder(); }
     Slots& slots_;
   };
+  struct Leftovers {
+    Deadline due = kNever;            // when each slot is read once, to find them
+    std::set<std::string> looked_at;  // names of the slots that were read for that
+    std::set<std::string> found;      // the leftovers among them
+  };
 
   Outcome take_slot(const WaitPolicy& policy);
   std::optional<Outcome> look(const WaitPolicy& policy);
@@ -69,10 +74,8 @@ class Slots : public Lockable {
   Gate gate_;
   ProtectedNode slot_;
   Holder holder_;
-  Deadline look_at_each_ = kNever;   // when each slot is read once, to find leftovers
-  std::set<std::string> harmless_;   // persistent children of the path with the name of a foreign node
-  std::set<std::string> looked_at_;  // names of the slots that were read for that
-  std::set<std::string> leftovers_;  // the leftovers among them
+  std::set<std::string> harmless_;  // persistent children of the path with the name of a foreign node
+  Leftovers leftovers_;
 };
 
 }  // namespace zklock::recipe

@@ -37,7 +37,7 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
       layout_(layout),
       tried_(tried),
       tail_(session, layout.items(), priority, tried),
-      marker_(layout.marker(make_token())),
+      marker_{layout.marker(make_token())},
       overtaken_(tried) {}
 
 void Pusher::open() {
@@ -78,16 +78,16 @@ void Pusher::flush() {
 
 void Pusher::send(Batch& batch) {
   batch.segment = tail_.segment();
-  batch.marker = next_marker_++;
+  batch.marker = marker_.next++;
   batch.steps.resize(kHead + static_cast<size_t>(batch.items));
   batch.steps[0] = {Step::Kind::check, tail_.path(), "", 0};
-  batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_, "", -1, CreateMode::ephemeral}
-                                     : Step{Step::Kind::write, marker_, "", batch.marker - 1};
+  batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_.path, "", -1, CreateMode::ephemeral}
+                                     : Step{Step::Kind::write, marker_.path, "", batch.marker - 1};
   const std::string stem = tail_.stem();
   for (size_t i = kHead; i < batch.steps.size(); ++i) batch.steps[i].path = stem;
   tail_.put_seal(batch.items, batch.steps);
   tail_.count(batch.items);
-  host::trace("pushing", {{"marker", marker_}, {"batch", batch.marker}, {"items", batch.items}});
+  host::trace("pushing", {{"marker", marker_.path}, {"batch", batch.marker}, {"items", batch.items}});
   batch.call = session_.client().transact(batch.steps);
 }
 
@@ -103,9 +103,9 @@ void Pusher::settle() {
 
 // Other pushers fill the segment too. The server's number shows how many items were made in it.
 void Pusher::take_in(const Batch& batch) {
-  host::trace("pushed", {{"marker", marker_}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
+  host::trace("pushed", {{"marker", marker_.path}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
   in_ += batch.items;
-  marked_ = batch.marker + 1;
+  marker_.done = batch.marker + 1;
   note_progress();
   const auto last = parse_item(zk::name_of(batch.call->answer.path));
   if (!last || batch.segment != tail_.segment()) return;
@@ -149,14 +149,14 @@ void Pusher::read_marker() {
   // The check is a transaction: our server reads the marker after it, and a session that is over does not pass it.
   const auto [check, marker] =
       session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
-                        [this](zk::Client& client) { return client.exists(marker_); });
+                        [this](zk::Client& client) { return client.exists(marker_.path); });
   if (check.code == Code::no_node) {
     throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
   }
   if (check.code != Code::ok) throw zk::failure_of(tried_, check);
   const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
-  host::trace("marker read", {{"marker", marker_}, {"batches", done}});
-  if (done < marked_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_));
+  host::trace("marker read", {{"marker", marker_.path}, {"batches", done}});
+  if (done < marker_.done) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_.path));
   take_in_up_to(done);
 }
 
@@ -172,17 +172,17 @@ void Pusher::take_in_up_to(int done) {
     in_flight_.pop_front();
   }
   for (Batch& batch : in_flight_) batch.call.reset();
-  next_marker_ = marked_ = done;
+  marker_.next = marker_.done = done;
 }
 
 // The marker is gone with its session, so batches without an answer may be in or not.
 void Pusher::renew() {
   const ItemSpan doubtful = unanswered();
-  host::trace("marker lost", {{"marker", marker_}, {"doubtful from", doubtful.first}});
+  host::trace("marker lost", {{"marker", marker_.path}, {"doubtful from", doubtful.first}});
   if (doubtful.first > 0) doubles_.push_back(doubtful);
   for (Batch& batch : in_flight_) batch.call.reset();
-  marker_ = layout_.marker(make_token());
-  next_marker_ = marked_ = 0;
+  marker_.path = layout_.marker(make_token());
+  marker_.next = marker_.done = 0;
   zk::in_sessions(session_, [this] { tail_.find(); });
 }
 

@@ -61,6 +61,13 @@ class Pusher {
     zk::Call call;  // none: not sent
   };
 
+  // The node whose version counts our batches.
+  struct Marker {
+    std::string path;
+    int next = 0;  // the version to which the next batch brings it
+    int done = 0;  // how many batches with this marker are known to be done
+  };
+
   void send(Batch& batch);
   void take_in(const Batch& batch);
   void recover();
@@ -75,9 +82,7 @@ class Pusher {
   QueueLayout layout_;
   std::string tried_;
   QueueTail tail_;
-  std::string marker_;   // its path
-  int next_marker_ = 0;  // the version to which the next batch brings it
-  int marked_ = 0;       // how many batches with this marker are known to be done
+  Marker marker_;
   std::deque<Batch> in_flight_;
   Batch filling_;
   int64_t added_ = 0;

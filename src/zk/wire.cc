@@ -236,11 +236,8 @@ std::string_view stranger(std::string_view length) {
 }
 
 void Wire::restart() {
-  frame_.clear();
-  out_.clear();
-  taken_ = marked_ = 0;
-  cut_ = nonsense_ = false;
-  progressed_ = {};
+  incoming_ = {};
+  cut_ = false;
   stream_.reset();
 }
 
@@ -297,61 +294,64 @@ void Wire::note_cut() {
 
 // What has come on a connection that is cut stays unread: it may answer what was sent after a pause of ours.
 ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
-  const Fill filled = cut_ ? Fill::ended : taken_ == out_.size() ? fill(fd, flags) : Fill::frame;
+  const Fill filled = cut_ ? Fill::ended : incoming_.taken == incoming_.out.size() ? fill(fd, flags) : Fill::frame;
   if (filled == Fill::nothing) {
     errno = EAGAIN;
     return -1;
   }
   if (filled == Fill::ended) {
-    const ConnectionEnd end = nonsense_ ? ConnectionEnd::nonsense : cut_ ? ConnectionEnd::cut : ConnectionEnd::closed;
+    const ConnectionEnd end = incoming_.nonsense ? ConnectionEnd::nonsense
+                              : cut_             ? ConnectionEnd::cut
+                                                 : ConnectionEnd::closed;
     if (stream_ && stream_->failure()) tls_failure_ = stream_->failure();
     restart();
     end_ = end;
     return 0;
   }
-  const size_t given = std::min(size, out_.size() - taken_);
-  std::memcpy(to, out_.data() + taken_, given);
-  taken_ += given;
+  const size_t given = std::min(size, incoming_.out.size() - incoming_.taken);
+  std::memcpy(to, incoming_.out.data() + incoming_.taken, given);
+  incoming_.taken += given;
   return static_cast<ssize_t>(given);
 }
 
 // Takes at most one frame, so that poll reports the ones after it.
 Wire::Fill Wire::fill(int fd, int flags) {
   for (;;) {
-    const size_t length = frame_.size() < kLength ? 0 : length_in(frame_);
-    const size_t want = kLength + length - frame_.size();
-    if (frame_.size() >= kLength && want == 0) break;
+    const size_t length = incoming_.frame.size() < kLength ? 0 : length_in(incoming_.frame);
+    const size_t want = kLength + length - incoming_.frame.size();
+    if (incoming_.frame.size() >= kLength && want == 0) break;
     const Fill taken = take(fd, std::min(want, kPiece), flags);
     if (taken == Fill::ended) return taken;
     if (taken == Fill::nothing) {
       if (!note_progress()) return taken;
-      out_ = kPingAnswer;
-      taken_ = 0;
+      incoming_.out = kPingAnswer;
+      incoming_.taken = 0;
       return Fill::frame;
     }
-    if (frame_.size() == kLength && length_in(frame_) > kLargestReply) {
-      note_stranger(stranger(frame_));
-      nonsense_ = true;
+    if (incoming_.frame.size() == kLength && length_in(incoming_.frame) > kLargestReply) {
+      note_stranger(stranger(incoming_.frame));
+      incoming_.nonsense = true;
       return Fill::ended;
     }
   }
-  nonsense_ = !check_(std::string_view(frame_).substr(kLength));
-  if (nonsense_) return Fill::ended;
-  out_.swap(frame_);
-  frame_.clear();
-  taken_ = marked_ = 0;
-  progressed_ = {};
+  incoming_.nonsense = !check_(std::string_view(incoming_.frame).substr(kLength));
+  if (incoming_.nonsense) return Fill::ended;
+  incoming_.out.swap(incoming_.frame);
+  incoming_.frame.clear();
+  incoming_.taken = incoming_.marked = 0;
+  incoming_.progressed = {};
+  incoming_.greeted = true;
   return Fill::frame;
 }
 
 Wire::Fill Wire::take(int fd, size_t want, int flags) {
   want = std::min(want, most_in_turn_ - received_in_turn_);
   if (want == 0) return Fill::nothing;
-  const size_t before = frame_.size();
-  frame_.resize(before + want);
-  const ssize_t taken = receive_plain(fd, frame_.data() + before, want, flags);
+  const size_t before = incoming_.frame.size();
+  incoming_.frame.resize(before + want);
+  const ssize_t taken = receive_plain(fd, incoming_.frame.data() + before, want, flags);
   const int error = errno;
-  frame_.resize(before + static_cast<size_t>(std::max<ssize_t>(taken, 0)));
+  incoming_.frame.resize(before + static_cast<size_t>(std::max<ssize_t>(taken, 0)));
   if (taken > 0) received_in_turn_ += static_cast<size_t>(taken);
   if (taken > 0) return Fill::frame;
   return taken < 0 && (error == EAGAIN || error == EINTR) ? Fill::nothing : Fill::ended;
@@ -363,9 +363,9 @@ ssize_t Wire::receive_plain(int fd, void* to, size_t size, int flags) {
 }
 
 bool Wire::note_progress() {
-  if (frame_.size() < marked_ + kProgress) return false;
-  marked_ = frame_.size();
-  progressed_ = BootClock::now();
+  if (!incoming_.greeted || incoming_.frame.size() < incoming_.marked + kProgress) return false;
+  incoming_.marked = incoming_.frame.size();
+  incoming_.progressed = BootClock::now();
   return true;
 }
 

@@ -78,16 +78,26 @@ class Wire {
   // Returns a moment before the library first sent something on this connection; Deadline{} if it has not.
   Deadline begun_at() const { return begun_at_; }
   // Returns when another KiB of an answer that is still arriving last came; Deadline{} if there is none.
-  Deadline progressed() const { return progressed_; }
+  Deadline progressed() const { return incoming_.progressed; }
 
  private:
   enum class Fill { frame, nothing, ended };
+  // What has come on the present connection.
+  struct Incoming {
+    std::string frame;      // the part of the next frame, with its length
+    std::string out;        // what the library is still to receive
+    size_t taken = 0;       // bytes of `out` that it has received
+    bool greeted = false;   // the handshake was answered
+    bool nonsense = false;  // what came was no answer
+    size_t marked = 0;      // bytes of `frame` that have counted as progress
+    Deadline progressed{};
+  };
 
   Fill fill(int fd, int flags);
   Fill take(int fd, size_t want, int flags);
   ssize_t receive_plain(int fd, void* to, size_t size, int flags);
   void restart();
-  // Returns whether another KiB has come.
+  // Returns whether another KiB has come, after the handshake.
   bool note_progress();
 
   Check check_;
@@ -98,14 +108,9 @@ class Wire {
   std::unique_ptr<host::TlsStream> stream_;  // of the present connection
   std::optional<host::TlsFailure> tls_failure_;
   Deadline begun_at_{};
-  std::string frame_;  // the part of the frame that has arrived, with its length
-  std::string out_;    // what the library is still to receive
-  size_t taken_ = 0;   // bytes of `out_` that it has received
+  Incoming incoming_;
   bool cut_ = false;
-  bool nonsense_ = false;
   ConnectionEnd end_ = ConnectionEnd::none;
-  size_t marked_ = 0;  // bytes of the frame that have counted as progress
-  Deadline progressed_{};
 };
 
 // While this object exists, connect(), send() and recv() in this thread go through `wire`.

@@ -167,6 +167,8 @@ class WireTest : public testing::Test {
     return wire_.receive(ours_.get(), taken, sizeof taken, 0);
   }
 
+  void answer_handshake() { EXPECT_EQ(receive_after(number(4) + "good"), 8); }
+
   host::Fd ours_, theirs_;
   Wire wire_{[](std::string_view) { return true; }};
 };
@@ -175,11 +177,19 @@ constexpr ssize_t kPing = 20;
 
 // A byte now and then would be one for ever.
 TEST_F(WireTest, AKibibyteOfAnAnswerIsASignOfLifeAndLessIsNone) {
+  answer_handshake();
   EXPECT_EQ(receive_after(number(5000) + std::string(100, 'x')), -1);
   EXPECT_EQ(receive_after(std::string(100, 'x')), -1);
   EXPECT_EQ(receive_after(std::string(1024, 'x')), kPing);
   EXPECT_EQ(receive_after(std::string(100, 'x')), -1);
   EXPECT_EQ(receive_after(std::string(3676, 'x')), 5004);
+}
+
+// The library would take the answer to a ping for a part of the handshake's: a session with the number 0.
+TEST_F(WireTest, BeforeTheHandshakeIsAnsweredNothingIsASignOfLife) {
+  EXPECT_EQ(receive_after(number(5000) + std::string(2000, 'x')), -1);
+  EXPECT_EQ(receive_after(std::string(2000, 'x')), -1);
+  EXPECT_EQ(wire_.progressed(), Deadline{});
 }
 
 TEST_F(WireTest, WhatIsMoreThanATurnTakesWaitsForTheNextOne) {

@@ -224,8 +224,8 @@ std::string ConsumerSession::loss() const {
   const std::string items =
       one ? fmt::format("an item that was {}", use_) : fmt::format("{} items that were {}", count, use_);
   if (doubtful == 0) {
-    return fmt::format("{}: {} could not be removed: the claim was lost; {} will come again", tried_, items,
-                       one ? "it" : "they");
+    const char* why = acks_.is_blocked() ? "a node below is not zklock's" : "the claim was lost";
+    return fmt::format("{}: {} could not be removed: {}; {} will come again", tried_, items, why, one ? "it" : "they");
   }
   return fmt::format("{}: {} {} not known to be removed; {} may be {} twice", tried_, items, one ? "is" : "are",
                      one ? "it" : "they", use_);

@@ -36,6 +36,11 @@ bool removes(Ack ack) {
   return ack == Ack::done || ack == Ack::dead_letter;
 }
 
+// True if a transaction for several items failed because of one of them: it is gone, or a node was put below it.
+bool is_of_one(Code code) {
+  return code == Code::no_node || code == Code::not_empty;
+}
+
 }  // namespace
 
 void Acks::remove(const std::vector<Item>& items) {
@@ -103,7 +108,7 @@ void Acks::take_oldest() {
   bool in_doubt = false;
   if (answer.code == Code::ok) {
     drop(oldest.items);
-  } else if (answer.code == Code::no_node && oldest.items.size() > 1) {
+  } else if (is_of_one(answer.code) && oldest.items.size() > 1) {
     again = oldest.items;
   } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
@@ -183,9 +188,14 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
     trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
     if (settled) {
       drop(oldest.items);
-    } else if (oldest.items.size() > 1 && oldest.call->answer.code == Code::no_node) {
-      // One of the items is missing, but the others must still be removed.
+    } else if (oldest.items.size() > 1 && is_of_one(oldest.call->answer.code)) {
+      // The others must still be removed.
       for (const Item& item : oldest.items) sent_.push_back({Ack::done, {item}, ""});
+    } else if (oldest.call->answer.code == Code::not_empty && removes(oldest.ack)) {
+      // Its claim goes with the session.
+      blocked_ = true;
+      drop(oldest.items);
+      lost_.insert(lost_.end(), oldest.items.begin(), oldest.items.end());
     } else {
       doubt(oldest.ack, oldest.items);
     }

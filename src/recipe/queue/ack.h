@@ -53,6 +53,8 @@ class Acks {
   // Items that were to be removed and are not known to be. lost() items are still there without our claim, so other
   // consumers have or will get them. doubtful() items may be there, or were removed by us or another consumer.
   const std::vector<Item>& lost() const { return lost_; }
+  // True if one of the lost() items could not be removed because a node below it is not zklock's.
+  bool is_blocked() const { return blocked_; }
   const std::vector<Item>& doubtful() const { return doubtful_; }
   // Moves the doubtful() items that are still there to lost(). After an expiry, in a new session, it cannot be known
   // which client removed the others.
@@ -86,6 +88,7 @@ class Acks {
   std::deque<Sent> sent_;
   std::vector<Item> lost_;
   std::vector<Item> doubtful_;
+  bool blocked_ = false;
 };
 
 }  // namespace zklock::recipe

@@ -34,10 +34,8 @@ void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
     }
     if (looks[i].code == Code::ok) remove_left_claim(session, stuck[i], looks[i].stat);
     const Code removed = session.ask([&](zk::Client& client) { return client.remove(stuck[i]); }).code;
-    if (removed != Code::not_empty) {
-      ++purged.removed;
-      continue;
-    }
+    if (removed == Code::ok) ++purged.removed;
+    if (removed != Code::not_empty) continue;  // its worker may have ended it
     const std::string foreign = foreign_below(session, stuck[i]);
     if (foreign.empty()) ++purged.in_work;
     if (!foreign.empty()) purged.foreign.push_back(foreign);
@@ -115,8 +113,8 @@ void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQue
     remove_all(session, reasons);
     Nodes stuck;
     const std::vector<Answer> answers = remove_all(session, paths);
+    for (const Answer& answer : answers) purged.removed += answer.code == Code::ok ? 1 : 0;
     for (size_t i = 0; i < paths.size(); ++i) {
-      if (answers[i].code == Code::ok) ++purged.removed;
       if (answers[i].code == Code::not_empty) stuck.push_back(paths[i]);
       if (answers[i].code == Code::expired) throw zk::SessionOver(kChanging);
       if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);

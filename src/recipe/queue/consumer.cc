@@ -59,17 +59,16 @@ bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vec
   return true;
 }
 
-// Reads the claim of each item that seemed to be in work, once, and removes it if it is in no session. An item whose
-// child is no claim is left where it is, because it could not be removed. Returns false if no item has become free.
 bool Consumer::free_left() {
-  const std::vector<std::string> items(suspects_.begin(), suspects_.end());
+  std::vector<std::string> items;
+  for (const auto& [path, changed] : strays_.suspects) items.push_back(path);
   const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items));
-  suspects_.clear();
+  const std::map<std::string, int64_t> changed = std::exchange(strays_.suspects, {});
   bool any = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat);
     if (freed) in_work_.forget(items[i]);
-    if (!freed && examined_.size() < kMostExamined) examined_.insert(items[i]);
+    if (!freed && strays_.examined.size() < kMostExamined) strays_.examined[items[i]] = changed.at(items[i]);
     if (claims[i].code == Code::no_node) leave_out_stray(items[i]);
     any |= freed;
   }
@@ -79,9 +78,12 @@ bool Consumer::free_left() {
 // If there are no children, the claim may just have gone.
 void Consumer::leave_out_stray(const std::string& item) {
   const std::vector<std::string> names = session_.children(item).names;
-  if (names.empty() || contains(names, zk::name_of(claim_of(item)))) return;
-  finder_.leave_out(item);
-  in_work_.forget(item);
+  if (!names.empty() && !contains(names, zk::name_of(claim_of(item)))) leave_out(item);
+}
+
+void Consumer::leave_out(const std::string& path) {
+  finder_.leave_out(path);
+  in_work_.forget(path);
 }
 
 void Consumer::look_afresh(bool synced) {
@@ -132,10 +134,16 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
     const bool there = looks[i].code == Code::ok;
     const bool claimed = there && is_claimed(looks[i].stat);
     if (there && !claimed) free.push_back(paths[i]);
-    if (claimed && !examined_.contains(paths[i])) suspects_.insert(paths[i]);
+    if (claimed) suspect(paths[i], looks[i].stat.child_changed);
     if (remembers_) claimed ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
   }
   return free;
+}
+
+// `changed`: see strays_.suspects.
+void Consumer::suspect(const std::string& path, int64_t changed) {
+  const auto examined = strays_.examined.find(path);
+  if (examined == strays_.examined.end() || examined->second != changed) strays_.suspects[path] = changed;
 }
 
 void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked) {
@@ -327,7 +335,8 @@ void Consumer::forget_all() {
   finder_.forget_all();
   finder_.restart(false);
   in_work_.clear();
-  suspects_.clear();
+  strays_.suspects.clear();
+  strays_.examined.clear();
 }
 
 }  // namespace zklock::recipe

@@ -11,9 +11,10 @@
 #include "zk/session.h"
 
 #include <deque>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace zklock::recipe {
@@ -32,6 +33,12 @@ class Consumer {
   bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
   // Reads the Stats of these items and returns the free ones. It notes that those with a claim are in work.
   std::vector<std::string> those_free(const std::vector<std::string>& paths);
+  // Reads the claims of those that seemed to be in work and whose children have changed since the last such look.
+  // Removes a claim that is in no session. An item whose child is no claim is left out from now on, because it could
+  // not be removed. Returns false if no item has become free.
+  bool free_left();
+  // Leaves out an item that has children and no claim.
+  void leave_out(const std::string& path);
 
   // Makes the next begin() use this list of the items' segments (FoundQueue::lists, the first), which is new.
   void begin_with(const FoundQueue& found) { finder_.restart_with(found); }
@@ -86,10 +93,16 @@ class Consumer {
     Deadline sent{};         // what its answers prove: see Session::proof_now()
   };
 
+  // The Stat::child_changed of items with a child: of those whose child was not read yet, and of the others when it was.
+  struct Strays {
+    std::map<std::string, int64_t> suspects;
+    std::unordered_map<std::string, int64_t> examined;
+  };
+
   void look_afresh(bool synced);
-  bool free_left();
   void give_back(const std::string& path, const std::string& data);
   void leave_out_stray(const std::string& item);
+  void suspect(const std::string& path, int64_t changed);
   void note_others(bool looked);
   void give_way();
   std::vector<std::string> find_free(size_t most);
@@ -108,8 +121,7 @@ class Consumer {
   std::string note_;
   bool remembers_ = false;
   InWork in_work_;
-  std::set<std::string> suspects_;            // items with a child that was not read yet
-  std::unordered_set<std::string> examined_;  // items whose child was read
+  Strays strays_;
   bool gave_back_ = false;
   size_t looks_left_ = 0;         // how many items that are InWork::is_old() may still be looked at in this pass
   std::deque<std::string> free_;  // items seen to be free in this pass, in order

@@ -2,10 +2,6 @@
 // The line of consumers that found nothing to take, at the queue's node `waiting`. Only the first of them watches the
 // queue, so one push wakes one consumer. It takes an item and leaves the line in one transaction.
 //
-// After a reconnect, the library sends all watches in one packet, and a server drops the connection each time if that
-// packet is too large. So the watched paths take at most 64 KiB. What cannot be watched for lack of room is looked at
-// from time to time.
-//
 // The first place may belong to a process that ended while the servers were away. The consumers behind it would sleep
 // until its session expires. So for one session timeout after each reconnect, no consumer sleeps behind others for
 // longer than a sixth of that timeout. (After a first connection, this is not worth its requests: few processes are
@@ -16,8 +12,8 @@
 #include "recipe/lock/lock.h"
 #include "recipe/queue/consumer.h"
 #include "recipe/queue/layout.h"
+#include "recipe/queue/queue_watch.h"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +48,12 @@ class IdleLine : private WaitObserver, private host::Source {
   void forget();
 
  private:
+  // Our last place, until it is known to be gone.
+  struct LeftPlace {
+    std::string node;   // empty: there is none
+    zk::Call removing;  // its delete, under way or refused
+  };
+
   Deadline next_look() const override { return nap_until_; }
   void on_holder(const Holder&) override { nap_until_ = kNever; }
   void on_start_again(bool) override {}
@@ -67,33 +69,19 @@ class IdleLine : private WaitObserver, private host::Source {
   IdleEnd wait_in_line(const WaitPolicy& patience, bool end_if_empty);
   std::optional<IdleEnd> look(bool end_if_empty);
   bool watch();
-  void list_segments();
-  bool watch_open(bool check_all);
-  bool watch_items();
-  bool take_note(const std::string& segment, const std::vector<std::string>& names);
   std::optional<IdleEnd> sleep(const WaitPolicy& patience, bool end_if_empty);
   bool look_at_known(bool end_if_empty);
-  Deadline next_poll() const;
-  size_t overhead() const;
-  bool take_room(const std::string& path, size_t limit);
 
   zk::Session& session_;
   QueueLayout layout_;
   Consumer& consumer_;
   Lock place_;
-  std::string left_;          // our last place, until it is known to be gone
-  zk::Call leaving_;          // its delete, under way or refused
+  LeftPlace left_;
   uint64_t connections_ = 1;  // Client::connections() at the last look
   Deadline settled_at_{};     // by then, clients that were gone before the current connection are out of the line
   Deadline nap_until_ = kNever;
   zk::Watch place_watch_;
-  zk::Watch items_watch_;                             // on the list of segments
-  std::vector<std::string> segments_;                 // paths of the listed segments
-  std::vector<std::string> open_;                     // paths of the segments that take items
-  std::map<std::string, zk::Watch> segment_watches_;  // on the lists of segments that are or were open
-  bool blind_ = false;                                // there was no room to watch all open segments
-  size_t room_taken_ = 0;                             // bytes of watched paths
-  std::vector<std::string> found_;                    // paths of items that are new or were given back, in order
+  QueueWatch watch_;
   std::vector<Item> items_;
   host::Attached leaving_behind_;
 };

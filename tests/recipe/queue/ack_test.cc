@@ -131,5 +131,21 @@ TEST_F(AckTest, ANodeThatSomebodyHasPutBelowAnItemIsNamed) {
   }
 }
 
+TEST_F(AckTest, ANodeBelowOneItemKeepsNoOtherFromBeingRemoved) {
+  for (const bool last : {false, true}) {
+    Worker worker(server_ + chroot_);
+    const auto items = worker.take(3);
+    observer_.create(items[1].path + "/note");
+    if (!last) EXPECT_THROW(worker.remove(items), Failure);
+    worker.acks.settle(last ? items : std::vector<Item>(), soon());
+    EXPECT_TRUE(worker.acks.is_blocked());
+    EXPECT_EQ(paths_of(worker.acks.lost()), (Texts{items[1].path}));
+    EXPECT_TRUE(worker.acks.doubtful().empty());
+    EXPECT_EQ(observer_.read(items[0].path).code, zk::Code::no_node);
+    EXPECT_EQ(observer_.read(items[2].path).code, zk::Code::no_node);
+    observer_.remove(items[1].path + "/note");
+  }
+}
+
 }  // namespace ack_test
 }  // namespace zklock::recipe

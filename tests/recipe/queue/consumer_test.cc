@@ -58,6 +58,34 @@ TEST_F(ConsumerTest, NothingIsThereOnlyWhenAllIsTaken) {
   EXPECT_FALSE(b.consumer.some_in_work());
 }
 
+TEST_F(ConsumerTest, AnItemAboveANodeThatIsNotOursIsLeftOutInEachSession) {
+  for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+  observer_.create(item(0) + "/note");
+  Worker worker(server_ + chroot_);
+  for (int session = 0; session < 2; ++session) {
+    EXPECT_TRUE(worker.take(1).empty());
+    EXPECT_TRUE(worker.take(1).empty());
+    EXPECT_FALSE(worker.consumer.some_in_work()) << "in session " << session;
+    worker.session.close();
+    worker.session.open();
+    worker.consumer.forget_all();
+  }
+}
+
+TEST_F(ConsumerTest, AnItemInWorkAboveANodeThatIsNotOursIsLeftOutOnceItsClaimHasGone) {
+  for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+  Worker a(server_ + chroot_), b(server_ + chroot_);
+  ASSERT_EQ(a.take(1).size(), 1u);
+  observer_.create(item(0) + "/note");
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_TRUE(b.consumer.some_in_work());
+  observer_.remove(claim(0));
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_TRUE(b.take(1).empty());
+  EXPECT_FALSE(b.consumer.some_in_work());
+}
+
 TEST_F(ConsumerTest, WhatIsGivenBackDoesNotCountAndComesFirst) {
   Worker worker(server_ + chroot_);
   for (int i = 0; i < 3; ++i) {

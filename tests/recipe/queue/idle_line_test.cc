@@ -128,6 +128,16 @@ TEST_F(IdleLineTest, ThatTheLastTwoItemsInWorkAreDoneOneAfterTheOtherIsNotMissed
       End::nothing, [&] { claim_items(owner_, 2); }, [&] { finish_item(0); }, [&] { finish_item(1); });
 }
 
+TEST_F(IdleLineTest, ThatOnlyANodeThatIsNotOursIsLeftBelowTheLastItemInWorkIsNotMissed) {
+  sweep(
+      End::nothing,
+      [&] {
+        claim_items(owner_);
+        observer_.create(item() + "/note");
+      },
+      [&] { observer_.remove(claim_of(item())); });
+}
+
 TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
   Waiter waiter(here_, "/gone");
   EXPECT_THROW(waiter.line.wait({true, deadline_in(10s)}, false), Failure);

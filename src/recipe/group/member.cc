@@ -149,11 +149,16 @@ GroupMember::State GroupMember::look() {
 
 GroupMember::State GroupMember::set_data(std::string data) {
   membership_.data = std::move(data);
-  const auto write = [this](zk::Client& client) { return client.write(path_, membership_.data); };
-  const Answer written = session_.ask(write);
-  if (written.code == Code::no_node) return look();
-  if (written.code != Code::ok) throw zk::failure_of("cannot write " + path_, written);
-  return State::in;
+  for (;;) {
+    session_.ready();
+    const Answer written = session_.await(session_.client().write(path_, membership_.data));
+    if (written.code == Code::ok) return State::in;
+    if (written.code != Code::no_node && written.code != Code::unknown) {
+      throw zk::failure_of("cannot write " + path_, written);
+    }
+    // By the time that we are connected again, another client may have the name.
+    if (look() == State::removed) return State::removed;
+  }
 }
 
 // Asks after a barrier, so a removal whose answer was lost is done by then, or never will be. Returns false also if

@@ -8,6 +8,8 @@
 #include "zk/session.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace zklock::recipe {
 
@@ -18,6 +20,11 @@ namespace {
 
 constexpr Duration kRestForNode = std::chrono::microseconds(100);
 constexpr Duration kLongestRest = std::chrono::seconds(1);
+
+bool has_number(std::string_view name) {
+  const size_t dash = name.rfind('-');
+  return dash != std::string_view::npos && is_numbered(name, name.substr(0, dash + 1));
+}
 
 }  // namespace
 
@@ -38,7 +45,7 @@ Duration rest_after(size_t nodes) {
 
 void GroupRoster::look() {
   node_.look();
-  take_in(node_.found().names);
+  take_in(node_.found());
   rested_ = deadline_in(rest_after(node_.found().names.size()));
 }
 
@@ -46,32 +53,63 @@ Deadline GroupRoster::due() const {
   return node_.is_stale() && !session_.expired() ? rested_ : node_.due();
 }
 
-void GroupRoster::take_in(const std::vector<std::string>& names) {
+std::vector<std::string> GroupRoster::paths_of(const std::vector<std::string>& names) const {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(zk::child_of(group_, name));
+  return paths;
+}
+
+// Returns true if a known name may be another node's by now: more children were made and deleted than the names show.
+// Remembers the list.
+bool GroupRoster::take_list(const Answer& list) {
+  std::vector<std::string> names = list.names;
+  std::ranges::sort(names);
+  std::vector<std::string> changed;
+  std::ranges::set_symmetric_difference(names, list_.names, std::back_inserter(changed));
+  const zk::Stat before = std::exchange(list_.stat, list.stat);
+  list_.names = std::move(names);
+  const auto changes = static_cast<uint32_t>(list.stat.child_version) - static_cast<uint32_t>(before.child_version);
+  return before.created != list.stat.created || changes != changed.size();
+}
+
+// A name that the server has numbered is never another node's.
+void GroupRoster::take_in(const Answer& list) {
+  const bool others_by_now = take_list(list);
   Members members;
   std::set<std::string> others;
-  std::vector<std::string> unknown;
-  for (const std::string& name : names) {
-    if (const auto known = members_.find(name); known != members_.end()) {
-      members.insert(*known);
-    } else if (others_.contains(name) || is_lock_name(name)) {
+  std::vector<std::string> looked_at;
+  for (const std::string& name : list.names) {
+    const auto known = members_.find(name);
+    const bool sure = !others_by_now || has_number(name);
+    if (is_lock_name(name) || (sure && others_.contains(name))) {
       others.insert(name);
+    } else if (sure && known != members_.end()) {
+      members.insert(*known);
     } else {
-      unknown.push_back(name);
+      looked_at.push_back(name);
     }
   }
-  std::vector<std::string> paths;
-  for (const std::string& name : unknown) paths.push_back(zk::child_of(group_, name));
-  const std::vector<Answer> stats = zk::stat_all(session_, paths);
-  const std::vector<Answer> contents = with_data_ ? zk::read_all(session_, paths) : std::vector<Answer>(paths.size());
-  for (size_t i = 0; i < paths.size(); ++i) {
+  const std::vector<Answer> stats = zk::stat_all(session_, paths_of(looked_at));
+  std::vector<std::string> joined;
+  for (size_t i = 0; i < looked_at.size(); ++i) {
+    const std::string& name = looked_at[i];
+    const zk::Stat& stat = stats[i].stat;
     // The member is gone again, and the watch has fired.
     if (stats[i].code != Code::ok) continue;
-    if (is_ephemeral(stats[i].stat)) {
-      members[unknown[i]] = {contents[i].data, stats[i].stat};
+    const auto known = members_.find(name);
+    if (!is_ephemeral(stat)) {
+      others.insert(name);
+      if (is_left_member(name, stat)) left_.insert(name);
+    } else if (known != members_.end() && known->second.stat.created == stat.created) {
+      members.insert(*known);
     } else {
-      others.insert(unknown[i]);
-      if (is_left_member(unknown[i], stats[i].stat)) left_.insert(unknown[i]);
+      members[name].stat = stat;
+      joined.push_back(name);
     }
+  }
+  if (with_data_) {
+    const std::vector<Answer> contents = zk::read_all(session_, paths_of(joined));
+    for (size_t i = 0; i < joined.size(); ++i) members[joined[i]].data = contents[i].data;
   }
   std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });
   members_ = std::move(members);

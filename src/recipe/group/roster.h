@@ -60,12 +60,15 @@ class GroupRoster {
   const std::set<std::string>& left() const { return left_; }
 
  private:
-  void take_in(const std::vector<std::string>& names);
+  bool take_list(const zk::Answer& list);
+  void take_in(const zk::Answer& list);
+  std::vector<std::string> paths_of(const std::vector<std::string>& names) const;
 
   zk::Session& session_;
   std::string group_;
   bool with_data_;
   WatchedNode node_;
+  zk::Answer list_;  // the last one, its names in order
   Members members_;
   std::set<std::string> others_;  // nodes that are no members
   std::set<std::string> left_;    // those of them that members have left

@@ -107,6 +107,23 @@ TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {
   EXPECT_EQ(observer_.read(member.path()).data, "new");
 }
 
+// The write does not arrive, and before the next connection another client has taken the name.
+TEST_F(GroupMemberTest, DataIsNotWrittenOnTheNodeOfAnotherThatHasTheNameByThen) {
+  open();
+  GroupMember member(*session_, {"/g", "web", true, "old"});
+  ASSERT_EQ(member.join(), MemberState::in);
+  GroupMember other(observer_.session(), {"/g", "web", true, "other"});
+  proxy_.break_before(test::opcode::kWrite);
+  const Script script(loop_, [&] {
+    if (!proxy_.is_refusing()) return;
+    observer_.remove("/g/web");
+    EXPECT_EQ(other.join(), MemberState::in);
+    proxy_.accept_again();
+  });
+  EXPECT_EQ(member.set_data("new"), MemberState::removed);
+  EXPECT_EQ(observer_.read("/g/web").data, "other");
+}
+
 TEST_F(GroupMemberTest, WhoeverTookItsNameMeanwhileIsAnother) {
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});

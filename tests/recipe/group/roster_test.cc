@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/group/roster: nodes that are others by the next look, though they have the same name.
+#include "recipe/group/roster.h"
+
+#include "recipe/group/member.h"
+#include "support/proxied.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace roster_test {
+
+class RosterTest : public test::Proxied {
+ protected:
+  RosterTest() { session_.open(); }
+
+  // The names of the members that the roster shows now.
+  std::vector<std::string> look() {
+    roster_.look();
+    std::vector<std::string> names;
+    for (const auto& [name, member] : roster_.members()) names.push_back(name);
+    return names;
+  }
+
+  using Names = std::vector<std::string>;
+  host::Loop loop_;
+  zk::Session session_{loop_, test::options_for(here_)};
+  GroupRoster roster_{session_, "/g", true};
+  GroupMember member_{observer_.session(), {"/g", "db", true, "new"}};
+};
+
+TEST_F(RosterTest, ANodeThatIsAMemberByNowIsOne) {
+  observer_.create("/g/db");
+  EXPECT_EQ(look(), Names());
+  observer_.remove("/g/db");
+  ASSERT_EQ(member_.join(), MemberState::in);
+  EXPECT_EQ(look(), Names{"db"});
+}
+
+TEST_F(RosterTest, AMemberThatIsNoneByNowIsNone) {
+  ASSERT_EQ(member_.join(), MemberState::in);
+  EXPECT_EQ(look(), Names{"db"});
+  observer_.remove("/g/db");
+  observer_.create("/g/db");
+  EXPECT_EQ(look(), Names());
+}
+
+TEST_F(RosterTest, AMemberThatHasJoinedAgainHasItsNewData) {
+  GroupMember before(observer_.session(), {"/g", "db", true, "old"});
+  ASSERT_EQ(before.join(), MemberState::in);
+  EXPECT_EQ(look(), Names{"db"});
+  before.leave(std::chrono::seconds(20));
+  ASSERT_EQ(member_.join(), MemberState::in);
+  EXPECT_EQ(look(), Names{"db"});
+  EXPECT_EQ(roster_.members().at("db").data, "new");
+}
+
+}  // namespace roster_test
+}  // namespace zklock::recipe

@@ -54,9 +54,12 @@ void Overview::look() {
   draw_up();
 }
 
-// Watches end with their session.
+// Watches end with their session. If there is room again, what was left out is listed.
 void Overview::begin() {
   figures_.behind = false;
+  for (auto& [path, node] : nodes_) {
+    if (node.cut && nodes_.size() < kMostNodes) node.watch = nullptr;
+  }
   if (session_id_ == session_.id()) return;
   session_id_ = session_.id();
   nodes_[root_];
@@ -163,11 +166,11 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
     const bool kept = at->first.size() == prefix.size() || names.contains(child_in(at->first, prefix));
     at = kept ? std::next(at) : nodes_.erase(at);
   }
+  Node& parent = nodes_[path];
+  parent.cut = false;
   for (const std::string& name : names) {
-    if (nodes_.size() >= kMostNodes && !nodes_.contains(prefix + name)) {
-      figures_.too_large = true;
-      return;
-    }
+    parent.cut |= nodes_.size() >= kMostNodes && !nodes_.contains(prefix + name);
+    if (parent.cut) break;
     nodes_[prefix + name];
   }
 }

@@ -69,6 +69,7 @@ class Overview {
     zk::Watch watch;  // nullptr before it was listed
     bool listed = false;
     bool refused = false;  // it may not be listed
+    bool cut = false;      // there was no room for all of its children
     std::vector<Contender> line;
     std::set<std::string> strangers;  // children with a contender's name that are no contenders
     std::string holder;               // the first holder's node, as last seen

@@ -245,15 +245,19 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   EXPECT_TRUE(last_is_seen());
 }
 
-TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSays) {
+TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSaysAndTheOthersOnceThereIsRoom) {
   Paths many;
   for (size_t i = 0; i < kMostNodes + 500; ++i) many.push_back(fmt::format("/t/{:05}", i));
   others_.create("/t/other");
   make(many);
+  stand_in_line(many.back());
   Overview overview(session_, "/");
   EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.too_large; }));
+  EXPECT_TRUE(overview.figures().locks.empty());
   Overview part(session_, "/t/00001");
   EXPECT_TRUE(shows(part, [](const auto& figures) { return !figures.too_large; }));
+  zk::remove_all(session_, {many.begin(), many.begin() + 600});
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return !figures.too_large && figures.locks.size() == 1; }));
 }
 
 TEST_F(OverviewTest, GoesOnInANewSession) {

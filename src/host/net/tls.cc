@@ -208,11 +208,13 @@ bool Tls::is_used() {
 
 std::vector<Tls::Version> Tls::versions() const {
   std::vector<Version> versions;
-  for (const std::string* file : {&options_.authorities, &options_.certificate, &options_.key}) {
+  const char* systems = std::getenv("SSL_CERT_FILE");
+  const std::string authorities = options_.authorities.empty() && systems ? systems : options_.authorities;
+  for (const std::string& file : {authorities, options_.certificate, options_.key}) {
     struct stat found {};
-    if (file->empty()) continue;
+    if (file.empty()) continue;
     Version& version = versions.emplace_back();
-    if (stat(file->c_str(), &found) != 0) continue;
+    if (stat(file.c_str(), &found) != 0) continue;
     const int64_t written = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec;
     version = {found.st_dev, found.st_ino, S_ISREG(found.st_mode) ? found.st_size : kNoFile, written};
   }

@@ -151,6 +151,21 @@ lose() {
   let_all_go h
 }
 
+@test "the authorities in SSL_CERT_FILE are read again when they have changed" {
+  unset ZKLOCK_TLS_CA
+  server stranger
+  local other=$port
+  server good
+  cp "$certificates/ca.pem" trusted.pem
+  SSL_CERT_FILE=$PWD/trusted.pem hold h -S "tls://127.0.0.1:$port,127.0.0.1:$other$chroot" --session-timeout 20s /l
+  refute grep ^shaken "said.$other"
+  cp "$certificates/other.pem" next.pem
+  mv next.pem trusted.pem
+  kill "${pid[$port]}"
+  wait_until "the other server is trusted" grep ^shaken "said.$other"
+  let_all_go h
+}
+
 @test "a client's certificate brings the chain that leads to its authority" {
   server good --ca "$certificates/ca.pem"
   both_succeed --tls-cert "$certificates/by_deputy.pem"

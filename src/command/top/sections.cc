@@ -233,4 +233,12 @@ std::string sums_of(const recipe::OverviewFigures& figures) {
       counted(sum_of(groups, [](const GroupFigures& group) { return group.members; }), "member"));
 }
 
+std::string summary_of(const recipe::OverviewFigures& figures, const std::string& path) {
+  if (!figures.exists) return fmt::format("there is no node {}", printable(path));
+  std::string text = sums_of(figures);
+  if (figures.too_large) text += "; not all nodes: name a PATH";
+  if (figures.behind) text += "; not all looked at yet";
+  return text;
+}
+
 }  // namespace zklock::command

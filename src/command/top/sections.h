@@ -48,4 +48,7 @@ std::vector<TopSection> sections_of(const recipe::OverviewFigures& figures, cons
 // Returns "3 locks (2 held, 1 waited for), 1 queue (12 items, 0 dead), 1 group (3 members)".
 std::string sums_of(const recipe::OverviewFigures& figures);
 
+// Returns the sums, and what they leave out; or that there is no node at `path`, the root of the tree.
+std::string summary_of(const recipe::OverviewFigures& figures, const std::string& path);
+
 }  // namespace zklock::command

@@ -77,14 +77,15 @@ class Top {
 
   int show_on(std::unique_ptr<host::Screen> screen, host::Signals& signals) {
     TopViewer viewer(*screen, signals, {session_, ensemble_, overview_, path_});
-    const host::Attached asking(loop_, ensemble_);
-    const host::Attached showing(loop_, viewer);
     session_.set_enduring(true);
     try {
+      const host::Attached asking(loop_, ensemble_);
+      const host::Attached showing(loop_, viewer);
       watch(viewer);
     } catch (const Failure&) {
       if (!viewer.is_quit()) throw;
     }
+    // Closing may turn the loop, which the viewer has left.
     screen.reset();
     if (session_.connected()) session_.close();
     return 0;
@@ -138,7 +139,7 @@ class Top {
 
   std::string text() const {
     std::string text =
-        fmt::format("{}  {}\n{}\n", utc_now(), printable(line_of(ensemble_)), sums_of(overview_.figures()));
+        fmt::format("{}  {}\n{}\n", utc_now(), printable(line_of(ensemble_)), summary_of(overview_.figures(), path_));
     TopView view;
     if (const auto columns = host::display_of(STDOUT_FILENO).columns) view.columns = *columns;
     for (const TopSection& section : sections_of(overview_.figures(), view, now_ms())) {

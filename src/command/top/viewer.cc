@@ -177,13 +177,9 @@ ScreenLine TopViewer::sums() const {
                         format_utc(looked_ms_)),
             host::Colour::red};
   }
-  if (!subject_.overview.figures().exists)
-    return {fmt::format("there is no node {}", printable(subject_.path)), host::Colour::yellow};
-  std::string text = sums_of(subject_.overview.figures());
-  if (subject_.overview.figures().too_large)
-    text += fmt::format("; only the first {} nodes: name a PATH", recipe::kMostNodes);
-  if (subject_.overview.figures().behind) text += "; not all looked at yet";
-  return {text, subject_.overview.figures().too_large ? host::Colour::yellow : host::Colour::none};
+  const recipe::OverviewFigures& figures = subject_.overview.figures();
+  const bool doubtful = !figures.exists || figures.too_large;
+  return {summary_of(figures, subject_.path), doubtful ? host::Colour::yellow : host::Colour::none};
 }
 
 std::string TopViewer::footer() const {

@@ -54,11 +54,19 @@ void Overview::look() {
   draw_up();
 }
 
-// Watches end with their session. If there is room again, what was left out is listed.
+// Watches end with their session. If there is room again, what was left out is listed: for each place one node's
+// children, as they are asked for in vain if another one's fill it.
 void Overview::begin() {
   figures_.behind = false;
+  bytes_ = 0;
+  for (const auto& [path, node] : nodes_) bytes_ += bytes_of(path);
+  constexpr size_t kUsualPath = 100;
+  const size_t places = kMostNodes - std::min(kMostNodes, nodes_.size());
+  size_t room = std::min(places, (kMostPathBytes - std::min(kMostPathBytes, bytes_)) / kUsualPath);
   for (auto& [path, node] : nodes_) {
-    if (node.cut && nodes_.size() < kMostNodes) node.watch = nullptr;
+    if (!node.cut || room == 0) continue;
+    node.watch = nullptr;
+    --room;
   }
   if (session_id_ == session_.id()) return;
   session_id_ = session_.id();
@@ -169,10 +177,22 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
   Node& parent = nodes_[path];
   parent.cut = false;
   for (const std::string& name : names) {
-    parent.cut |= nodes_.size() >= kMostNodes && !nodes_.contains(prefix + name);
+    const std::string child = prefix + name;
+    if (nodes_.contains(child)) continue;
+    parent.cut = !has_room(child);
     if (parent.cut) break;
-    nodes_[prefix + name];
+    bytes_ += bytes_of(child);
+    nodes_[child];
   }
+}
+
+// A watch is sent with the chroot and its length.
+size_t Overview::bytes_of(const std::string& path) const {
+  return session_.options().servers.chroot.size() + path.size() + sizeof(int32_t);
+}
+
+bool Overview::has_room(const std::string& path) const {
+  return nodes_.size() < kMostNodes && bytes_ + bytes_of(path) <= kMostPathBytes;
 }
 
 void Overview::erase_below(const std::string& path) {
@@ -183,10 +203,11 @@ bool Overview::is_in_slots(const std::string& path) const {
   return path != root_ && zk::name_of(path) == kSlots;
 }
 
-// True for a part of a semaphore. A folder that merely has such a name has no line in it.
+// True for a part of a semaphore. A folder that merely has such a name has no line in it, or no slots beside it.
 bool Overview::is_part(const std::string& path, const Node& node) const {
   const std::string name = zk::name_of(path);
-  return path != root_ && (name == kSlots || name == kGate) && !node.line.empty();
+  const bool gate = name == kGate && nodes_.contains(zk::child_of(zk::parent_of(path), kSlots));
+  return path != root_ && (name == kSlots || gate) && !node.line.empty();
 }
 
 }  // namespace zklock::recipe

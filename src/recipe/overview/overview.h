@@ -2,9 +2,10 @@
 // Surveys all locks, queues and groups in a tree, again and again, for people to read. It reads only.
 //
 // Its cost is bounded, whatever the tree is and whatever happens in it. A look asks at most kRequestsPerLook questions,
-// and what queues cost more than in their last look. The rest is asked in the next look. Nodes beyond kMostNodes are
-// not seen at all. The list of each node's children is watched, with one watch per node, and asked for again only when
-// it has changed. In a lock's line, two or three contenders are read, each once. Only queues are asked in each look.
+// and what queues cost more than in their last look. The rest is asked in the next look. Nodes beyond kMostNodes or
+// kMostPathBytes are not seen at all. The list of each node's children is watched, with one watch per node, and asked
+// for again only when it has changed. In a lock's line, two or three contenders are read, each once. Only queues are
+// asked in each look.
 #pragma once
 
 #include "recipe/line.h"
@@ -23,6 +24,9 @@ namespace zklock::recipe {
 
 inline constexpr size_t kRequestsPerLook = 1000;
 inline constexpr size_t kMostNodes = 10'000;
+// Bytes of the watched paths. After a reconnect, the library sends all watches in one packet, and a server drops the
+// connection each time if that is too large, which it is from 1 MiB on.
+inline constexpr size_t kMostPathBytes = 512 * 1024;
 
 // Times are ms since 1970 by the server's clock, unless the comment says otherwise; 0: not known.
 struct LockFigures {
@@ -91,6 +95,8 @@ class Overview {
   void take_in_members(Node& node, const Names& names, bool first);
   void keep_below(const std::string& path, const std::set<std::string>& names);
   void erase_below(const std::string& path);
+  bool has_room(const std::string& path) const;
+  size_t bytes_of(const std::string& path) const;
   const Node* part_of(const std::string& path, const char* name) const;
   bool is_part(const std::string& path, const Node& node) const;
   bool is_in_slots(const std::string& path) const;
@@ -111,7 +117,8 @@ class Overview {
   zk::Session& session_;
   std::string root_;
   int64_t session_id_ = 0;
-  size_t left_ = 0;  // questions left in this look
+  size_t left_ = 0;   // questions left in this look
+  size_t bytes_ = 0;  // of the paths of the nodes, and of those that went in this look
   Nodes nodes_;
   std::set<std::string> listed_;                  // in this look
   std::string last_listed_;                       // the next look continues after this path

@@ -117,7 +117,7 @@ void Overview::draw_up_line(const std::string& path, Node& node) {
 // The first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
 void Overview::draw_up_slots(const std::string& path, Node& node) {
   const Node* slots = part_of(path, kSlots);
-  const Node* gate = part_of(path, kGate);
+  const Node* gate = slots ? part_of(path, kGate) : nullptr;
   const bool used = (slots && !slots->line.empty()) || (gate && !gate->line.empty());
   if (!used || !node.line.empty()) return;
   LockFigures figures;

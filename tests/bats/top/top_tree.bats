@@ -117,7 +117,7 @@ quit() {
   order "plain /top/many 10100"
   order "lines /top/a 1 0 a holder"
   top_on 120 24 /top
-  wait_screen "only the first 10000 nodes: name a PATH"
+  wait_screen "not all nodes: name a PATH"
   wait_screen "^/top/a/lock-000 "
   quit
 }

@@ -260,6 +260,27 @@ TEST_F(OverviewTest, DoesNotSeeMoreNodesThanItSaysAndTheOthersOnceThereIsRoom) {
   EXPECT_TRUE(shows(overview, [](const auto& figures) { return !figures.too_large && figures.locks.size() == 1; }));
 }
 
+TEST_F(OverviewTest, DoesNotWatchMoreThanAPacketTakesAfterAReconnect) {
+  Paths many;
+  for (size_t i = 0; i < 3000; ++i) many.push_back(fmt::format("/t/{:0200}", i));
+  others_.create("/t/other");
+  make(many);
+  Overview overview(session_, "/");
+  EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.too_large; }));
+}
+
+// Which were not asked for the longest time come first.
+TEST_F(OverviewTest, EachQueueHasItsTurn) {
+  Paths queues;
+  for (int i = 0; i < 6; ++i) push(queues.emplace_back(fmt::format("/q{}", i)), 1);
+  QueueSurveyor surveyor(session_);
+  for (int look = 0; look < 6; ++look) {
+    size_t left = 8;  // for two queues at first, for one of those that are known
+    surveyor.look(queues, left);
+  }
+  EXPECT_EQ(surveyor.figures().size(), queues.size());
+}
+
 TEST_F(OverviewTest, GoesOnInANewSession) {
   others_.create("/l/a/other");
   const std::string node = stand_in_line("/l/a");

@@ -9,6 +9,7 @@
 #include "zk/path.h"
 #include "zk/timing.h"
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <utility>
@@ -19,8 +20,13 @@ namespace zklock::command {
 
 namespace {
 
+using namespace std::chrono_literals;
 using recipe::GroupMember;
 using recipe::MemberState;
+
+// Before the next attempt to join again, after a failure that may pass. It doubles each time.
+constexpr Duration kFirstPause = 1s;
+constexpr Duration kLongestPause = 1min;
 
 // Takes the signals while there is no command. HUP has the data read again if they come from a file that can change;
 // any other signal ends what zklock waits for.
@@ -152,18 +158,29 @@ class JoinJob {
     command_->start(loop_, signals_, console_, zk::usual_grace_of(session_.timeout()), variables);
   }
 
-  // Does not return: it ends by what is thrown.
-  void keep() {
-    try {
-      for (;;) keep_in_session();
-    } catch (const Failure& failure) {
-      if (!command_ || !command_->is_running()) throw;
-      // The command runs on, member or not.
-      say(failure.text());
+  // Does not return: it ends by what is thrown. The command runs on, member or not.
+  [[noreturn]] void keep() {
+    for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+      try {
+        // Not at first, when we are in.
+        if (member_.path().empty()) {
+          zk::in_sessions(session_, [this] { enter(true); });
+          pause = kFirstPause;
+        }
+        for (;;) keep_in_session();
+      } catch (const Failure& failure) {
+        if (!command_ || !command_->is_running()) throw;
+        const bool may_pass = failure.status() == ExitStatus::unavailable || failure.status() == ExitStatus::internal;
+        say(may_pass ? fmt::format("{}; joining again in {}", failure.text(), format_duration(pause)) : failure.text());
+        member_.forget();
+        session_.close();
+        rest(may_pass ? deadline_in(pause) : kNever);
+      }
     }
-    member_.forget();
-    session_.close();
-    for (;;) loop_.turn(kNever);
+  }
+
+  void rest(Deadline until) {
+    while (left_until(until) > Duration::zero()) loop_.turn(until);
   }
 
   void keep_in_session() {
@@ -188,8 +205,10 @@ class JoinJob {
     }
   }
 
-  void check_member() {
-    if (member_.look() != MemberState::removed) return;
+  void check_member() { check(member_.look()); }
+
+  void check(MemberState state) {
+    if (state != MemberState::removed) return;
     const std::string removed = name();
     member_.forget();
     throw Failure(ExitStatus::lost, fmt::format("no member of {} any more: somebody has removed {}", group(), removed));
@@ -198,8 +217,8 @@ class JoinJob {
   void reload() {
     const auto trouble = plan_.data.read_again();
     if (trouble) return say(*trouble + "; the data stays as it is");
-    const auto state = member_.set_data(plan_.data.bytes());
-    if (state == MemberState::in) console_.detail("the data was read again");
+    check(member_.set_data(plan_.data.bytes()));
+    console_.detail("the data was read again");
   }
 
   const std::string& group() const { return plan_.membership.group; }

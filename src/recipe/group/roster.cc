@@ -26,15 +26,38 @@ bool has_number(std::string_view name) {
   return dash != std::string_view::npos && is_numbered(name, name.substr(0, dash + 1));
 }
 
+// What is known of the names that a list has.
+enum class Known {
+  all,
+  numbered,  // a name without the server's number may be another node's by now
+  none,      // the group was deleted and made again
+};
+
+// `before` is an earlier list, and both have their names in order. If more children were made and deleted than the
+// names show, one was replaced.
+Known known_of(const Answer& before, const Answer& now) {
+  if (before.stat.created != now.stat.created) return Known::none;
+  std::vector<std::string> changed;
+  std::ranges::set_symmetric_difference(before.names, now.names, std::back_inserter(changed));
+  const auto changes = static_cast<uint32_t>(now.stat.child_version) - static_cast<uint32_t>(before.stat.child_version);
+  return changes == changed.size() ? Known::all : Known::numbered;
+}
+
+// True if none of `members` is that node. A node of the same name may be another one.
+bool is_missing(const Members& members, const std::string& name, const Member& member) {
+  const auto found = members.find(name);
+  return found == members.end() || found->second.stat.created != member.stat.created;
+}
+
 }  // namespace
 
 std::vector<MemberChange> changes_between(const Members& before, const Members& now) {
   std::vector<MemberChange> changes;
   for (const auto& [name, member] : before) {
-    if (!now.contains(name)) changes.push_back({MemberChange::Kind::left, name});
+    if (is_missing(now, name, member)) changes.push_back({MemberChange::Kind::left, name});
   }
   for (const auto& [name, member] : now) {
-    if (!before.contains(name)) changes.push_back({MemberChange::Kind::joined, name});
+    if (is_missing(before, name, member)) changes.push_back({MemberChange::Kind::joined, name});
   }
   return changes;
 }
@@ -59,28 +82,15 @@ std::vector<std::string> GroupRoster::paths_of(const std::vector<std::string>& n
   return paths;
 }
 
-// Returns true if a known name may be another node's by now: more children were made and deleted than the names show.
-// Remembers the list.
-bool GroupRoster::take_list(const Answer& list) {
-  std::vector<std::string> names = list.names;
-  std::ranges::sort(names);
-  std::vector<std::string> changed;
-  std::ranges::set_symmetric_difference(names, list_.names, std::back_inserter(changed));
-  const zk::Stat before = std::exchange(list_.stat, list.stat);
-  list_.names = std::move(names);
-  const auto changes = static_cast<uint32_t>(list.stat.child_version) - static_cast<uint32_t>(before.child_version);
-  return before.created != list.stat.created || changes != changed.size();
-}
-
-// A name that the server has numbered is never another node's.
-void GroupRoster::take_in(const Answer& list) {
-  const bool others_by_now = take_list(list);
+void GroupRoster::take_in(Answer list) {
+  std::ranges::sort(list.names);
+  const Known still = known_of(list_, list);
   Members members;
   std::set<std::string> others;
   std::vector<std::string> looked_at;
   for (const std::string& name : list.names) {
     const auto known = members_.find(name);
-    const bool sure = !others_by_now || has_number(name);
+    const bool sure = still == Known::all || (still == Known::numbered && has_number(name));
     if (is_lock_name(name) || (sure && others_.contains(name))) {
       others.insert(name);
     } else if (sure && known != members_.end()) {
@@ -112,6 +122,7 @@ void GroupRoster::take_in(const Answer& list) {
     for (size_t i = 0; i < joined.size(); ++i) members[joined[i]].data = contents[i].data;
   }
   std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });
+  list_ = std::move(list);
   members_ = std::move(members);
   others_ = std::move(others);
 }

@@ -30,7 +30,7 @@ struct MemberChange {
 };
 
 // Returns the changes from `before` to `now`: the members that have left, then those that have joined, both in the
-// order of their names. Pure.
+// order of their names. A member that has another's name has joined when that one had left. Pure.
 std::vector<MemberChange> changes_between(const Members& before, const Members& now);
 
 // Returns how long to wait before the next list, after a list with that many nodes. So only small groups are listed for
@@ -60,8 +60,7 @@ class GroupRoster {
   const std::set<std::string>& left() const { return left_; }
 
  private:
-  bool take_list(const zk::Answer& list);
-  void take_in(const zk::Answer& list);
+  void take_in(zk::Answer list);
   std::vector<std::string> paths_of(const std::vector<std::string>& names) const;
 
   zk::Session& session_;

@@ -89,6 +89,9 @@ TEST(Group, ChangesAreToldByNameFirstWhoHasLeft) {
   EXPECT_EQ(changes_between(members({"a", "b"}), members({"a", "b"})), Changes());
   EXPECT_EQ(changes_between(members({"a", "b", "d"}), members({"b", "c", "e"})),
             (Changes{{Kind::left, "a"}, {Kind::left, "d"}, {Kind::joined, "c"}, {Kind::joined, "e"}}));
+  Members another = members({"a"});
+  another["a"].stat.created = 7;
+  EXPECT_EQ(changes_between(members({"a"}), another), (Changes{{Kind::left, "a"}, {Kind::joined, "a"}}));
 }
 
 TEST(Group, NamesAndDataCannotFakeALine) {

@@ -169,7 +169,8 @@ bool ItemPrinter::wait_for_items() {
       for (Item& item : source_.take_items()) stream_.add(std::move(item));
     }
     if (end == IdleEnd::nothing) return false;
-    if (end != IdleEnd::timeout) return true;
+    // What was in work may be done by now.
+    if (end != IdleEnd::timeout || options_.all) return true;
   }
   source_.check_lack(stream_.delivered());
   return false;

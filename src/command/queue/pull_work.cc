@@ -41,6 +41,7 @@ class CommandConsumer {
   void go_on();
   bool wants_more() const;
   bool claim();
+  std::vector<Item> proved_anew(std::vector<Item> items);
   void take_in(std::vector<Item> items);
   void start_commands();
   bool may_start() const;
@@ -184,14 +185,21 @@ void CommandConsumer::go_on() {
 
 bool CommandConsumer::wants_more() const {
   if (settlement_.is_full() || wanted() == 0) return false;
-  return workers_.free_count() > 0 || (!dry_ && prefetch_.is_low());
+  return workers_.asked() == 0 && (workers_.free_count() > 0 || (!dry_ && prefetch_.is_low()));
 }
 
 bool CommandConsumer::claim() {
   dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()));
   if (dry_) return false;
-  take_in(consumer_.collect());
+  take_in(proved_anew(consumer_.collect()));
   return true;
+}
+
+// The lease is as old as the oldest proof in it. If answers were lost, that of new items may be older than the lease.
+std::vector<Item> CommandConsumer::proved_anew(std::vector<Item> items) {
+  const Deadline old = BootClock::now() - zk::fence_of(session_.timeout()) / 2;
+  const bool any = std::ranges::any_of(items, [&](const Item& item) { return item.proved <= old; });
+  return any ? consumer_.confirm(std::move(items)) : items;
 }
 
 void CommandConsumer::take_in(std::vector<Item> items) {
@@ -205,7 +213,11 @@ void CommandConsumer::take_in(std::vector<Item> items) {
 
 void CommandConsumer::start_commands() {
   while (may_start()) {
-    if (const auto unfit = workers_.start(prefetch_.front())) {
+    if (prefetch_.front().attempts > options_.most_attempts) {
+      Item item = prefetch_.take();
+      --item.attempts;  // this one is not made
+      settlement_.bury(item, "the last attempt did not end");
+    } else if (const auto unfit = workers_.start(prefetch_.front())) {
       settlement_.bury(prefetch_.take(), *unfit);
     } else {
       session_.set_enduring(true);
@@ -214,9 +226,10 @@ void CommandConsumer::start_commands() {
   }
 }
 
-// No command is started if its claim must be proved first.
+// No command is started if its claim must be proved first, or after a signal that ends zklock.
 bool CommandConsumer::may_start() const {
-  if (settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() || workers_.free_count() == 0) {
+  if (workers_.asked() != 0 || settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() ||
+      workers_.free_count() == 0) {
     return false;
   }
   return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
@@ -250,9 +263,10 @@ void CommandConsumer::stand_in_line() {
   if (left_until(until) == Duration::zero()) return end_for_lack();
   const IdleEnd end =
       source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
-  if (end == IdleEnd::taken) take_in(source_.take_items());
+  if (end == IdleEnd::taken) take_in(proved_anew(source_.take_items()));
   if (end == IdleEnd::nothing) settlement_.finish();
-  if (end == IdleEnd::timeout && !own) end_for_lack();
+  // With --all, there is another look, because what was in work may be done by now.
+  if (end == IdleEnd::timeout && !own && !options_.pull.all) end_for_lack();
 }
 
 void CommandConsumer::end_for_lack() {

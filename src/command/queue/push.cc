@@ -148,6 +148,7 @@ void Pushing::run() {
   try {
     push_all();
   } catch (const Failure& failure) {
+    tell();
     progress_.wipe();
     if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), count()));
     host::say_error(fmt::format("interrupted: {}", count()));

@@ -6,6 +6,8 @@
 #include "zk/path.h"
 #include "zk/session.h"
 
+#include <fmt/format.h>
+
 namespace zklock::recipe {
 
 using zk::Answer;
@@ -110,7 +112,11 @@ void Acks::take_oldest() {
     drop(oldest.items);
   } else if (is_of_one(answer.code) && oldest.items.size() > 1) {
     again = oldest.items;
-  } else if (answer.code == Code::no_node || answer.code == Code::node_exists || answer.code == Code::unknown) {
+  } else if (answer.code == Code::node_exists) {
+    const std::string& path = oldest.items.front().path;
+    throw Failure(ExitStatus::bad_data,
+                  fmt::format("cannot make {} a dead letter: {} is there already", path, layout_.dead_of(path)));
+  } else if (answer.code == Code::no_node || answer.code == Code::unknown) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
     in_doubt = true;
     again = find_out(oldest);
@@ -191,6 +197,8 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
     } else if (oldest.items.size() > 1 && is_of_one(oldest.call->answer.code)) {
       // The others must still be removed.
       for (const Item& item : oldest.items) sent_.push_back({Ack::done, {item}, ""});
+    } else if (oldest.call->answer.code == Code::node_exists) {
+      drop(oldest.items);  // a dead letter that is there already keeps it where it is
     } else if (oldest.call->answer.code == Code::not_empty && removes(oldest.ack)) {
       // Its claim goes with the session.
       blocked_ = true;

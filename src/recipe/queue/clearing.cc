@@ -120,6 +120,8 @@ void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQue
       if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
     }
     purge_stuck(session, stuck, purged);
+    // No consumer removes a segment of dead letters, which are never sealed. One that needs it makes it again.
+    if (dead) session.ask([&](zk::Client& client) { return client.remove(segment_path(folder, segment)); });
     // Any client that finds a sealed segment without items removes it.
     const Answer rest = session.exists(segment_path(folder, segment));
     if (rest.code != Code::ok) continue;

@@ -68,7 +68,10 @@ bool Consumer::free_left() {
   for (size_t i = 0; i < items.size(); ++i) {
     const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat);
     if (freed) in_work_.forget(items[i]);
-    if (!freed && strays_.examined.size() < kMostExamined) strays_.examined[items[i]] = changed.at(items[i]);
+    if (strays_.examined.size() >= kMostExamined) strays_.examined.clear();
+    // A claim in no session was on its way out, and is looked at again.
+    const bool left = claims[i].code == Code::ok && !is_ephemeral(claims[i].stat);
+    if (!left) strays_.examined[items[i]] = changed.at(items[i]);
     if (claims[i].code == Code::no_node) leave_out_stray(items[i]);
     any |= freed;
   }

@@ -13,7 +13,7 @@ using zk::Code;
 
 namespace {
 
-constexpr int kLooksInDoubt = 6;
+constexpr int kNaps = 6;  // in a session timeout
 
 IdleEnd end_of(Outcome outcome) {
   if (outcome == Outcome::removed) return IdleEnd::removed;
@@ -34,7 +34,7 @@ IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
   if (const auto end = wait_until_left(patience)) return *end;
   try {
     place_watch_.reset();
-    const Outcome outcome = stand_in_line(patience);
+    const Outcome outcome = stand_in_line(patience, end_if_empty);
     const IdleEnd end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
     // Our place went with the transaction that took the item.
     if (end == IdleEnd::taken) place_.forget();
@@ -54,9 +54,10 @@ bool IdleLine::in_doubt() {
   return left_until(settled_at_) > Duration::zero();
 }
 
-Outcome IdleLine::stand_in_line(const WaitPolicy& patience) {
-  const bool naps = in_doubt();
-  nap_until_ = naps ? deadline_in(session_.timeout() / kLooksInDoubt) : kNever;
+// Only the first in line sees that the queue is empty, and it may be a consumer that stays.
+Outcome IdleLine::stand_in_line(const WaitPolicy& patience, bool end_if_empty) {
+  const bool naps = in_doubt() || end_if_empty;
+  nap_until_ = naps ? deadline_in(session_.timeout() / kNaps) : kNever;
   WaitPolicy nap = patience;
   nap.disturbed = [&, naps] {
     const bool over = (naps && nap_until_ == kNever) || session_.client().connections() != connections_;

@@ -38,9 +38,9 @@ class IdleLine : private WaitObserver, private host::Source {
   IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
   // Waits in line for an item and takes it, once our last place is known to be gone. With `end_if_empty`, it waits only
-  // as long as items are in work. It leaves nothing of ours in the line if a server can be reached. Throws what
-  // Lock::acquire() and a Consumer throw, and a Failure if the queue was deleted (65) or our last place may not be
-  // deleted (77).
+  // as long as items are in work; behind others it ends as `disturbed` after a sixth of the session timeout. It leaves
+  // nothing of ours in the line if a server can be reached. Throws what Lock::acquire() and a Consumer throw, and a
+  // Failure if the queue was deleted (65) or our last place may not be deleted (77).
   IdleEnd wait(const WaitPolicy& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
@@ -63,7 +63,7 @@ class IdleLine : private WaitObserver, private host::Source {
   void decide() override;
 
   bool in_doubt();
-  Outcome stand_in_line(const WaitPolicy& patience);
+  Outcome stand_in_line(const WaitPolicy& patience, bool end_if_empty);
   void leave();
   std::optional<IdleEnd> wait_until_left(const WaitPolicy& patience);
   IdleEnd wait_in_line(const WaitPolicy& patience, bool end_if_empty);

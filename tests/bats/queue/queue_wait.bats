@@ -144,6 +144,28 @@ one_has_ended() {
   return 1
 }
 
+@test "--all ends when the last item in work is done, also behind a consumer that follows" {
+  queue_of last
+  background zklock queue pull /q -- sh -c 'touch working; until [ -e go ]; do sleep 0.05; done'
+  wait_until "the last item is in work" test -e working
+  wait_in_line follower --follow --session-timeout 6s /q
+  wait_in_line printer --all --session-timeout 6s /q
+  wait_in_line worker --all --session-timeout 6s /q -- true
+  touch go
+  expect_end 0 "${pid[printer]}"
+  expect_end 0 "${pid[worker]}"
+}
+
+@test "--all -w looks once more before it says that items are left in work" {
+  queue_of last
+  background zklock queue pull /q -- sh -c 'touch working; until [ -e go ]; do sleep 0.05; done'
+  wait_until "the last item is in work" test -e working
+  wait_in_line follower --follow /q
+  wait_in_line all --all -w 3s /q
+  touch go
+  expect_end 0 "${pid[all]}"
+}
+
 @test "of 30 idle consumers one push wakes one, and 30 pushes give each one item" {
   queue_of
   local n before one

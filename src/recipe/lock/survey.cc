@@ -32,15 +32,19 @@ struct Listing {
   Answer answer;         // the list of its children
   Answer slots_answer;   // the list of what may be slots
   Participants slots;    // in the order of their numbers
-  Participants line;     // of a lock, or of the gate to slots: first come first
+  Participants gate;     // of those slots: first come first
+  Participants line;     // of a lock without slots: first come first
   Participants foreign;  // what may be a foreign program's, by its name
   Paths below;           // where other locks may be; nothing of a queue, and not /zookeeper
+  bool unused = false;   // there is an empty folder for slots, and no line
   std::vector<Bystander> bystanders = {};
+
+  bool may_have_slots() const { return !slots.empty() || !gate.empty() || unused; }
 };
 
 // Names of group members may look like those of a lock's contenders.
 Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
-  Listing listing{path, use, answer, {}, {}, {}, {}, {}};
+  Listing listing{path, use, answer, {}, {}, {}, {}, {}, {}};
   if (use == PathUse::queue) return listing;
   if (use != PathUse::group) listing.line = participants_of(path, line_of(answer.names));
   for (const std::string& name : answer.names) {
@@ -53,24 +57,22 @@ Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
   return listing;
 }
 
-bool may_have_slots(const Listing& listing) {
-  return listing.use == PathUse::lock && std::ranges::any_of(listing.answer.names, [](const std::string& name) {
-           return name == "leases" || name == "locks";
-         });
+// A gate without a folder of slots is a lock that is called "locks".
+bool has_slots_folder(const Listing& listing) {
+  return listing.use == PathUse::lock &&
+         std::ranges::find(listing.answer.names, "leases") != listing.answer.names.end();
 }
 
-// A folder that is merely called "locks" or "leases" has no line in it.
+// A folder that is merely called "leases" has no line in it.
 void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   const std::string slots_path = zk::child_of(listing.path, "leases");
   const std::string gate_path = zk::child_of(listing.path, "locks");
   listing.slots_answer = slots;
   listing.slots = participants_of(slots_path, slots_of(slots.names));
-  Participants line = participants_of(gate_path, line_of(gate.names));
+  listing.gate = participants_of(gate_path, line_of(gate.names));
   // A path that was used for slots may be a lock without slots now.
-  const bool unused = slots.code == Code::ok && slots.names.empty() && listing.line.empty();
-  if (listing.slots.empty() && line.empty() && !unused) return;
-  listing.use = PathUse::slots;
-  listing.line = std::move(line);
+  listing.unused = slots.code == Code::ok && slots.names.empty() && listing.line.empty();
+  if (!listing.may_have_slots()) return;
   std::erase(listing.below, slots_path);
   std::erase(listing.below, gate_path);
 }
@@ -78,14 +80,14 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
 void look_for_slots(zk::Session& session, std::vector<Listing>& listings) {
   Paths paths;
   for (const Listing& listing : listings) {
-    if (!may_have_slots(listing)) continue;
+    if (!has_slots_folder(listing)) continue;
     paths.push_back(zk::child_of(listing.path, "leases"));
     paths.push_back(zk::child_of(listing.path, "locks"));
   }
   const std::vector<Answer> answers = children_all(session, paths);
   auto answer = answers.begin();
   for (Listing& listing : listings) {
-    if (!may_have_slots(listing)) continue;
+    if (!has_slots_folder(listing)) continue;
     take_for_slots(listing, answer[0], answer[1]);
     answer += 2;
   }
@@ -116,9 +118,9 @@ void check_slots_listed(const Listing& listing) {
 std::vector<Participant*> all_in(std::vector<Listing>& listings) {
   std::vector<Participant*> all;
   for (Listing& listing : listings) {
-    for (Participant& participant : listing.slots) all.push_back(&participant);
-    for (Participant& participant : listing.line) all.push_back(&participant);
-    for (Participant& participant : listing.foreign) all.push_back(&participant);
+    for (Participants* some : {&listing.slots, &listing.gate, &listing.line, &listing.foreign}) {
+      for (Participant& participant : *some) all.push_back(&participant);
+    }
   }
   return all;
 }
@@ -177,9 +179,10 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
   stats.erase(stats.begin(), stats.begin() + static_cast<ptrdiff_t>(all.size()));
   for (Listing& listing : listings) {
-    take_leftovers(listing, listing.slots);
-    take_leftovers(listing, listing.line);
+    for (Participants* line : {&listing.slots, &listing.gate, &listing.line}) take_leftovers(listing, *line);
     take_foreign(listing);
+    // Slots of which only leftovers are there leave the path to a lock.
+    if (listing.use == PathUse::lock && listing.may_have_slots()) listing.use = PathUse::slots;
   }
   read_leftovers(session, listings);
   all = all_in(listings);
@@ -193,7 +196,8 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
   }
   bool any_gone = false;
   for (Listing& listing : listings) {
-    for (Participants* line : {&listing.slots, &listing.line}) any_gone |= std::erase_if(*line, is_gone) > 0;
+    for (Participants* line : {&listing.slots, &listing.gate, &listing.line})
+      any_gone |= std::erase_if(*line, is_gone) > 0;
   }
   // A holder that is gone since may have recorded a success.
   return any_gone ? stat_all(session, marks) : stats;
@@ -204,7 +208,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   std::vector<Survey> surveys;
   for (Listing& listing : listings) {
     Participants participants = listing.use == PathUse::slots
-                                    ? line_up_for_slots(std::move(listing.slots), std::move(listing.line))
+                                    ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
                                     : line_up(std::move(listing.line));
     const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
     const bool absent = listing.answer.code == Code::no_node;
@@ -220,8 +224,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
 }
 
 bool is_lock(const Listing& listing) {
-  if (listing.use == PathUse::slots) return listing.slots_answer.code != Code::no_auth;
-  return !listing.line.empty();
+  return listing.may_have_slots() ? listing.slots_answer.code != Code::no_auth : !listing.line.empty();
 }
 
 void go_below(const std::vector<Listing>& listings, Paths& ahead) {
@@ -243,7 +246,8 @@ void note_successes(const std::vector<Listing>& listings, std::set<std::string>&
 std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
   std::vector<Listing> listings = list(session, paths);
   std::erase_if(listings, [](const Listing& listing) {
-    return listing.use != PathUse::lock || (listing.answer.code != Code::ok && listing.answer.code != Code::no_node);
+    return listing.use != PathUse::lock || listing.may_have_slots() ||
+           (listing.answer.code != Code::ok && listing.answer.code != Code::no_node);
   });
   std::vector<Survey> surveys = survey_of(session, listings);
   Paths marks;

@@ -81,10 +81,9 @@ std::vector<LockChange> advance(std::vector<Standing>& standings, const Particip
   return changes;
 }
 
-// A path for slots has these two folders, and so may any other path.
+// A path for slots has this folder, and so may any other path.
 bool WatchedLock::has_folders() const {
-  return std::ranges::any_of(node_.found().names,
-                             [](const std::string& name) { return name == "leases" || name == "locks"; });
+  return std::ranges::find(node_.found().names, "leases") != node_.found().names.end();
 }
 
 bool WatchedLock::is_stale() const {

@@ -80,3 +80,15 @@ readonly id=_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60
   expect_status 0 zklock run -n --slots 2 /s -- touch slots
   assert [ -e lock ] && assert [ -e slots ]
 }
+
+@test "slots of a backup beside a lock that is held: show names the holder, as run -n does" {
+  znode create "/l/leases/$id-lease-0000000000" '' "/l/locks/$id-lock-0000000000" ''
+  hold h /l
+  expect_error 75 "held by $(hostname)" zklock run -n /l -- true
+  expect_status 0 zklock show -q /l
+  expect_status 0 zklock show /l
+  assert_equal "$(column STATE | xargs)" "holding leftover leftover"
+  expect_status 0 zklock show -r /
+  assert_equal "$(awk 'NR > 1 { print $1 }' <<<"$output" | sort -u)" /l
+  let_all_go h
+}

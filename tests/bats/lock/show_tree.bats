@@ -111,3 +111,14 @@ listed() { awk 'NR > 1 { printf "%s%s", sep, $1; sep = " " }' <<<"$output"; }
   touch enough
   let_all_go h
 }
+
+@test "a lock that is called locks is one, and hides nothing" {
+  hold a /locks
+  hold b /locks/deeper
+  hold c /app/locks
+  lists "/app/locks /locks /locks/deeper" /
+  assert_equal "$(column STATE)" "holding holding holding"
+  expect_status 0 zklock top --once
+  assert_regex "$output" "3 locks \(3 held, 0 waited for\)"
+  let_all_go a b c
+}

@@ -131,7 +131,8 @@ class Job {
       host::trace("granted", {{"node", one.node}, {"lock", one.path}, {"sent", one.sent}, {"proved", one.proved}});
     }
     options_.note.token = held.front().token;
-    recipe::LastSuccess last(session_, held, to_json(options_.note));
+    recipe::LastSuccess last(session_, held, to_json(options_.note),
+                             [](const std::string& data) { return parse_note(data).has_value(); });
     // From the grant on, every wait has this lease in the loop.
     recipe::Lease lease(session_, held, grace());
     std::optional<host::Attached> holding(std::in_place, loop_, lease);
@@ -198,8 +199,15 @@ class Job {
   // The answer must come before the fence, because after it another client may hold the lock.
   std::optional<Duration> age_of(recipe::LastSuccess& last, Deadline fence) {
     session_.set_purpose("cannot take " + names_);
-    const zk::Within within(session_, std::min(options_.wait.until, fence));
-    return last.age();
+    try {
+      const zk::Within within(session_, std::min(options_.wait.until, fence));
+      return last.age();
+    } catch (const Failure& failure) {
+      if (failure.status() != ExitStatus::busy || left_until(fence) > Duration::zero()) throw;
+      throw Failure(ExitStatus::lost, fmt::format("lost {}: no server has answered whether it was run of late; the "
+                                                  "command was not started",
+                                                  names_));
+    }
   }
 
   void check_last_success(recipe::LastSuccess& last, Deadline fence, LockSet& locks) {

@@ -24,11 +24,11 @@ void trace_success(const char* event, const Held& held) {
 // We know the server's time only of the creation of our node; from there on our own clock counts. The creation lies
 // between two moments of our clock, and the server counts whole milliseconds, so the age lies between two values. A
 // success is in the future only if its greatest age is negative, and recent if its smallest age is. A success that was
-// written after our node is younger than the node, whatever the servers' clocks say. We do not know how long an outer
-// zklock has had the lock, so the age is then counted up to the creation of its node.
+// written after our node is younger than the node, whatever the servers' clocks say. When an outer zklock's node was
+// made by our clock we do not know, so this host's time of day counts then, if it is later than that creation.
 Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
   const Duration age = span_between(last.modified_ms, held.created_ms);
-  if (!ours) return std::max(age, Duration::zero());
+  if (!ours) return std::max({age, span_between(last.modified_ms, now_ms()), Duration::zero()});
   const Deadline now = BootClock::now();
   const Duration least = age + (now - held.seen);
   if (last.modified > held.token) return std::clamp(least, Duration::zero(), now - held.asked);
@@ -38,8 +38,9 @@ Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
 
 }  // namespace
 
-LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data)
-    : session_(session), data_(std::move(data)) {
+LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data,
+                         bool (*is_record)(const std::string& data))
+    : session_(session), data_(std::move(data)), is_record_(is_record) {
   for (const Held& one : held) successes_.push_back({one, one.path + std::string(kLastSuccess)});
 }
 
@@ -52,6 +53,11 @@ std::optional<Duration> LastSuccess::age() {
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);
+    if (!is_record_(last.data)) {
+      throw Failure(ExitStatus::bad_data, fmt::format("cannot use --once-per with {}: {} is not zklock's record of a "
+                                                      "success; choose another path",
+                                                      success.held.path, success.node));
+    }
     const Duration age = age_of_success(last.stat, success.held, success.held.owner == session_.id());
     ahead_ = std::max(ahead_, -age);
     host::trace("asked", {{"lock", success.held.path}, {"age", age.count()}});

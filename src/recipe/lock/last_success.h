@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and records when a command last succeeded under a lock: the mtime of the node <path>.last. The holder writes
 // that node in the transaction that releases the lock, so a client that has lost the lock never writes. All times are
-// by the server's clock.
+// by the server's clock; but under the lock of an outer zklock, this host's clock tells how much has passed.
 #pragma once
 
 #include "recipe/lock/protected_node.h"
@@ -19,11 +19,13 @@ inline constexpr std::string_view kLastSuccess = ".last";
 
 class LastSuccess {
  public:
-  // `data` is written on the nodes as it is. No two holders may write the same.
-  LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data);
+  // `data` is written on the nodes as it is. No two holders may write the same. `is_record`: what is on such a node may
+  // be the `data` of an earlier holder.
+  LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data,
+              bool (*is_record)(const std::string& data));
 
-  // Returns the age of the latest success by the server's clock; nothing if there is none. A success in the future does
-  // not count. Throws a Failure if a node cannot be read.
+  // Returns the age of the latest success; nothing if there is none. A success in the future does not count. Throws a
+  // Failure if a node cannot be read, or is no record (65).
   std::optional<Duration> age();
   // After age(): how far in the future the success is that did not count; 0: none.
   Duration ahead() const { return ahead_; }
@@ -45,6 +47,7 @@ class LastSuccess {
 
   zk::Session& session_;
   std::string data_;
+  bool (*is_record_)(const std::string& data);
   std::vector<Success> successes_;
   Duration ahead_{};
   bool recorded_ = false;

@@ -204,3 +204,21 @@ watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
   expect_end 76 "${pid[h]}"
   assert_regex "$(<h.err)" "^zklock: lost /l when the command had succeeded: that could not be recorded, "
 }
+
+@test "a node of that name that is no record is not touched: 65" {
+  znode create /l '' /l.last mine
+  expect_error 65 "cannot use --once-per with /l: /l.last is not zklock's record of a success" zklock run --once-per 1m /l -- touch ran
+  assert [ ! -e ran ]
+  assert_equal "$(znode get /l.last)" mine
+  assert_no_nodes /l
+}
+
+@test "inside a lock that is held for long, the age of the last success grows" {
+  # shellcheck disable=SC2016
+  expect_status 0 zklock run /l -- sh -c '
+    "$ZKLOCK_BIN" run --once-per 1m /l -- touch first || exit
+    "$ZKLOCK_BIN" run --once-per 1m /l -- touch skipped && exit 1
+    sleep 2.1
+    "$ZKLOCK_BIN" run --once-per 1s /l -- touch second'
+  assert [ -e first ] && assert [ -e second ] && assert [ ! -e skipped ]
+}

@@ -2,6 +2,7 @@
 // A line whose is used up. No test can make two thousand million children, so the server is given
 // a transaction log in which somebody has.
 #include "recipe/lock/lock.h"
+#include "recipe/lock/slots.h"
 #include "support/sandbox.h"
 
 #include <filesystem>
@@ -64,6 +65,9 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
   log << Jute().add(int32_t{0x5a4b4c47}).add(int32_t{2}).add(int64_t{0}).bytes();  // "ZKLG", version, database
   log << create_transaction(1, "/l", 1);
   log << create_transaction(2, "/l/counted", 2147483647);
+  log << create_transaction(3, "/s", 2);
+  log << create_transaction(4, "/s/leases", 1);
+  log << create_transaction(5, "/s/leases/counted", 2147483647);
   log.close();
   sandbox.restart(1);
 
@@ -86,6 +90,10 @@ TEST(UsedUpLine, IsRefusedAndLeavesNoNode) {
     }
     EXPECT_EQ(session.children("/l").names, std::vector<std::string>{"counted"});
   }
+  const auto two = [](const std::string&) { return int64_t{2}; };
+  Slots slots(session, "/s", 2, two, "", nobody);
+  EXPECT_THROW(slots.acquire({false, deadline_in(20s)}), Failure);
+  EXPECT_EQ(session.children("/s/leases").names, std::vector<std::string>{"counted"});
 }
 
 }  // namespace used_up_test

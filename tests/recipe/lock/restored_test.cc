@@ -103,6 +103,28 @@ TEST_F(RestoredTest, SlotsAreFree) {
   EXPECT_EQ(c.acquire(0s), Outcome::held);
 }
 
+TEST_F(RestoredTest, SlotsAreFreeForWhoWaitsForAShortTime) {
+  for (const char* path : {"/s", "/s/locks", "/s/leases"}) observer_.create(path);
+  restore(std::string("/s/leases/") + kId + "-lease-", 5);
+  EXPECT_EQ(SlotParty(here_).acquire_within(600ms), Outcome::held);
+}
+
+TEST_F(RestoredTest, SlotsAreFreeThoughSomebodyIsAtTheGate) {
+  for (const char* path : {"/s", "/s/locks", "/s/leases"}) observer_.create(path);
+  restore(std::string("/s/leases/") + kId + "-lease-", 1);
+  zk::Session& session = observer_.session();
+  const std::string before =
+      session
+          .await(session.client().create("/s/locks/_c_1f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-", "2",
+                                         zk::CreateMode::ephemeral_sequential))
+          .path;
+  SlotParty party(here_);
+  const test::Script script(party.loop, [&, gone = false]() mutable {
+    if (!gone && observer_.children("/s/locks").size() == 2) observer_.remove(before), gone = true;
+  });
+  EXPECT_EQ(party.acquire(0s), Outcome::held);
+}
+
 TEST_F(RestoredTest, APathMayBeUsedForSomethingElseNow) {
   for (const char* path : {"/l", "/l/locks", "/l/leases", "/s"}) observer_.create(path);
   restore(std::string("/l/leases/") + kId + "-lease-", 2);

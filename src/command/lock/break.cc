@@ -72,9 +72,9 @@ class BreakJob {
     if (holders_.empty()) console_.detail(path_ + " is free");
     if (options_.dry_run) return show_holders();
     if (!(holders_.empty() && leftovers_.empty()) && !options_.yes) confirm();
-    remove_leftovers();
     nodes = recipe::ask_to_let_go(session_, nodes);
     if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
+    remove_leftovers();
     nodes = recipe::wait_until_gone(session_, nodes, waits ? session_.until() : BootClock::now());
     if (options_.force) {
       within_.reset();

@@ -43,6 +43,9 @@ Effect effect_of(const Answer& answer, const std::string& tried) {
   if (answer.code == Code::ok) return Effect::done;
   if (answer.code == Code::no_node) return Effect::gone;
   if (answer.code == Code::unknown) return Effect::unknown;
+  if (answer.code == Code::not_empty) {
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: there are nodes below it; delete them first", tried));
+  }
   throw zk::failure_of(tried, answer);
 }
 

@@ -4,6 +4,7 @@
 #include "command/child/nesting.h"
 #include "command/cli/output.h"
 #include "command/value/value.h"
+#include "host/signals.h"
 #include "host/terminal.h"
 #include "recipe/value/subtree.h"
 
@@ -55,6 +56,11 @@ class Deletion {
     session_.open();
     if (options_.dry_run) return show();
     if (options_.recursive && !options_.yes) ask();
+    // Not before the question, which a signal ends as it ends any program.
+    host::Signals signals;
+    host::EndOnSignal end_on_signal(signals);
+    const host::Attached receiving(loop_, signals);
+    const host::Attached ending(loop_, end_on_signal);
     try {
       remove();
     } catch (const Failure& failure) {
@@ -77,7 +83,7 @@ class Deletion {
   }
 
   void show() {
-    const std::vector<std::string> paths = recipe::list_subtree(session_, change_.path, tried_);
+    const std::vector<std::string> paths = recipe::list_removable(session_, change_.path, tried_);
     session_.close();
     if (paths.empty()) throw no_such_node(tried_);
     for (const std::string& path : paths) print(printable(path) + '\n');

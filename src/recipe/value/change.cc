@@ -72,7 +72,7 @@ class Change {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
       ground.site = check_site(session_, change_.path, tried_);
-      ground.sight.around = ground.site.stat.child_version;
+      ground.sight.around = ground.site.stat.child_changed;
       for (const std::string& above : ground.site.missing) check_name(above);
       check_name(change_.path);
     }
@@ -161,7 +161,7 @@ class Change {
     const auto read = [&](Client& client) { return client.read(change_.path); };
     const Answer node = session_.ask_both(barrier, read).second;
     Sight after = sight_of(node);
-    if (!ground_.site.anchor.empty()) after.around = session_.exists(ground_.site.anchor).stat.child_version;
+    if (!ground_.site.anchor.empty()) after.around = session_.exists(ground_.site.anchor).stat.child_changed;
     switch (fate_of(change_.kind, change_.version, ground_.sight, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
       case Fate::not_done: in_doubt_ = false; return std::nullopt;

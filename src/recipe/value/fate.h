@@ -23,7 +23,7 @@ struct Sight {
   int64_t created = 0;          // its czxid
   int32_t version = 0;          // of its data
   std::optional<bool> is_ours;  // whether its data is what was to be written; nothing: it may not be read
-  int64_t around = 0;           // the cversion of the nearest node above it that was there before
+  int64_t around = 0;           // the pzxid of the nearest node above it that was there before; 0: it is gone
 };
 
 enum class Fate {

@@ -91,13 +91,23 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
   return steps;
 }
 
+// The answer to these steps was lost. Returns whether they were done, as the first node shows, after a barrier behind
+// which they are done or never will be. Or others have removed that node.
+bool is_done(zk::Session& session, const std::vector<Step>& steps) {
+  session.ask([](zk::Client& client) { return client.barrier(); });
+  const auto first = std::ranges::find(steps, Step::Kind::remove, &Step::kind);
+  return session.exists(first->path).code == Code::no_node;
+}
+
 // Returns the answer to the first transaction that failed, or to the last one.
 Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths paths, size_t& removed) {
   Answer answer;
   while (!paths.empty() && answer.code == Code::ok) {
     const size_t before = paths.size();
-    answer = session.transact(next_steps(change, paths));
-    if (answer.code == Code::ok) removed += before - paths.size();
+    const std::vector<Step> steps = next_steps(change, paths);
+    answer = session.transact(steps);
+    const bool lost = answer.code == Code::unknown;
+    if (answer.code == Code::ok || (lost && is_done(session, steps))) removed += before - paths.size();
   }
   return answer;
 }
@@ -116,6 +126,15 @@ ChangeResult gone(const ValueChange& change) {
 std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried) {
   Paths paths;
   for (const auto& [node, list] : list_all(session, path, tried)) paths.push_back(node);
+  return paths;
+}
+
+std::vector<std::string> list_removable(zk::Session& session, const std::string& path, const std::string& tried) {
+  const Lists lists = list_all(session, path, tried);
+  if (!lists.empty()) check_site_by_name(session, path, tried);
+  check_all(session, lists, tried, 0);
+  Paths paths;
+  for (const auto& [node, list] : lists) paths.push_back(node);
   return paths;
 }
 
@@ -140,8 +159,6 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     const Answer answer = remove_all_of(session, change, std::move(paths), removed);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth) throw zk::failure_of(tried, answer);
-    // If the answer was lost, the transaction must not be done after the next look.
-    if (answer.code == Code::unknown) session.ask([](zk::Client& client) { return client.barrier(); });
     // If the answer was not lost, others have added, changed or removed nodes meanwhile.
   }
 }

@@ -2,6 +2,7 @@
 // recipe/value/subtree: what happens between the transactions by which a large tree is removed.
 #include "recipe/value/subtree.h"
 
+#include "support/fault_proxy.h"
 #include "support/sandbox.h"
 #include "zk/path.h"
 
@@ -89,6 +90,28 @@ TEST_F(SubtreeTest, HowManyWereRemovedIsKnownWhenItIsRefusedOnTheWay) {
   }
   EXPECT_GT(removed_, 0u);
   EXPECT_EQ(others_.children("/t").size(), kNodes + 1 - removed_);
+}
+
+TEST_F(SubtreeTest, WhatWasRemovedIsCountedThoughTheAnswerIsLostAndThenTheLock) {
+  test::FaultProxy proxy(test::shared_servers());
+  zk::Session session(loop_, test::options_for(proxy.address() + here_.substr(here_.find('/')), 30s));
+  session.open();
+  others_.create("/held");
+  plant("/t", 3);
+  const Script script(loop_, [&, armed = false, lost = false]() mutable {
+    // The first one asks about the lock.
+    if (!armed && proxy.requests(test::opcode::kTransaction) == 1) {
+      armed = true;
+      proxy.lose_answer_to(test::opcode::kTransaction);
+    }
+    if (!lost && proxy.lost() > 0) {
+      lost = true;
+      others_.remove("/held");
+    }
+  });
+  const ValueChange change{ChangeKind::remove, "/t", "", -1, {"/held"}};
+  EXPECT_EQ(remove_subtree(session, change, "cannot delete /t", removed_).end, ChangeEnd::unheld);
+  EXPECT_EQ(removed_, 4u);
 }
 
 }  // namespace subtree_test

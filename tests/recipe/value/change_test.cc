@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// recipe/value/change while answers and sessions are lost.
+#include "recipe/value/change.h"
+
+#include "support/proxied.h"
+
+#include <gtest/gtest.h>
+
+namespace zklock::recipe {
+namespace change_test {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+using test::Script;
+
+class ChangeTest : public test::Proxied {
+ protected:
+  // The answer to the change's transaction does not come before the session has expired.
+  ChangeResult change_in_doubt(const ValueChange& change) {
+    host::Loop loop;
+    zk::Session session(loop, test::options_for(through_proxy_, 500ms));
+    session.open();
+    const int64_t first = session.id();
+    proxy_.fall_silent_after(test::opcode::kTransaction);
+    const Script script(loop, [&, over = kNever]() mutable {
+      if (proxy_.is_silent() && over == kNever) over = deadline_in(3 * session.timeout());
+      if (BootClock::now() > over) proxy_.set(FaultProxy::Mode::pass);
+    });
+    const ChangeResult result = change_value(session, change, "cannot change " + change.path);
+    EXPECT_NE(session.id(), first);
+    return result;
+  }
+};
+
+TEST_F(ChangeTest, AVersionThatWasWrittenInASessionThatIsOverMayBeOurs) {
+  observer_.create("/v", "old");
+  const ChangeResult result = change_in_doubt({ChangeKind::set_version, "/v", "new", 0});
+  EXPECT_EQ(result.end, ChangeEnd::unknown);
+  EXPECT_EQ(observer_.read("/v").data, "new");
+}
+
+TEST_F(ChangeTest, WhatWasDeletedInASessionThatIsOverIsDone) {
+  observer_.create("/v", "old");
+  EXPECT_EQ(change_in_doubt({ChangeKind::remove, "/v"}).end, ChangeEnd::done);
+}
+
+}  // namespace change_test
+}  // namespace zklock::recipe

@@ -107,6 +107,8 @@ class SecondSession {
 
   // Returns true while the servers accept new sessions.
   bool connected() const { return client_.state() == ClientState::connected; }
+  // Returns true if this second session itself has ended, so that another one is needed.
+  bool is_over() const { return client_.state() == ClientState::expired; }
   // Returns when the servers would have resumed our session, too, if they still wanted it; kNever while this second
   // session is not connected.
   Deadline confirmed_at();

@@ -42,9 +42,9 @@ void Session::connect() {
   drop();
   over_ = false;
   opened_ = BootClock::now();
-  // The resolver itself gives up after a while.
-  const Deadline resolved =
-      terms_.enduring ? terms_.until : std::min(terms_.until, deadline_in(options_.connect_timeout));
+  // Addresses that are known serve if the resolver is slow: names_ goes on asking it.
+  const bool waits = terms_.enduring && names_.addresses().empty();
+  const Deadline resolved = waits ? terms_.until : std::min(terms_.until, deadline_in(options_.connect_timeout));
   const std::vector<Server> servers = names_.resolve(loop_, resolved);
   client_ = std::make_unique<Client>(client_options());
   client_->take_over(losses);
@@ -129,7 +129,7 @@ void Session::turn(Deadline until) {
 // Returns when it is time to ask whether the servers still want this session.
 Deadline Session::doubtful_from() const {
   if (connected() || expired() || client_->connections() == 0) return kNever;
-  if (second_) return second_->confirmed_at();
+  if (second_) return second_->is_over() ? Deadline{} : second_->confirmed_at();
   // The link notices a lost connection at its next turn.
   const Deadline since = link_->unconnected_since();
   return since == kNever ? kNever : since + doubt_of(timeout());
@@ -138,7 +138,7 @@ Deadline Session::doubtful_from() const {
 void Session::look_for_refusal() {
   if (connected() || expired()) return second_.reset();
   if (left_until(doubtful_from()) > Duration::zero()) return;
-  if (second_) {
+  if (second_ && second_->connected()) {
     client_->give_up();
     return second_.reset();
   }

@@ -29,8 +29,8 @@ bool is_pipe(const Value& given, const char* variable) {
   return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
 }
 
-zk::SessionOptions session_options_from(const std::vector<std::string>& words) {
-  GlobalOptions options = global_options_in(words);
+zk::SessionOptions session_options_from(GlobalOptions options, const std::vector<std::string>& words) {
+  options.merge(global_options_in(words));
   options.verbose = false;
   if (is_pipe(options.auth_file, "ZKLOCK_AUTH_FILE") || is_pipe(options.tls_ca, "ZKLOCK_TLS_CA") ||
       is_pipe(options.tls_cert, "ZKLOCK_TLS_CERT") || is_pipe(options.tls_key, "ZKLOCK_TLS_KEY")) {
@@ -106,7 +106,7 @@ int complete_path(const Call& call) {
   if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
   try {
     const std::vector<std::string>& words = call.arguments.command;
-    complete(prefixes.front(), session_options_from(words), contains(words, "value"), until);
+    complete(prefixes.front(), session_options_from(call.global, words), contains(words, "value"), until);
   } catch (const Failure&) {
   }
   return 0;

@@ -222,7 +222,7 @@ CommandLine& new_command_line(std::span<const std::string> words) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const host::Inherited& inherited, ExitPolicy& policy) {
-  const Arguments arguments = with_help_first(Arguments::cut({argv + 1, argv + argc}));
+  const Arguments arguments = with_help_first(Arguments::cut({argv + std::min(argc, 1), argv + argc}));
   // This comes first, because making all options of all subcommands would take longer than the rest.
   if (asks_for_version(kRoot, arguments.options)) {
     print(version_text());

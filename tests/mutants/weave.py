@@ -45,6 +45,7 @@ def span_of(text, mutant):
         raise mutant.stale(f"{len(found)} times in {mutant.file}: {mutant.before}{mutant.old}{mutant.after}")
     start, end = found[0].span(1)
     check_is_run(text, start, mutant)
+    check_form(text, start, mutant)
     return start, end
 
 
@@ -53,6 +54,20 @@ def check_is_run(text, start, mutant):
     statement = re.split(r"[;{}]", text[:start])[-1]
     if re.match(r"\s*(//.*\n\s*)*(static )?constexpr\b[^(]*=", statement):
         raise mutant.stale("a constant has no switch; change the code that uses it")
+
+
+def check_form(text, start, mutant):
+    """What would not compile behind a switch, as far as the text shows."""
+    if mutant.is_statement():
+        before = re.sub(r"//[^\n]*", "", text[:start]).rstrip()
+        if mutant.old.startswith("case ") or not re.search(r"([;{}:)]|\belse)$|^$", before):
+            raise mutant.stale("no statement begins here")
+        return
+    for part in (mutant.old, mutant.new):
+        code = re.sub(r"'\\?.'|\"[^\"]*\"", "", part)
+        balanced = all(code.count(one) == code.count(other) for one, other in ("()", "[]", "{}"))
+        if not part.strip() or not balanced or re.search(r"^(\|\||&&|\?)|(\|\||&&|\?)$", part.strip()):
+            raise mutant.stale(f"'{part}' is no expression")
 
 
 def switched(mutant, new, old):

@@ -54,6 +54,13 @@ class WovenTest(unittest.TestCase):
         self.assertEqual(woven("a = x; b =\n x; c = x;", [mutant(1, "x", "y", before="b = ", after="; c")]),
                          "a = x; b =\n (zklock_mutant_is(1) ? (y) : (x)); c = x;")
 
+    def test_what_would_not_compile_is_reported(self):
+        for text, old, new in (("if (a || b) {", "|| b", ""), ("return f();", "f();", ""), ("x = y;", "y", ""),
+                               ("f(a, g(b));", "a, g(b", "a"), ("case 1: f();", "case 1: f();", "case 1: g();")):
+            with self.assertRaises(Stale, msg=old):
+                woven(text, [mutant(1, old, new)])
+        woven("// It ends.\nf(')');", [mutant(1, "f(')');", "")])
+
     def test_the_order_in_which_they_are_given_does_not_matter(self):
         mutants = [mutant(3, "y", "z"), mutant(1, "y", "w"), mutant(2, "x", "v")]
         self.assertEqual(woven("x = y;", mutants), woven("x = y;", mutants[::-1]))

@@ -136,7 +136,9 @@ TEST_F(AckTest, ANodeBelowOneItemKeepsNoOtherFromBeingRemoved) {
     Worker worker(server_ + chroot_);
     const auto items = worker.take(3);
     observer_.create(items[1].path + "/note");
-    if (!last) EXPECT_THROW(worker.remove(items), Failure);
+    if (!last) {
+      EXPECT_THROW(worker.remove(items), Failure);
+    }
     worker.acks.settle(last ? items : std::vector<Item>(), soon());
     EXPECT_TRUE(worker.acks.is_blocked());
     EXPECT_EQ(paths_of(worker.acks.lost()), (Texts{items[1].path}));

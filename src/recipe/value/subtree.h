@@ -15,8 +15,8 @@ namespace zklock::recipe {
 // such node. Throws a Failure (77) if a node may not be listed.
 std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried);
 
-// Returns the paths that remove_subtree() would remove now, in the same order; empty if there is no such node. Throws the
-// Failure (65) that it would throw.
+// Returns the paths that remove_subtree() would remove now, in the same order; empty if there is no such node. Throws
+// the Failure (65) that it would throw.
 std::vector<std::string> list_removable(zk::Session& session, const std::string& path, const std::string& tried);
 
 // Removes the node and all below it, from the leaves on, in as many transactions as it takes. Each has the checks of

@@ -72,9 +72,9 @@ class BreakJob {
     if (holders_.empty()) console_.detail(path_ + " is free");
     if (options_.dry_run) return show_holders();
     if (!(holders_.empty() && leftovers_.empty()) && !options_.yes) confirm();
+    const std::optional<Failure> refused = remove_leftovers();
     nodes = recipe::ask_to_let_go(session_, nodes);
     if (!nodes.empty()) console_.detail(fmt::format("asked {} to let go", describe(nodes)));
-    remove_leftovers();
     nodes = recipe::wait_until_gone(session_, nodes, waits ? session_.until() : BootClock::now());
     if (options_.force) {
       within_.reset();
@@ -89,6 +89,7 @@ class BreakJob {
                                 describe(nodes), nodes.size() == 1 ? "has" : "have"));
     }
     session_.close();
+    if (refused) throw *refused;
     return 0;
   }
 
@@ -114,14 +115,21 @@ class BreakJob {
     return all;
   }
 
-  // No process is left that could let go of them.
-  void remove_leftovers() {
+  // No process is left that could let go of them. Returns the Failure (65, 77) for one that cannot be removed, which
+  // does not keep the holders from being asked.
+  std::optional<Failure> remove_leftovers() {
     Nodes nodes;
     for (const Participant& leftover : leftovers_) nodes.push_back(leftover.node);
-    nodes = recipe::take_away(session_, nodes);
-    if (nodes.empty()) return;
+    try {
+      nodes = recipe::take_away(session_, nodes);
+    } catch (const Failure& failure) {
+      if (failure.status() != ExitStatus::bad_data && failure.status() != ExitStatus::refused) throw;
+      return failure;
+    }
+    if (nodes.empty()) return std::nullopt;
     host::say_error(fmt::format("removed from {} {} {} in no session", path_, nodes.size(),
                                 nodes.size() == 1 ? "node that was" : "nodes that were"));
+    return std::nullopt;
   }
 
   Nodes find_holders() {

@@ -198,8 +198,16 @@ bool CommandConsumer::claim() {
 // The lease is as old as the oldest proof in it. If answers were lost, that of new items may be older than the lease.
 std::vector<Item> CommandConsumer::proved_anew(std::vector<Item> items) {
   const Deadline old = BootClock::now() - zk::fence_of(session_.timeout()) / 2;
-  const bool any = std::ranges::any_of(items, [&](const Item& item) { return item.proved <= old; });
-  return any ? consumer_.confirm(std::move(items)) : items;
+  if (std::ranges::none_of(items, [&](const Item& item) { return item.proved <= old; })) return items;
+  try {
+    return consumer_.confirm(items);
+  } catch (const zk::SessionOver&) {
+    throw;
+  } catch (...) {
+    // So that they are given back.
+    for (Item& item : items) prefetch_.add(std::move(item));
+    throw;
+  }
 }
 
 void CommandConsumer::take_in(std::vector<Item> items) {
@@ -213,11 +221,7 @@ void CommandConsumer::take_in(std::vector<Item> items) {
 
 void CommandConsumer::start_commands() {
   while (may_start()) {
-    if (prefetch_.front().attempts > options_.most_attempts) {
-      Item item = prefetch_.take();
-      --item.attempts;  // this one is not made
-      settlement_.bury(item, "the last attempt did not end");
-    } else if (const auto unfit = workers_.start(prefetch_.front())) {
+    if (const auto unfit = workers_.start(prefetch_.front())) {
       settlement_.bury(prefetch_.take(), *unfit);
     } else {
       session_.set_enduring(true);

@@ -56,27 +56,31 @@ class Deletion {
     session_.open();
     if (options_.dry_run) return show();
     if (options_.recursive && !options_.yes) ask();
-    // Not before the question, which a signal ends as it ends any program.
-    host::Signals signals;
-    host::EndOnSignal end_on_signal(signals);
-    const host::Attached receiving(loop_, signals);
-    const host::Attached ending(loop_, end_on_signal);
     try {
       remove();
     } catch (const Failure& failure) {
-      if (removed_ == 0) throw;
+      if (removed_ == 0 && failure.signal() == 0) throw;
       const std::string part = fmt::format("{} {} removed before", counted(static_cast<int64_t>(removed_), "node"),
                                            removed_ == 1 ? "was" : "were");
       if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), part));
-      host::say_error("interrupted: " + part);
+      host::say_error(fmt::format("interrupted: {}, and some more may be", part));
       throw;
     }
   }
 
  private:
+  // A signal ends this with a count. It ends the question before, as it ends any program.
+  recipe::ChangeResult remove_tree() {
+    host::Signals signals;
+    host::EndOnSignal end_on_signal(signals);
+    const host::Attached receiving(loop_, signals);
+    const host::Attached ending(loop_, end_on_signal);
+    return recipe::remove_subtree(session_, change_, tried_, removed_);
+  }
+
   void remove() {
-    const recipe::ChangeResult result = options_.recursive ? recipe::remove_subtree(session_, change_, tried_, removed_)
-                                                           : recipe::change_value(session_, change_, tried_);
+    const recipe::ChangeResult result =
+        options_.recursive ? remove_tree() : recipe::change_value(session_, change_, tried_);
     session_.close();
     if (result.end == recipe::ChangeEnd::has_children) throw not_empty(result.children);
     check_end(result, tried_);

@@ -82,12 +82,11 @@ std::vector<std::string> GroupRoster::paths_of(const std::vector<std::string>& n
   return paths;
 }
 
-void GroupRoster::take_in(Answer list) {
-  std::ranges::sort(list.names);
+// Takes over what is still known. Returns the names to look at.
+std::vector<std::string> GroupRoster::take_known(const Answer& list, Members& members,
+                                                 std::set<std::string>& others) const {
   const Known still = known_of(list_, list);
-  Members members;
-  std::set<std::string> others;
-  std::vector<std::string> looked_at;
+  std::vector<std::string> unknown;
   for (const std::string& name : list.names) {
     const auto known = members_.find(name);
     const bool sure = still == Known::all || (still == Known::numbered && has_number(name));
@@ -96,9 +95,17 @@ void GroupRoster::take_in(Answer list) {
     } else if (sure && known != members_.end()) {
       members.insert(*known);
     } else {
-      looked_at.push_back(name);
+      unknown.push_back(name);
     }
   }
+  return unknown;
+}
+
+void GroupRoster::take_in(Answer list) {
+  std::ranges::sort(list.names);
+  Members members;
+  std::set<std::string> others;
+  const std::vector<std::string> looked_at = take_known(list, members, others);
   const std::vector<Answer> stats = zk::stat_all(session_, paths_of(looked_at));
   std::vector<std::string> joined;
   for (size_t i = 0; i < looked_at.size(); ++i) {

@@ -60,6 +60,7 @@ class GroupRoster {
   const std::set<std::string>& left() const { return left_; }
 
  private:
+  std::vector<std::string> take_known(const zk::Answer& list, Members& members, std::set<std::string>& others) const;
   void take_in(zk::Answer list);
   std::vector<std::string> paths_of(const std::vector<std::string>& names) const;
 

@@ -109,6 +109,8 @@ bool LastSuccess::look_again(Deadline until) {
     recorded_ = last->answer.code == Code::ok && last->answer.data == data_;
     trace_success(recorded_ ? "recorded" : "not recorded", success.held);
     if (recorded_ || own->answer.code == Code::no_node) return false;
+    // Another program has made the node meanwhile.
+    if (last->answer.code == Code::ok && !is_record_(last->answer.data)) return false;
     success.exists = last->answer.code == Code::ok;
   }
   return true;

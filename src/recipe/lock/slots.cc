@@ -13,8 +13,6 @@ namespace zklock::recipe {
 
 namespace {
 
-constexpr int kGateParts = 6;  // of a session timeout: how long a contender that does not wait stands at the gate
-
 constexpr std::string_view kBeforeUuid = "_c_";
 constexpr size_t kUuidLength = 36;
 
@@ -76,10 +74,7 @@ Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
     // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
     // slots.
     check_path();
-    // Those in the gate are soon through it, unless one of them stands still.
-    WaitPolicy at_gate = policy;
-    if (!policy.in_line) at_gate.until = std::min(policy.until, deadline_in(session_.timeout() / kGateParts));
-    Outcome outcome = gate_.acquire(at_gate);
+    Outcome outcome = gate_.acquire(policy);
     if (outcome == Outcome::busy) holder_ = gate_.holder();
     if (outcome == Outcome::held) outcome = take_slot(policy);
     if (outcome == Outcome::held) open_gate();

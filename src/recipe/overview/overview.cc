@@ -55,18 +55,19 @@ void Overview::look() {
 }
 
 // Watches end with their session. If there is room again, what was left out is listed: for each place one node's
-// children, as they are asked for in vain if another one's fill it.
+// children, because another one's may fill it.
 void Overview::begin() {
   figures_.behind = false;
   bytes_ = 0;
   for (const auto& [path, node] : nodes_) bytes_ += bytes_of(path);
-  constexpr size_t kUsualPath = 100;
-  const size_t places = kMostNodes - std::min(kMostNodes, nodes_.size());
-  size_t room = std::min(places, (kMostPathBytes - std::min(kMostPathBytes, bytes_)) / kUsualPath);
+  size_t more = 0;
+  size_t more_bytes = 0;
   for (auto& [path, node] : nodes_) {
-    if (!node.cut || room == 0) continue;
+    const bool room = nodes_.size() + more < kMostNodes && bytes_ + more_bytes + node.cut <= kMostPathBytes;
+    if (node.cut == 0 || !room) continue;
     node.watch = nullptr;
-    --room;
+    ++more;
+    more_bytes += node.cut;
   }
   if (session_id_ == session_.id()) return;
   session_id_ = session_.id();
@@ -175,12 +176,14 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
     at = kept ? std::next(at) : nodes_.erase(at);
   }
   Node& parent = nodes_[path];
-  parent.cut = false;
+  parent.cut = 0;
   for (const std::string& name : names) {
     const std::string child = prefix + name;
     if (nodes_.contains(child)) continue;
-    parent.cut = !has_room(child);
-    if (parent.cut) break;
+    if (!has_room(child)) {
+      parent.cut = bytes_of(child);
+      break;
+    }
     bytes_ += bytes_of(child);
     nodes_[child];
   }

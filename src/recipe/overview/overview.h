@@ -73,7 +73,7 @@ class Overview {
     zk::Watch watch;  // nullptr before it was listed
     bool listed = false;
     bool refused = false;  // it may not be listed
-    bool cut = false;      // there was no room for all of its children
+    size_t cut = 0;        // bytes of the first child for which there was no room; 0: there was room for all
     std::vector<Contender> line;
     std::set<std::string> strangers;  // children with a contender's name that are no contenders
     std::string holder;               // the first holder's node, as last seen

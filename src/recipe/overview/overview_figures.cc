@@ -86,7 +86,7 @@ void Overview::draw_up() {
   figures_.queues = surveyor_.figures();
   figures_.too_large = false;
   for (auto& [path, node] : nodes_) {
-    figures_.too_large |= node.cut;
+    figures_.too_large |= node.cut > 0;
     if (node.use == PathUse::group) {
       const int64_t came = node.newest.empty() ? 0 : known(zk::child_of(path, node.newest)).stat.created_ms;
       figures_.groups.push_back({path, node.members, std::max(came, node.changed_ms)});

@@ -114,8 +114,9 @@ void Acks::take_oldest() {
     again = oldest.items;
   } else if (answer.code == Code::node_exists) {
     const std::string& path = oldest.items.front().path;
-    throw Failure(ExitStatus::bad_data,
-                  fmt::format("cannot make {} a dead letter: {} is there already", path, layout_.dead_of(path)));
+    throw Failure(ExitStatus::bad_data, fmt::format("cannot make {} a dead letter: {} is there already; "
+                                                    "requeue or purge that one first",
+                                                    path, layout_.dead_of(path)));
   } else if (answer.code == Code::no_node || answer.code == Code::unknown) {
     if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
     in_doubt = true;

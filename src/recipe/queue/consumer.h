@@ -93,7 +93,8 @@ class Consumer {
     Deadline sent{};         // what its answers prove: see Session::proof_now()
   };
 
-  // The Stat::child_changed of items with a child: of those whose child was not read yet, and of the others when it was.
+  // The Stat::child_changed of items with a child: of those whose child was not read yet, and of the others when it
+  // was.
   struct Strays {
     std::map<std::string, int64_t> suspects;
     std::unordered_map<std::string, int64_t> examined;

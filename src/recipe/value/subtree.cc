@@ -91,12 +91,15 @@ std::vector<Step> next_steps(const ValueChange& change, Paths& paths) {
   return steps;
 }
 
-// The answer to these steps was lost. Returns whether they were done, as the first node shows, after a barrier behind
-// which they are done or never will be. Or others have removed that node.
+// The answer to these steps was lost. Returns whether all their nodes are gone, after a barrier behind which the steps
+// are done or never will be.
 bool is_done(zk::Session& session, const std::vector<Step>& steps) {
-  session.ask([](zk::Client& client) { return client.barrier(); });
-  const auto first = std::ranges::find(steps, Step::Kind::remove, &Step::kind);
-  return session.exists(first->path).code == Code::no_node;
+  Paths paths;
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::remove) paths.push_back(step.path);
+  }
+  const std::vector<Answer> looks = zk::settled_stat_all(session, paths);
+  return std::ranges::all_of(looks, [](const Answer& look) { return look.code == Code::no_node; });
 }
 
 // Returns the answer to the first transaction that failed, or to the last one.

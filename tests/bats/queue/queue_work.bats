@@ -324,21 +324,10 @@ tried_before() {
   expect_error 64 "unexpected argument 'fetch': write -- before the command" zklock queue pull /q fetch
 }
 
-@test "an item whose last attempt did not end is not tried again" {
-  queue_of poison good
-  # As a worker that was killed with its host leaves it.
-  znode create "$(item 0)/claim"
-  znode rm "$(item 0)/claim"
-  expect_status 123 pull --all --max-attempts 1 -- sh -c 'cat >>ran'
-  assert_regex "$stderr" "item token-0000000000 of /q goes to the dead letters: the last attempt did not end \(attempt 1\)"
-  assert_equal "$(<ran)" good
-  assert_equal "$(dead_ones '.begins, .why.attempts' | xargs)" "poison 1"
-}
-
 @test "a dead letter that is there already keeps the item where it is: 65" {
   queue_of bad
   znode create /q/dead/100-0000000000 '' "/q/dead/100-0000000000/token-0000000000" old
   expect_status 65 pull -- sh -c 'exit 65'
-  assert_equal "$(tail -1 <<<"$stderr")" "zklock: cannot make $(item 0) a dead letter: /q/dead/100-0000000000/token-0000000000 is there already"
+  assert_equal "$(tail -1 <<<"$stderr")" "zklock: cannot make $(item 0) a dead letter: /q/dead/100-0000000000/token-0000000000 is there already; requeue or purge that one first"
   assert_equal "$(znode get "$(item 0)") $(znode get /q/dead/100-0000000000/token-0000000000)" "bad old"
 }

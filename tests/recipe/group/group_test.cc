@@ -34,7 +34,8 @@ TEST_F(GroupTest, ThatOthersKeepJoiningEndsItsRemoval) {
 // Another program's, which writes its data in each moment of the making.
 TEST_F(GroupTest, TheDataOfAnotherProgramIsNotOverwritten) {
   bool late = false;
-  for (int moment = 0; !late; ++moment) {
+  int moment = 0;
+  for (; !late; ++moment) {
     const std::string group = fmt::format("/g{}", moment);
     observer_.create(group);
     int turn = 0;
@@ -49,6 +50,7 @@ TEST_F(GroupTest, TheDataOfAnotherProgramIsNotOverwritten) {
       EXPECT_EQ(observer_.read(group).data, "theirs") << "in turn " << moment;
     }
   }
+  EXPECT_GT(moment, 2);
 }
 
 }  // namespace group_recipe_test

@@ -34,12 +34,12 @@ class LockSetTest : public test::Proxied {
   size_t contenders(const std::string& path) { return observer_.children(path).size(); }
 };
 
-// 29: the last one is busy.
 // What is on the node of a success.
 bool is_any(const std::string&) {
   return true;
 }
 
+// 29: the last one is busy.
 TEST_F(LockSetTest, WhenOneIsBusyTheOthersAreGivenBack) {
   Party holder(here_, {"/c"}, 30s), party(here_, {"/a", "/b", "/c"});
   holder.acquire();

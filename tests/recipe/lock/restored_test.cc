@@ -119,8 +119,12 @@ TEST_F(RestoredTest, SlotsAreFreeThoughSomebodyIsAtTheGate) {
                                          zk::CreateMode::ephemeral_sequential))
           .path;
   SlotParty party(here_);
-  const test::Script script(party.loop, [&, gone = false]() mutable {
-    if (!gone && observer_.children("/s/locks").size() == 2) observer_.remove(before), gone = true;
+  // Once we are behind it, and a while later.
+  const test::Script script(party.loop, [&, at = kNever, gone = false]() mutable {
+    if (at == kNever && observer_.children("/s/locks").size() == 2) at = deadline_in(300ms);
+    if (gone || BootClock::now() < at) return;
+    observer_.remove(before);
+    gone = true;
   });
   EXPECT_EQ(party.acquire(0s), Outcome::held);
 }

@@ -63,8 +63,8 @@ class MemberCommand {
  public:
   // Forks the guard.
   MemberCommand(host::Loop& loop, const host::Program& program, const host::Inherited& inherited,
-                std::function<void()> closer)
-      : guard_(host::Service::once, program, inherited, std::move(closer)), guarding_(loop, guard_) {}
+                const std::function<void()>& closer)
+      : guard_(host::Service::once, program, inherited, closer), guarding_(loop, guard_) {}
 
   // Starts it in `loop`. From here on signals go to it.
   void start(host::Loop& loop, host::Signals& signals, Console& console, Duration grace,

@@ -193,13 +193,12 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
     }
     const bool settled = settle_one(oldest, until);
     trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
-    if (settled) {
+    // A dead letter that is there already keeps the item where it is.
+    if (settled || oldest.call->answer.code == Code::node_exists) {
       drop(oldest.items);
     } else if (oldest.items.size() > 1 && is_of_one(oldest.call->answer.code)) {
       // The others must still be removed.
       for (const Item& item : oldest.items) sent_.push_back({Ack::done, {item}, ""});
-    } else if (oldest.call->answer.code == Code::node_exists) {
-      drop(oldest.items);  // a dead letter that is there already keeps it where it is
     } else if (oldest.call->answer.code == Code::not_empty && removes(oldest.ack)) {
       // Its claim goes with the session.
       blocked_ = true;

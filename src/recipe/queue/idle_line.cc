@@ -8,7 +8,6 @@
 
 namespace zklock::recipe {
 
-using zk::Answer;
 using zk::Code;
 
 namespace {

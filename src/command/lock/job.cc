@@ -204,8 +204,8 @@ class Job {
       return last.age();
     } catch (const Failure& failure) {
       if (failure.status() != ExitStatus::busy || left_until(fence) > Duration::zero()) throw;
-      throw Failure(ExitStatus::lost, fmt::format("lost {}: no server has answered whether it was run of late; the "
-                                                  "command was not started",
+      throw Failure(ExitStatus::lost, fmt::format("lost {}: the record of the last success could not be read in "
+                                                  "time; the command was not started",
                                                   names_));
     }
   }

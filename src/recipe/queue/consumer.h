@@ -33,7 +33,7 @@ class Consumer {
   bool accounts_for(const std::string& path) const { return finder_.is_ours(path) || in_work_.knows(path); }
   // Reads the Stats of these items and returns the free ones. It notes that those with a claim are in work.
   std::vector<std::string> those_free(const std::vector<std::string>& paths);
-  // Reads the claims of those that seemed to be in work and whose children have changed since the last such look.
+  // Reads the claims of the items that seemed to be in work and whose children have changed since the last such look.
   // Removes a claim that is in no session. An item whose child is no claim is left out from now on, because it could
   // not be removed. Returns false if no item has become free.
   bool free_left();

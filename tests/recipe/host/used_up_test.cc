@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line whose is used up. No test can make two thousand million children, so the server is given
+// A line, and slots, whose counter is used up. No test can make two thousand million children, so the server is given
 // a transaction log in which somebody has.
 #include "recipe/lock/lock.h"
 #include "recipe/lock/slots.h"

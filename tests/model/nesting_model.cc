@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock inside the same lock, and a stranger behind it: src/host/process/mark.cc, src/command/child/nesting.cc,
 // attended_command.cc, src/recipe/lock/lock_set.cc. A is the outer zklock, B the inner one, which its command left in
-// the background, C the stranger. The marks are files that a process holds open. Each of A and B does two things, in an
-// order that the other relies on: B marks itself, then looks whether A is open; A closes, then looks for marks.
+// the background, C the stranger, D one that B's command runs or leaves. The marks are files that a process holds open.
+// Each of A and B does two things, in an order that the other relies on: B marks itself, then looks whether A is open;
+// A closes, then looks for marks. D does as B does, and looks at B and at A: if A has closed, B may still be open, and
+// A waits for B.
 //
 // Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by
 // itself, with its pid on its node; and that the outer one has closed can be seen by everybody.
@@ -17,7 +19,7 @@ namespace zklock::model::nesting {
 namespace {
 
 enum OuterPhase : uint8_t { holding, closing, looking, releasing, outer_over };
-enum InnerPhase : uint8_t { to_come, marking, asking, nested, dying, declined, in_line, has_lock, inner_over };
+enum InnerPhase : uint8_t { to_come, marking, asking, nested, ending, dying, declined, in_line, has_lock, inner_over };
 enum StrangerPhase : uint8_t { waiting, running, stranger_over };
 
 class Nesting {
@@ -31,7 +33,8 @@ class Nesting {
     hidden_is_none,
     hidden_is_nested,
     blind_is_open,
-    mark_dies_first
+    mark_dies_first,
+    asks_the_first_only
   };
   static constexpr std::array kMutants = {"the inner one asks before it marks itself",
                                           "the outer one looks before it closes",
@@ -40,13 +43,16 @@ class Nesting {
                                           "who may not be looked into is not nested",
                                           "who may not be looked into is nested, even if it stands in line",
                                           "an outer one that may not be looked into is open",
-                                          "the mark of an inner one that is killed goes before its command"};
+                                          "the mark of an inner one that is killed goes before its command",
+                                          "whoever is nested in an inner one asks only the outer one"};
   struct State {
     uint8_t outer, inner, stranger;
     uint8_t locked;  // somebody has the lock by a node of his own
     uint8_t open, mark;
     uint8_t hidden;  // the inner one is another user's: its open files cannot be looked at
     uint8_t blind;   // nor can it look at those of the outer one
+    // D, an InnerPhase; whether B is open for it, its mark, and whether B's command does not wait for it.
+    uint8_t third, inner_open, third_mark, left;
   };
 
   Nesting(Size, Mutant mutant) : mutant_(mutant) {}
@@ -59,16 +65,19 @@ class Nesting {
   void tidy(State&) const {}
 
   const char* fault(const State& s) const {
-    const bool inside = s.inner == nested || s.inner == has_lock || s.inner == dying;
-    return inside && s.stranger == running ? "two run at once" : nullptr;
+    const auto is_inside = [](uint8_t phase) { return phase == nested || phase == has_lock || phase == dying; };
+    return (is_inside(s.inner) || s.inner == ending || is_inside(s.third)) && s.stranger == running ? "two run at once"
+                                                                                                    : nullptr;
   }
   bool is_settled(const State& s) const {
-    return s.outer == outer_over && s.inner == inner_over && s.stranger == stranger_over && !s.locked;
+    const bool third_over = s.third == to_come || s.third == inner_over;
+    return s.outer == outer_over && s.inner == inner_over && third_over && s.stranger == stranger_over && !s.locked;
   }
 
   void steps(const State& s, Steps<State>& out) const {
     outer_steps(s, out);
     inner_steps(s, out);
+    third_steps(s, out);
     stranger_steps(s, out);
   }
 
@@ -97,6 +106,7 @@ class Nesting {
 
   // NestingMarks::is_nested. Who stands in line by himself has a node there with his pid on it.
   bool seems_nested(const State& s) const {
+    if (s.third_mark) return true;
     if (!s.hidden) return s.mark;
     if (mutant_ == Mutant::hidden_is_none) return false;
     const bool lives = s.inner != to_come && s.inner != inner_over;
@@ -116,12 +126,23 @@ class Nesting {
         return out.move(s, 1, "marks itself");
       case asking:  // Nesting::find_outer: its node, then whether it is open
         s.inner = !seems_open(s) || s.outer == outer_over ? declined : asks_first ? marking : nested;
+        s.inner_open = s.inner == nested;
         return out.move(s, 1, s.inner == declined ? "finds the outer one closed" : "finds the outer one open");
-      case nested: kill_inner(s, out); [[fallthrough]];
+      case nested:
+        kill_inner(s, out);
+        if (s.third != to_come && s.third != inner_over && !s.left) return;
+        s.inner_open = 0;
+        s.inner = ending;
+        return out.move(s, 1, "closes, as its command has ended");
+      case ending:
+        kill_inner(s, out);
+        if (s.third_mark) return;
+        return end_inner(s, out);
       case dying:
-        s.mark = 0;
-        s.inner = inner_over;
-        return out.move(s, 1, "ends, and all that it ran");
+        if (s.third == has_lock) s.locked = 0;
+        s.third_mark = 0;
+        if (s.third != to_come) s.third = inner_over;
+        return end_inner(s, out);
       case declined:  // Nesting::settle, Lock::acquire
         if (mutant_ != Mutant::mark_kept) s.mark = 0;
         s.inner = in_line;
@@ -130,6 +151,12 @@ class Nesting {
       case has_lock: return take_and_release(s, s.inner, 1, out);
       case inner_over: return;
     }
+  }
+
+  static void end_inner(State s, Steps<State>& out) {
+    s.mark = s.inner_open = 0;
+    s.inner = inner_over;
+    out.move(s, 1, "ends, and all that it ran");
   }
 
   void kill_inner(State s, Steps<State>& out) const {
@@ -147,9 +174,41 @@ class Nesting {
     out.move(s, 1, "starts as another user");
   }
 
+  // It may come as long as B's command runs.
+  void third_steps(State s, Steps<State>& out) const {
+    switch (static_cast<InnerPhase>(s.third)) {
+      case to_come:
+        if (s.inner != nested) return;
+        s.third = marking;
+        out.chance(s, 3, "starts, and is waited for");
+        s.left = 1;
+        return out.chance(s, 3, "starts, and is left in the background");
+      case marking:
+        s.third_mark = 1;
+        s.third = asking;
+        return out.move(s, 3, "marks itself");
+      case asking: {
+        const bool open = s.inner_open && mutant_ != Mutant::asks_the_first_only;
+        s.third = open || (seems_open(s) && s.outer != outer_over) ? nested : declined;
+        return out.move(s, 3, s.third == declined ? "finds both closed" : "finds one of the two open");
+      }
+      case declined:
+        s.third_mark = 0;
+        s.third = in_line;
+        return out.move(s, 3, "stands in line");
+      case in_line:
+      case has_lock: return take_and_release(s, s.third, 3, out);
+      case nested:
+        s.third_mark = 0;
+        s.third = inner_over;
+        return out.move(s, 3, "ends");
+      default: return;
+    }
+  }
+
   // Its phase, and the two that follow it.
   static void take_and_release(State& s, uint8_t& phase, size_t who, Steps<State>& out) {
-    const bool waits = phase == (who == 1 ? uint8_t{in_line} : uint8_t{waiting});
+    const bool waits = phase == (who == 2 ? uint8_t{waiting} : uint8_t{in_line});
     if (waits && s.locked) return;
     ++phase;
     s.locked = waits ? 1 : 0;

@@ -100,7 +100,11 @@ Fd mark_nested(int64_t token) {
 }
 
 bool is_open_for_nesting(pid_t outer, int64_t token) {
-  return has_mark(outer, outer_mark(token)).value_or(true);
+  const Mark mark = outer_mark(token);
+  for (pid_t ancestor = getppid(); ancestor > 0 && ancestor != outer; ancestor = parent_of(ancestor)) {
+    if (has_mark(ancestor, mark).value_or(false)) return true;
+  }
+  return has_mark(outer, mark).value_or(true);
 }
 
 NestingMarks::NestingMarks(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {

@@ -149,6 +149,24 @@ left_behind() {
   assert_equal "$(<ends)" "inner 0"
 }
 
+# is_closed PID: nothing new may use the lock of that zklock.
+is_closed() { ! readlink "/proc/$1/fd/"* | grep -q zklock-open; }
+
+@test "what an inner one starts when the outer command has ended uses the lock as well, and does not wait for ever" {
+  # shellcheck disable=SC2016
+  printf '%s\n' 'echo $$ >left' 'until [ -e left.go ]; do sleep 0.02; done' \
+    '"$ZKLOCK_BIN" run -w 5s /l -- touch third' 'echo "third $?" >ends' >inner.sh
+  # shellcheck disable=SC2016
+  left_behind 'exec "$ZKLOCK_BIN" run /l -- sh inner.sh'
+  wait_until "the outer one only waits for the inner one" is_closed "${pid[a]}"
+  let_go left
+  wait_until "the third one has ended" test -s ends
+  assert_equal "$(<ends)" "third 0"
+  assert [ -e third ]
+  expect_end 0 "${pid[a]}"
+  assert_no_nodes /l
+}
+
 parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
 
 @test "a zklock that was left behind is killed: its lock is kept until its guard has killed its command" {

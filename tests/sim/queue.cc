@@ -15,6 +15,7 @@ namespace zklock::sim {
 namespace {
 
 constexpr const char* kQueue = "/q";
+constexpr int kMostWaiting = 600;  // one consumer, 1.5 s for each: in half of the time that is left after the storms
 
 class QueueWorkload : public Workload {
  public:
@@ -43,6 +44,7 @@ class QueueWorkload : public Workload {
 
   int consumers_;
   int64_t longest_work_;
+  int waiting_ = 0;                           // items
   std::set<int> living_;                      // the consumers' numbers
   std::map<std::string, Item> items_;         // by text
   std::map<std::string, std::string> texts_;  // of items, by path
@@ -85,6 +87,7 @@ void QueueWorkload::on_consumer_end(const Process& process) {
 }
 
 void QueueWorkload::start_pusher(int number) {
+  if (waiting_ > kMostWaiting) return world->in(10 * second, [this, number] { start_pusher(number); });
   Random& random = simulation_.random();
   std::vector<std::string> items;
   const int64_t count = random.chance(0.05) ? random.between(50, 300) : random.between(1, 12);
@@ -124,6 +127,7 @@ void QueueWorkload::on_commit(const Txn& txn) {
     if (change.kind == Change::Kind::create && is_item) {
       texts_[change.path] = change.data;
       ++items_[change.data].created;
+      ++waiting_;
     }
     const auto text = texts_.find(change.path);
     if (change.kind == Change::Kind::remove && text != texts_.end()) on_removed(text->second);
@@ -133,6 +137,7 @@ void QueueWorkload::on_commit(const Txn& txn) {
 void QueueWorkload::on_removed(const std::string& text) {
   Item& item = items_[text];
   item.removed = true;
+  --waiting_;
   if (item.completed == 0) world->violation(text + " was removed, and no command for it had completed");
   world->in(0, [this] { stop_if_empty(); });
 }

@@ -79,6 +79,22 @@ lose() { znode rm "$(its_node)"; }
   let_all_go h
 }
 
+@test "-n: it waits for its own node, which is there until the lost session ends" {
+  local port
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  port=$(relayed_ports)
+  serve a -n --session-timeout 6s -S "$port/${ZKLOCK_SERVERS#*/}"
+  await_run a 1
+  kill -STOP "${pid[relay]}"
+  wait_for "no quorum confirmed the lock for" a.err
+  # What the relay has not passed on is lost: nothing ends the session but the servers.
+  kill -KILL "${pid[relay]}"
+  start_relay -l "$port" "${ZKLOCK_SERVERS%/*}"
+  await_run a 2
+  touch a.go
+  wait_for "exit 5" a.end
+}
+
 @test "TERM while the command runs, and while it waits for its turn" {
   serve a
   await_run a 1

@@ -77,7 +77,10 @@ class Judge {
   }
   int64_t asked() const { return static_cast<int64_t>(servers_.size()); }
   // Returns how many of the servers asked may vote.
-  int64_t asked_voters() const { return asked() - count(Role::observer) - count(Role::standalone); }
+  int64_t asked_voters() const {
+    return std::ranges::count_if(servers_, [&](const auto& s) { return s.role() != Role::standalone && !observes(s); });
+  }
+  bool observes(const ServerHealth& server) const;
   int64_t majority() const { return verdict_.voters.value_or(asked_voters()) / 2 + 1; }
   bool weighs_voters() const {
     return std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return s.weighs_voters(); });
@@ -91,6 +94,13 @@ class Judge {
   const ServerHealth* unseen_leader_ = nullptr;  // may lead, though it serves no clients
   HealthVerdict verdict_;
 };
+
+// A server that does not serve may be known to the others as an observer, if they call it as we do.
+bool Judge::observes(const ServerHealth& server) const {
+  if (server.serves()) return server.role() == Role::observer;
+  const std::string host = server.address.substr(0, server.address.rfind(':'));
+  return std::ranges::any_of(servers_, [&](const auto& s) { return zk::has_only_observer(s.conf, host); });
+}
 
 // If two servers say that they lead, the one with the later epoch counts: the other has not noticed yet that it has no
 // followers any more.

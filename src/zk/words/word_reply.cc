@@ -81,6 +81,14 @@ WordResult lines(const ReplyForm& form, string_view text) {
   return is_whole(form, text) ? WordResult::answered : WordResult::cut_short;
 }
 
+// Counts the lines "server.N=BEGIN…ROLE…" of conf.
+auto count_servers(const Fields& conf, string_view begin, string_view role) {
+  return std::ranges::count_if(conf.items, [&](const auto& item) {
+    return item.first.starts_with("server.") && item.second.starts_with(begin) &&
+           item.second.find(role) != string_view::npos;
+  });
+}
+
 }  // namespace
 
 const char* name_of(WordResult result) {
@@ -195,11 +203,13 @@ std::optional<uint64_t> parse_zxid(string_view text) {
 }
 
 std::optional<int64_t> voters_in(const Fields& conf) {
-  const auto votes = [](const auto& item) {
-    return item.first.starts_with("server.") && item.second.find(":participant") != std::string::npos;
-  };
-  const auto count = std::count_if(conf.items.begin(), conf.items.end(), votes);
+  const auto count = count_servers(conf, "", ":participant");
   return count == 0 ? std::nullopt : std::optional<int64_t>(count);
+}
+
+bool has_only_observer(const Fields& conf, string_view host) {
+  const std::string begin = std::string(host) + ":";
+  return count_servers(conf, begin, ":observer") > 0 && count_servers(conf, begin, ":participant") == 0;
 }
 
 }  // namespace zklock::zk

@@ -93,4 +93,7 @@ std::optional<uint64_t> parse_zxid(std::string_view text);
 // Returns the number of voters in the lines "server.N=…:participant" of conf; no value if there are none (before 3.5).
 std::optional<int64_t> voters_in(const Fields& conf);
 
+// Returns whether conf has an observer on `host`, in "server.N=HOST:…:observer", and no voter.
+bool has_only_observer(const Fields& conf, std::string_view host);
+
 }  // namespace zklock::zk

@@ -253,6 +253,21 @@ TEST(HealthVerdict, AnObserverThatIsMissingDoesNotCountAsAVoter) {
   EXPECT_EQ(findings(verdict), "warning: missing: d:2181 (connection refused); ");
 }
 
+// The leader is not among those asked.
+TEST(HealthVerdict, FollowersBesideAnObserverThatIsMissingAreAQuorum) {
+  const char* others = "server.4=zk4:2888:3888:observer;0.0.0.0:2181\nserver.1=";
+  std::vector<ServerHealth> servers;
+  for (const char* host : {"zk2", "zk3"}) {
+    servers.push_back(changed(host, "follower", "conf", "server.1=", others));
+  }
+  servers.push_back(silent("zk4", WordResult::refused));
+  const HealthVerdict verdict = judged(servers);
+  EXPECT_EQ(verdict.level, Level::warning) << verdict.summary;
+  EXPECT_EQ(verdict.quorum, true);
+  servers.back() = silent("zk1", WordResult::refused);
+  EXPECT_EQ(judged(servers).level, Level::critical);
+}
+
 TEST(HealthVerdict, MoreServersThanTheEnsembleHasVotersIsSaid) {
   const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
                                         server("c", "3.9.3", "follower"), server("d", "3.9.3", "follower")});

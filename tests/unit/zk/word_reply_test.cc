@@ -151,6 +151,14 @@ TEST(ServerStatus, VotersStandInConfSince35) {
   EXPECT_EQ(voters_in(Fields::parse("server.1=a:1:2:participant\nserver.2=b:1:2:observer\n", '=')), 1);
 }
 
+TEST(ServerStatus, AnObserverIsKnownByItsHost) {
+  const Fields conf =
+      Fields::parse("server.1=a:1:2:participant\nserver.2=b:1:2:observer\nserver.3=a:3:4:observer\n", '=');
+  EXPECT_TRUE(has_only_observer(conf, "b"));
+  EXPECT_FALSE(has_only_observer(conf, "a"));
+  EXPECT_FALSE(has_only_observer(conf, "c"));
+}
+
 TEST(ServerStatus, ValuesWithSpacesAndUnknownKeysAreKept) {
   const Fields fields = Fields::parse(reply_of("3.9.3", "leader", "mntr"), '\t');
   EXPECT_EQ(*fields.find("zk_peer_state"), "leading - broadcast");

@@ -124,5 +124,26 @@ TEST_F(Leaving, TheOtherLinesIsSeenToBeDone) {
   expect_left(at_a_or_b, "/a", 1);
 }
 
+Locks at_a_b_or_c(zk::Session& with, WaitObserver& told) {
+  AnyLock::Locks lines;
+  for (const char* path : {"/a", "/b", "/c"}) {
+    lines.push_back(std::make_unique<Lock>(with, path, LockType(), "data", told));
+  }
+  return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
+}
+
+// Whoever stands behind us there would wait for a lock that we do not want.
+TEST_F(Leaving, OneOfSeveralLinesThatWeMayNotLeaveIsNotForgottenForTheOthers) {
+  constexpr int kNoAuth = -102;
+  Party holder(here_, 30s, [](zk::Session& with, WaitObserver& told) {
+    return test::locks_of(std::make_unique<Lock>(with, "/a", LockType(), "data", told),
+                          std::make_unique<Lock>(with, "/b", LockType(), "data", told));
+  });
+  ASSERT_EQ(holder.acquire(), Outcome::held);
+  Party party(through_proxy_, 30s, at_a_b_or_c);
+  proxy_.answer_with(opcode::kRemove, kNoAuth);
+  EXPECT_THROW(party.acquire(), Failure);
+}
+
 }  // namespace leaving_test
 }  // namespace zklock::recipe

@@ -3,6 +3,7 @@
 // program.
 #include "recipe/lock/survey.h"
 
+#include "support/fault_proxy.h"
 #include "support/sandbox.h"
 
 #include <fmt/format.h>
@@ -112,6 +113,15 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   std::vector<std::string> found;
   for (const Survey& survey : survey_trees(session_, {"/"})) found.push_back(survey.path);
   EXPECT_EQ(found, locks);
+}
+
+// Another server may have granted the lock.
+TEST_F(SurveyTest, LooksBehindASync) {
+  test::FaultProxy proxy(test::shared_servers());
+  zk::Session session(loop_, test::options_for(proxy.address() + chroot_.substr(chroot_.find('/'))));
+  session.open();
+  survey_paths(session, {"/l"});
+  EXPECT_EQ(proxy.requests(test::opcode::kSync), 1);
 }
 
 }  // namespace survey_test

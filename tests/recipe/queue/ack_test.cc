@@ -149,5 +149,13 @@ TEST_F(AckTest, ANodeBelowOneItemKeepsNoOtherFromBeingRemoved) {
   }
 }
 
+// Nothing was sent for it.
+TEST_F(AckTest, WhatIsDoneWhenTheSessionEndsIsDoubtful) {
+  Worker worker(here_);
+  const auto items = worker.take(2);
+  worker.acks.end_session(items);
+  EXPECT_EQ(paths_of(worker.acks.doubtful()), paths_of(items));
+}
+
 }  // namespace ack_test
 }  // namespace zklock::recipe

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -429,6 +430,62 @@ TEST_F(ConsumerTest, AnItemWithANodeBelowItThatIsNoClaimIsLeftAlone) {
   EXPECT_FALSE(taken.contains("0"));
   EXPECT_TRUE(worker.take(1).empty());
   EXPECT_FALSE(worker.consumer.some_in_work());
+}
+
+TEST_F(ConsumerTest, AClaimThatIsMadeWhileALeftOneIsRemovedStays) {
+  for (int i = 1; i < 10; ++i) observer_.remove(item(i));
+  observer_.create(claim(0), "left");
+  Worker worker(through_proxy_);
+  bool made = false;
+  const Script script(worker.loop, [&] {
+    if (!proxy_.is_silent() || std::exchange(made, true)) return;
+    observer_.remove(claim(0));
+    zk::Session& other = observer_.session();
+    other.await(other.client().create(claim(0), "", zk::CreateMode::ephemeral));
+    proxy_.set(FaultProxy::Mode::pass);
+  });
+  proxy_.fall_silent_after(test::opcode::kWrite);
+  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_TRUE(made);
+  EXPECT_EQ(observer_.read(claim(0)).stat.ephemeral_owner, observer_.session().id());
+}
+
+// The more often others were faster, the fewer it claims at once, but never none.
+TEST_F(ConsumerTest, AmongManyOthersItStillClaimsOne) {
+  Worker worker(here_);
+  zk::Session& others = observer_.session();
+  const auto take_one = [&] {
+    std::vector<Item> items;
+    for (int i = 0; items.empty() && i < 20; ++i) items = worker.take(1);
+    return items;
+  };
+  for (int lost = 0, round = 0; lost < 12; ++round) {
+    ASSERT_LT(round, 100);
+    const auto items = take_one();  // and has looked at others
+    ASSERT_EQ(items.size(), 1u) << "after " << lost;
+    std::vector<std::string> theirs;
+    for (int i = 0; i < 10; ++i) {
+      const zk::Call made = others.client().create(claim(i), "", zk::CreateMode::ephemeral);
+      if (others.await(made).code == zk::Code::ok) theirs.push_back(claim(i));
+    }
+    for (; worker.consumer.begin(1); ++lost) EXPECT_TRUE(worker.consumer.collect().empty());
+    for (const std::string& path : theirs) observer_.remove(path);
+    worker.give_back(items);
+  }
+  EXPECT_EQ(take_one().size(), 1u);
+}
+
+TEST_F(ConsumerTest, WhatWasInWorkInTheLastSessionIsLookedAtInTheNext) {
+  Worker other(here_);
+  Worker worker(here_);
+  worker.consumer.remember_work();
+  other.take(10);
+  EXPECT_TRUE(worker.take(1).empty());
+  other.session.close();
+  worker.session.close();
+  worker.session.open();
+  worker.consumer.forget_all();
+  EXPECT_EQ(worker.take(1).size(), 1u);
 }
 
 }  // namespace consumer_test

@@ -64,5 +64,22 @@ TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
   }
 }
 
+// For how long an item of a higher priority may be overlooked.
+TEST_F(FinderTest, AListThatTookLongIsNotUsedForMuchLonger) {
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 60s));
+  session.open();
+  ItemFinder finder(session, {"/q"});
+  proxy_.fall_silent_after(test::opcode::kChildren);
+  const Deadline heard = deadline_in(1s);
+  const test::Script script(loop, [&] {
+    if (left_until(heard) == Duration::zero()) proxy_.set(test::FaultProxy::Mode::pass);
+  });
+  EXPECT_EQ(finder.next(1).size(), 1u);
+  EXPECT_TRUE(finder.is_fresh());
+  std::this_thread::sleep_for(1100ms);
+  EXPECT_FALSE(finder.is_fresh());
+}
+
 }  // namespace finder_test
 }  // namespace zklock::recipe

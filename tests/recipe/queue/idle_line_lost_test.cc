@@ -6,6 +6,9 @@
 #include "support/party.h"
 #include "support/proxied.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +92,57 @@ TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
     if (slumber.after_turn() && !std::exchange(cut, true)) proxy_.cut();
   });
   EXPECT_EQ(wait(waiter), End::disturbed);
+  EXPECT_EQ(wait(waiter), End::disturbed);
+}
+
+class NextSession : public IdleLineLostTest {
+ protected:
+  // Behind another one in line it sleeps, until its session is over; then it begins again in the next.
+  void lose_session(Waiter& waiter, Deadline not_before) {
+    ASSERT_EQ(first_place_.acquire({true, deadline_in(20s)}), Outcome::held);
+    Slumber slumber(waiter);
+    const Script script(waiter.loop, [&, cut = false]() mutable {
+      // After that its client is another one.
+      if (cut || !slumber.after_turn() || left_until(not_before) > Duration::zero()) return;
+      cut = true;
+      proxy_.expire_resumed(true);
+      proxy_.cut();
+    });
+    EXPECT_THROW(while (wait(waiter) == End::disturbed){}, zk::SessionOver);
+    proxy_.expire_resumed(false);
+    waiter.session.open();
+    waiter.line.forget();
+    waiter.consumer.forget_all();
+  }
+  // The place of whoever came last.
+  std::string last_place() {
+    std::vector<std::string> names = observer_.children("/q/waiting");
+    const auto number = [](const std::string& name) { return name.substr(name.size() - 10); };
+    return "/q/waiting/" + *std::ranges::max_element(names, {}, number);
+  }
+
+  Waiter first_{here_, "/q"};
+  test::CountingObserver observer_of_first_;
+  Lock first_place_{first_.session, "/q/waiting", observer_of_first_, "note", "cannot wait"};
+};
+
+TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
+  Waiter waiter(through_proxy_, "/q");
+  lose_session(waiter, deadline_in(0s));
+  bool removed = false;
+  Slumber slumber(waiter);
+  const Script script(waiter.loop, [&] {
+    if (slumber.after_turn() && !std::exchange(removed, true)) observer_.remove(last_place());
+  });
+  EXPECT_EQ(wait(waiter), End::removed);
+  EXPECT_TRUE(removed);
+}
+
+// Whoever stands before us may have died in the outage that ended our session.
+TEST_F(NextSession, NobodySleepsForLongBehindAnother) {
+  Waiter waiter(through_proxy_, "/q", 1500ms);
+  // In its first T it does not trust the line.
+  lose_session(waiter, deadline_in(1600ms));
   EXPECT_EQ(wait(waiter), End::disturbed);
 }
 

@@ -335,5 +335,30 @@ TEST_F(PusherTest, AnItemWhoseNameIsTakenGetsAnother) {
   for (const char* text : {"1", "2", "3"}) EXPECT_EQ(std::ranges::count(texts, text), 1) << text;
 }
 
+// As after batches that were done in a session before.
+TEST_F(PusherTest, ABatchOfANewSessionWhoseAnswerIsLostIsTheFirstOfItsMarker) {
+  Party party(through_proxy_, "", 500ms);
+  for (const int last : {5, 10, 15}) party.push(last);
+  const int sessions = proxy_.new_sessions();
+  expire(party);
+  const Script script(party.loop, [&] {
+    if (proxy_.new_sessions() > sessions && proxy_.lost() < 3) proxy_.lose_answer_to(test::opcode::kTransaction);
+  });
+  party.push(20);
+  EXPECT_GT(proxy_.lost(), 0);
+  EXPECT_EQ(queue(), numbers(20));
+}
+
+// More often than the bound on how often one batch is overtaken.
+TEST_F(PusherTest, OthersThatAreFasterDoNotAddUp) {
+  constexpr int kBadVersion = -103;
+  Party party(through_proxy_, "", 60s);
+  for (int last = 1; last <= 1010; ++last) {
+    proxy_.answer_with(test::opcode::kTransaction, kBadVersion);
+    party.push(last);
+  }
+  EXPECT_EQ(party.pusher.in(), 1010);
+}
+
 }  // namespace pusher_test
 }  // namespace zklock::recipe

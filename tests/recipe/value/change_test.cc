@@ -44,5 +44,18 @@ TEST_F(ChangeTest, WhatWasDeletedInASessionThatIsOverIsDone) {
   EXPECT_EQ(change_in_doubt({ChangeKind::remove, "/v"}).end, ChangeEnd::done);
 }
 
+// A leader without a quorum answers a sync.
+TEST_F(ChangeTest, WhatBecameOfALostWriteIsAskedBehindABarrier) {
+  observer_.create("/v", "old");
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 30s));
+  session.open();
+  const int before = proxy_.requests(test::opcode::kTransaction);
+  proxy_.lose_answer_to(test::opcode::kTransaction);
+  EXPECT_EQ(change_value(session, {ChangeKind::remove, "/v"}, "cannot delete /v").end, ChangeEnd::done);
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction) - before, 2);
+}
+
 }  // namespace change_test
 }  // namespace zklock::recipe

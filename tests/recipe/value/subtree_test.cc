@@ -6,6 +6,8 @@
 #include "support/sandbox.h"
 #include "zk/path.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -112,6 +114,24 @@ TEST_F(SubtreeTest, WhatWasRemovedIsCountedThoughTheAnswerIsLostAndThenTheLock) 
   const ValueChange change{ChangeKind::remove, "/t", "", -1, {"/held"}};
   EXPECT_EQ(remove_subtree(session, change, "cannot delete /t", removed_).end, ChangeEnd::unheld);
   EXPECT_EQ(removed_, 4u);
+}
+
+TEST_F(SubtreeTest, ASmallTreeThatIsWrittenAfterTheLookIsNotRemoved) {
+  test::FaultProxy proxy(test::shared_servers());
+  zk::Session session(loop_, test::options_for(proxy.address() + here_.substr(here_.find('/')), 30s));
+  session.open();
+  plant("/t", 3);
+  bool written = false;
+  const Script script(loop_, [&] {
+    if (!proxy.is_silent() || std::exchange(written, true)) return;
+    others_.write("/t", "new");
+    proxy.set(test::FaultProxy::Mode::pass);
+  });
+  proxy.fall_silent_after(test::opcode::kExists);
+  const ValueChange change{ChangeKind::remove_version, "/t", "", 0};
+  EXPECT_EQ(remove_subtree(session, change, "cannot delete /t", removed_).end, ChangeEnd::differs);
+  EXPECT_TRUE(written);
+  EXPECT_EQ(others_.children("/t").size(), 3u);
 }
 
 }  // namespace subtree_test

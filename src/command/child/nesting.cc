@@ -62,6 +62,15 @@ std::optional<std::string> node_on(const zk::ServerList& servers, const std::str
   return servers.path_here(zk::ServerList::parse(list, "ZKLOCK_SERVERS", servers.tls), node);
 }
 
+// Returns the path below `chroot` of `node`, which is below the chroot that the list `servers` ends with; `node` itself
+// if it is not below `chroot`. Whether the servers are the same shows by the token.
+std::string path_below(const std::string& chroot, std::string_view servers, const std::string& node) {
+  const size_t scheme = servers.find("://");
+  if (scheme != std::string_view::npos) servers.remove_prefix(scheme + 3);
+  const std::string full = std::string(servers.substr(std::min(servers.find('/'), servers.size()))) + node;
+  return full.starts_with(chroot + "/") ? full.substr(chroot.size()) : node;
+}
+
 bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
   return std::any_of(held.begin(), held.end(), [&](const recipe::Held& one) { return one.node == node; });
 }
@@ -93,33 +102,36 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers) {
   return nodes;
 }
 
-Nesting::Nesting(const std::vector<std::string>& paths, int64_t slots) {
+Nesting::Nesting(const std::vector<std::string>& paths, const std::string& chroot, int64_t slots) {
   const auto nodes = lines_of("ZKLOCK_NODE");
   const auto tokens = lines_of("ZKLOCK_TOKEN");
-  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i) add(nodes[i], tokens[i], servers_of_innermost());
-  for (const OuterLine& line : outer_lines()) add(line.node, line.token, line.servers);
+  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i)
+    add(nodes[i], tokens[i], servers_of_innermost(), chroot);
+  for (const OuterLine& line : outer_lines()) add(line.node, line.token, line.servers, chroot);
   for (Outer& outer : outers_) {
-    const bool wanted = std::count(paths.begin(), paths.end(), lock_of(outer.node, slots)) > 0;
+    const bool wanted = std::count(paths.begin(), paths.end(), lock_of(outer.here, slots)) > 0;
     if (!wanted) continue;
     outer.mark = host::mark_nested(outer.token);
     if (!outer.mark) throw host::system_error("cannot tell the zklock that runs us that we use its lock");
   }
 }
 
-void Nesting::add(const std::string& node, const std::string& token, const std::string& servers) {
+void Nesting::add(const std::string& node, const std::string& token, const std::string& servers,
+                  const std::string& chroot) {
   const auto number = parse_number(token);
+  const std::string here = path_below(chroot, servers, node);
   // The C library aborts on a bad path.
-  if (number && !zk::path_error(node)) outers_.push_back({node, *number, servers, {}});
+  if (number && !zk::path_error(node) && !zk::path_error(here)) outers_.push_back({node, here, *number, servers, {}});
 }
 
 std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                                 int64_t slots) {
   for (const Outer& outer : outers_) {
-    if (lock_of(outer.node, slots) != path) continue;
-    const std::string name = zk::name_of(outer.node);
+    if (lock_of(outer.here, slots) != path) continue;
+    const std::string name = zk::name_of(outer.here);
     const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
-    const zk::Answer answer = session.read(outer.node);
-    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.node), answer);
+    const zk::Answer answer = session.read(outer.here);
+    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.here), answer);
     if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
     const auto note = parse_note(answer.data);
     if (!note) continue;
@@ -129,6 +141,12 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
       continue;
     }
     if (!host::is_open_for_nesting(pid, outer.token)) continue;
+    if (slots == 0 && type.with_kazoo && contender->family == recipe::Family::kazoo) {
+      throw usage_error(
+          fmt::format("cannot take {}: the zklock that runs us (pid {}) holds it with --peer kazoo, and we would wait "
+                      "for ourselves: give --peer kazoo-extra there",
+                      path, note->pid));
+    }
     // With another family or number of slots we take the lock in the usual way, which reports what is wrong.
     if (slots == 0 ? contender->family != type.family : note->slots != slots) continue;
     if (slots == 0 && type.mode == recipe::LockMode::exclusive && contender->mode == recipe::LockMode::shared) {
@@ -137,14 +155,14 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
                       "wait for ourselves: give --exclusive there",
                       path, note->pid));
     }
-    return recipe::Held{path, outer.node, answer.stat.ephemeral_owner, answer.stat.created, answer.stat.created_ms, {}};
+    return recipe::Held{path, outer.here, answer.stat.ephemeral_owner, answer.stat.created, answer.stat.created_ms, {}};
   }
   return std::nullopt;
 }
 
 void Nesting::settle(const std::vector<recipe::Held>& held) {
   for (Outer& outer : outers_) {
-    if (!is_among(held, outer.node)) outer.mark = host::Fd();
+    if (!is_among(held, outer.here)) outer.mark = host::Fd();
   }
 }
 
@@ -159,7 +177,7 @@ std::vector<int64_t> Nesting::tokens() const {
 std::optional<std::string> Nesting::variable(const std::vector<recipe::Held>& held, const std::string& servers) const {
   std::string text;
   for (const Outer& outer : outers_) {
-    if (is_among(held, outer.node)) continue;
+    if (is_among(held, outer.here)) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : "\n", outer.token, outer.node);
     if (!outer.servers.empty() && outer.servers != servers) text += '\t' + outer.servers;
   }

@@ -20,10 +20,10 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers);
 
 class Nesting {
  public:
-  // Reads the environment, and marks each outer lock at one of `paths` as perhaps used by us. `slots` says how many
-  // slots each path has; 0: plain locks. Without the mark its holder would not wait for us when the command that we are
-  // part of ends. Throws a Failure (70) if a mark cannot be made.
-  Nesting(const std::vector<std::string>& paths, int64_t slots);
+  // Reads the environment, and marks each outer lock at one of `paths`, below `chroot`, as perhaps used by us. `slots`
+  // says how many slots each path has; 0: plain locks. Without the mark its holder would not wait for us when the
+  // command that we are part of ends. Throws a Failure (70) if a mark cannot be made.
+  Nesting(const std::vector<std::string>& paths, const std::string& chroot, int64_t slots);
 
   // Returns what an outer zklock holds at `path` if that is enough for what is wanted: `type`, or one of so many
   // `slots`. Otherwise returns nothing. Throws what the session throws, and a Failure if we would wait for ourselves:
@@ -48,13 +48,14 @@ class Nesting {
 
  private:
   struct Outer {
-    std::string node;
+    std::string node;  // below its own chroot
+    std::string here;  // below ours
     int64_t token;
     std::string servers;  // a list; "": unknown
     host::Fd mark;
   };
 
-  void add(const std::string& node, const std::string& token, const std::string& servers);
+  void add(const std::string& node, const std::string& token, const std::string& servers, const std::string& chroot);
 
   std::vector<Outer> outers_;  // the innermost first
   std::string unseen_;

@@ -41,7 +41,7 @@ class Job {
         course_(course),
         session_(loop_, std::move(session)),
         guard_(host::Service::once, std::move(program), inherited, session_.closer()),
-        nesting_(options_.paths, options_.slots) {}
+        nesting_(options_.paths, session_.options().servers.chroot, options_.slots) {}
 
   int run() {
     host::check_variables(variables(longest_held()));

@@ -317,6 +317,25 @@ left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
   expect_error 75 "held by" zklock run /l -- unshare -pf --mount-proc "$ZKLOCK_BIN" run -n /l -- touch ran
 }
 
+@test "the same lock by the path that it has for another chroot: no waiting" {
+  local chroot=/${ZKLOCK_SERVERS#*/}
+  # shellcheck disable=SC2016
+  expect_status 7 zklock run /l -- sh -c '"$ZKLOCK_BIN" run -w 5s -S "$1" "$2/l" -- sh -c "printenv ZKLOCK_PATH; exit 7"' \
+    sh "${ZKLOCK_SERVERS%"$chroot"}" "$chroot"
+  assert_output "$chroot/l"
+  assert_no_nodes /l
+  # shellcheck disable=SC2016
+  expect_status 7 env FULL="$ZKLOCK_SERVERS" ZKLOCK_SERVERS="${ZKLOCK_SERVERS%"$chroot"}" "$ZKLOCK_BIN" run "$chroot/l" -- \
+    sh -c '"$ZKLOCK_BIN" run -w 5s -S "$FULL" /l -- sh -c "exit 7"'
+}
+
+@test "Kazoo's lock inside, with the extra node, would wait for itself: 64" {
+  # shellcheck disable=SC2016
+  expect_error 64 "we would wait for ourselves: give --peer kazoo-extra there" \
+    zklock run --peer kazoo /k -c '"$ZKLOCK_BIN" run -w 5s --peer kazoo-extra /k -- touch ran'
+  assert [ ! -e ran ]
+}
+
 @test "an outer lock on other servers is passed on as one" {
   ZKLOCK_NODE=/m/_c_0-lock-0000000000 ZKLOCK_TOKEN=7 expect_status 0 \
     env OTHER="$ZKLOCK_SERVERS" ZKLOCK_SERVERS=other.test:1 sh -c '"$ZKLOCK_BIN" run -S "$OTHER" /l -- printenv ZKLOCK_OUTER'

@@ -185,6 +185,7 @@ with_wall_clock() {
 
 # Before what runs on a terminal of its own by pty.
 need_terminal() {
+  export TERM=xterm # the caller's may be one without a cursor
   pty screen.none true </dev/null 2>/dev/null || skip "there are no terminals here: /dev/pts is not mounted"
 }
 

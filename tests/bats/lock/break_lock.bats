@@ -153,6 +153,15 @@ text_is() { [[ $(znode get "$1") == "$2" ]]; }
   let_all_go h
 }
 
+@test "a leftover that cannot be removed keeps no holder from being asked: 65 in the end" {
+  local left=/l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000
+  znode create /l '' $left '' $left/note ''
+  hold h /l
+  expect_error 65 "there are nodes below it" zklock break --yes /l
+  expect_end 76 "${pid[h]}"
+  assert_equal "$(znode ls /l)" "${left##*/}"
+}
+
 @test "a queue is not a lock: 65" {
   znode create /q "zklock queue 1"
   znode create /q/items

@@ -183,6 +183,15 @@ TEST_F(QueueAdminTest, APurgeRemovesASegmentThatIsSealedAndEmptyThen) {
   EXPECT_EQ(observer_.children(layout_.items()), std::vector<std::string>{"100-0000000001"});
 }
 
+TEST_F(QueueAdminTest, APurgeOfTheDeadRemovesTheirSegments) {
+  make_queue("/q");
+  bury(0);
+  Purged purged;
+  purge_queue(observer_.session(), layout_, found_by(observer_.session()), true, purged);
+  EXPECT_EQ(purged.removed, 1);
+  EXPECT_EQ(size_of(layout_.dead()), 0u);
+}
+
 TEST_F(QueueAdminTest, ANodeBelowTheReasonEndsARequeueWithItsName) {
   make_queue("/q");
   bury(0);

@@ -72,6 +72,18 @@ TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProve
   EXPECT_EQ(left(), 9u);
 }
 
+TEST_F(PullWorkTest, AfterTermNoCommandIsBegunForAnItemWhoseClaimWasOnItsWay) {
+  proxy_.fall_silent_after(kCreate);
+  work();
+  ASSERT_TRUE(wait_until([&] { return is_claimed(0); }));
+  ::kill(pid_, SIGTERM);
+  proxy_.set(FaultProxy::Mode::pass);
+  EXPECT_NE(status(), 0);
+  EXPECT_EQ(ran(), "");
+  EXPECT_FALSE(is_claimed(0));
+  EXPECT_EQ(left(), 10u);
+}
+
 class PullRetryTest : public PullWorkTest {
  protected:
   // The only item has failed and waits for its retry when the session is ended, by somebody's hand, so that the lease

@@ -10,7 +10,8 @@ teardown() { end_all; }
 
 @test "a pause in the middle of a beat ends the connection, before an answer on it is believed" {
   hold holder /l
-  ZKLOCK_TRACE=$PWD/trace TEST_PAUSE=$PWD/pause LD_PRELOAD=${PATH%%:*}/preload_pause.so stand waiter /l --session-timeout 6s /l
+  ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 ZKLOCK_TRACE=$PWD/trace TEST_PAUSE=$PWD/pause \
+    LD_PRELOAD=${PATH%%:*}/preload_pause.so stand waiter /l --session-timeout 6s /l
   # Its beats are 0.75 s apart, and no silence of more than 1 s goes unnoticed.
   echo 1500 >pause
   wait_until "it has paused" is_missing pause

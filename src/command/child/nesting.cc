@@ -63,12 +63,21 @@ std::optional<std::string> node_on(const zk::ServerList& servers, const std::str
 }
 
 // Returns the path below `chroot` of `node`, which is below the chroot that the list `servers` ends with; `node` itself
-// if it is not below `chroot`. Whether the servers are the same shows by the token.
+// if the list is empty, or it is not below `chroot`. Whether the servers are the same shows by the token.
 std::string path_below(const std::string& chroot, std::string_view servers, const std::string& node) {
+  if (servers.empty()) return node;
   const size_t scheme = servers.find("://");
   if (scheme != std::string_view::npos) servers.remove_prefix(scheme + 3);
+  while (servers.ends_with('/')) servers.remove_suffix(1);
   const std::string full = std::string(servers.substr(std::min(servers.find('/'), servers.size()))) + node;
-  return full.starts_with(chroot + "/") ? full.substr(chroot.size()) : node;
+  const std::string here = full.starts_with(chroot + "/") ? full.substr(chroot.size()) : node;
+  return zk::path_error(here) ? node : here;
+}
+
+// Returns the process that made the node, by its note; nothing if the node is another one by now.
+std::optional<Note> note_on(const zk::Answer& answer, int64_t token) {
+  const bool is_same = answer.code == zk::Code::ok && answer.stat.created == token;
+  return is_same ? parse_note(answer.data) : std::nullopt;
 }
 
 bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
@@ -119,28 +128,29 @@ Nesting::Nesting(const std::vector<std::string>& paths, const std::string& chroo
 void Nesting::add(const std::string& node, const std::string& token, const std::string& servers,
                   const std::string& chroot) {
   const auto number = parse_number(token);
-  const std::string here = path_below(chroot, servers, node);
   // The C library aborts on a bad path.
-  if (number && !zk::path_error(node) && !zk::path_error(here)) outers_.push_back({node, here, *number, servers, {}});
+  if (number && !zk::path_error(node)) {
+    outers_.push_back({node, path_below(chroot, servers, node), *number, servers, {}});
+  }
 }
 
 std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                                 int64_t slots) {
   for (const Outer& outer : outers_) {
-    if (lock_of(outer.here, slots) != path) continue;
+    // Without a mark, nobody would wait for us.
+    if (!outer.mark || lock_of(outer.here, slots) != path) continue;
     const std::string name = zk::name_of(outer.here);
     const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
     const zk::Answer answer = session.read(outer.here);
     if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.here), answer);
-    if (!contender || answer.code != zk::Code::ok || answer.stat.created != outer.token) continue;
-    const auto note = parse_note(answer.data);
-    if (!note) continue;
+    const auto note = note_on(answer, outer.token);
+    if (!contender || !note) continue;
     const auto pid = static_cast<pid_t>(note->pid);
     if (note->host != host_name() || !host::is_ancestor(pid)) {
       unseen_ = fmt::format("pid {} on {}", note->pid, printable(note->host));
       continue;
     }
-    if (!host::is_open_for_nesting(pid, outer.token)) continue;
+    if (!is_open(session, outer, pid)) continue;
     if (slots == 0 && type.with_kazoo && contender->family == recipe::Family::kazoo) {
       throw usage_error(
           fmt::format("cannot take {}: the zklock that runs us (pid {}) holds it with --peer kazoo, and we would wait "
@@ -158,6 +168,16 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
     return recipe::Held{path, outer.here, answer.stat.ephemeral_owner, answer.stat.created, answer.stat.created_ms, {}};
   }
   return std::nullopt;
+}
+
+// The holder may have closed and wait for a zklock between it and us, which uses this lock or another one of its locks.
+bool Nesting::is_open(zk::Session& session, const Outer& outer, pid_t holder) const {
+  if (host::is_open_for_nesting(holder, outer.token)) return true;
+  return std::ranges::any_of(outers_, [&](const Outer& one) {
+    if (!host::is_used_below(holder, one.token)) return false;
+    const auto note = note_on(session.read(one.here), one.token);
+    return note && note->pid == holder && note->host == host_name();
+  });
 }
 
 void Nesting::settle(const std::vector<recipe::Held>& held) {

@@ -47,6 +47,7 @@ class Nesting {
   std::optional<std::string> variable(const std::vector<recipe::Held>& held, const std::string& servers) const;
 
  private:
+  // An entry of the environment.
   struct Outer {
     std::string node;  // below its own chroot
     std::string here;  // below ours
@@ -55,6 +56,7 @@ class Nesting {
     host::Fd mark;
   };
 
+  bool is_open(zk::Session& session, const Outer& outer, pid_t holder) const;
   void add(const std::string& node, const std::string& token, const std::string& servers, const std::string& chroot);
 
   std::vector<Outer> outers_;  // the innermost first

@@ -99,7 +99,8 @@ class Judge {
 bool Judge::observes(const ServerHealth& server) const {
   if (server.serves()) return server.role() == Role::observer;
   const std::string host = server.address.substr(0, server.address.rfind(':'));
-  return std::ranges::any_of(servers_, [&](const auto& s) { return zk::has_only_observer(s.conf, host); });
+  return std::ranges::any_of(servers_,
+                             [&](const auto& s) { return s.serves() && zk::has_only_observer(s.conf, host); });
 }
 
 // If two servers say that they lead, the one with the later epoch counts: the other has not noticed yet that it has no
@@ -124,7 +125,7 @@ void Judge::find_leader() {
 void Judge::find_unseen_leader() {
   if (leader_ || count(Role::follower) == 0) return;
   for (const ServerHealth& server : servers_) {
-    if (server.result == WordResult::not_serving) unseen_leader_ = &server;
+    if (server.result == WordResult::not_serving && !observes(server)) unseen_leader_ = &server;
   }
   if (leads_unseen()) verdict_.leader = unseen_leader_->address;
 }
@@ -202,9 +203,9 @@ void Judge::doubt_quorum() {
 // does not serve, is not, though leader and followers take up to syncLimit ticks to notice. A silent one may be. How
 // many voters there are, and whether they have weights, is in conf.
 bool Judge::knows_all() const {
-  const bool silent = std::any_of(servers_.begin(), servers_.end(), [](const auto& s) {
+  const bool silent = std::any_of(servers_.begin(), servers_.end(), [this](const auto& s) {
     return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
-           s.result != WordResult::not_serving;
+           s.result != WordResult::not_serving && !observes(s);
   });
   const bool described =
       std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return !s.conf.items.empty(); });
@@ -290,7 +291,7 @@ void Judge::judge_voters() {
   if (!verdict_.voters) return;
   const int64_t voters = *verdict_.voters;
   // A missing server may be no voter.
-  const int64_t missing = static_cast<int64_t>(verdict_.missing.size());
+  const int64_t missing = std::ranges::count_if(servers_, [&](const auto& s) { return !s.serves() && !observes(s); });
   if (asked_voters() < voters || asked_voters() - missing > voters) {
     // With one server asked, the question is only about that one.
     find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,

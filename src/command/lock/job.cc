@@ -30,6 +30,7 @@ using recipe::Outcome;
 
 constexpr size_t kLongestName = 80;        // more than "/leases/_c_<uuid>-lease-NNNNNNNNNN" has
 constexpr Duration kUsuallyGranted = 40s;  // the servers' maxSessionTimeout by default
+constexpr Duration kLookAgain = 1s;        // with -n, while a node of an earlier attempt may be in the way
 
 class Job {
  public:
@@ -52,7 +53,7 @@ class Job {
     check_grace();
     LockSet locks(
         loop_, session_, [&] { return make_locks(report); }, report);
-    const Outcome outcome = locks.acquire(options_.wait);
+    const Outcome outcome = acquire(locks);
     if (options_.any && outcome == Outcome::held) names_ = locks.held().front().path;
     report.end(names_, outcome == Outcome::held);
     if (outcome == Outcome::held) return run_under(locks);
@@ -64,6 +65,19 @@ class Job {
   }
 
  private:
+  // -n does not mean the node of an earlier attempt of ours. It lives for at most T after a leader knows of it again.
+  Outcome acquire(LockSet& locks) {
+    Outcome outcome = locks.acquire(options_.wait);
+    const Deadline gone = std::min(options_.wait.until, deadline_in(2 * session_.timeout()));
+    while (outcome == Outcome::busy && options_.again && !options_.wait.in_line &&
+           left_until(gone) > Duration::zero()) {
+      const Deadline next = std::min(gone, deadline_in(kLookAgain));
+      while (left_until(next) > Duration::zero()) session_.turn(next);
+      outcome = locks.acquire(options_.wait);
+    }
+    return outcome;
+  }
+
   std::string describe_busy(const recipe::Holder& holder) const {
     const std::string how = describe_holder(holder);
     if (holder.among == 1) return fmt::format("cannot take {}: {}", holder.path, how);

@@ -34,6 +34,7 @@ struct JobOptions {
   int64_t slots = 0;  // how many may hold each; 0: locks without slots
   Note note;          // for our nodes
   recipe::WaitPolicy wait;
+  bool again = false;             // an earlier attempt may have left its node, which goes with its session
   std::optional<Duration> grace;  // nothing: a part of the session timeout
   bool wait_all = false;
   Duration min_hold{};

@@ -208,10 +208,7 @@ int run(const Call& call, const RunOptions& options) {
       JobOptions fresh = job;
       fresh.note = own_note(zk::name_of(words[0]), label);
       fresh.wait = wait_policy_of(options);
-      // The node of an attempt before this one may be there until its session ends: -n does not mean our own.
-      if (pause_before > Duration::zero() && !fresh.wait.in_line) {
-        fresh.wait = {true, deadline_in(session.session_timeout)};
-      }
+      fresh.again = pause_before > Duration::zero();
       return run_job(program, call.inherited, session, std::move(fresh), course);
     });
   };

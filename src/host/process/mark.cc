@@ -100,11 +100,15 @@ Fd mark_nested(int64_t token) {
 }
 
 bool is_open_for_nesting(pid_t outer, int64_t token) {
-  const Mark mark = outer_mark(token);
+  return has_mark(outer, outer_mark(token)).value_or(true);
+}
+
+bool is_used_below(pid_t outer, int64_t token) {
+  const auto has = [](pid_t pid, const Mark& mark) { return has_mark(pid, mark).value_or(false); };
   for (pid_t ancestor = getppid(); ancestor > 0 && ancestor != outer; ancestor = parent_of(ancestor)) {
-    if (has_mark(ancestor, mark).value_or(false)) return true;
+    if (has(ancestor, inner_mark(token)) && has(ancestor, outer_mark(token))) return true;
   }
-  return has_mark(outer, mark).value_or(true);
+  return false;
 }
 
 NestingMarks::NestingMarks(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {

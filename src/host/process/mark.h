@@ -19,10 +19,13 @@ namespace zklock::host {
 // Returns the inner zklock's mark, to be kept open as long as it uses the lock; none if it cannot be made.
 Fd mark_nested(int64_t token);
 
-// Returns whether `outer`, an ancestor of ours that holds the lock by its own node, still lets us use it, or a zklock
-// between it and us does, which uses the lock itself: `outer` waits for that one. Also true if we may read neither the
-// descriptors of `outer` nor /proc/locks.
+// Returns whether `outer` still lets others use its lock. Also true if we may read neither its descriptors nor
+// /proc/locks.
 bool is_open_for_nesting(pid_t outer, int64_t token);
+
+// Returns whether a zklock between us and `outer`, an ancestor of ours, uses this lock of `outer`'s and lets others use
+// it: `outer` waits for that one.
+bool is_used_below(pid_t outer, int64_t token);
 
 // The outer zklock's side, for its locks with these tokens. In the loop, it ends a turn when the inner zklock that it
 // found ends, and after a second, to check again.

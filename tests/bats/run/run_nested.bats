@@ -149,22 +149,33 @@ left_behind() {
   assert_equal "$(<ends)" "inner 0"
 }
 
-# is_closed PID: nothing new may use the lock of that zklock.
-is_closed() { ! readlink "/proc/$1/fd/"* | grep -q zklock-open; }
+# is_closed PID: an inner one uses the lock of that zklock, and nothing new may.
+is_closed() { [[ -s left ]] && ! readlink "/proc/$1/fd/"* | grep -q zklock-open; }
 
-@test "what an inner one starts when the outer command has ended uses the lock as well, and does not wait for ever" {
-  # shellcheck disable=SC2016
+# third_one LOCK ARG…: under `zklock run ARG…`, whose command has ended, an inner one under /l goes on, and then runs a third
+# one under LOCK.
+third_one() {
   printf '%s\n' 'echo $$ >left' 'until [ -e left.go ]; do sleep 0.02; done' \
-    '"$ZKLOCK_BIN" run -w 5s /l -- touch third' 'echo "third $?" >ends' >inner.sh
-  # shellcheck disable=SC2016
-  left_behind 'exec "$ZKLOCK_BIN" run /l -- sh inner.sh'
+    "\"\$ZKLOCK_BIN\" run -w 5s $1 -- touch third" 'echo "third $?" >ends' >inner.sh
+  background zklock run "${@:2}" -c '("$ZKLOCK_BIN" run /l -- sh inner.sh) & until [ -s left ]; do sleep 0.02; done' 2>stderr
+  pid[a]=$!
   wait_until "the outer one only waits for the inner one" is_closed "${pid[a]}"
   let_go left
   wait_until "the third one has ended" test -s ends
+  expect_end 0 "${pid[a]}"
+}
+
+@test "what an inner one starts when the outer command has ended uses the lock as well, and does not wait for ever" {
+  third_one /l /l
   assert_equal "$(<ends)" "third 0"
   assert [ -e third ]
-  expect_end 0 "${pid[a]}"
   assert_no_nodes /l
+}
+
+@test "so it does with another lock of the outer one" {
+  third_one /m /l /m
+  assert_equal "$(<ends)" "third 0"
+  assert_no_nodes /m
 }
 
 parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
@@ -327,6 +338,13 @@ left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
   # shellcheck disable=SC2016
   expect_status 7 env FULL="$ZKLOCK_SERVERS" ZKLOCK_SERVERS="${ZKLOCK_SERVERS%"$chroot"}" "$ZKLOCK_BIN" run "$chroot/l" -- \
     sh -c '"$ZKLOCK_BIN" run -w 5s -S "$FULL" /l -- sh -c "exit 7"'
+}
+
+@test "the same lock, with the servers written with a / at their end: no waiting" {
+  local servers=${ZKLOCK_SERVERS%%/*}
+  # shellcheck disable=SC2016
+  ZKLOCK_SERVERS=$servers/ expect_status 7 zklock run "/slash$$" -- \
+    sh -c '"$ZKLOCK_BIN" run -w 5s "$1" -- sh -c "exit 7"' sh "/slash$$"
 }
 
 @test "Kazoo's lock inside, with the extra node, would wait for itself: 64" {

@@ -41,12 +41,12 @@ each_server() {
   each_server continue
   ZKLOCK_TEST_WAIT=40 wait_screen "^1 lock"
   ZKLOCK_TEST_WAIT=40 wait_screen "^ok: 3 of 3 serve, .* leads"
-  # A leader of ZooKeeper 3.8 that has stood still, with a transaction under way, may never commit any more
-  # (ZOOKEEPER-4394): it serves reads, and words. A new one does.
+  # A leader of ZooKeeper 3.8.0 that has stood still, with a transaction under way, may never commit any more: it takes
+  # the acknowledgement of that for the one of a new leader, and serves reads, and words. A new leader commits.
   each_server kill
   each_server restart
   zklock queue push --connect-timeout 1m /top/q a b
-  wait_screen "^/top/q +2 "
+  ZKLOCK_TEST_WAIT=40 wait_screen "^/top/q +2 "
   each_server pause
   wait_screen "^no connection for"
   press q

@@ -118,7 +118,7 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
 // Another server may have granted the lock.
 TEST_F(SurveyTest, LooksBehindASync) {
   test::FaultProxy proxy(test::shared_servers());
-  zk::Session session(loop_, test::options_for(proxy.address() + chroot_.substr(chroot_.find('/'))));
+  zk::Session session(loop_, test::options_for(proxy.address() + chroot_.substr(chroot_.find('/')), 60s));
   session.open();
   survey_paths(session, {"/l"});
   EXPECT_EQ(proxy.requests(test::opcode::kSync), 1);

@@ -463,10 +463,11 @@ TEST_F(ConsumerTest, AmongManyOthersItStillClaimsOne) {
     ASSERT_LT(round, 100);
     const auto items = take_one();  // and has looked at others
     ASSERT_EQ(items.size(), 1u) << "after " << lost;
+    std::vector<zk::Call> made;
+    for (int i = 0; i < 10; ++i) made.push_back(others.client().create(claim(i), "", zk::CreateMode::ephemeral));
     std::vector<std::string> theirs;
     for (int i = 0; i < 10; ++i) {
-      const zk::Call made = others.client().create(claim(i), "", zk::CreateMode::ephemeral);
-      if (others.await(made).code == zk::Code::ok) theirs.push_back(claim(i));
+      if (others.await(made[static_cast<size_t>(i)]).code == zk::Code::ok) theirs.push_back(claim(i));
     }
     for (; worker.consumer.begin(1); ++lost) EXPECT_TRUE(worker.consumer.collect().empty());
     for (const std::string& path : theirs) observer_.remove(path);

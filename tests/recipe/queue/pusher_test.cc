@@ -337,12 +337,15 @@ TEST_F(PusherTest, AnItemWhoseNameIsTakenGetsAnother) {
 
 // As after batches that were done in a session before.
 TEST_F(PusherTest, ABatchOfANewSessionWhoseAnswerIsLostIsTheFirstOfItsMarker) {
-  Party party(through_proxy_, "", 500ms);
+  Party party(through_proxy_, "", 60s);
   for (const int last : {5, 10, 15}) party.push(last);
   const int sessions = proxy_.new_sessions();
-  expire(party);
+  proxy_.expire_resumed(true);
+  proxy_.cut();
   const Script script(party.loop, [&] {
-    if (proxy_.new_sessions() > sessions && proxy_.lost() < 3) proxy_.lose_answer_to(test::opcode::kTransaction);
+    if (proxy_.new_sessions() == sessions || proxy_.lost() == 3) return;
+    proxy_.expire_resumed(false);
+    proxy_.lose_answer_to(test::opcode::kTransaction);
   });
   party.push(20);
   EXPECT_GT(proxy_.lost(), 0);

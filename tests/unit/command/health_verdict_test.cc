@@ -264,8 +264,19 @@ TEST(HealthVerdict, FollowersBesideAnObserverThatIsMissingAreAQuorum) {
   const HealthVerdict verdict = judged(servers);
   EXPECT_EQ(verdict.level, Level::warning) << verdict.summary;
   EXPECT_EQ(verdict.quorum, true);
+  servers.back() = silent("zk4", WordResult::not_serving);
+  EXPECT_EQ(judged(servers).leader, "");
   servers.back() = silent("zk1", WordResult::refused);
   EXPECT_EQ(judged(servers).level, Level::critical);
+}
+
+TEST(HealthVerdict, AnObserverThatIsSilentDoesNotHideThatNobodyLeads) {
+  const char* others = "server.4=zk4:2888:3888:observer;0.0.0.0:2181\nserver.1=";
+  const HealthVerdict verdict =
+      judged({changed("zk2", "follower", "conf", "server.1=", others), silent("zk1", WordResult::refused),
+              silent("zk3", WordResult::refused), silent("zk4", WordResult::no_answer)});
+  EXPECT_EQ(verdict.level, Level::critical) << verdict.summary;
+  EXPECT_EQ(verdict.quorum, false);
 }
 
 TEST(HealthVerdict, MoreServersThanTheEnsembleHasVotersIsSaid) {

@@ -65,6 +65,14 @@ TEST(LastHeard, AfterAnAnswerThatCameLateAProofCountsFromWhatIsSure) {
   EXPECT_EQ(proof_at(leader, 43s), 43s);
 }
 
+// Not from its answer: the follower may have heard of it as early as it was sent.
+TEST(LastHeard, ASilenceBeginsWithTheSendingOfTheRequestBefore) {
+  LastHeard leader = heard_every_3_s_until(30s);
+  answer(leader, 33s, 34s);
+  answer(leader, 36s, 37500ms);
+  EXPECT_EQ(proof_at(leader, 39s), 30s + 8s);
+}
+
 TEST(LastHeard, WhereEveryAnswerIsLateTheProofsGoOnAllTheSame) {
   LastHeard leader = heard_every_3_s_until(30s);
   for (Duration sent = 33s; sent <= 60s; sent += 3s) answer(leader, sent, sent + 3s);

@@ -105,8 +105,9 @@ TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
   const std::string gate = make("/s/locks/" + name + "lock-");
   make("/s/leases/" + name + "lease-");
   Party party(here_, 2);
-  const Script script(party.loop, [&] {
-    if (at_gate() == 2) observer_.remove(gate);
+  // Not before it has looked who is there, or it would find the gate empty.
+  const Script script(party.loop, [&, turns = 0]() mutable {
+    if (at_gate() == 2 && ++turns == 20) observer_.remove(gate);
   });
   EXPECT_EQ(party.acquire(0s), Outcome::held);
 }

@@ -849,6 +849,22 @@ ISOLATED_TEST(Guard, WhatAWorkersCommandLeavesBehindRunsOnAndTheNextOneRuns) {
   kill(second, SIGKILL);
 }
 
+ISOLATED_TEST(Guard, KilledItselfTheTreeOfALaterCommandIsEndedThoughTheFirstWasLetGo) {
+  const TempDir folder;
+  const std::string file = folder.path() + "/pid";
+  hide_control_groups();
+  Guarded guarded("[ \"$OUT\" ] || exit 0; sleep 300 & echo $! >$OUT.new; mv $OUT.new $OUT; exec sleep 300",
+                  inherited_once(), Service::again);
+  ASSERT_TRUE(guarded.runs({{"OUT="}}));
+  guarded.start({"OUT=" + file});
+  ASSERT_TRUE(wait_until([&] { return support::exists(file); }));
+  ::kill(guarded.guard_pid(), SIGKILL);
+  EXPECT_TRUE(guarded.until([&] { return guarded.guard().killed(); }));
+  EXPECT_TRUE(guarded.until_gone());
+  EXPECT_FALSE(is_alive(pid_in(file)));
+  ::kill(pid_in(file), SIGKILL);
+}
+
 ISOLATED_TEST(Guard, EndsOnlyItsOwnCommandWhenItIsKilled) {
   Guarded first("sleep 60", inherited_once(), Service::again);
   Guarded second("exec sleep 60", inherited_once(), Service::again);

@@ -259,6 +259,9 @@ Fd mark_nested(int64_t /*token*/) {
 bool is_open_for_nesting(pid_t /*outer*/, int64_t /*token*/) {
   return false;
 }
+bool is_used_below(pid_t /*outer*/, int64_t /*token*/) {
+  return false;
+}
 NestingMarks::NestingMarks(std::vector<int64_t> tokens) : tokens_(std::move(tokens)) {}
 bool NestingMarks::close_and_look() {
   return false;

@@ -130,7 +130,7 @@ void Nesting::add(const std::string& node, const std::string& token, const std::
   const auto number = parse_number(token);
   // The C library aborts on a bad path.
   if (number && !zk::path_error(node)) {
-    outers_.push_back({node, path_below(chroot, servers, node), *number, servers, {}});
+    outers_.push_back({node, path_below(chroot, servers, node), *number, servers, {}, {}});
   }
 }
 
@@ -171,25 +171,35 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
 }
 
 // The holder may have closed and wait for a zklock between it and us, which uses this lock or another one of its locks.
-bool Nesting::is_open(zk::Session& session, const Outer& outer, pid_t holder) const {
+// That zklock waits for us only if we have a mark for the lock that it uses.
+bool Nesting::is_open(zk::Session& session, const Outer& outer, pid_t holder) {
   if (host::is_open_for_nesting(holder, outer.token)) return true;
-  return std::ranges::any_of(outers_, [&](const Outer& one) {
-    if (!host::is_used_below(holder, one.token)) return false;
-    const auto note = note_on(session.read(one.here), one.token);
-    return note && note->pid == holder && note->host == host_name();
-  });
+  for (Outer& one : outers_) {
+    one.between = host::mark_nested(one.token);
+    if (one.between && host::is_used_below(holder, one.token)) {
+      const zk::Answer answer = session.read(one.here);
+      if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", one.here), answer);
+      const auto note = note_on(answer, one.token);
+      if (note && note->pid == holder && note->host == host_name()) return true;
+    }
+    one.between = host::Fd();
+  }
+  return false;
 }
 
 void Nesting::settle(const std::vector<recipe::Held>& held) {
+  const auto is_held = [&](const Outer& outer) { return is_among(held, outer.here); };
+  const bool nested = std::ranges::any_of(outers_, is_held);
   for (Outer& outer : outers_) {
-    if (!is_among(held, outer.here)) outer.mark = host::Fd();
+    if (!is_held(outer)) outer.mark = host::Fd();
+    if (!nested) outer.between = host::Fd();
   }
 }
 
 std::vector<int64_t> Nesting::tokens() const {
   std::vector<int64_t> tokens;
   for (const Outer& outer : outers_) {
-    if (outer.mark) tokens.push_back(outer.token);
+    if (outer.mark || outer.between) tokens.push_back(outer.token);
   }
   return tokens;
 }

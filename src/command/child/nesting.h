@@ -53,10 +53,11 @@ class Nesting {
     std::string here;  // below ours
     int64_t token;
     std::string servers;  // a list; "": unknown
-    host::Fd mark;
+    host::Fd mark;        // for the holder, if we want this lock
+    host::Fd between;     // for a zklock between the holder and us, which uses this lock
   };
 
-  bool is_open(zk::Session& session, const Outer& outer, pid_t holder) const;
+  bool is_open(zk::Session& session, const Outer& outer, pid_t holder);
   void add(const std::string& node, const std::string& token, const std::string& servers, const std::string& chroot);
 
   std::vector<Outer> outers_;  // the innermost first

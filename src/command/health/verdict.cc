@@ -85,7 +85,11 @@ class Judge {
   bool weighs_voters() const {
     return std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return s.weighs_voters(); });
   }
-  bool leads_unseen() const { return unseen_leader_ && verdict_.serving == asked() - 1; }
+  // Returns how many of the servers asked may vote and do not serve.
+  int64_t missing_voters() const {
+    return std::ranges::count_if(servers_, [&](const auto& s) { return !s.serves() && !observes(s); });
+  }
+  bool leads_unseen() const { return unseen_leader_ && missing_voters() == 1; }
   void find(Level level, std::string text) { verdict_.findings.push_back({level, std::move(text)}); }
 
   const std::vector<ServerHealth>& servers_;
@@ -99,8 +103,9 @@ class Judge {
 bool Judge::observes(const ServerHealth& server) const {
   if (server.serves()) return server.role() == Role::observer;
   const std::string host = server.address.substr(0, server.address.rfind(':'));
-  return std::ranges::any_of(servers_,
-                             [&](const auto& s) { return s.serves() && zk::has_only_observer(s.conf, host); });
+  const auto tells = [](const auto& s) { return s.serves() && !s.conf.items.empty(); };
+  const auto agrees = [&](const auto& s) { return !tells(s) || zk::has_only_observer(s.conf, host); };
+  return std::ranges::any_of(servers_, tells) && std::ranges::all_of(servers_, agrees);
 }
 
 // If two servers say that they lead, the one with the later epoch counts: the other has not noticed yet that it has no
@@ -277,7 +282,7 @@ void Judge::judge_missing() {
     verdict_.missing.push_back(server.address);
     if (server.role() == Role::read_only) {
       find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", server.address));
-    } else if (leads_unseen()) {
+    } else if (leads_unseen() && &server == unseen_leader_) {
       find(Level::ok, fmt::format("not serving: {}, which leads (leaderServes=no)", server.address));
     } else if (server.result == WordResult::not_serving) {
       find(Level::warning, fmt::format("not serving: {}", server.address));
@@ -291,7 +296,7 @@ void Judge::judge_voters() {
   if (!verdict_.voters) return;
   const int64_t voters = *verdict_.voters;
   // A missing server may be no voter.
-  const int64_t missing = std::ranges::count_if(servers_, [&](const auto& s) { return !s.serves() && !observes(s); });
+  const int64_t missing = missing_voters();
   if (asked_voters() < voters || asked_voters() - missing > voters) {
     // With one server asked, the question is only about that one.
     find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,

@@ -53,7 +53,7 @@ class Job {
     check_grace();
     LockSet locks(
         loop_, session_, [&] { return make_locks(report); }, report);
-    const Outcome outcome = acquire(locks);
+    const Outcome outcome = acquire(locks, report);
     if (options_.any && outcome == Outcome::held) names_ = locks.held().front().path;
     report.end(names_, outcome == Outcome::held);
     if (outcome == Outcome::held) return run_under(locks);
@@ -66,13 +66,18 @@ class Job {
 
  private:
   // -n does not mean the node of an earlier attempt of ours. It lives for at most T after a leader knows of it again.
-  Outcome acquire(LockSet& locks) {
+  // Each look has a session of its own, with which whatever could not be withdrawn goes.
+  Outcome acquire(LockSet& locks, WaitReport& report) {
     Outcome outcome = locks.acquire(options_.wait);
-    const Deadline gone = std::min(options_.wait.until, deadline_in(2 * session_.timeout()));
-    while (outcome == Outcome::busy && options_.again && !options_.wait.in_line &&
-           left_until(gone) > Duration::zero()) {
-      const Deadline next = std::min(gone, deadline_in(kLookAgain));
-      while (left_until(next) > Duration::zero()) session_.turn(next);
+    if (!options_.again || options_.wait.in_line) return outcome;
+    const Deadline gone = deadline_in(2 * session_.timeout());
+    while (outcome == Outcome::busy && left_until(gone) > Duration::zero()) {
+      report.on_holder(locks.holder());
+      session_.close();
+      const Deadline next = std::min(options_.wait.until, deadline_in(kLookAgain));
+      while (left_until(next) > Duration::zero()) loop_.turn(next);
+      if (left_until(options_.wait.until) == Duration::zero()) break;
+      session_.open(options_.wait.until);
       outcome = locks.acquire(options_.wait);
     }
     return outcome;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/queue/workers.h"
 
+#include "command/child/nesting.h"
 #include "command/cli/options.h"
 #include "host/terminal.h"
 #include "zk/path.h"
@@ -51,6 +52,9 @@ Item WorkerPool::Worker::take_item() {
 WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
                        const host::Inherited& inherited)
     : loop_(loop), signals_(signals), options_(options), connection_(connection_variables(session.options())) {
+  // The locks of a zklock that runs us are the commands' too.
+  if (const auto outer = Nesting({}, "", 0).variable({}, session.options().servers.text()))
+    connection_.push_back(*outer);
   for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited, session);
   for (Worker& one : workers_) {
     for (const Worker& other : workers_) {

@@ -347,6 +347,14 @@ left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
     sh -c '"$ZKLOCK_BIN" run -w 5s "$1" -- sh -c "exit 7"' sh "/slash$$"
 }
 
+@test "inside a command of queue pull, the lock around that is known: no waiting" {
+  zklock queue push /q item
+  # shellcheck disable=SC2016
+  expect_status 0 zklock run /l -c '"$ZKLOCK_BIN" queue pull /q -- "$ZKLOCK_BIN" run -w 5s /l -- touch ran'
+  assert [ -e ran ]
+  assert_no_nodes /l
+}
+
 @test "Kazoo's lock inside, with the extra node, would wait for itself: 64" {
   # shellcheck disable=SC2016
   expect_error 64 "we would wait for ourselves: give --peer kazoo-extra there" \

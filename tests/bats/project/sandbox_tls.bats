@@ -63,7 +63,8 @@ own_certificate() { certificate=(-cert "$ZKLOCK_TLS_CERT" -key "$ZKLOCK_TLS_KEY"
     expect_status 1 by_tls "$address" srvr "${certificate[@]}" -verify_hostname elsewhere
     expect_status 1 by_tls "$address" srvr
     assert_output ""
-    assert_regex "$stderr" "alert bad certificate"
+    # Which one depends on the release of Java.
+    assert_regex "$stderr" "alert (bad certificate|handshake failure)"
   done
   assert says 2 srvr "Mode: "
   assert_equal "$(zk_sandbox address 3)" "$address"

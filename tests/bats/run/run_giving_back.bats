@@ -48,6 +48,7 @@ send_for() {
     expect_end 7 "${pid[a]}"
     assert_equal "$(<stderr)" "zklock: got SIG$name while the lock was given back; /l is left to the end of the session"
     kill -KILL "${pid[relay]}"
+    wait "${pid[relay]}" || true # or what the shell says of it comes into the next file
     rm held go
   done
 }

@@ -222,12 +222,3 @@ watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
     "$ZKLOCK_BIN" run --once-per 1s /l -- touch second'
   assert [ -e first ] && assert [ -e second ] && assert [ ! -e skipped ]
 }
-
-@test "the record cannot be read before the fence: 76, and the command is not started" {
-  expect_status 0 zklock run /l -- true
-  # connect; create and list; the record
-  start_relay -r 4 "${ZKLOCK_SERVERS%/*}"
-  expect_error 76 "the record of the last success could not be read in time; the command was not started" \
-    zklock run --once-per 1h --session-timeout 2s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l -- touch ran
-  assert [ ! -e ran ]
-}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --once-per: a server's clock that was ahead and is put right. On a server of this file's own.
+# zklock run --once-per: a server's clock that was ahead and is put right; a record that cannot be read in time. On a
+# server of this file's own.
 
 load ../helpers
 
@@ -46,4 +47,13 @@ skipped() {
   expect_status 0 zklock run --once-per 1h /a /c -- touch ran
   assert_equal "$stderr" ""
   assert [ -e ran ]
+}
+
+@test "the record cannot be read before the fence: 76, and the command is not started" {
+  expect_status 0 zklock run /l -- true
+  # It connects, creates and lists, and reads the record. (Over TLS that would be another request.)
+  start_relay -r 4 "${ZKLOCK_SERVERS%/*}"
+  expect_error 76 "the record of the last success could not be read in time; the command was not started" \
+    zklock run --once-per 1h --session-timeout 2s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l -- touch ran
+  assert [ ! -e ran ]
 }

@@ -189,6 +189,11 @@ class LockTest(unittest.TestCase):
     def test_a_command_that_fails_is_no_success(self):
         self.expect("status 0 of once1.1", "once", ONCE, {**ONCE_ENDS, "once1.1": (0.5, 1.15, 0)})
 
+    def test_a_lock_may_be_lost_before_the_record_of_a_success_is_read(self):
+        never = {**ONCE_ENDS, "once7.1": (0.2, 0.4, 76, "zklock: lost /l: ...; the command was not started\n")}
+        self.assertEqual(self.check("once", ONCE, never)[1], [])
+        self.expect("status 76 of once7.1, which never entered", "once", ONCE, {**never, "once7.1": (0.2, 0.4, 76)})
+
     # --- groups --------------------------------------------------------------------------------------
 
     def test_a_members_command_is_never_cut_short_by_the_group(self):

@@ -3,7 +3,7 @@
 
     left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
     cut short inside              76, and so does another program's contender; a member's command never is
-    never entered                 what its options allow: 75, 69; 76 where it was hit before its command began
+    never entered                 what its options allow: 75, 69; 76 where it was hit before its command began, or says so
     killed by the suite           that, or whatever it had come to
     ended by the suite's TERM     the signal, or what the command made of it
 """
@@ -33,11 +33,16 @@ def fitting(spec, section, hits):
     return fits
 
 
+def is_over_before_it_begins(end):
+    """It held the lock, and could not read in time when a run had last succeeded (--once-per)."""
+    return end["status"] == LOST and end["said"].rstrip().endswith("the command was not started")
+
+
 def wrong_statuses(record):
     for run, end in record.ends.items():
         section = record.sections[run][-1] if record.sections.get(run) else None
         fits = OVER if end.get("over") else fitting(spec_of(run), section, record.hits[run])
-        if end["status"] in fits:
+        if end["status"] in fits or section is None and is_over_before_it_begins(end):
             continue
         how = "never entered" if section is None else "left its section" if section.exit else "was cut short inside"
         last = end["said"].strip().splitlines()[-1:]

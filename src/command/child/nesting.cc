@@ -74,7 +74,7 @@ std::string path_below(const std::string& chroot, std::string_view servers, cons
   return zk::path_error(here) ? node : here;
 }
 
-// Returns the process that made the node, by its note; nothing if the node is another one by now.
+// Returns the note in the answer to a read; nothing if it has none, or the node is not the one with this token.
 std::optional<Note> note_on(const zk::Answer& answer, int64_t token) {
   const bool is_same = answer.code == zk::Code::ok && answer.stat.created == token;
   return is_same ? parse_note(answer.data) : std::nullopt;
@@ -137,7 +137,7 @@ void Nesting::add(const std::string& node, const std::string& token, const std::
 std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                                 int64_t slots) {
   for (const Outer& outer : outers_) {
-    // Without a mark, nobody would wait for us.
+    // Without a mark, the holder would not wait for us.
     if (!outer.mark || lock_of(outer.here, slots) != path) continue;
     const std::string name = zk::name_of(outer.here);
     const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
@@ -175,16 +175,20 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
 bool Nesting::is_open(zk::Session& session, const Outer& outer, pid_t holder) {
   if (host::is_open_for_nesting(holder, outer.token)) return true;
   for (Outer& one : outers_) {
-    one.between = host::mark_nested(one.token);
-    if (one.between && host::is_used_below(holder, one.token)) {
-      const zk::Answer answer = session.read(one.here);
-      if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", one.here), answer);
-      const auto note = note_on(answer, one.token);
-      if (note && note->pid == holder && note->host == host_name()) return true;
-    }
-    one.between = host::Fd();
+    host::Fd mark = host::mark_nested(one.token);
+    if (!mark || !host::is_used_below(holder, one.token)) continue;
+    const zk::Answer answer = session.read(one.here);
+    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", one.here), answer);
+    const auto note = note_on(answer, one.token);
+    if (!note || note->pid != holder || note->host != host_name()) continue;
+    one.between = std::move(mark);
+    return true;
   }
   return false;
+}
+
+std::optional<std::string> outer_variable(const std::string& servers) {
+  return Nesting({}, "", 0).variable({}, servers);
 }
 
 void Nesting::settle(const std::vector<recipe::Held>& held) {

@@ -27,7 +27,8 @@ class Nesting {
 
   // Returns what an outer zklock holds at `path` if that is enough for what is wanted: `type`, or one of so many
   // `slots`. Otherwise returns nothing. Throws what the session throws, and a Failure if we would wait for ourselves:
-  // 64 if it is shared and ours would be exclusive, 77 if we may not read its node.
+  // 64 if it is shared and ours would be exclusive, or is Kazoo's and ours would be of both kinds; 77 if we may not
+  // read its node.
   std::optional<recipe::Held> find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                          int64_t slots);
 
@@ -63,5 +64,9 @@ class Nesting {
   std::vector<Outer> outers_;  // the innermost first
   std::string unseen_;
 };
+
+// Returns "ZKLOCK_OUTER=..." for a command of a zklock on `servers` that holds no lock itself: the locks of a zklock
+// that runs us are the command's too. Returns nothing if there are none.
+std::optional<std::string> outer_variable(const std::string& servers);
 
 }  // namespace zklock::command

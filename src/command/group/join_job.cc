@@ -153,9 +153,7 @@ class JoinJob {
     loop_.remove(stay_);
     std::vector<std::string> variables = connection_variables(session_.options());
     variables.insert(variables.end(), {"ZKLOCK_PATH=" + group(), "ZKLOCK_NODE=" + member_.path()});
-    // The locks of a zklock that runs us are the command's too.
-    if (const auto outer = Nesting({}, "", 0).variable({}, session_.options().servers.text()))
-      variables.push_back(*outer);
+    if (const auto outer = outer_variable(session_.options().servers.text())) variables.push_back(*outer);
     command_->start(loop_, signals_, console_, zk::usual_grace_of(session_.timeout()), variables);
   }
 

@@ -52,9 +52,7 @@ Item WorkerPool::Worker::take_item() {
 WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
                        const host::Inherited& inherited)
     : loop_(loop), signals_(signals), options_(options), connection_(connection_variables(session.options())) {
-  // The locks of a zklock that runs us are the commands' too.
-  if (const auto outer = Nesting({}, "", 0).variable({}, session.options().servers.text()))
-    connection_.push_back(*outer);
+  if (const auto outer = outer_variable(session.options().servers.text())) connection_.push_back(*outer);
   for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited, session);
   for (Worker& one : workers_) {
     for (const Worker& other : workers_) {

@@ -132,7 +132,7 @@ Locks at_a_b_or_c(zk::Session& with, WaitObserver& told) {
   return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
 }
 
-// Whoever stands behind us there would wait for a lock that we do not want.
+// A contender behind us there would wait for a lock that we do not want.
 TEST_F(Leaving, OneOfSeveralLinesThatWeMayNotLeaveIsNotForgottenForTheOthers) {
   constexpr int kNoAuth = -102;
   Party holder(here_, 30s, [](zk::Session& with, WaitObserver& told) {

@@ -114,7 +114,7 @@ class NextSession : public IdleLineLostTest {
     waiter.line.forget();
     waiter.consumer.forget_all();
   }
-  // The place of whoever came last.
+  // The place that was made last.
   std::string last_place() {
     std::vector<std::string> names = observer_.children("/q/waiting");
     const auto number = [](const std::string& name) { return name.substr(name.size() - 10); };
@@ -139,7 +139,7 @@ TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
   EXPECT_TRUE(removed);
 }
 
-// Whoever stands before us may have died in the outage that ended our session.
+// The client before us may have died in the outage that ended our session.
 TEST_F(NextSession, NobodySleepsForLongBehindAnother) {
   Waiter waiter(through_proxy_, "/q", 1500ms);
   lose_session(waiter);

@@ -3,6 +3,7 @@
 
 import contextlib
 import subprocess
+import time
 
 import sessions
 from bound import bound
@@ -11,6 +12,7 @@ from process_faults import OUTLIVE
 from schedule import SESSION
 
 BREAK_WAIT = "500ms"
+REMOVING = 20.0  # seconds at most in which a server has to answer; the run tries once more at its end
 
 
 class NodeFaults:
@@ -37,12 +39,11 @@ class NodeFaults:
     def restored(self, fault):
         """The holder's name and note as a backup has them: on a node that no session owns."""
         found = self._with_node(fault)
-        path = found and self._nodes.restore(found[2])
-        if not path:
-            yield None
-            return
-        yield self._begin(fault, run=found[0])
-        self._nodes.delete(path)
+        made = found and self._nodes.restore(found[2])
+        yield self._begin(fault, run=found[0]) if made else None
+        until = time.monotonic() + REMOVING
+        while not self._nodes.remove_restored() and time.monotonic() < until and not self._over.wait(0.2):
+            pass
 
     @contextlib.contextmanager
     def lock_deleted(self, fault):

@@ -15,6 +15,7 @@ class Nodes:
     def __init__(self, addresses, lock):
         self._addresses = addresses
         self._lock = lock
+        self._restored = []  # what the names of nodes begin with that restore() may have made
 
     def _with_client(self, do):
         for address in self._addresses:
@@ -51,8 +52,23 @@ class Nodes:
 
     def restore(self, path):
         """A node of another contender with that one's note, in line behind all, that no session owns: its path."""
-        name = f"{self._lock}/_c_{uuid.uuid4()}-lock-"
-        return self._with_client(lambda client: client.create_numbered(name, client.get(path).data))
+        name = f"_c_{uuid.uuid4()}-lock-"
+        self._restored.append(name)  # the answer may be lost, and a second server asked
+        return self._with_client(lambda client: client.create_numbered(f"{self._lock}/{name}", client.get(path).data))
+
+    def remove_restored(self):
+        """Whether none is left of what restore() has made, with or without an answer."""
+        return not self._restored or self._with_client(self._remove_restored) or False
+
+    def _remove_restored(self, client):
+        try:
+            names = client.children(self._lock)
+        except Refused as refused:
+            return refused.args[0] == NO_NODE
+        for name in names:
+            if name[:-10] in self._restored:
+                try_to_delete(client, f"{self._lock}/{name}")
+        return True
 
     def delete_lock(self):
         """With all below it."""

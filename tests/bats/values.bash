@@ -18,7 +18,7 @@ attempt() {
       zklock value set --if-missing "$1" "$value" || status=$?
       ;;
     # nothing was sent
-    *) status=get value=$status ;;
+    *) value=$status status=get ;;
   esac
   echo "$status $value"
 }

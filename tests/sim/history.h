@@ -23,6 +23,7 @@ class History {
 
   void add(State state) { states_.push_back({world->now, std::move(state)}); }
   const State& now() const { return states_.back().state; }
+  Time since() const { return states_.back().since; }  // so long
   const State& at(size_t index) const { return states_[index].state; }
   size_t size() const { return states_.size(); }
   // Storms and the last change were so long ago that each zklock has noticed, if it is not new.

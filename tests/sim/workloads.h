@@ -37,8 +37,10 @@ struct NamedWorkload {
 std::span<const NamedWorkload> all_workloads();
 
 std::unique_ptr<Workload> make_lock(Simulation& simulation);
+std::unique_ptr<Workload> make_jobs(Simulation& simulation);
 std::unique_ptr<Workload> make_queue(Simulation& simulation);
 std::unique_ptr<Workload> make_group(Simulation& simulation);
+std::unique_ptr<Workload> make_upkeep(Simulation& simulation);
 std::unique_ptr<Workload> make_value(Simulation& simulation);
 
 }  // namespace zklock::sim

@@ -94,6 +94,9 @@ size_t GroupMember::taken_numbers() {
 GroupMember::State GroupMember::find() {
   if (membership_.unique) return look_at_name();
   const Answer list = session_.settled_children(membership_.group);
+  if (list.code != Code::ok && list.code != Code::no_node) {
+    throw zk::failure_of(fmt::format("{}: cannot list {}", tried_, membership_.group), list);
+  }
   std::vector<std::string> paths;
   for (const std::string& name : list.names) {
     if (is_numbered(name, membership_.name + "-")) paths.push_back(zk::child_of(membership_.group, name));
@@ -149,6 +152,7 @@ GroupMember::State GroupMember::look() {
 
 GroupMember::State GroupMember::set_data(std::string data) {
   membership_.data = std::move(data);
+  if (membership_.unique && look() == State::removed) return State::removed;
   for (;;) {
     session_.ready();
     const Answer written = session_.await(session_.client().write(path_, membership_.data));
@@ -177,7 +181,9 @@ bool GroupMember::still_ours(Deadline until) {
 void GroupMember::leave(Duration budget) {
   if (path_.empty() && !entering_) return;
   const Deadline until = std::min(BootClock::now(), session_.unconnected_since()) + budget;
-  bool doubtful = false;  // the answer to a removal was lost: another client may have the name by now
+  // Another client may have the name by now, unless it has a number: our server may be behind, or the answer to a
+  // removal was lost.
+  bool doubtful = membership_.unique;
   while (left_until(until) > Duration::zero() && session_.settle_connection(until)) {
     // We were interrupted while we created it: the answer may still come.
     if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;

@@ -24,6 +24,7 @@ using Paths = std::vector<std::string>;
 constexpr size_t kNodesAtOnce = 500;            // in a tree
 constexpr int32_t kLongestSuccess = 64 * 1024;  // zklock writes less
 constexpr int32_t kLongestNote = kLongestSuccess;
+constexpr int kMostLooks = 10;  // at a lock whose contenders are gone before they are read
 
 // What the names below a path show: its contenders, and where to look next.
 struct Listing {
@@ -37,6 +38,7 @@ struct Listing {
   Participants foreign;  // what may be a foreign program's, by its name
   Paths below;           // where other locks may be; nothing of a queue, and not /zookeeper
   bool unused = false;   // there is an empty folder for slots, and no line
+  bool emptied = false;  // there were contenders, and all were gone before they were read
   std::vector<Bystander> bystanders = {};
 
   bool may_have_slots() const { return !slots.empty() || !gate.empty() || unused; }
@@ -196,29 +198,38 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
   }
   bool any_gone = false;
   for (Listing& listing : listings) {
-    for (Participants* line : {&listing.slots, &listing.gate, &listing.line})
-      any_gone |= std::erase_if(*line, is_gone) > 0;
+    size_t gone = 0;
+    for (Participants* line : {&listing.slots, &listing.gate, &listing.line}) gone += std::erase_if(*line, is_gone);
+    listing.emptied = gone > 0 && listing.slots.empty() && listing.gate.empty() && listing.line.empty();
+    any_gone |= gone > 0;
   }
   // A holder that is gone since may have recorded a success.
   return any_gone ? stat_all(session, marks) : stats;
 }
 
+Survey survey_of(Listing& listing, const Answer& success) {
+  Participants participants = listing.use == PathUse::slots
+                                  ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
+                                  : line_up(std::move(listing.line));
+  const bool absent = listing.answer.code == Code::no_node;
+  return {listing.path, listing.use, std::move(participants),      success.stat.modified_ms,
+          absent,       {},          std::move(listing.bystanders)};
+}
+
+// A lock that is handed over while it is read was never free. So one whose contenders are all gone is listed again.
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings) {
   const std::vector<Answer> successes = read_participants(session, listings);
   std::vector<Survey> surveys;
-  for (Listing& listing : listings) {
-    Participants participants = listing.use == PathUse::slots
-                                    ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
-                                    : line_up(std::move(listing.line));
-    const int64_t last_success_ms = successes[surveys.size()].stat.modified_ms;
-    const bool absent = listing.answer.code == Code::no_node;
-    surveys.push_back({listing.path,
-                       listing.use,
-                       std::move(participants),
-                       last_success_ms,
-                       absent,
-                       {},
-                       std::move(listing.bystanders)});
+  for (Listing& listing : listings) surveys.push_back(survey_of(listing, successes[surveys.size()]));
+  for (size_t i = 0; i < listings.size(); ++i) {
+    for (int look = 1; listings[i].emptied && look < kMostLooks; ++look) {
+      std::vector<Listing> anew = list(session, {listings[i].path});
+      const Code code = anew.front().answer.code;
+      if (code != Code::ok && code != Code::no_node) break;
+      const std::vector<Answer> success = read_participants(session, anew);
+      listings[i] = std::move(anew.front());
+      surveys[i] = survey_of(listings[i], success.front());
+    }
   }
   return surveys;
 }

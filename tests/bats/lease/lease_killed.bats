@@ -35,10 +35,11 @@ b_follows() {
   expect_end 0 "${pid[b]}"
 }
 
-# expect_lost REASON: a is told so, in one line.
+# expect_lost REASON: a is told so, in one line. b_follows says whether its command ended in time; on a busy machine its
+# guard may still be later than the fence, and the line says by how much.
 expect_lost() {
   expect_end 76 "${pid[a]}"
-  assert_regex "$(<a.err)" "^zklock: lost /l: $1; the command was stopped\$"
+  assert_regex "$(<a.err)" "^zklock: lost /l: $1; the command (was stopped|went on for [0-9]+ms past the fence)\$"
 }
 
 @test "zklock is frozen for three session timeouts: its command is dead before the next holder starts" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/group/member against real servers, through a proxy that fails: twins of the same name, and answers that are
 // lost.
+#include "recipe/group/group.h"
 #include "recipe/group/member.h"
 #include "support/proxied.h"
 #include "zk/path.h"
@@ -168,6 +169,36 @@ TEST_F(GroupMemberTest, ARemovalThatMayBeDoneDoesNotRemoveAnothersNode) {
   member.leave(20s);
   EXPECT_GT(proxy_.lost(), 0);
   EXPECT_EQ(other.look(), MemberState::in);
+}
+
+// Our server is behind: it has not told us that another program has removed our node, and that a third has the name.
+TEST_F(GroupMemberTest, ANameThatAnotherHasByNowIsNeitherWrittenNorRemoved) {
+  open();
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(), MemberState::in);
+  proxy_.swallow_events();
+  observer_.remove("/g/web");
+  GroupMember third(observer_.session(), {"/g", "web", true, "third"});
+  ASSERT_EQ(third.join(), MemberState::in);
+  EXPECT_EQ(member.set_data("mine"), MemberState::removed);
+  member.leave(2s);
+  EXPECT_EQ(observer_.read("/g/web").data, "third");
+}
+
+// It may have a node there, so a second one would be too many.
+TEST_F(GroupMemberTest, ALostAnswerAndAGroupThatMayNotBeListedEndIt) {
+  constexpr int kNoAuth = -102;
+  open();
+  make_passing_group(*session_, "/g", "cannot join /g");
+  GroupMember member(*session_, {"/g", "web", false, "me"});
+  proxy_.lose_answer_to(test::opcode::kCreate);
+  proxy_.answer_with(test::opcode::kChildren, kNoAuth);
+  try {
+    member.join();
+    FAIL() << ours().size();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.status(), ExitStatus::refused) << failure.text();
+  }
 }
 
 // By a signal, with the create's answer come and not looked at.

@@ -102,6 +102,40 @@ TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
   }
 }
 
+// In whatever moment it is handed over.
+TEST_F(SurveyTest, ALockThatIsHandedOverIsNotFree) {
+  others_.create("/l/other");
+  bool late = false;
+  int moment = 0;
+  for (; !late; ++moment) {
+    const std::string holder = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+    std::string next;
+    int turn = 0;
+    {
+      const test::Script script(loop_, [&] {
+        if (turn++ != moment) return;
+        next = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+        others_.remove(holder);
+      });
+      EXPECT_EQ(survey_paths(session_, {"/l"}).front().holders().size(), 1u) << "in turn " << moment;
+    }
+    late = turn <= moment;
+    others_.remove(late ? holder : next);
+  }
+  EXPECT_GT(moment, 2);
+}
+
+// Its end is bounded, however fast it is handed over.
+TEST_F(SurveyTest, ALockThatIsHandedOverAllTheTimeEndsIt) {
+  others_.create("/l/other");
+  std::string holder = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+  const test::Script script(loop_, [&] {
+    const std::string next = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+    others_.remove(std::exchange(holder, next));
+  });
+  EXPECT_LE(survey_paths(session_, {"/l"}).front().participants.size(), 1u);
+}
+
 TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   std::vector<std::string> folders, locks;
   for (int i = 0; i < 700; ++i) folders.push_back(fmt::format("/t/{:03}", i));

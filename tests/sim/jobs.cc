@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs and services: zklock run --once-per on one lock, zklock run --restart on another one, zklock break and zklock
+// show of both, and TERM to those that wait.
+//
+// Never two commands under one lock. No job begins sooner than the interval after the last success, none is skipped
+// without one, and no success goes unrecorded. A success is recorded and the lock released at once, or neither is. A
+// service goes on after each loss. A break that ends with 0 has ended the first holder that it met.
+#include "history.h"
+#include "workloads.h"
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr const char* kJob = "/locks/job";
+constexpr const char* kService = "/locks/service";
+constexpr const char* kRecord = "/locks/job.last";
+constexpr int64_t kIntervals[] = {3000, 20000};  // ms
+
+// The node that is first in the line of a lock; "": none.
+using First = std::string;
+
+class JobWorkload : public Workload {
+ public:
+  explicit JobWorkload(Simulation& simulation);
+  void begin() override;
+  bool is_done() const override { return stopping_ && living_.empty(); }
+  void on_begin(const Command& command) override;
+  void on_completed(const Command& command) override { living_.at(client_of(command)).completed_at = world->now; }
+  void on_commit(const Txn& txn) override;
+  void each_second() override;
+
+ private:
+  using Words = std::vector<std::string>;
+  using Check = std::function<void(const Process&)>;
+  struct Client {
+    Process* process = nullptr;
+    Time until = kNever;     // it gets TERM then, if it waits
+    Time ended_at = kNever;  // when it got TERM
+    Time completed_at = kNever;
+    bool is_service = false;
+    bool has_stood_in_line = false;
+  };
+
+  void next(int number, int round);
+  // `check` is not called after 69, TERM or a kill.
+  Client& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
+  void on_end(const Client& client, std::vector<int> allowed, const Check& check);
+  void start_job(int number, int round);
+  void start_service(int number, int round);
+  void start_break(int number, int round);
+  void start_show(int number, int round);
+  void check_job(const Process& process, const Client& client, bool bounded) const;
+  void note_first(const std::string& lock, History<First>& history);
+  int client_of(const Command& command) const;
+  History<First>& history_of(const std::string& lock) { return lock == kJob ? jobs_ : services_; }
+  static int64_t wall_clock() { return (kWallClock + world->now) / ms; }
+
+  int clients_;
+  int64_t longest_work_;
+  int64_t interval_;  // ms
+  bool stopping_ = false;
+  int64_t success_ = 0;       // by the servers' clock, ms since 1970
+  Time recorded_at_ = -1;     // when that was committed
+  Time broken_at_ = -kNever;  // when a break --force was there last
+  std::map<int, Client> living_;
+  std::map<std::string, int64_t> last_tokens_;
+  History<First> jobs_;
+  History<First> services_;
+};
+
+JobWorkload::JobWorkload(Simulation& simulation) : Workload(simulation), jobs_(simulation), services_(simulation) {
+  constexpr int64_t kWorks[] = {100, 4000, 30000};  // ms
+  clients_ = static_cast<int>(simulation.random().between(2, 8));
+  longest_work_ = simulation.random().one_of(kWorks);
+  interval_ = simulation.random().one_of(kIntervals);
+}
+
+void JobWorkload::begin() {
+  for (int number = 0; number < clients_; ++number) next(number, 0);
+  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
+  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+}
+
+void JobWorkload::next(int number, int round) {
+  simulation_.start_later([this, number, round] {
+    if (stopping_) return;
+    const int64_t kind = simulation_.random().below(10);
+    if (kind < 5) return start_job(number, round);
+    if (kind < 8) return start_service(number, round);
+    return kind == 8 ? start_break(number, round) : start_show(number, round);
+  });
+}
+
+JobWorkload::Client& JobWorkload::start(int number, int round, Words words, std::vector<int> allowed,
+                                        const Check& check) {
+  Process& process =
+      simulation_.start_zklock(fmt::format("z{}.{}", number, round), std::move(words), [=, this](const Process&) {
+        on_end(living_.at(number), allowed, check);
+        living_.erase(number);
+        next(number, round + 1);
+      });
+  return living_[number] = Client{&process};
+}
+
+void JobWorkload::on_end(const Client& client, std::vector<int> allowed, const Check& check) {
+  const Process& process = *client.process;
+  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
+  simulation_.check_status(process, allowed);
+  if (process.state == Process::State::killed) return;
+  if (client.is_service && (process.status == 76 || (process.status == 69 && client.has_stood_in_line))) {
+    world->violation(fmt::format("{} ends with {}, though it has --restart", process.name, process.status));
+  }
+  if (process.status != 69 && process.status != 128 + SIGTERM) check(process);
+}
+
+// --- what is started
+
+void JobWorkload::start_job(int number, int round) {
+  Random& random = simulation_.random();
+  Words words = {"run", "--once-per", fmt::format("{}ms", interval_)};
+  const bool bounded = random.chance(0.3);
+  if (bounded) words.insert(words.end(), {"-w", fmt::format("{}ms", random.between(0, 20000))});
+  words.insert(words.end(), {kJob, "--", "/bin/true", std::to_string(random.below(longest_work_)), "x",
+                             random.chance(0.7) ? "0" : "1"});
+  Client& client = start(number, round, words, {1, 75},
+                         [=, this](const Process& process) { check_job(process, living_.at(number), bounded); });
+  if (random.chance(0.2)) client.until = world->now + kNoticed + random.span(20 * second);
+}
+
+void JobWorkload::check_job(const Process& process, const Client& client, bool bounded) const {
+  const int64_t since = (kWallClock + process.started_at) / ms;
+  if (process.status == 0 && (client.completed_at == kNever || recorded_at_ < client.completed_at)) {
+    world->violation(process.name + " has succeeded, which is not recorded");
+  }
+  if (process.status != 75 || bounded || broken_at_ >= process.started_at) return;
+  if (success_ + interval_ < since) world->violation(process.name + " has skipped, though no success was so young");
+}
+
+void JobWorkload::start_service(int number, int round) {
+  Random& random = simulation_.random();
+  Words words = {"run", "--restart"};
+  if (random.chance(0.2)) words.emplace_back("-n");
+  words.insert(words.end(), {kService, "--", "/bin/true", std::to_string(random.below(2 * longest_work_))});
+  Client& client = start(number, round, words, {75}, [](const Process&) {});
+  client.is_service = true;
+  if (random.chance(0.2)) client.until = world->now + kNoticed + random.span(60 * second);
+}
+
+void JobWorkload::start_break(int number, int round) {
+  Random& random = simulation_.random();
+  const std::string lock = random.chance(0.5) ? kJob : kService;
+  Words words = {"break", "--yes", "-w", fmt::format("{}ms", random.between(1000, 20000)), lock};
+  const bool forced = random.chance(0.3);
+  if (forced) words.emplace_back("--force");
+  const First first = history_of(lock).now();
+  start(number, round, words, {75}, [=, this](const Process& process) {
+    if (forced) broken_at_ = world->now;
+    if (process.status != 0 || first.empty() || history_of(lock).now() != first) return;
+    world->violation(fmt::format("{} has broken {}, which {} still holds", process.name, lock, first));
+  });
+  if (forced) broken_at_ = world->now;
+}
+
+void JobWorkload::start_show(int number, int round) {
+  const std::string lock = simulation_.random().chance(0.5) ? kJob : kService;
+  start(number, round, {"show", "-q", lock}, {1}, [=, this](const Process& process) {
+    history_of(lock).check_was(process, [&](const First& first) { return first.empty() == (process.status == 1); });
+  });
+}
+
+// --- what happens
+
+int JobWorkload::client_of(const Command& command) const {
+  return std::find_if(living_.begin(), living_.end(),
+                      [&](const auto& one) { return one.second.process == command.zklock; })
+      ->first;
+}
+
+void JobWorkload::on_begin(const Command& command) {
+  const std::string& lock = command.paths.front();
+  for (const auto& other : commands->alive) {
+    if (other->paths.front() != lock) continue;
+    world->violation(
+        fmt::format("two commands at once under {}: {} and {}", lock, other->zklock->name, command.zklock->name));
+  }
+  const int64_t token = std::atoll(command.tokens.front().c_str());
+  if (token <= last_tokens_[lock]) world->violation(command.zklock->name + " has a token that does not grow");
+  last_tokens_[lock] = token;
+  if (lock == kJob && wall_clock() < success_ + interval_) {
+    world->violation(fmt::format("{} begins {} ms after a success", command.zklock->name, wall_clock() - success_));
+  }
+  const Client& client = living_.at(client_of(command));
+  if (client.ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
+    world->violation(command.zklock->name + " begins a command after TERM");
+  }
+}
+
+void JobWorkload::on_commit(const Txn& txn) {
+  bool recorded = false;
+  bool released = false;
+  for (const Change& change : txn.changes) {
+    recorded |= change.path == kRecord && (change.kind == Change::Kind::create || change.kind == Change::Kind::set);
+    released |= change.kind == Change::Kind::remove && change.path.starts_with(std::string(kJob) + "/");
+    if (change.kind != Change::Kind::create || !change.path.starts_with(kService)) continue;
+    for (auto& [number, client] : living_) {
+      const std::string mark = fmt::format("\"pid\":{},", client.process->pid());
+      client.has_stood_in_line |= change.data.find(mark) != std::string::npos;
+    }
+  }
+  if (recorded) {
+    success_ = txn.ms;
+    recorded_at_ = world->now;
+    if (!released) world->violation("a success is recorded, and its lock is not released with it");
+  }
+  note_first(kJob, jobs_);
+  note_first(kService, services_);
+}
+
+void JobWorkload::note_first(const std::string& lock, History<First>& history) {
+  First first;
+  const Node* const line = simulation_.tree().find(lock);
+  const auto number_of = [](const std::string& name) { return name.substr(name.size() - 10); };
+  for (const std::string& name : line ? line->children : std::set<std::string>{}) {
+    if (first.empty() || number_of(name) < number_of(first)) first = name;
+  }
+  if (first != history.now()) history.add(first);
+}
+
+void JobWorkload::each_second() {
+  for (auto& [number, client] : living_) {
+    const bool works = std::any_of(commands->alive.begin(), commands->alive.end(),
+                                   [&](const auto& command) { return command->zklock == client.process; });
+    if (client.ended_at == kNever && world->now >= client.until && !works && client.completed_at == kNever) {
+      client.process->send_signal(SIGTERM);
+      client.ended_at = world->now;
+    }
+    if (works) client.until = client.ended_at = kNever;  // the signal is the command's now
+    if (simulation_.calm_for(kReconnected) && client.ended_at < world->now - 2 * kNoticed) {
+      world->violation(client.process->name + " does not end after TERM");
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_jobs(Simulation& simulation) {
+  return std::make_unique<JobWorkload>(simulation);
+}
+
+}  // namespace zklock::sim

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to a queue besides its daily work: commands that fail, dead letters, requeue, purge, delete and count,
+// workers that end when the queue is empty, with and without commands, and TERM to them.
+//
+// An item is there once: as an item or as a dead letter. It goes when a command for it has completed, when it was
+// written, or by a purge, and never while it is in work. What requeue and purge leave behind was not theirs. Each
+// answer was true at a moment between the start and the end of its zklock.
+#include "history.h"
+#include "workloads.h"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace zklock::sim {
+
+namespace {
+
+constexpr const char* kChores = "/u";
+constexpr size_t kMostItems = 150;
+constexpr Time kInFlight = 60 * second;  // a request of a zklock that was killed may be carried out so long after it
+// Of commands. After 75 an item is tried again without an end.
+constexpr const char* kStatuses[] = {"0", "0", "0", "1", "65"};
+constexpr const char* kNotNow = "75";
+
+struct Counts {
+  size_t items = 0;
+  size_t dead = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+struct Copy {
+  std::string text;
+  Time since = 0;
+  Time claimed_at = 0;  // when a claim on it came or went last; 0: never
+  bool claimed = false;
+  bool dead = false;
+};
+
+struct Entry {
+  std::set<std::string> copies = {};  // their paths
+  size_t most = 0;                    // copies at a time
+  int completed = 0;
+  bool pushed = false;    // its push has ended
+  bool doubtful = false;  // its push did not know whether it is in, so it may be there more than once
+};
+
+class UpkeepWorkload : public Workload {
+ public:
+  explicit UpkeepWorkload(Simulation& simulation);
+  void begin() override;
+  bool is_done() const override { return stopping_ && living_.empty(); }
+  void on_begin(const Command& command) override;
+  void on_completed(const Command& command) override { ++entries_[command.item].completed; }
+  void on_commit(const Txn& txn) override;
+  void each_second() override;
+
+ private:
+  using Words = std::vector<std::string>;
+  using Check = std::function<void(const Process&)>;
+  struct Client {
+    Process* process = nullptr;
+    Time until = kNever;     // it gets TERM then
+    Time ended_at = kNever;  // when it got TERM
+    bool purges = false;
+    bool prints = false;
+  };
+
+  void next(int number, int round);
+  // `check` is not called after 69, TERM or a kill.
+  Client& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
+  void on_end(Client& client, std::vector<int> allowed, const Check& check);
+  void start_push(int number, int round);
+  void start_work(int number, int round);
+  void start_print(int number, int round);
+  void start_requeue(int number, int round);
+  void start_purge(int number, int round, bool dead);
+  void start_delete(int number, int round);
+  void start_count(int number, int round);
+  void on_pushed(const Process& process, const Words& items);
+  void on_printed(const Process& process);
+  void on_purged(const Process& process, bool dead);
+  void on_counted(const Process& process);
+  void take_change(const Change& change, std::set<std::string>& touched);
+  void on_removed(const std::string& text);
+  bool was_written(const std::string& text) const;
+
+  int clients_;
+  int64_t longest_work_;
+  bool purges_;  // items, not only dead letters
+  bool stopping_ = false;
+  Time purged_at_ = -kInFlight;           // when the last purge has ended, or now while one lives
+  std::map<int, Client> living_;          // by the client's number
+  std::set<std::string> written_;         // by zklocks that have ended
+  std::map<std::string, Copy> copies_;    // by path
+  std::map<std::string, Entry> entries_;  // by text
+  History<Counts> history_;
+};
+
+UpkeepWorkload::UpkeepWorkload(Simulation& simulation) : Workload(simulation), history_(simulation) {
+  constexpr int64_t kWorks[] = {20, 300, 1500};  // ms
+  clients_ = static_cast<int>(simulation.random().between(3, 9));
+  longest_work_ = simulation.random().one_of(kWorks);
+  purges_ = simulation.random().chance(0.4);
+}
+
+void UpkeepWorkload::begin() {
+  for (int number = 0; number < clients_; ++number) next(number, 0);
+  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
+  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+}
+
+void UpkeepWorkload::next(int number, int round) {
+  simulation_.start_later([this, number, round] {
+    if (stopping_) return;
+    const int64_t kind = simulation_.random().below(20);
+    if (kind < 7 && history_.now().items < kMostItems) return start_push(number, round);
+    if (kind < 12) return start_work(number, round);
+    if (kind < 14) return start_print(number, round);
+    if (kind < 16) return start_requeue(number, round);
+    if (kind == 16) return start_purge(number, round, true);
+    if (kind == 17 && purges_) return start_purge(number, round, false);
+    if (kind == 18) return start_delete(number, round);
+    return start_count(number, round);
+  });
+}
+
+UpkeepWorkload::Client& UpkeepWorkload::start(int number, int round, Words words, std::vector<int> allowed,
+                                              const Check& check) {
+  words.insert(words.begin(), "queue");
+  Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
+    on_end(living_.at(number), allowed, check);
+    living_.erase(number);
+    next(number, round + 1);
+  });
+  return living_[number] = Client{&process};
+}
+
+void UpkeepWorkload::on_end(Client& client, std::vector<int> allowed, const Check& check) {
+  const Process& process = *client.process;
+  if (client.purges) purged_at_ = world->now;
+  if (client.prints) {
+    std::istringstream lines(process.printed);
+    for (std::string line; std::getline(lines, line);) written_.insert(line);
+  }
+  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
+  simulation_.check_status(process, allowed);
+  if (process.state == Process::State::killed || process.status == 69 || process.status == 128 + SIGTERM) return;
+  check(process);
+}
+
+// --- what is started
+
+void UpkeepWorkload::start_push(int number, int round) {
+  Random& random = simulation_.random();
+  Words items;
+  const int64_t count = random.chance(0.1) ? random.between(20, 60) : random.between(1, 8);
+  for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("u{}.{}.{}", number, round, i));
+  Words words = {"push", "-p", random.chance(0.8) ? "100" : "50", kChores};
+  // 65: the queue was deleted meanwhile.
+  Client& client = start(number, round, words, {65}, [](const Process&) {});
+  for (const std::string& item : items) client.process->input += item + "\n";
+  client.process->at_end = [this, items, self = client.process, before = client.process->at_end] {
+    on_pushed(*self, items);
+    before();
+  };
+}
+
+void UpkeepWorkload::on_pushed(const Process& process, const Words& items) {
+  const bool ended = process.state == Process::State::ended;
+  const bool excused = process.said.find("may be in") != std::string::npos || !ended || process.status != 0;
+  for (const std::string& text : items) {
+    Entry& entry = entries_[text];
+    entry.pushed = true;
+    entry.doubtful = excused;
+    if (excused) continue;
+    if (entry.most > 1) world->violation(text + " was pushed twice");
+    if (entry.most == 0) world->violation(text + " was pushed, and is not in the queue");
+  }
+}
+
+void UpkeepWorkload::start_work(int number, int round) {
+  Random& random = simulation_.random();
+  Words words = {"pull", "--retry-delay", "200ms", "--max-attempts", std::to_string(random.between(1, 3)), "-I", "{}"};
+  const bool all = random.chance(0.5);
+  if (all) words.emplace_back("--all");
+  if (!all) words.insert(words.end(), {"-N", std::to_string(random.between(1, 20))});
+  if (random.chance(0.4)) words.insert(words.end(), {"-j", "3"});
+  if (random.chance(0.1)) words.emplace_back("--halt");
+  const bool halts = words.back() == "--halt";
+  const char* status = random.one_of(kStatuses);
+  if (random.chance(0.3)) words.insert(words.end(), {"-w", fmt::format("{}ms", random.between(1, 20000))});
+  if (!all && random.chance(0.2)) status = kNotNow;
+  words.insert(words.end(), {kChores, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}", status});
+  Client& client = start(number, round, words, {1, 65, 75, 123}, [=, this](const Process& process) {
+    if (!all || halts || (process.status != 0 && process.status != 123)) return;
+    history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
+  });
+  // One that has just begun does not take signals yet.
+  if (random.chance(0.3)) client.until = world->now + kNoticed + random.span(60 * second);
+}
+
+void UpkeepWorkload::start_print(int number, int round) {
+  Random& random = simulation_.random();
+  Words words = {"pull"};
+  const bool all = random.chance(0.6);
+  if (all) words.emplace_back("--all");
+  if (!all) words.insert(words.end(), {"-N", std::to_string(random.between(1, 20))});
+  words.emplace_back(kChores);
+  Client& client = start(number, round, words, {75}, [=, this](const Process& process) {
+    on_printed(process);
+    if (!all || process.status != 0) return;
+    history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
+  });
+  client.prints = true;
+  if (random.chance(0.3)) client.until = world->now + kNoticed + random.span(60 * second);
+}
+
+void UpkeepWorkload::on_printed(const Process& process) {
+  if (process.status != 0) return;
+  std::istringstream lines(process.printed);
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string& path : entries_[line].copies) {
+      const Copy& copy = copies_.at(path);
+      if (copy.dead || copy.since > process.started_at || entries_[line].doubtful) continue;
+      world->violation(fmt::format("{} has written {}, which is still there", process.name, line));
+    }
+  }
+}
+
+void UpkeepWorkload::start_requeue(int number, int round) {
+  start(number, round, {"requeue", kChores}, {75}, [this](const Process& process) {
+    if (process.status != 0) return;
+    for (const auto& [path, copy] : copies_) {
+      if (copy.dead && copy.since < process.started_at) {
+        world->violation(fmt::format("{} has left the dead letter {}", process.name, path));
+      }
+    }
+  });
+}
+
+void UpkeepWorkload::start_purge(int number, int round, bool dead) {
+  Words words = {"purge", "--yes", kChores};
+  if (dead) words.emplace_back("--dead");
+  Client& client =
+      start(number, round, words, {75}, [this, dead](const Process& process) { on_purged(process, dead); });
+  client.purges = true;
+}
+
+void UpkeepWorkload::on_purged(const Process& process, bool dead) {
+  if (process.status != 0) return;
+  for (const auto& [path, copy] : copies_) {
+    const bool in_work = copy.claimed || copy.claimed_at >= process.started_at;
+    if (copy.dead != dead || copy.since >= process.started_at || (!dead && in_work)) continue;
+    world->violation(fmt::format("{} has left {}", process.name, path));
+  }
+}
+
+void UpkeepWorkload::start_delete(int number, int round) {
+  start(number, round, {"delete", "--yes", kChores}, {75}, [this](const Process& process) {
+    if (process.status == 0) history_.check_was(process, [](const Counts& counts) { return counts == Counts{}; });
+  });
+}
+
+void UpkeepWorkload::start_count(int number, int round) {
+  start(number, round, {"count", "--json", kChores}, {}, [this](const Process& process) { on_counted(process); });
+}
+
+// It counts segment by segment, so only what does not change meanwhile has one number.
+void UpkeepWorkload::on_counted(const Process& process) {
+  if (process.status != 0 || history_.since() >= process.started_at) return;
+  const auto json = nlohmann::json::parse(process.printed);
+  const Counts told{json.at("items"), json.at("dead")};
+  if (told == history_.now()) return;
+  world->violation(fmt::format("{} counts {} and {}, where there are {} and {}", process.name, told.items, told.dead,
+                               history_.now().items, history_.now().dead));
+}
+
+// --- what is committed
+
+void UpkeepWorkload::on_commit(const Txn& txn) {
+  std::set<std::string> touched;
+  for (const Change& change : txn.changes) take_change(change, touched);
+  for (auto& [path, copy] : copies_) {
+    const bool claimed = !copy.dead && !simulation_.tree().find(path)->children.empty();
+    if (std::exchange(copy.claimed, claimed) != claimed) copy.claimed_at = world->now;
+  }
+  for (const std::string& text : touched) {
+    Entry& entry = entries_[text];
+    entry.most = std::max(entry.most, entry.copies.size());
+    if (entry.pushed && !entry.doubtful && entry.copies.size() > 1) world->violation(text + " is there twice");
+    if (entry.copies.empty()) on_removed(text);
+  }
+  if (touched.empty()) return;
+  const auto dead = std::count_if(copies_.begin(), copies_.end(), [](const auto& copy) { return copy.second.dead; });
+  history_.add({copies_.size() - static_cast<size_t>(dead), static_cast<size_t>(dead)});
+}
+
+void UpkeepWorkload::take_change(const Change& change, std::set<std::string>& touched) {
+  if (change.kind != Change::Kind::create && change.kind != Change::Kind::remove) return;
+  if (const auto copy = copies_.find(change.path); copy != copies_.end()) {
+    const std::string text = copy->second.text;
+    entries_[text].copies.erase(change.path);
+    copies_.erase(copy);
+    touched.insert(text);
+  } else if (change.kind == Change::Kind::create && change.data.size() > 1 && change.data[0] == 'u' &&
+             std::isdigit(change.data[1]) != 0) {
+    copies_[change.path] = {change.data, world->now, 0, false,
+                            change.path.starts_with(std::string(kChores) + "/dead/")};
+    entries_[change.data].copies.insert(change.path);
+    touched.insert(change.data);
+  }
+}
+
+void UpkeepWorkload::on_removed(const std::string& text) {
+  const Entry& entry = entries_[text];
+  for (const auto& command : commands->alive) {
+    if (command->item == text) world->violation(text + " was removed while it was in work");
+  }
+  const bool purged = purged_at_ + kInFlight > world->now ||
+                      std::any_of(living_.begin(), living_.end(), [](const auto& one) { return one.second.purges; });
+  if (entry.completed > 0 || purged || was_written(text)) return;
+  world->violation(text + " was removed, and no command for it had completed");
+}
+
+bool UpkeepWorkload::was_written(const std::string& text) const {
+  return written_.contains(text) || std::any_of(living_.begin(), living_.end(), [&](const auto& one) {
+           return one.second.prints &&
+                  ("\n" + one.second.process->printed).find("\n" + text + "\n") != std::string::npos;
+         });
+}
+
+void UpkeepWorkload::on_begin(const Command& command) {
+  const Entry& entry = entries_[command.item];
+  if (!simulation_.tree().find(command.nodes.front())) {
+    world->violation(fmt::format("{} begins without its claim", command.zklock->name));
+  }
+  for (const auto& other : commands->alive) {
+    if (other->item == command.item && entry.pushed && !entry.doubtful) {
+      world->violation(command.item + " is worked on twice at a time");
+    }
+  }
+  for (const auto& [number, client] : living_) {
+    if (client.process != command.zklock || client.ended_at > world->now - kNoticed) continue;
+    if (simulation_.calm_for(kNoticed)) world->violation(client.process->name + " begins a command after TERM");
+  }
+}
+
+void UpkeepWorkload::each_second() {
+  for (auto& [number, client] : living_) {
+    if (client.ended_at == kNever && world->now >= client.until) {
+      client.process->send_signal(SIGTERM);
+      client.ended_at = world->now;
+    }
+    if (simulation_.calm_for(kReconnected) && client.ended_at < world->now - 2 * kNoticed) {
+      world->violation(client.process->name + " does not end after TERM");
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> make_upkeep(Simulation& simulation) {
+  return std::make_unique<UpkeepWorkload>(simulation);
+}
+
+}  // namespace zklock::sim

@@ -230,17 +230,20 @@ def check_histories():
 
 
 def sim(scope, *options):
-    """zklock in virtual time on simulated servers, with faults (tests/sim): 10 CPU seconds of each workload; for
-    `all`, of other seeds in each commit, and for longer"""
+    """zklock in virtual time on simulated servers, with faults (tests/sim): 20 CPU seconds of locks and of queues, 10 of
+    each other workload; for `all`, of other seeds in each commit, and for longer"""
     if not build("test", "sim"):
         return False
-    usual = ["--seeds", "50", "--cpu", "10"]
-    if scope.mode == ALL:
-        usual = ["--seeds", "100000", "--cpu", "300", "--first", str(int(changes.head()[:6], 16))]
     if options:
         return succeeds(["build/test/tests/sim", *options], stdin=subprocess.DEVNULL)
-    return all(at_a_time(JOBS, lambda name: succeeds(["build/test/tests/sim", name, *usual], stdin=subprocess.DEVNULL),
-                         WORKLOADS))
+
+    def holds(name):
+        usual = ["--seeds", "500", "--cpu", "20" if name in ("lock", "queue") else "10"]
+        if scope.mode == ALL:
+            usual = ["--seeds", "100000", "--cpu", "300", "--first", str(int(changes.head()[:6], 16))]
+        return succeeds(["build/test/tests/sim", name, *usual], stdin=subprocess.DEVNULL)
+
+    return all(at_a_time(JOBS, holds, WORKLOADS))
 
 
 def conformance(scope):

@@ -14,10 +14,11 @@ namespace zklock::sim {
 
 struct Command {
   Process* zklock;
-  std::vector<std::string> paths;   // as in ZKLOCK_PATH: the locks, the queue or the group
-  std::vector<std::string> nodes;   // as in ZKLOCK_NODE: the nodes that hold them, or the claim
-  std::vector<std::string> tokens;  // as in ZKLOCK_TOKEN
-  std::string item;                 // "": none
+  std::vector<std::string> paths;      // as in ZKLOCK_PATH: the locks, the queue or the group
+  std::vector<std::string> nodes;      // as in ZKLOCK_NODE: the nodes that hold them, or the claim
+  std::vector<std::string> tokens;     // as in ZKLOCK_TOKEN
+  std::string item;                    // "": none
+  std::vector<std::string> variables;  // NAME=VALUE
   bool alive = true;
 };
 

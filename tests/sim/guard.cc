@@ -124,7 +124,7 @@ void SimulatedGuard::begin(const std::vector<std::string>& variables) {
   const auto word = [&](size_t index) { return index < arguments_.size() ? arguments_[index] : ""; };
   command_ =
       std::make_shared<Command>(Command{zklock_, lines_of(variables, "ZKLOCK_PATH"), lines_of(variables, "ZKLOCK_NODE"),
-                                        lines_of(variables, "ZKLOCK_TOKEN"), word(2)});
+                                        lines_of(variables, "ZKLOCK_TOKEN"), word(2), variables});
   term_until_ = kNever;
   page_.pid = 10000 + zklock_->number;
   page_.phase = CommandPhase::running;

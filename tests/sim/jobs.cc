@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs and services: zklock run --once-per on one lock, zklock run --restart on another one, zklock break and zklock
-// show of both, and TERM to those that wait.
+// Jobs and services: zklock run --once-per on one lock, zklock run --restart on another one, zklock value set --fenced
+// by their commands, zklock break and zklock show of both, and TERM to those that wait.
 //
 // Never two commands under one lock. No job begins sooner than the interval after the last success, none is skipped
 // without one, and no success goes unrecorded. A success is recorded and the lock released at once, or neither is. A
-// service goes on after each loss. A break that ends with 0 has ended the first holder that it met.
+// service goes on after each loss. A fenced write is made while its lock is held, or never, though its zklock lives on
+// after its command. A break that ends with 0 has ended the first holder that it met.
 #include "history.h"
 #include "workloads.h"
 
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <set>
 
 namespace zklock::sim {
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr const char* kJob = "/locks/job";
 constexpr const char* kService = "/locks/service";
+constexpr const char* kFenced = "/v/fenced";
 constexpr const char* kRecord = "/locks/job.last";
 constexpr int64_t kIntervals[] = {3000, 20000};  // ms
 
@@ -28,7 +31,7 @@ class JobWorkload : public Workload {
  public:
   explicit JobWorkload(Simulation& simulation);
   void begin() override;
-  bool is_done() const override { return stopping_ && living_.empty(); }
+  bool is_done() const override { return stopping_ && living_.empty() && writers_ == 0; }
   void on_begin(const Command& command) override;
   void on_completed(const Command& command) override { living_.at(client_of(command)).completed_at = world->now; }
   void on_commit(const Txn& txn) override;
@@ -54,6 +57,7 @@ class JobWorkload : public Workload {
   void start_service(int number, int round);
   void start_break(int number, int round);
   void start_show(int number, int round);
+  void start_fenced(const Command& command);
   void check_job(const Process& process, const Client& client, bool bounded) const;
   void note_first(const std::string& lock, History<First>& history);
   int client_of(const Command& command) const;
@@ -69,6 +73,10 @@ class JobWorkload : public Workload {
   Time broken_at_ = -kNever;  // when a break --force was there last
   std::map<int, Client> living_;
   std::map<std::string, int64_t> last_tokens_;
+  int texts_ = 0;                             // that fenced writers have
+  int writers_ = 0;                           // that live
+  std::map<std::string, std::string> nodes_;  // by text: the node of the lock
+  std::set<std::string> texts_written_;
   History<First> jobs_;
   History<First> services_;
 };
@@ -127,7 +135,7 @@ void JobWorkload::start_job(int number, int round) {
   if (bounded) words.insert(words.end(), {"-w", fmt::format("{}ms", random.between(0, 20000))});
   words.insert(words.end(), {kJob, "--", "/bin/true", std::to_string(random.below(longest_work_)), "x",
                              random.chance(0.7) ? "0" : "1"});
-  Client& client = start(number, round, words, {1, 75},
+  Client& client = start(number, round, words, {1, 75, 76},
                          [=, this](const Process& process) { check_job(process, living_.at(number), bounded); });
   if (random.chance(0.2)) client.until = world->now + kNoticed + random.span(20 * second);
 }
@@ -173,6 +181,23 @@ void JobWorkload::start_show(int number, int round) {
   });
 }
 
+// By the command, which may end before it does.
+void JobWorkload::start_fenced(const Command& command) {
+  const std::string text = fmt::format("f{}", ++texts_);
+  nodes_[text] = command.nodes.front();
+  ++writers_;
+  Process& process =
+      simulation_.start_zklock(text, {"value", "set", "--fenced", kFenced, text}, [this, text](const Process& ended) {
+        --writers_;
+        simulation_.check_status(ended, {76});
+        if (ended.state == Process::State::killed || ended.status == 69) return;
+        if (texts_written_.contains(text) == (ended.status == 0)) return;
+        world->violation(
+            fmt::format("{} ends with {}, and was {}written", text, ended.status, ended.status == 0 ? "not " : ""));
+      });
+  process.environment.insert(process.environment.end(), command.variables.begin(), command.variables.end());
+}
+
 // --- what happens
 
 int JobWorkload::client_of(const Command& command) const {
@@ -194,6 +219,7 @@ void JobWorkload::on_begin(const Command& command) {
   if (lock == kJob && wall_clock() < success_ + interval_) {
     world->violation(fmt::format("{} begins {} ms after a success", command.zklock->name, wall_clock() - success_));
   }
+  if (simulation_.random().chance(0.4)) start_fenced(command);
   const Client& client = living_.at(client_of(command));
   if (client.ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
     world->violation(command.zklock->name + " begins a command after TERM");
@@ -204,7 +230,13 @@ void JobWorkload::on_commit(const Txn& txn) {
   bool recorded = false;
   bool released = false;
   for (const Change& change : txn.changes) {
-    recorded |= change.path == kRecord && (change.kind == Change::Kind::create || change.kind == Change::Kind::set);
+    const bool is_written = change.kind == Change::Kind::create || change.kind == Change::Kind::set;
+    if (is_written && change.path == kFenced) {
+      texts_written_.insert(change.data);
+      if (!simulation_.tree().find(nodes_[change.data]))
+        world->violation(change.data + " was written without its lock");
+    }
+    recorded |= change.path == kRecord && is_written;
     released |= change.kind == Change::Kind::remove && change.path.starts_with(std::string(kJob) + "/");
     if (change.kind != Change::Kind::create || !change.path.starts_with(kService)) continue;
     for (auto& [number, client] : living_) {

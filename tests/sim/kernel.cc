@@ -156,6 +156,21 @@ using namespace zklock::sim;
 
 extern "C" {
 
+// --- the environment
+
+char* getenv(const char* name) noexcept {
+  const std::string head = std::string(name) + "=";
+  if (world && world->current) {
+    for (std::string& variable : world->current->environment) {
+      if (variable.starts_with(head)) return variable.data() + head.size();
+    }
+  }
+  for (char** variable = environ; variable && *variable; ++variable) {
+    if (std::string_view(*variable).starts_with(head)) return *variable + head.size();
+  }
+  return nullptr;
+}
+
 // --- time
 
 int clock_gettime(clockid_t clock, timespec* to) noexcept {

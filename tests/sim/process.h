@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zklock::sim {
 
@@ -65,12 +66,13 @@ class Process {
   int64_t ended_at = 0;
   int64_t stopped_until = 0;
   std::map<int, std::shared_ptr<File>> files;
-  std::string error;             // the text of the failure that it ended with
-  std::string said;              // on standard error
-  std::string printed;           // on standard output
-  std::string input;             // what is left of its standard input, which ends after it
-  std::function<void()> at_end;  // called once it has ended or was killed
-  int idle_polls = 0;            // polls that returned since time has passed
+  std::string error;                          // the text of the failure that it ended with
+  std::string said;                           // on standard error
+  std::string printed;                        // on standard output
+  std::vector<std::string> environment = {};  // NAME=VALUE; what is not there is as in the simulation's own
+  std::string input;                          // what is left of its standard input, which ends after it
+  std::function<void()> at_end;               // called once it has ended or was killed
+  int idle_polls = 0;                         // polls that returned since time has passed
   int64_t polled_at = 0;
 
  private:

@@ -107,6 +107,7 @@ class Simulation {
   double preemption_ = 0;
   unsigned kinds_ = 0;  // of faults that strike, a bit each
   Time storms_end_ = 0;
+  int64_t seconds_ = 0;  // that were watched over
   Time calm_since_ = kNever;
 };
 

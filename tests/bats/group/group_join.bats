@@ -202,9 +202,12 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   start_relay "${ZKLOCK_SERVERS%/*}"
   local node servers
   servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
-  member a -S "$servers" --session-timeout 1s --connect-timeout 1s /g -- sh -c 'until [ -e go ]; do sleep 0.02; done; exit 3'
-  member b -S "$servers" --session-timeout 1s --connect-timeout 1s /g
-  wait_names /g a b
+  member a -v -S "$servers" --session-timeout 1s --connect-timeout 1s /g -- \
+    sh -c 'until [ -e go ]; do sleep 0.02; done; exit 3'
+  member b -v -S "$servers" --session-timeout 1s --connect-timeout 1s /g
+  # Its node is there before zklock knows.
+  wait_for "joined /g as" a.err
+  wait_for "joined /g as" b.err
   node=$(node_of /g a)
   kill -STOP "${pid[relay]}"
   wait_until "both sessions are over" has_nodes /g 0
@@ -221,8 +224,8 @@ ZKLOCK_SERVERS=$(servers_for_command)"
 @test "the command ends while no server answers: zklock ends with its status" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   member a -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" --session-timeout 1s /g -- \
-    sh -c 'until [ -e go ]; do sleep 0.02; done; exit 3'
-  wait_names /g a
+    sh -c 'touch begun; until [ -e go ]; do sleep 0.02; done; exit 3'
+  wait_until "its command runs" test -e begun
   kill -STOP "${pid[relay]}"
   wait_until "its session is over" has_nodes /g 0
   touch go

@@ -23,7 +23,7 @@ constexpr int kMaxTicks = 20;
 constexpr Time kPauses[] = {2 * second, 20 * second, 120 * second};
 constexpr const char* kOneName = "zk";
 constexpr Naming kNamings[] = {Naming::addresses, Naming::names, Naming::one_name};
-constexpr int kBetweenComparisons = 10;  // seconds
+constexpr int kBetweenComparisons = 10;    // seconds
 constexpr int kSilentStatus[] = {69, 76};  // what faults explain
 
 EnsembleOptions draw_servers(Random& random) {

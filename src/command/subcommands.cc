@@ -123,6 +123,22 @@ bool add_named(CLI::App& parent, std::span<const Subcommand> subcommands, std::s
   return named;
 }
 
+// Returns the words from the subcommand on, behind options of `root`; none if there is an option for which all
+// subcommands are needed, or one that is not understood here.
+std::span<const std::string> behind_options(const CLI::App& root, std::span<const std::string> words) {
+  size_t next = 0;
+  while (next < words.size() && words[next].starts_with('-')) {
+    const std::string& word = words[next++];
+    const std::string name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+    const CLI::Option* const option = root.get_option_no_throw(name);
+    if (!option || option == root.get_help_ptr()) return {};
+    const bool has_value = option->get_items_expected_max() > 0;
+    if (!has_value && word != name) return {};
+    if (has_value && word == name) ++next;
+  }
+  return words.subspan(std::min(next, words.size()));
+}
+
 // --- the command line
 
 constexpr const char* kExamples =
@@ -198,10 +214,12 @@ struct CommandLine {
     set_footer(root, fmt::format("{}\nBugs: report them {}\nManual: zklock(1)", kExamples, where_to_report()));
     root.allow_extras();
     root.require_subcommand(0, 1);
-    if (add_named(root, kRoot, words, starts)) return;
-    add(root, kHelp, starts);
+    const bool leads = words.empty() || !words.front().starts_with('-');
+    if (leads && add_named(root, kRoot, words, starts)) return;
     root.add_flag("-V,--version", version, "Print the version");
     add_global_options(root, global);
+    if (!leads && add_named(root, kRoot, behind_options(root, words), starts)) return;
+    add(root, kHelp, starts);
   }
 
   // Throws what CLI11 throws.

@@ -20,6 +20,7 @@ struct Command {
   std::string item;                    // "": none
   std::vector<std::string> variables;  // NAME=VALUE
   bool alive = true;
+  Time begun_at = world->now;
 };
 
 // Made and ended by the simulated guard (guard.cc), watched by a workload.

@@ -83,6 +83,8 @@ auto real(long number, Arguments... arguments) {
 
 short ready(int fd) {
   if (const File* file = file_of(fd)) return file->ready();
+  const bool dry = fd == STDIN_FILENO && is_simulated() && world->current->input.empty() && world->current->input_open;
+  if (dry) return 0;
   return fd < kFirst ? POLLIN | POLLOUT : POLLNVAL;
 }
 
@@ -106,6 +108,10 @@ void note_idle_poll(Process& self) {
 }
 
 ssize_t read_input(Process& self, void* to, size_t size) {
+  if (self.input.empty() && self.input_open) {
+    errno = EAGAIN;
+    return -1;
+  }
   const size_t given = std::min(size, self.input.size());
   std::memcpy(to, self.input.data(), given);
   self.input.erase(0, given);

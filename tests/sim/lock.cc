@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock run: exclusive, shared, slots, several locks, any of several, with and without a bound on the wait.
 //
-// Never two commands where the locks forbid it. Tokens of an exclusive lock grow. In calm, the first in line begins.
-// No contender sends transactions without a pause.
+// Never two commands where the locks forbid it. Tokens of an exclusive lock grow. In calm, the first in line begins,
+// none gives up that was alone, and who holds a lock stands in no other line. No contender waits longer than its bound
+// or sends transactions without a pause. In some seeds, a restored backup has left contenders' nodes that are in no
+// session.
 #include "workloads.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace zklock::sim {
@@ -19,13 +22,14 @@ constexpr int64_t kSlotCount = 2;
 constexpr uint64_t kMostTransactions = 8;  // a second, for each contender
 constexpr int kMostBusySeconds = 10;       // one after the other with more than that
 constexpr Time kPatience = 5 * second;     // in calm, until the first in line has begun
+constexpr Time kLate = 60 * second;        // behind the end of a wait: standing still, leaving the line, closing
 
 // How a zklock uses locks.
 struct Plan {
   std::vector<std::string> options;
   std::vector<std::string> locks;
   bool shared = false;
-  bool bounded = false;  // 75 is an answer
+  Time bound = kNever;  // of the wait
 };
 
 class LockWorkload : public Workload {
@@ -34,6 +38,7 @@ class LockWorkload : public Workload {
   void begin() override;
   bool is_done() const override { return left_ == 0; }
   void on_begin(const Command& command) override;
+  void on_commit(const Txn& txn) override;
   void each_second() override;
 
  private:
@@ -42,12 +47,16 @@ class LockWorkload : public Workload {
     Time since = 0;
   };
 
+  void restore();
   Plan draw_plan();
+  void check_busy(const Process& process) const;
   void start(int contender, int round);
   void on_end(const Process& process, int contender, int round);
   void check_exclusion(const Command& command, const std::string& path) const;
   void check_token(const Command& command, size_t index);
+  std::string first_in(const std::string& lock) const;
   void check_head(const std::string& lock);
+  void check_places() const;
   void check_rate();
   const Plan& plan_of(const Process& process) const { return plans_.at(process.number); }
 
@@ -58,9 +67,11 @@ class LockWorkload : public Workload {
   int left_ = 0;
   uint64_t transactions_ = 0;  // up to the last second
   int busy_seconds_ = 0;
-  std::map<int, Plan> plans_;  // by the number of the process
+  std::map<int, Plan> plans_;              // by the number of the process
+  std::map<int, const Process*> waiting_;  // those with a bound that have not begun a command, by their numbers
   std::map<std::string, int64_t> last_tokens_;
   std::map<std::string, Head> heads_;
+  std::map<std::string, Time> rivalled_at_;  // when a lock had several contenders last
 };
 
 LockWorkload::LockWorkload(Simulation& simulation) : Workload(simulation) {
@@ -72,7 +83,16 @@ LockWorkload::LockWorkload(Simulation& simulation) : Workload(simulation) {
 
 void LockWorkload::begin() {
   left_ = contenders_;
+  if (simulation_.random().chance(0.2)) restore();
   for (int contender = 0; contender < contenders_; ++contender) start(contender, 0);
+}
+
+void LockWorkload::restore() {
+  for (const char* lock : kLocks) {
+    const std::string node =
+        fmt::format("{}/_c_5d0c4e1a-7c43-4c29-9d4e-2a8f1b0c6e77-lock-{:010}", lock, simulation_.random().below(20));
+    simulation_.start_zklock("restored", {"value", "set", node, "{}"}, [](Process&) {});
+  }
 }
 
 Plan LockWorkload::draw_plan() {
@@ -87,8 +107,8 @@ Plan LockWorkload::draw_plan() {
     default: plan = {{}, {random.one_of(kLocks)}}; break;
   }
   if (random.chance(0.3)) {
-    plan.bounded = true;
-    plan.options.insert(plan.options.end(), {"-w", fmt::format("{}ms", random.between(1, 20000))});
+    plan.bound = random.between(1, 20000) * ms;
+    plan.options.insert(plan.options.end(), {"-w", fmt::format("{}ms", plan.bound / ms)});
   }
   return plan;
 }
@@ -104,16 +124,41 @@ void LockWorkload::start(int contender, int round) {
         simulation_.start_zklock(fmt::format("z{}.{}", contender, round), words,
                                  [this, contender, round](Process& ended) { on_end(ended, contender, round); });
     plans_[process.number] = plan;
+    if (plan.bound != kNever) waiting_[process.number] = &process;
   });
 }
 
 void LockWorkload::on_end(const Process& process, int contender, int round) {
-  simulation_.check_status(process, plan_of(process).bounded ? std::vector<int>{75} : std::vector<int>{});
+  simulation_.check_status(process, plan_of(process).bound != kNever ? std::vector<int>{75} : std::vector<int>{});
+  waiting_.erase(process.number);
+  if (process.status == 75) check_busy(process);
   if (round + 1 < rounds_ || !simulation_.storms_over()) return start(contender, round + 1);
   --left_;
 }
 
+void LockWorkload::check_busy(const Process& process) const {
+  if (plan_of(process).bound < kPatience || !simulation_.calm_for(world->now - process.started_at + 20 * second))
+    return;
+  for (const std::string& lock : plan_of(process).locks) {
+    const auto rivalled_at = rivalled_at_.find(lock);
+    if (lock == kSlots || (rivalled_at != rivalled_at_.end() && rivalled_at->second >= process.started_at)) return;
+  }
+  world->violation(process.name + " gives up, though no other contender was there");
+}
+
+void LockWorkload::on_commit(const Txn& /*txn*/) {
+  for (const char* lock : kLocks) {
+    const Node* const line = simulation_.tree().find(lock);
+    if (!line || line->children.size() < 2) continue;
+    const auto lives = std::count_if(line->children.begin(), line->children.end(), [&](const std::string& name) {
+      return simulation_.tree().find(std::string(lock) + "/" + name)->owner != 0;
+    });
+    if (lives > 1) rivalled_at_[lock] = world->now;
+  }
+}
+
 void LockWorkload::on_begin(const Command& command) {
+  waiting_.erase(command.zklock->number);
   for (size_t index = 0; index < command.paths.size(); ++index) {
     check_exclusion(command, command.paths[index]);
     check_token(command, index);
@@ -145,7 +190,24 @@ void LockWorkload::check_token(const Command& command, size_t index) {
 
 void LockWorkload::each_second() {
   for (const char* lock : kLocks) check_head(lock);
+  for (const auto& [number, process] : waiting_) {
+    if (world->now - process->started_at <= plans_.at(number).bound + kLate) continue;
+    world->violation(process->name + " waits longer than it should");
+  }
+  if (simulation_.calm_for(20 * second)) check_places();
   check_rate();
+}
+
+void LockWorkload::check_places() const {
+  for (const auto& command : commands->alive) {
+    const Node* const node = simulation_.tree().find(command->nodes.front());
+    if (!node || world->now - command->begun_at < kPatience) continue;
+    for (const std::string& place : simulation_.tree().ephemerals.at(node->owner)) {
+      if (std::find(command->nodes.begin(), command->nodes.end(), place) != command->nodes.end()) continue;
+      world->violation(
+          fmt::format("{} holds {}, and stands at {}", command->zklock->name, command->nodes.front(), place));
+    }
+  }
 }
 
 void LockWorkload::check_rate() {
@@ -156,17 +218,24 @@ void LockWorkload::check_rate() {
     world->violation(fmt::format("{} transactions in a second", transactions_ - before));
 }
 
+// The contender with the lowest number, of those that are in a session; "": there is none.
+std::string LockWorkload::first_in(const std::string& lock) const {
+  const auto number_of = [](const std::string& name) { return name.substr(name.size() - 10); };
+  const Node* const line = simulation_.tree().find(lock);
+  std::string first;
+  for (const std::string& name : line ? line->children : std::set<std::string>()) {
+    if (simulation_.tree().find(lock + "/" + name)->owner == 0) continue;
+    if (first.empty() || number_of(name) < number_of(first)) first = name;
+  }
+  return first;
+}
+
 // The first in line does not stand there for long without a command, unless it waits for other locks or is alone to
 // decide.
 void LockWorkload::check_head(const std::string& lock) {
   Head& head = heads_[lock];
-  const Node* const line = simulation_.tree().find(lock);
-  if (!plain_ || !simulation_.calm_for(20 * second) || !line || line->children.empty())
-    return static_cast<void>(head = {});
-  const auto number_of = [](const std::string& name) { return name.substr(name.size() - 10); };
-  const std::string first =
-      *std::min_element(line->children.begin(), line->children.end(),
-                        [&](const auto& a, const auto& b) { return number_of(a) < number_of(b); });
+  const std::string first = first_in(lock);
+  if (!plain_ || !simulation_.calm_for(20 * second) || first.empty()) return static_cast<void>(head = {});
   if (first != head.name) head = {first, world->now};
   const Node& node = *simulation_.tree().find(lock + "/" + first);
   const size_t at = node.data.find("\"pid\":");

@@ -148,6 +148,12 @@ void Process::kill() {
   if (lives()) finish(State::killed);
 }
 
+void Process::feed(const std::string& text, bool open) {
+  input += text;
+  input_open = open;
+  if (lives()) wake();
+}
+
 void Process::stop(int64_t until) {
   stopped_until = std::max(stopped_until, until);
 }

@@ -52,6 +52,8 @@ class Process {
   void kill();
   // Until `until` it gets no processor.
   void stop(int64_t until);
+  // More input for it, which is `input_open` until it has all.
+  void feed(const std::string& text, bool open);
   // As signals do that come by signalfd(2).
   void send_signal(int signal);
 
@@ -70,7 +72,8 @@ class Process {
   std::string said;                           // on standard error
   std::string printed;                        // on standard output
   std::vector<std::string> environment = {};  // NAME=VALUE; what is not there is as in the simulation's own
-  std::string input;                          // what is left of its standard input, which ends after it
+  std::string input;                          // what is left of its standard input
+  bool input_open = false;                    // more input may come
   std::function<void()> at_end;               // called once it has ended or was killed
   int idle_polls = 0;                         // polls that returned since time has passed
   int64_t polled_at = 0;

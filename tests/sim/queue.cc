@@ -5,6 +5,7 @@
 // No item is at work twice at a time, or at work after it was removed.
 #include "workloads.h"
 
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <map>
@@ -38,6 +39,7 @@ class QueueWorkload : public Workload {
   void start_consumer(int number, int round);
   void on_consumer_end(const Process& process);
   void start_pusher(int number);
+  void feed(Process& process, const std::vector<std::string>& items, size_t next);
   void on_pushed(const Process& process, const std::vector<std::string>& items);
   void on_removed(const std::string& text);
   void stop_if_empty();
@@ -104,7 +106,18 @@ void QueueWorkload::start_pusher(int number) {
     stop_if_empty();
   });
   if (by_words) return;
+  if (random.chance(0.5)) return feed(process, items, 0);
   for (const std::string& item : items) process.input += item + "\n";
+}
+
+// As tail -f does: some now, and the rest later.
+void QueueWorkload::feed(Process& process, const std::vector<std::string>& items, size_t next) {
+  std::string lines;
+  const size_t end = std::min(items.size(), next + static_cast<size_t>(simulation_.random().between(1, 4)));
+  for (; next < end; ++next) lines += items[next] + "\n";
+  process.feed(lines, next < items.size());
+  if (next == items.size()) return;
+  world->in(simulation_.random().span(2 * second), [this, &process, items, next] { feed(process, items, next); });
 }
 
 void QueueWorkload::on_pushed(const Process& process, const std::vector<std::string>& items) {

@@ -85,6 +85,7 @@ class UpkeepWorkload : public Workload {
   void start_count(int number, int round);
   void on_pushed(const Process& process, const Words& items);
   void on_printed(const Process& process);
+  void check_missed_none(const Process& process) const;
   void on_purged(const Process& process, bool dead);
   void on_counted(const Process& process);
   void take_change(const Change& change, std::set<std::string>& touched);
@@ -160,7 +161,8 @@ void UpkeepWorkload::on_end(Client& client, std::vector<int> allowed, const Chec
 void UpkeepWorkload::start_push(int number, int round) {
   Random& random = simulation_.random();
   Words items;
-  const int64_t count = random.chance(0.1) ? random.between(20, 60) : random.between(1, 8);
+  int64_t count = random.chance(0.1) ? random.between(20, 60) : random.between(1, 8);
+  if (longest_work_ < 100 && random.chance(0.03)) count = random.between(600, 1500);  // several batches
   for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("u{}.{}.{}", number, round, i));
   Words words = {"push", "-p", random.chance(0.8) ? "100" : "50", kChores};
   // 65: the queue was deleted meanwhile.
@@ -194,11 +196,14 @@ void UpkeepWorkload::start_work(int number, int round) {
   if (random.chance(0.4)) words.insert(words.end(), {"-j", "3"});
   if (random.chance(0.1)) words.emplace_back("--halt");
   const bool halts = words.back() == "--halt";
-  const char* status = random.one_of(kStatuses);
+  std::string status = random.one_of(kStatuses);
   if (random.chance(0.3)) words.insert(words.end(), {"-w", fmt::format("{}ms", random.between(1, 20000))});
   if (!all && random.chance(0.2)) status = kNotNow;
   words.insert(words.end(), {kChores, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}", status});
+  const bool waits = std::find(words.begin(), words.end(), "-w") != words.end();
   Client& client = start(number, round, words, {1, 65, 75, 123}, [=, this](const Process& process) {
+    // A command may have exited with it, too.
+    if (!all && !waits && process.status == 75 && status != kNotNow) check_missed_none(process);
     if (!all || halts || (process.status != 0 && process.status != 123)) return;
     history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
   });
@@ -215,6 +220,7 @@ void UpkeepWorkload::start_print(int number, int round) {
   words.emplace_back(kChores);
   Client& client = start(number, round, words, {75}, [=, this](const Process& process) {
     on_printed(process);
+    if (!all && process.status == 75) check_missed_none(process);
     if (!all || process.status != 0) return;
     history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
   });
@@ -231,6 +237,14 @@ void UpkeepWorkload::on_printed(const Process& process) {
       if (copy.dead || copy.since > process.started_at || entries_[line].doubtful) continue;
       world->violation(fmt::format("{} has written {}, which is still there", process.name, line));
     }
+  }
+}
+
+// It has found no item to take.
+void UpkeepWorkload::check_missed_none(const Process& process) const {
+  for (const auto& [path, copy] : copies_) {
+    const bool was_free = !copy.dead && !copy.claimed && copy.claimed_at < process.started_at;
+    if (was_free && copy.since < process.started_at) world->violation(fmt::format("{} misses {}", process.name, path));
   }
 }
 
@@ -276,10 +290,10 @@ void UpkeepWorkload::start_count(int number, int round) {
 void UpkeepWorkload::on_counted(const Process& process) {
   if (process.status != 0 || history_.since() >= process.started_at) return;
   const auto json = nlohmann::json::parse(process.printed);
-  const Counts told{json.at("items"), json.at("dead")};
-  if (told == history_.now()) return;
-  world->violation(fmt::format("{} counts {} and {}, where there are {} and {}", process.name, told.items, told.dead,
-                               history_.now().items, history_.now().dead));
+  const Counts& there = history_.now();
+  if (json.at("items") == there.items && json.at("dead") == there.dead) return;
+  world->violation(
+      fmt::format("{} counts {}, where there are {} and {}", process.name, process.printed, there.items, there.dead));
 }
 
 // --- what is committed
@@ -297,9 +311,12 @@ void UpkeepWorkload::on_commit(const Txn& txn) {
     if (entry.pushed && !entry.doubtful && entry.copies.size() > 1) world->violation(text + " is there twice");
     if (entry.copies.empty()) on_removed(text);
   }
-  if (touched.empty()) return;
-  const auto dead = std::count_if(copies_.begin(), copies_.end(), [](const auto& copy) { return copy.second.dead; });
-  history_.add({copies_.size() - static_cast<size_t>(dead), static_cast<size_t>(dead)});
+  Counts counts;
+  for (const auto& [path, copy] : copies_) {
+    counts.dead += copy.dead;
+    counts.items += !copy.dead;
+  }
+  if (counts != history_.now()) history_.add(counts);
 }
 
 void UpkeepWorkload::take_change(const Change& change, std::set<std::string>& touched) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock group join, with and without a command, watch, wait and list, all on one group.
+// zklock group join, with and without a command, watch, wait, list, create and delete, all on one group.
 //
-// No session has two members, and a join that has ended leaves none. A join ends as its command does, whatever becomes
-// of its member. In calm each living join is in the group, and the lines of a watch add up to the members. Each answer
-// was true at a moment between the start and the end of its zklock.
+// No session has two members, and a join that has ended leaves none. One whose member was deleted has none any more. A
+// join ends as its command does, whatever becomes of its member. In calm each living join is in the group, and the
+// lines of a watch add up to the members. Each answer was true at a moment between the start and the end of its zklock.
 #include "history.h"
 #include "workloads.h"
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <set>
@@ -19,7 +20,8 @@ namespace {
 constexpr const char* kGroup = "/g";
 constexpr const char* kUnique[] = {"u0", "u1"};
 constexpr Time kWaitForName = 20 * second;
-constexpr int kFailed = 7;  // of a command that fails
+constexpr Time kInFlight = 60 * second;  // a request of a zklock that was killed may be carried out so long after it
+constexpr int kFailed = 7;               // of a command that fails
 
 using Names = std::set<std::string>;
 
@@ -53,6 +55,8 @@ class GroupWorkload : public Workload {
     Time until = kNever;       // it gets TERM then
     Time ended_at = kNever;    // when it got TERM
     bool has_command = false;  // its command has begun
+    Time removed_at = kNever;  // when its member was deleted
+    bool may_be_removed = false;
     bool watches = false;
     size_t taken = 0;  // a watch: bytes of what it has printed
     Names known = {};  // a watch: what its lines add up to
@@ -67,6 +71,10 @@ class GroupWorkload : public Workload {
   void start_watch(int number, int round);
   void start_wait(int number, int round);
   void start_list(int number, int round);
+  void start_delete(int number, int round);
+  void start_remove(int number, int round);
+  void expect_removal();
+  void on_removed();
   void check_list(const Process& process) const;
   void read_lines(Client& client);
   void check_settled(const Client& client) const;
@@ -75,7 +83,10 @@ class GroupWorkload : public Workload {
   int clients_;
   int64_t longest_work_;
   bool stopping_ = false;
-  std::map<int, Client> living_;  // by the client's number
+  std::vector<const Process*> deleters_;  // of the group, ever
+  int removals_ = 0;                      // of all members, that live
+  Time deleted_at_ = -1;                  // when a request had removed the group last
+  std::map<int, Client> living_;          // by the client's number
   History<GroupState> history_;
 };
 
@@ -96,7 +107,9 @@ void GroupWorkload::begin() {
 void GroupWorkload::next(int number, int round) {
   simulation_.start_later([this, number, round] {
     if (stopping_) return;
-    switch (simulation_.random().below(8)) {
+    switch (simulation_.random().below(10)) {
+      case 8: return start_delete(number, round);
+      case 9: return simulation_.random().chance(0.2) ? start_remove(number, round) : start_list(number, round);
       case 0: return start_wait(number, round);
       case 1: return start_list(number, round);
       case 2: return start_unique(number, round);
@@ -108,13 +121,19 @@ void GroupWorkload::next(int number, int round) {
 
 GroupWorkload::Client& GroupWorkload::start(int number, int round, std::vector<std::string> words,
                                             std::vector<int> allowed, const Check& check) {
+  const bool deletes = words.front() == "delete";
+  const bool removes = words.size() > 1 && words[1] == "--force";
   words.insert(words.begin(), "group");
   Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
     on_end(living_.at(number), allowed, check);
     living_.erase(number);
+    if (removes) on_removed();
     next(number, round + 1);
   });
-  return living_[number] = Client{&process};
+  if (deletes) deleters_.push_back(&process);
+  Client& client = living_[number] = Client{&process};
+  client.may_be_removed = removals_ > 0;
+  return client;
 }
 
 void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check& check) {
@@ -123,13 +142,14 @@ void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check
   if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
   simulation_.check_status(process, allowed);
   if (process.state == Process::State::killed) return;
+  if (client.may_be_removed && process.status == 76) return;
   if (process.status == 76 || (client.has_command && process.status == 69)) {
     world->violation(fmt::format("{} ends with {}, which nothing explains", process.name, process.status));
   }
   if (!client.stem.empty() && simulation_.calm_for(kReconnected) && !nodes_of(client).empty()) {
     world->violation(fmt::format("{} has ended and left {}", process.name, *nodes_of(client).begin()));
   }
-  if (process.status != 69 && process.status != 128 + SIGTERM) check(process);
+  if (check && process.status != 69 && process.status != 128 + SIGTERM) check(process);
 }
 
 // --- members
@@ -176,6 +196,7 @@ void GroupWorkload::on_begin(const Command& command) {
 void GroupWorkload::on_commit(const Txn& txn) {
   const Node* const group = simulation_.tree().find(kGroup);
   GroupState state = group ? GroupState{true, group->children} : GroupState{};
+  if (!group && history_.now().exists && txn.type != op::remove_container) deleted_at_ = world->now;
   if (!(state == history_.now())) history_.add(std::move(state));
   const auto nodes = simulation_.tree().ephemerals.find(txn.session);
   if (nodes == simulation_.tree().ephemerals.end() || nodes->second.size() < 2) return;
@@ -188,6 +209,43 @@ Names GroupWorkload::nodes_of(const Client& client) const {
     if (name.starts_with(client.stem)) found.insert(name);
   }
   return found;
+}
+
+// --- zklocks that remove them, and the group
+
+// Servers remove an empty group, too, if members have made it.
+void GroupWorkload::start_delete(int number, int round) {
+  if (simulation_.random().chance(0.5)) return static_cast<void>(start(number, round, {"create", kGroup}, {75}, {}));
+  start(number, round, {"delete", kGroup}, {75}, [this](const Process& process) {
+    history_.check_was(process, [&](const GroupState& state) {
+      return process.status == 0 || process.error.find("no such group") != std::string::npos ? !state.exists
+                                                                                             : !state.members.empty();
+    });
+    if (process.status == 0 || deleted_at_ < process.started_at) return;
+    if (process.error.find("no such group") == std::string::npos) return;
+    for (const Process* other : deleters_) {
+      if (other != &process && (other->lives() || other->ended_at > process.started_at - kInFlight)) return;
+    }
+    world->violation(process.name + " has deleted the group, and ends with 75");
+  });
+}
+
+// With all its members, which do not join again.
+void GroupWorkload::start_remove(int number, int round) {
+  ++removals_;
+  expect_removal();
+  start(number, round, {"delete", "--force", kGroup}, {75}, {});
+}
+
+void GroupWorkload::on_removed() {
+  --removals_;
+  for (auto& [number, client] : living_) {
+    if (client.may_be_removed && !client.stem.empty() && nodes_of(client).empty()) client.removed_at = world->now;
+  }
+}
+
+void GroupWorkload::expect_removal() {
+  for (auto& [number, client] : living_) client.may_be_removed = true;
 }
 
 // --- zklocks that read them
@@ -257,7 +315,11 @@ void GroupWorkload::check_settled(const Client& client) const {
   if (client.watches && client.known != history_.now().members) {
     world->violation(client.process->name + " has printed other members than there are");
   }
-  if (!client.stem.empty() && nodes_of(client).size() != 1) world->violation(client.process->name + " is no member");
+  if (client.removed_at < world->now - kNoticed && !client.has_command && nodes_of(client).empty()) {
+    world->violation(client.process->name + " has not noticed that its member was deleted");
+  }
+  if (!client.stem.empty() && !client.may_be_removed && nodes_of(client).size() != 1)
+    world->violation(client.process->name + " is no member");
 }
 
 }  // namespace

@@ -61,8 +61,10 @@ bool takes_something(int fd, Deadline until) {
 ssize_t write_some(int fd, std::string_view text) {
   const mode_t type = type_of(fd);
   if (type == S_IFSOCK) return send(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  // A pipe that takes something takes this much at once, even if we may not set O_NONBLOCK on it.
-  const size_t most = type == S_IFIFO || type == S_IFCHR ? PIPE_BUF : text.size();
+  // A pipe that takes something takes this much at once, even if we may not set O_NONBLOCK on it. A terminal may have
+  // room for one byte only.
+  const bool may_wait = type == S_IFCHR && isatty(fd) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+  const size_t most = may_wait ? 1 : type == S_IFIFO || type == S_IFCHR ? PIPE_BUF : text.size();
   return ::write(fd, text.data(), std::min(text.size(), most));
 }
 

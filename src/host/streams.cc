@@ -38,19 +38,21 @@ void StandardInput::record(const PollSet& set) {
   if (ended_) wanted_ = false;
 }
 
-StandardOutput::StandardOutput() : fd_(STDOUT_FILENO) {
+StandardOutput::StandardOutput() : fd_(STDOUT_FILENO), most_(PIPE_BUF) {
   struct stat found {};
   if (fstat(fd_, &found) != 0) return;
   is_socket_ = S_ISSOCK(found.st_mode);
-  // After POLLOUT a terminal may have room for one byte only.
-  if (isatty(fd_)) own_ = open_for_us_alone(fd_);
+  // After POLLOUT a terminal may have room for one byte only, and another user's cannot be opened.
+  const bool is_terminal = isatty(fd_) != 0;
+  if (is_terminal) own_ = open_for_us_alone(fd_);
   if (own_) fd_ = own_.get();
+  if (is_terminal && !own_) most_ = 1;
 }
 
 size_t StandardOutput::write(std::string_view text) {
   pollfd ready{fd_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1) return 0;
-  const std::string_view piece = text.substr(0, PIPE_BUF);
+  const std::string_view piece = text.substr(0, most_);
   const ssize_t written = is_socket_ ? send(fd_, piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
                                      : ::write(fd_, piece.data(), piece.size());
   if (written >= 0) return static_cast<size_t>(written);
@@ -66,7 +68,8 @@ void StandardOutput::arm(PollSet& set) {
 }
 
 void StandardOutput::record(const PollSet& set) {
-  if (!told_ && (set.seen(fd_) & (POLLERR | POLLNVAL))) broken_ = true;
+  // A socket whose other end was closed shows only POLLHUP.
+  if (!told_ && (set.seen(fd_) & (POLLERR | POLLHUP | POLLNVAL))) broken_ = true;
 }
 
 void StandardOutput::decide() {

@@ -73,6 +73,7 @@ class StandardOutput : public Source {
   int fd_;
   bool is_socket_ = false;  // a socket can be asked not to block for one call
   bool wanted_ = false;
+  size_t most_;  // bytes that it takes at once after POLLOUT
   bool broken_ = false;
   bool told_ = false;  // the Failure was thrown: only once, so that cleaning up can wait
 };

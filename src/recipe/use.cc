@@ -130,7 +130,7 @@ std::set<std::string> leftovers_in(zk::Session& session, const std::string& path
   return leftovers;
 }
 
-bool check_no_foreign(zk::Session& session, const std::string& path, const Paths& names,
+void check_no_foreign(zk::Session& session, const std::string& path, const Paths& names,
                       std::set<std::string>& harmless, std::string_view tried) {
   Paths nodes;
   for (const std::string& name : names) {
@@ -142,7 +142,6 @@ bool check_no_foreign(zk::Session& session, const std::string& path, const Paths
     if (is_ephemeral(stats[i].stat)) throw Failure(ExitStatus::bad_data, foreign_text(tried, nodes[i]));
     harmless.insert(zk::name_of(nodes[i]));
   }
-  return !nodes.empty();
 }
 
 std::string foreign_text(std::string_view tried, const std::string& node) {

@@ -57,9 +57,8 @@ std::set<std::string> leftovers_in(zk::Session& session, const std::string& path
 
 // Throws a Failure (65) if one of the children of `path`, `names`, is ephemeral and of a program that would not wait
 // for zklock. The message says what was `tried`, and which program it is if the name shows that. Reads the Stat of each
-// child that may be foreign, except for the `harmless`, to which it adds those that are persistent. Returns true if it
-// has asked the server.
-bool check_no_foreign(zk::Session& session, const std::string& path, const std::vector<std::string>& names,
+// child that may be foreign, except for the `harmless`, to which it adds those that are persistent.
+void check_no_foreign(zk::Session& session, const std::string& path, const std::vector<std::string>& names,
                       std::set<std::string>& harmless, std::string_view tried);
 // Returns the message of that Failure.
 std::string foreign_text(std::string_view tried, const std::string& node);

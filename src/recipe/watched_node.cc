@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/watched_node.h"
 
+#include "zk/timing.h"
+
 namespace zklock::recipe {
 
 using zk::Answer;
@@ -17,8 +19,15 @@ void WatchedNode::look() {
     }
     if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
     found_ = std::move(answer);
+    looked_at_ = BootClock::now();
     return;
   }
+}
+
+// Each beat something is sent anyway.
+Deadline WatchedNode::again() const {
+  const bool was_read = exists() && aspect_ != Aspect::stat;
+  return was_read ? kNever : looked_at_ + zk::beat_of(session_.timeout());
 }
 
 // A session never sees an older state than it has seen before, whichever server it moves to. A new session may, so its

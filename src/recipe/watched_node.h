@@ -30,9 +30,12 @@ class WatchedNode {
   // earlier look(), not even in a new session. Throws what the session throws, and a Failure (77) if the node may not
   // be read; found() is then as before.
   void look();
-  // After look(): true if there may be a change, or the session is over.
-  bool is_stale() const { return session_.expired() || !watch_ || watch_->fired; }
+  // After look(): true if there may be a change, or the session is over. A watch of another session never fires.
+  bool is_stale() const { return session_.expired() || synced_ != session_.id() || !watch_ || watch_->fired; }
   Deadline due() const { return is_stale() ? kAtOnce : kNever; }
+  // Returns when to look again though no watch has fired, or kNever. Servers from 3.8.4 and 3.9.2 on do not tell a
+  // client what happens to a node that it may not read, and whether it may shows only in reading.
+  Deadline again() const;
 
   // After look(): what was seen last.
   bool exists() const { return found_.code == zk::Code::ok; }
@@ -47,6 +50,7 @@ class WatchedNode {
   Aspect aspect_;
   std::string tried_;
   int64_t synced_ = 0;  // the session in which we have looked before
+  Deadline looked_at_{};
   zk::Watch watch_;
   zk::Answer found_;
 };

@@ -242,7 +242,7 @@ Client::~Client() {
   cork(false);
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
-  if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd);
+  if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd, false);
   const WireScope scope(wire_);
   zookeeper_close(handle_);
 }
@@ -449,7 +449,8 @@ void Client::process(short revents) {
   }
 }
 
-void Client::cut(int fd) {
+void Client::cut(int fd, bool paused) {
+  if (paused) connections_.blamed = connections_.count;
   const WireScope scope(wire_);
   wire_.note_cut();
   shutdown(fd, SHUT_RDWR);

@@ -104,8 +104,8 @@ class Client {
   Interest interest();
   void process(short revents);
 
-  // Gives up the connection on `fd`.
-  void cut(int fd);
+  // Gives up the connection on `fd`. `paused`: we ourselves stood still, so no request is to blame for the loss.
+  void cut(int fd, bool paused);
 
   ClientState state() const;
   int64_t session_id() const;
@@ -131,6 +131,7 @@ class Client {
   std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
   // See Wire.
   Deadline begun_at() const { return wire_.begun_at(); }
+  Duration patience() const { return options_.patience; }
   bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.

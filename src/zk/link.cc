@@ -47,7 +47,7 @@ void Link::arm(host::PollSet& set) {
   // This check comes after the sending, which a pause of ours may have delayed. What is sent now does not make up for
   // the silence before it.
   if (was_silent()) {
-    cut();
+    cut(true);
     return set.wake_at(attempt_.not_before);
   }
   heard_ = std::max(heard_, client_.last_sent());
@@ -64,7 +64,7 @@ void Link::begin_attempt() {
 }
 
 void Link::record(const host::PollSet& set) {
-  if (was_silent() && socket_.fd >= 0) cut();
+  if (was_silent() && socket_.fd >= 0) cut(true);
   if (socket_.fd < 0) return;
   const short revents = set.seen(socket_.fd);
   if (revents != 0 || socket_.has_unread) client_.process(revents);
@@ -106,7 +106,7 @@ Deadline Link::handshake_since() const {
 Deadline Link::cut_at() const {
   if (client_.state() == ClientState::connected) {
     const Deadline since = client_.silent_since();
-    return since == kNever ? kNever : since + patience_of(client_.session_timeout());
+    return since == kNever ? kNever : since + patience_of(client_.session_timeout(), client_.patience());
   }
   const Duration attempt = attempt_of(client_.session_timeout());
   // This is no longer for an existing session, because its second session allows it two attempts at dead servers
@@ -118,8 +118,8 @@ Deadline Link::cut_at() const {
   return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
 }
 
-void Link::cut() {
-  client_.cut(socket_.fd);
+void Link::cut(bool paused) {
+  client_.cut(socket_.fd, paused);
   socket_.fd = -1;
   note_state();
 }

@@ -73,7 +73,7 @@ class Link : public host::Source {
   void begin_attempt();
   void note_failure();
   void trace_loss();
-  void cut();
+  void cut(bool paused = false);
   Deadline cut_at() const;
   Deadline handshake_since() const;
   Duration round_pause() const;

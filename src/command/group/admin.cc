@@ -8,6 +8,7 @@
 #include "host/terminal.h"
 #include "recipe/group/group.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -151,7 +152,9 @@ int wait(const Call& call, const GroupWaitOptions& options) {
     // Members that joined after the list was read are not in it, so --at-most is met only if nothing has changed since.
     return least ? members >= *least : members <= *most && roster.due() == kNever;
   };
-  const bool met = wait_until_met(group.session, span, look, [&] { return roster.due(); });
+  const bool met = wait_until_met(group.session, span, look, [&] {
+    return std::min({roster.due(), roster.again(), span.until});
+  });
   group.session.close();
   if (met) return 0;
   throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),

@@ -6,6 +6,7 @@
 #include "command/group/group.h"
 #include "recipe/group/group.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace zklock::command {
@@ -47,7 +48,7 @@ class WatchedGroup : public WatchSubject {
     roster_.look();
   }
 
-  Deadline due() const override { return roster_.due(); }
+  Deadline due() const override { return std::min(roster_.due(), roster_.again()); }
 
   bool has_news() const override { return !told_ || !recipe::changes_between(*told_, roster_.members()).empty(); }
 

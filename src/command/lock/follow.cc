@@ -57,8 +57,11 @@ class FollowedLocks : public WatchSubject {
   }
 
   Deadline due() const override {
-    const auto is_stale = [](const Followed& lock) { return lock.watched.is_stale(); };
-    return std::any_of(locks_.begin(), locks_.end(), is_stale) ? recipe::kAtOnce : kNever;
+    Deadline due = kNever;
+    for (const Followed& lock : locks_) {
+      due = std::min(due, lock.watched.is_stale() ? recipe::kAtOnce : lock.watched.again());
+    }
+    return due;
   }
 
   bool has_news() const override { return !news_.empty(); }

@@ -60,6 +60,9 @@ void ItemPrinter::run() {
     pull();
     session_.close();
   } catch (...) {
+    // One reason to end is enough: neither a signal nor the end of the reader may interrupt the cleaning up.
+    loop_.leave_signals();
+    loop_.remove(outlet_);
     // An item of which only a part was written goes back too, because no reader has its rest.
     source_.clean_up(stream_.take_written(), stream_.items());
     source_.rethrow();

@@ -4,6 +4,7 @@
 #include "command/value/value.h"
 #include "recipe/watched_node.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -83,7 +84,9 @@ int wait(const Call& call, const ValueWaitOptions& options) {
     node.look();
     return latch.is_open(node);
   };
-  const bool open = wait_until_met(session, span, look, [&] { return node.due(); });
+  const bool open = wait_until_met(session, span, look, [&] {
+    return std::min({node.due(), node.again(), span.until});
+  });
   session.close();
   if (open) return 0;
   throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}", tried, latch.reason(node)));

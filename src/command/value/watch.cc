@@ -48,7 +48,7 @@ class WatchedPath : public WatchSubject {
         node_(session, path, aspect, "cannot watch " + path) {}
 
   void look() override { node_.look(); }
-  Deadline due() const override { return node_.due(); }
+  Deadline due() const override { return std::min(node_.due(), node_.again()); }
 
  protected:
   // Returns the variables, empty ones too, so that those of an outer watch do not remain. `version`: of the value.

@@ -148,11 +148,22 @@ void Guard::record(const PollSet& set) {
 }
 
 void Guard::decide() {
+  if (state_ == GuardState::alive && child_changed_) reap_strangers();
   if (state_ == GuardState::alive && std::exchange(child_changed_, false)) look_after_guard();
   if (state_ == GuardState::alive && stands_still()) take_over();
   if (state_ != GuardState::orphaned || !end_tree()) return;
   state_ = GuardState::cleared;
   page_->overrun = std::max(BootClock::now() - page_->fence_moment(), Duration::zero()).count();
+}
+
+// As the first process of a container, zklock inherits orphans, of `kubectl exec` for example.
+void Guard::reap_strangers() {
+  siginfo_t ended{};
+  while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
+    if (ended.si_pid == pid_ || contains(spared_, ended.si_pid)) return;
+    waitpid(ended.si_pid, nullptr, WNOHANG);
+    ended.si_pid = 0;
+  }
 }
 
 // Once the command runs, a stopped guard could not keep the fence, so it is treated like a dead one.

@@ -89,6 +89,7 @@ class Guard : public Source {
     cleared,   // the guard is gone, and its tree is gone or was let go
   };
 
+  void reap_strangers();
   void look_after_guard();
   bool stands_still() const;
   void take_over();

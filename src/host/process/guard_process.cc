@@ -273,6 +273,7 @@ class GuardProcess {
     if (duty_ == Duty::finish && left_until(term_until_) == Duration::zero()) start_killing();
     if (duty_ != Duty::kill) return;
     group_.kill();
+    forget_reaped();
     if (command_ != 0) ::kill(command_, SIGKILL);  // our child and not reaped, so known even if /proc hides it
     // Some processes may be outside of the control group: those that moved to another one, or all if there is none.
     if (kill_children({}, [this](pid_t pid, int wait_status) { note_child(pid, wait_status); })) kill_below();
@@ -284,6 +285,14 @@ class GuardProcess {
     const pid_t child = left && !left->empty() ? left->front() : 0;
     const pid_t stubborn = refused_.empty() ? child : refused_.front();
     if (page_.stubborn.exchange(stubborn) != stubborn) notify();
+  }
+
+  // While the kernel reaps, only this shows whether the pid is still the command's.
+  void forget_reaped() {
+    siginfo_t info{};
+    const bool is_ours =
+        command_ == 0 || waitid(P_PID, static_cast<id_t>(command_), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (!is_ours && errno == ECHILD) note_child(command_, SIGKILL);
   }
 
   // Kills descendants whose parents still live. They are rare, because each becomes our child when its parent dies.

@@ -8,6 +8,7 @@
 #include "recipe/use.h"
 #include "zk/path.h"
 #include "zk/session.h"
+#include "zk/timing.h"
 
 #include <algorithm>
 #include <set>
@@ -129,13 +130,17 @@ GroupMember::State GroupMember::look_at_name() {
 }
 
 bool GroupMember::wait_for_name() {
-  const auto watch = std::make_shared<zk::WatchState>();
-  if (session_.exists(stem(), watch).code != Code::ok) return true;
-  while (!watch->fired && !session_.expired()) {
-    if (left_until(session_.until()) == Duration::zero()) return false;
-    session_.turn(session_.until());
+  for (;;) {
+    const auto watch = std::make_shared<zk::WatchState>();
+    if (session_.exists(stem(), watch).code != Code::ok) return true;
+    // The watch does not fire if we may not read that node: see WatchedNode::again().
+    const Deadline again = deadline_in(zk::beat_of(session_.timeout()));
+    while (left_until(again) > Duration::zero()) {
+      if (watch->fired || session_.expired()) return true;
+      if (left_until(session_.until()) == Duration::zero()) return false;
+      session_.turn(std::min(session_.until(), again));
+    }
   }
-  return true;
 }
 
 // The check is a transaction. So if the servers have ended our session and we do not know it yet, SessionOver is

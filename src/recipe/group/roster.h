@@ -53,6 +53,8 @@ class GroupRoster {
   void forget() { members_.clear(); }
   // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.
   Deadline due() const;
+  // As in a WatchedNode.
+  Deadline again() const { return node_.again(); }
   bool exists() const { return node_.exists(); }
   // Returns the ephemeral nodes of the group, except for contenders for a lock.
   const Members& members() const { return members_; }

@@ -100,10 +100,9 @@ std::optional<Lock::Outcome> Lock::look(bool there) {
   const std::vector<std::string>& names = own_.siblings().names;
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_);
   own_.check_number();
-  bool asked = check_no_foreign(session_, line_path_, names, ignored_, tried_);
+  check_no_foreign(session_, line_path_, names, ignored_, tried_);
   place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   if (place_.turn == Turn::strangers) {
-    asked = true;
     ignore_leftovers();
     place_ = find_place(line_in(names), own_.name(), type_.with_kazoo);
   }
@@ -112,7 +111,7 @@ std::optional<Lock::Outcome> Lock::look(bool there) {
   if (place_.turn == Turn::waiting) return std::nullopt;
   if (place_.turn == Turn::gone) return Outcome::removed;
   // The requests may have taken a while, so the proof may be old.
-  return !asked || own_.is_proved() ? Outcome::held : look(own_.confirm());
+  return own_.is_proved() ? Outcome::held : look(own_.confirm());
 }
 
 Failure Lock::strangers() const {

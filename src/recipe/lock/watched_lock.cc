@@ -87,15 +87,11 @@ bool WatchedLock::has_folders() const {
 }
 
 bool WatchedLock::is_stale() const {
-  return looked_in_ != session_.id() || node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
-}
-
-void WatchedLock::look_at(WatchedNode& node) {
-  if (looked_in_ != session_.id() || node.is_stale()) node.look();
+  return node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
 }
 
 void WatchedLock::look() {
-  look_at(node_);
+  if (node_.is_stale() || left_until(node_.again()) == Duration::zero()) node_.look();
   check_use();
   Line line = line_at(path_, node_);
   Line slots;
@@ -103,8 +99,8 @@ void WatchedLock::look() {
   bool passed = false;
   if (has_folders()) {
     // The gate is listed first, so a contender that goes through it meanwhile is in at least one of the two lists.
-    look_at(gate_);
-    look_at(slots_);
+    if (gate_.is_stale()) gate_.look();
+    if (slots_.is_stale()) slots_.look();
     passed = gate_.is_stale();
     gate = line_at(path_ + "/locks", gate_);
     slots = line_at(path_ + "/leases", slots_);
@@ -118,7 +114,6 @@ void WatchedLock::look() {
   const bool for_slots = !slots.who.empty() || !gate.who.empty();
   participants_ =
       for_slots ? line_up_for_slots(std::move(slots.who), std::move(gate.who)) : line_up(std::move(line.who));
-  looked_in_ = session_.id();
 }
 
 void WatchedLock::check_use() {

@@ -59,6 +59,8 @@ class WatchedLock {
   void look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const;
+  // As in a WatchedNode.
+  Deadline again() const { return node_.again(); }
 
   const std::string& path() const { return path_; }
   // Returns the contenders, first come first, as in a Survey, with the data that they had when first seen. If a
@@ -75,7 +77,6 @@ class WatchedLock {
   };
 
   bool has_folders() const;
-  void look_at(WatchedNode& node);
   void check_use();
   Line line_at(const std::string& folder, const WatchedNode& node) const;
   void read(const std::vector<Line*>& lines);
@@ -88,7 +89,6 @@ class WatchedLock {
   WatchedNode node_;
   WatchedNode gate_;  // this one and the next only if has_folders()
   WatchedNode slots_;
-  int64_t looked_in_ = 0;  // the session of the last complete look
   // The nodes that were read and were there in the last look, by their folder and path; leftovers too.
   std::map<std::pair<int64_t, std::string>, Participant> known_;
   std::vector<Participant> participants_;

@@ -227,12 +227,19 @@ bool Acks::settle_one(Sent& sent, Deadline until) {
     if (!session_.settle(sent.call, until)) return false;
     const Code code = sent.call->answer.code;
     if (code == Code::ok) return true;
+    const auto is_ours = [&] { return session_.settle_connection(until) && sent.items.front().owner == session_.id(); };
+    if (code == Code::no_node && sent.ack == Ack::dead_letter && !again && is_ours()) {
+      // No letter has died in this segment before.
+      const std::string dead = layout_.dead_of(sent.items.front().path);
+      session_.client().create(zk::parent_of(dead), "", zk::CreateMode::persistent);
+      sent.call = transact(sent);
+      continue;
+    }
     // The ack was carried out before its answer was lost. But for a dead letter, its segment may be missing.
     if (code == Code::no_node) return again && sent.ack != Ack::dead_letter;
     // The outcome is unknown, and in the same session it does no harm to send a removal again. But an item that has
     // gone back may be under another consumer's claim already.
-    if (code != Code::unknown || !removes(sent.ack) || !session_.settle_connection(until)) return false;
-    if (sent.items.front().owner != session_.id()) return false;
+    if (code != Code::unknown || !removes(sent.ack) || !is_ours()) return false;
     sent.call = transact(sent);
   }
 }

@@ -39,6 +39,11 @@ IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
     if (end == IdleEnd::taken) place_.forget();
     leave();
     return end;
+  } catch (const Failure& failure) {
+    leave();
+    // The wait has ended between a request and its answer.
+    if (failure.status() == ExitStatus::busy && left_until(patience.until) == Duration::zero()) return IdleEnd::timeout;
+    throw;
   } catch (...) {
     leave();
     throw;

@@ -132,6 +132,7 @@ bool remove_left_claim(zk::Session& session, const std::string& item, const zk::
 }
 
 void QueueTail::find() {
+  std::optional<Segment> sealed;
   for (Rounds rounds(tried_);; rounds.next()) {
     const Answer list = session_.synced_children(folder_);
     if (list.code == Code::no_node) {
@@ -143,6 +144,11 @@ void QueueTail::find() {
     if (stat.code == Code::no_node) continue;
     if (stat.code != Code::ok) throw zk::failure_of(tried_, stat);
     if (last && !is_sealed(stat.stat)) return take(*last, made_in(stat.stat));
+    // A seal makes the next segment without a write to the folder, so it may be newer than the list.
+    if (last && sealed != last) {
+      sealed = last;
+      continue;
+    }
     if (open(last ? last->next() : Segment{segment_.priority, 0}, list.stat.version)) return;
   }
 }

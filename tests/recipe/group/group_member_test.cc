@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <poll.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -183,6 +184,23 @@ TEST_F(GroupMemberTest, ANameThatAnotherHasByNowIsNeitherWrittenNorRemoved) {
   EXPECT_EQ(member.set_data("mine"), MemberState::removed);
   member.leave(2s);
   EXPECT_EQ(observer_.read("/g/web").data, "third");
+}
+
+// As servers from 3.8.4 on do about a node that we may not read.
+TEST_F(GroupMemberTest, ANameOfWhoseEndNoServerTellsIsFreeAllTheSame) {
+  open();
+  GroupMember holder(observer_.session(), {"/g", "web", true, "holder"});
+  ASSERT_EQ(holder.join(), MemberState::in);
+  GroupMember member(*session_, {"/g", "web", true, "me"});
+  ASSERT_EQ(member.join(), MemberState::taken);
+  proxy_.swallow_events();
+  bool left = false;
+  const Script script(loop_, [&] {
+    if (!std::exchange(left, true)) observer_.remove("/g/web");
+  });
+  const zk::Within within(*session_, deadline_in(20s));
+  EXPECT_TRUE(member.wait_for_name());
+  EXPECT_EQ(member.join(), MemberState::in);
 }
 
 // It may have a node there, so a second one would be too many.

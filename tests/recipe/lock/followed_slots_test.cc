@@ -135,5 +135,25 @@ TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) 
   }
 }
 
+// The folders go while zklock has no session, and come again in its next one: their old watches are of no use.
+TEST_F(FollowedSlots, FoldersThatGoBetweenTwoSessionsAreWatchedAgain) {
+  session_.open();
+  for (const char* folder : {"/s/locks", "/s/leases"}) observer_.create(folder);
+  WatchedLock lock(session_, "/s", "cannot follow /s");
+  lock.look();
+  session_.close();
+  for (const char* folder : {"/s/locks", "/s/leases"}) observer_.remove(folder);
+  session_.open();
+  lock.look();
+  for (const char* folder : {"/s/locks", "/s/leases"}) observer_.create(folder);
+  EXPECT_TRUE(test::eventually(loop_, [&] { return lock.is_stale(); }));
+  lock.look();
+  make("/s/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
+  EXPECT_TRUE(test::eventually(loop_, [&] {
+    if (lock.is_stale()) lock.look();
+    return holders_of(lock) == 1;
+  }));
+}
+
 }  // namespace followed_slots_test
 }  // namespace zklock::recipe

@@ -65,6 +65,21 @@ TEST_F(LoneLock, WhoseGrantWasHeldUpIsProvedOnceMore) {
   EXPECT_LT(BootClock::now() - lock.held().proved, heartbeat);
 }
 
+// Also if that happened in a look at a folder that slots have left.
+TEST_F(LoneLock, WhoseLookForSlotsWasHeldUpIsProvedOnceMore) {
+  observer_.create("/l/leases");
+  const Duration heartbeat = zk::heartbeat_of(session_.timeout());
+  int lists = 0;
+  const Script script(loop_, [&] {
+    if (proxy_.requests(opcode::kChildren) < 2 || lists++ > 0) return;
+    std::this_thread::sleep_for(heartbeat);
+  });
+  Lock lock = lock_in(session_);
+  ASSERT_EQ(lock.acquire({}), Outcome::held);
+  EXPECT_GT(lists, 0);
+  EXPECT_LT(BootClock::now() - lock.held().proved, heartbeat);
+}
+
 // Ours was not made, as the request was lost; another of our session's is there.
 TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
   Lock holder = lock_in(session_), lock = lock_in(session_);

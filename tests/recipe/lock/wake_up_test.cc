@@ -7,6 +7,8 @@
 #include "support/party.h"
 #include "support/proxied.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -130,6 +132,22 @@ TEST_F(WatchedNodeTest, EachSessionIsSyncedOnce) {
     node.look();
     EXPECT_EQ(proxy_.requests(opcode::kSync), session);
     session_.open();
+  }
+}
+
+// As servers from 3.8.4 on do about a node that we may not read.
+TEST_F(WatchedNodeTest, OneThatNoServerTellsOfIsFoundByLookingAgain) {
+  session_.open();
+  proxy_.swallow_events();
+  for (const Aspect aspect : {Aspect::stat, Aspect::data, Aspect::children}) {
+    const std::string path = "/n" + std::to_string(static_cast<int>(aspect));
+    WatchedNode node(session_, path, aspect, "cannot watch " + path);
+    node.look();
+    observer_.create(path);
+    EXPECT_TRUE(test::eventually(loop_, [&] {
+      if (left_until(std::min(node.due(), node.again())) == Duration::zero()) node.look();
+      return node.exists();
+    }));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -103,6 +104,26 @@ TEST_F(PusherTest, WhoFindsTheLastSegmentSealedMakesTheNext) {
   party.push(1);
   EXPECT_EQ(queue(), (Texts{"1", "b1"}));
   EXPECT_EQ(observer_.children("/q/items").size(), 2u);
+}
+
+// While it looks, the last one is sealed, and the next one is made, filled, sealed and removed. That number may not
+// come again: items there would be taken before those that are there already.
+TEST_F(PusherTest, ASegmentThatIsGoneMeanwhileIsNotMadeAgain) {
+  Party(here_).push(1);
+  Party party(here_, "b");
+  observer_.write("/q/items/100-0000000000", "");
+  const uint64_t before = party.session.client().answers();
+  bool made = false;
+  const test::Script script(party.loop, [&] {
+    // the refused push; sync, list
+    if (party.session.client().answers() < before + 3 || std::exchange(made, true)) return;
+    for (const char* number : {"1", "2"}) observer_.create(std::string("/q/items/100-000000000") + number);
+    observer_.remove("/q/items/100-0000000001");
+  });
+  party.push(1);
+  EXPECT_TRUE(made);
+  EXPECT_EQ(observer_.read("/q/items/100-0000000001").code, zk::Code::no_node);
+  EXPECT_EQ(queue(), (Texts{"1", "b1"}));
 }
 
 // Sealed under our hands, so that what is in flight fails and goes again.

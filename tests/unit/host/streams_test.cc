@@ -3,6 +3,7 @@
 #include "host/streams.h"
 
 #include "host/fd.h"
+#include "host/loop.h"
 #include "support/process.h"
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <optional>
 #include <string>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -159,6 +161,26 @@ ISOLATED_TEST(Output, AReaderWhoIsGoneIsFoundByWritingAsASignal) {
     const OutputWithoutReader broken;
     StandardOutput output;
     failure = support::failure_of([&] { output.write("x"); });
+  }
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->signal(), SIGPIPE);
+}
+
+// A socket whose other end was closed shows only POLLHUP.
+ISOLATED_TEST(Output, AClosedSocketEndsTheWait) {
+  std::optional<Failure> failure;
+  {
+    const Fd before(dup(STDOUT_FILENO));
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    close(ends[0]);
+    Loop loop;
+    StandardOutput output;
+    const Attached writing(loop, output);
+    failure = support::failure_of([&] { loop.turn(deadline_in(std::chrono::seconds(5))); });
+    dup2(before.get(), STDOUT_FILENO);
   }
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->signal(), SIGPIPE);

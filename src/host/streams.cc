@@ -50,9 +50,19 @@ StandardOutput::StandardOutput() : fd_(STDOUT_FILENO), most_(PIPE_BUF) {
 }
 
 size_t StandardOutput::write(std::string_view text) {
+  text = text.substr(0, PIPE_BUF);
+  size_t taken = 0;
+  while (taken < text.size()) {
+    const size_t now = write_some(text.substr(taken, most_));
+    taken += now;
+    if (now == 0 || most_ > 1) break;
+  }
+  return taken;
+}
+
+size_t StandardOutput::write_some(std::string_view piece) {
   pollfd ready{fd_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1) return 0;
-  const std::string_view piece = text.substr(0, most_);
   const ssize_t written = is_socket_ ? send(fd_, piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
                                      : ::write(fd_, piece.data(), piece.size());
   if (written >= 0) return static_cast<size_t>(written);

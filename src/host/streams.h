@@ -69,6 +69,8 @@ class StandardOutput : public Source {
   void decide() override;
 
  private:
+  size_t write_some(std::string_view piece);
+
   Fd own_;  // for a terminal; all else takes PIPE_BUF bytes after POLLOUT without blocking
   int fd_;
   bool is_socket_ = false;  // a socket can be asked not to block for one call

@@ -9,22 +9,24 @@ using zk::Answer;
 using zk::Code;
 
 void WatchedNode::look() {
-  for (;;) {
+  looked_at_ = BootClock::now();
+  // A node that was missing is missing most often.
+  for (bool is_missing = synced_ == session_.id() && found_.code == Code::no_node;; is_missing = false) {
     watch_ = std::make_shared<zk::WatchState>();
-    Answer answer = ask();
-    if (answer.code == Code::no_node && aspect_ != Aspect::stat) {
+    Answer answer = is_missing ? session_.exists(path_, watch_) : ask();
+    if (aspect_ != Aspect::stat && is_missing && answer.code == Code::ok) continue;
+    if (aspect_ != Aspect::stat && !is_missing && answer.code == Code::no_node) {
       // The failed request has set no watch.
       answer = session_.exists(path_, watch_);
       if (answer.code == Code::ok) continue;
     }
     if (answer.code != Code::ok && answer.code != Code::no_node) throw zk::failure_of(tried_, answer);
     found_ = std::move(answer);
-    looked_at_ = BootClock::now();
     return;
   }
 }
 
-// Each beat something is sent anyway.
+// It counts from the sending, so this look takes the place of what is sent each beat anyway.
 Deadline WatchedNode::again() const {
   const bool was_read = exists() && aspect_ != Aspect::stat;
   return was_read ? kNever : looked_at_ + zk::beat_of(session_.timeout());

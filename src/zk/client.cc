@@ -22,6 +22,7 @@ namespace zklock::zk {
 
 namespace {
 
+constexpr int kMostForgiven = 10;       // pauses in a row for which no request is blamed
 constexpr size_t kSequenceLength = 11;  // the longest number that the server appends
 constexpr int kMostAnswersAtOnce = 64;  // then the loop checks the clock and signals again
 
@@ -301,6 +302,7 @@ void Client::note_answer(int number) {
   turned_away_ |= number == kTurnedAway;
   if (code != Code::unknown && code != Code::expired) {
     ++answers_;
+    connections_.forgiven = 0;
     return outstanding_.note_answer();
   }
   if (number == ZSESSIONMOVED) connections_.moved = connections_.count;
@@ -450,7 +452,7 @@ void Client::process(short revents) {
 }
 
 void Client::cut(int fd, bool paused) {
-  if (paused) connections_.blamed = connections_.count;
+  if (paused && ++connections_.forgiven <= kMostForgiven) connections_.blamed = connections_.count;
   const WireScope scope(wire_);
   wire_.note_cut();
   shutdown(fd, SHUT_RDWR);

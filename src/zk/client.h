@@ -131,7 +131,6 @@ class Client {
   std::optional<host::TlsFailure> tls_failure() const { return wire_.tls_failure(); }
   // See Wire.
   Deadline begun_at() const { return wire_.begun_at(); }
-  Duration patience() const { return options_.patience; }
   bool uses_tls() const { return options_.tls != nullptr; }
 
   // See zk::Outstanding.
@@ -158,6 +157,7 @@ class Client {
   struct Connections {
     uint64_t count = 0;                 // how many there were
     uint64_t moved = 0;                 // the one on which it is_moved()
+    int forgiven = 0;                   // pauses of ours since the last answer
     uint64_t blamed = 0;                // the one for whose loss a request was blamed
     std::array<uint64_t, 2> doubted{};  // for each Feature, the one whose loss was noted
   };

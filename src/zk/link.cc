@@ -106,7 +106,7 @@ Deadline Link::handshake_since() const {
 Deadline Link::cut_at() const {
   if (client_.state() == ClientState::connected) {
     const Deadline since = client_.silent_since();
-    return since == kNever ? kNever : since + patience_of(client_.session_timeout(), client_.patience());
+    return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
   const Duration attempt = attempt_of(client_.session_timeout());
   // This is no longer for an existing session, because its second session allows it two attempts at dead servers

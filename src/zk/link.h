@@ -40,6 +40,9 @@ class Link : public host::Source {
   // How long the request that was answered last took; zero before the first answer.
   Duration round_trip() const { return round_trip_; }
 
+  // True if zklock itself stood still for too long; the connection is given up at the next turn.
+  bool was_silent() const;
+
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
@@ -78,7 +81,6 @@ class Link : public host::Source {
   Deadline handshake_since() const;
   Duration round_pause() const;
   void be_heard();
-  bool was_silent() const;
 
   Client& client_;
   std::function<void()> connected_;

@@ -107,7 +107,8 @@ void Session::drop() {
 }
 
 void Session::turn(Deadline until) {
-  check_answers();
+  // If we ourselves stood still, the link gives up the connection, and the request is sent again.
+  if (!link_->was_silent()) check_answers();
   const Deadline lost = link_->unconnected_since();
   const Deadline unreachable = lost == kNever ? kNever : lost + options_.connect_timeout;
   const Deadline give_up = terms_.enduring ? kNever : std::min(unreachable, client_->stuck_at());

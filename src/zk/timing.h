@@ -47,11 +47,6 @@ constexpr Duration patience_of(Duration session_timeout) {
   return session_timeout / 6;
 }
 
-// Returns the same where a request may take `longest` in all: another server has a third of that.
-constexpr Duration patience_of(Duration session_timeout, Duration longest) {
-  return std::min<Duration>(patience_of(session_timeout), longest * 2 / 3);
-}
-
 // Returns how long an attempt to connect may take. A host that is down does not say so, and a client that begins with
 // it waits for this. So it does not grow with sessions that are meant to last.
 constexpr Duration attempt_of(Duration session_timeout) {

@@ -12,6 +12,10 @@ WaitSpan::WaitSpan(const Value& timeout) {
   if (waits) until = deadline_in(span);
 }
 
+Deadline WaitSpan::latest(Deadline again, const zk::Session& session) const {
+  return again < kNever && left_until(until) > left_until(again) + 2 * session.round_trip() ? again : until;
+}
+
 namespace {
 
 // Returns once a look is due, or the next one would be due only after the deadline. Returns false if the time is over.

@@ -14,6 +14,9 @@ struct WaitSpan {
 
   bool waits = true;        // false with -w 0: looks once, with no limit for connecting and looking
   Deadline until = kNever;  // connecting included
+
+  // Returns when to look `again` though no watch has fired: then, or at the end if the answer might come too late.
+  Deadline latest(Deadline again, const zk::Session& session) const;
 };
 
 // Calls `look` now and whenever it is `due`, until it returns true: the condition is met. If the next one is due only

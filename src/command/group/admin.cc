@@ -153,7 +153,8 @@ int wait(const Call& call, const GroupWaitOptions& options) {
     return least ? members >= *least : members <= *most && roster.due() == kNever;
   };
   const bool met = wait_until_met(group.session, span, look, [&] {
-    return std::min({roster.due(), roster.again(), span.until});
+    const Deadline due = roster.due();
+    return due != kNever ? due : span.latest(roster.again(), group.session);
   });
   group.session.close();
   if (met) return 0;

@@ -84,9 +84,8 @@ int wait(const Call& call, const ValueWaitOptions& options) {
     node.look();
     return latch.is_open(node);
   };
-  const bool open = wait_until_met(session, span, look, [&] {
-    return std::min({node.due(), node.again(), span.until});
-  });
+  const bool open =
+      wait_until_met(session, span, look, [&] { return std::min(node.due(), span.latest(node.again(), session)); });
   session.close();
   if (open) return 0;
   throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}", tried, latch.reason(node)));

@@ -158,11 +158,8 @@ void Guard::decide() {
 
 // As the first process of a container, zklock inherits orphans, of `kubectl exec` for example.
 void Guard::reap_strangers() {
-  siginfo_t ended{};
-  while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
-    if (ended.si_pid == pid_ || contains(spared_, ended.si_pid)) return;
-    waitpid(ended.si_pid, nullptr, WNOHANG);
-    ended.si_pid = 0;
+  for (const pid_t child : own_children().value_or(std::vector<pid_t>())) {
+    if (child != pid_ && !contains(spared_, child)) waitpid(child, nullptr, WNOHANG);
   }
 }
 

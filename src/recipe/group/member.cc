@@ -132,14 +132,15 @@ GroupMember::State GroupMember::look_at_name() {
 bool GroupMember::wait_for_name() {
   for (;;) {
     const auto watch = std::make_shared<zk::WatchState>();
-    if (session_.exists(stem(), watch).code != Code::ok) return true;
     // The watch does not fire if we may not read that node: see WatchedNode::again().
-    const Deadline again = deadline_in(zk::beat_of(session_.timeout()));
+    Deadline again = deadline_in(zk::beat_of(session_.timeout()));
+    if (session_.exists(stem(), watch).code != Code::ok) return true;
+    if (left_until(again) + 2 * session_.round_trip() >= left_until(session_.until())) again = session_.until();
     while (left_until(again) > Duration::zero()) {
       if (watch->fired || session_.expired()) return true;
-      if (left_until(session_.until()) == Duration::zero()) return false;
-      session_.turn(std::min(session_.until(), again));
+      session_.turn(again);
     }
+    if (left_until(session_.until()) == Duration::zero()) return false;
   }
 }
 

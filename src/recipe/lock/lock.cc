@@ -111,7 +111,7 @@ std::optional<Lock::Outcome> Lock::look(bool there) {
   if (place_.turn == Turn::waiting) return std::nullopt;
   if (place_.turn == Turn::gone) return Outcome::removed;
   // The requests may have taken a while, so the proof may be old.
-  return own_.is_proved() ? Outcome::held : look(own_.confirm());
+  return own_.is_proved() || own_.confirm() ? Outcome::held : Outcome::removed;
 }
 
 Failure Lock::strangers() const {

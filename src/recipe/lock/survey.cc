@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -221,14 +222,22 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
   const std::vector<Answer> successes = read_participants(session, listings);
   std::vector<Survey> surveys;
   for (Listing& listing : listings) surveys.push_back(survey_of(listing, successes[surveys.size()]));
-  for (size_t i = 0; i < listings.size(); ++i) {
-    for (int look = 1; listings[i].emptied && look < kMostLooks; ++look) {
-      std::vector<Listing> anew = list(session, {listings[i].path});
-      const Code code = anew.front().answer.code;
-      if (code != Code::ok && code != Code::no_node) break;
-      const std::vector<Answer> success = read_participants(session, anew);
-      listings[i] = std::move(anew.front());
-      surveys[i] = survey_of(listings[i], success.front());
+  for (int look = 1; look < kMostLooks; ++look) {
+    std::vector<size_t> emptied;
+    Paths paths;
+    for (size_t i = 0; i < listings.size(); ++i) {
+      if (!std::exchange(listings[i].emptied, false)) continue;
+      emptied.push_back(i);
+      paths.push_back(listings[i].path);
+    }
+    if (emptied.empty()) break;
+    std::vector<Listing> anew = list(session, paths);
+    const std::vector<Answer> success = read_participants(session, anew);
+    for (size_t i = 0; i < anew.size(); ++i) {
+      const Code code = anew[i].answer.code;
+      if (code != Code::ok && code != Code::no_node) continue;
+      listings[emptied[i]] = std::move(anew[i]);
+      surveys[emptied[i]] = survey_of(listings[emptied[i]], success[i]);
     }
   }
   return surveys;

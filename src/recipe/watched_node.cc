@@ -26,10 +26,11 @@ void WatchedNode::look() {
   }
 }
 
-// It counts from the sending, so this look takes the place of what is sent each beat anyway.
+// It counts from the sending, so this look takes the place of what is sent each beat anyway. Without a connection, a
+// look would wait for one, and the caller could not report that.
 Deadline WatchedNode::again() const {
   const bool was_read = exists() && aspect_ != Aspect::stat;
-  return was_read ? kNever : looked_at_ + zk::beat_of(session_.timeout());
+  return was_read || !session_.connected() ? kNever : looked_at_ + zk::beat_of(session_.timeout());
 }
 
 // A session never sees an older state than it has seen before, whichever server it moves to. A new session may, so its

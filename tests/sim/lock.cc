@@ -2,7 +2,7 @@
 // zklock run: exclusive, shared, slots, several locks, any of several, with and without a bound on the wait.
 //
 // Never two commands where the locks forbid it. Tokens of an exclusive lock grow. In calm, the first in line begins,
-// none gives up that was alone, and who holds a lock stands in no other line. No contender waits longer than its bound
+// none gives up that was alone, and a holder stands in no other line. No contender waits longer than its bound
 // or sends transactions without a pause. In some seeds, a restored backup has left contenders' nodes that are in no
 // session.
 #include "workloads.h"

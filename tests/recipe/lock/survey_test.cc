@@ -129,11 +129,14 @@ TEST_F(SurveyTest, ALockThatIsHandedOverIsNotFree) {
 TEST_F(SurveyTest, ALockThatIsHandedOverAllTheTimeEndsIt) {
   others_.create("/l/other");
   std::string holder = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+  int turns = 0;
   const test::Script script(loop_, [&] {
+    ++turns;
     const std::string next = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
     others_.remove(std::exchange(holder, next));
   });
   EXPECT_LE(survey_paths(session_, {"/l"}).front().participants.size(), 1u);
+  EXPECT_LT(turns, 300);  // ten looks of some turns each
 }
 
 TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that simulated zklocks run under their locks. A command line is `/bin/true MS [ITEM [STATUS]]`: it works
-// for MS milliseconds, on ITEM if it is a queue's, and exits with STATUS.
+// for MS milliseconds, on ITEM if it is a queue's, and exits with STATUS: after "75?", half of them exit with 0.
 #pragma once
 
 #include "world.h"

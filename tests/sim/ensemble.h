@@ -23,6 +23,9 @@ class Ensemble : public Listener, public EnsembleCounters {
   bool knows(const Connection& connection) const override;
   int server_at(const sockaddr_in& address) const override;
 
+  // See Quorum.
+  void restore(const std::string& path, const std::string& data) { quorum_.restore(path, data); }
+
   // Faults. A silent crash is that of the host: nothing comes from there any more.
   void crash(int server, bool silent);
   void restart(int server) { quorum_.restart(server); }

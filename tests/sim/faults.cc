@@ -8,6 +8,7 @@ namespace zklock::sim {
 
 namespace {
 
+constexpr Time kLongestOutage = 40 * second;
 constexpr int kTicksOfFault = 6;  // the usual length of a fault is below
 
 Time length_of(Faults& faults, int times) {
@@ -124,12 +125,46 @@ void slow_network(Faults& faults) {
                                                : faults.random.span(faults.tick() / 4) + 1 * ms);
 }
 
+void lossy_network(Faults& faults) {
+  faults.network().loss = faults.random.chance(0.2) ? 0 : static_cast<double>(faults.random.between(1, 20)) / 100;
+}
+
 void slow_lookups(Faults& faults) {
   faults.network().longest_lookup = faults.random.chance(0.5) ? 50 * ms : 8 * second;
 }
 
 void move_server(Faults& faults) {
   if (faults.may_move()) faults.ensemble().move(faults.any_server());
+}
+
+constexpr decltype(Ambush::strike) kAmbushes[] = {
+    [](Faults& /*faults*/, Connection& connection, Process& /*process*/) { connection.cut(); },
+    [](Faults& faults, Connection& /*connection*/, Process& process) {
+      process.stop(faults.world().now + length_of(faults, 2));
+    },
+    [](Faults& faults, Connection& connection, Process& /*process*/) { isolate(faults, connection.server); },
+    // The answer comes late, and now and then nothing after it counts.
+    [](Faults& faults, Connection& connection, Process& process) {
+      if (faults.random.chance(0.5)) isolate(faults, connection.server);
+      const Time until = faults.world().now + faults.random.below(faults.tick());
+      faults.cut_off(process, connection.server, false, true, until);
+    },
+    [](Faults& faults, Connection& /*connection*/, Process& process) {
+      const Time until = faults.world().now + faults.random.span(kLongestOutage);
+      for (int server = 0; server < faults.servers(); ++server) faults.cut_off(process, server, true, true, until);
+    },
+};
+
+// Often for a zklock that has yet to start: few live for long.
+void lie_in_wait(Faults& faults) {
+  const Process* const process = faults.any_process();
+  if (!process) return;
+  const int next = static_cast<int>(faults.world().processes().size()) + static_cast<int>(faults.random.below(4));
+  const int client = faults.random.chance(0.5) ? next : process->number;
+  const bool on_one = faults.random.chance(0.7);
+  const uint64_t after = on_one && faults.random.chance(0.5) ? Connection::last_serial() : 0;
+  faults.add(
+      {client, after, static_cast<int>(faults.random.span(on_one ? 10 : 30)), on_one, faults.random.one_of(kAmbushes)});
 }
 
 constexpr Faults::Kind kKinds[] = {
@@ -146,6 +181,8 @@ constexpr Faults::Kind kKinds[] = {
     {"network slow", slow_network, 1},
     {"server moves", move_server, 1},
     {"lookups slow", slow_lookups, 1},
+    {"packets lost", lossy_network, 4},
+    {"ambush", lie_in_wait, 6},
 };
 
 }  // namespace
@@ -162,6 +199,24 @@ void Faults::strike() {
     left -= kKinds[index].weight;
     if (left >= 0) continue;
     if (simulation.kinds_ >> index & 1) kKinds[index].strike(*this);
+    return;
+  }
+}
+
+// Not at once: the server is in the middle of something.
+void Faults::on_frame(Connection& connection) {
+  for (size_t index = 0; index < simulation.ambushes_.size(); ++index) {
+    Ambush& ambush = simulation.ambushes_[index];
+    if (ambush.client != connection.client || connection.serial <= ambush.after) continue;
+    if (ambush.on_one ? connection.frames - 1 != ambush.frame : ambush.frame-- > 0) continue;
+    note("fault: an ambush at frame {} of server {} to host {}", connection.frames, connection.server,
+         connection.client);
+    Process& process = *world().processes()[static_cast<size_t>(connection.client)];
+    world().in(0, [&of = simulation, strike = ambush.strike, self = connection.shared_from_this(), &process] {
+      Faults faults(of);
+      if (process.lives()) strike(faults, *self, process);
+    });
+    simulation.ambushes_.erase(simulation.ambushes_.begin() + static_cast<std::ptrdiff_t>(index));
     return;
   }
 }

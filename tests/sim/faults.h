@@ -9,6 +9,18 @@
 
 namespace zklock::sim {
 
+class Faults;
+
+// A fault that lies in wait for one of the next frames that servers send to a host: where it hurts, and chance rarely
+// strikes.
+struct Ambush {
+  int client;
+  uint64_t after;  // on connections with a larger serial number
+  int frame;       // how many frames are let through, on one connection or in all
+  bool on_one;
+  void (*strike)(Faults&, Connection&, Process&);
+};
+
 class Faults {
  public:
   struct Kind {
@@ -22,6 +34,8 @@ class Faults {
 
   // One fault, of a kind that the simulation has switched on.
   void strike();
+  // A frame is on its way to a host.
+  void on_frame(Connection& connection);
 
   // --- for the kinds
   Simulation& simulation;
@@ -35,6 +49,7 @@ class Faults {
   Process* any_process();
   std::vector<Process*> processes() { return simulation.living(); }
   bool stormy() const { return simulation.calm_since_ == kNever; }
+  void add(const Ambush& ambush) { simulation.ambushes_.push_back(ambush); }
   void set_latency(Time latency) { network().latency_max = latency; }
   bool may_move() const { return simulation.naming_ != Naming::addresses; }
   Time usual_latency() const { return simulation.usual_latency_; }

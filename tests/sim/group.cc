@@ -18,6 +18,8 @@ namespace zklock::sim {
 namespace {
 
 constexpr const char* kGroup = "/g";
+constexpr const char* kSpare = "/h";  // without members
+constexpr const char* kShared = "shared";
 constexpr const char* kUnique[] = {"u0", "u1"};
 constexpr Time kWaitForName = 20 * second;
 constexpr Time kInFlight = 60 * second;  // a request of a zklock that was killed may be carried out so long after it
@@ -51,17 +53,18 @@ class GroupWorkload : public Workload {
 
   struct Client {
     Process* process = nullptr;
-    std::string stem = {};     // a join: of its nodes' names; "": it is none, or a unique one
+    std::string data = {};     // a join: of its nodes; "": it is none, or a unique one
     Time until = kNever;       // it gets TERM then
     Time ended_at = kNever;    // when it got TERM
     bool has_command = false;  // its command has begun
     Time removed_at = kNever;  // when its member was deleted
     bool may_be_removed = false;
     bool watches = false;
-    size_t taken = 0;  // a watch: bytes of what it has printed
-    Names known = {};  // a watch: what its lines add up to
+    size_t taken = 0;                        // a watch: bytes of what it has printed
+    std::map<std::string, Time> known = {};  // a watch: what its lines add up to, and when these were read
   };
 
+  void restore();
   void next(int number, int round);
   // `check` is not called after 69, TERM or a kill.
   Client& start(int number, int round, std::vector<std::string> words, std::vector<int> allowed, const Check& check);
@@ -72,36 +75,49 @@ class GroupWorkload : public Workload {
   void start_wait(int number, int round);
   void start_list(int number, int round);
   void start_delete(int number, int round);
+  void note_state(const std::string& group, const Txn& txn, History<GroupState>& history);
   void start_remove(int number, int round);
   void expect_removal();
   void on_removed();
   void check_list(const Process& process) const;
   void read_lines(Client& client);
+  void check_known(const Client& client) const;
   void check_settled(const Client& client) const;
   Names nodes_of(const Client& client) const;
 
   int clients_;
   int64_t longest_work_;
+  bool restored_;
   bool stopping_ = false;
-  std::vector<const Process*> deleters_;  // of the group, ever
-  int removals_ = 0;                      // of all members, that live
-  Time deleted_at_ = -1;                  // when a request had removed the group last
-  std::map<int, Client> living_;          // by the client's number
+  std::vector<const Process*> deleters_;    // of the group, ever
+  int removals_ = 0;                        // of all members, that live
+  std::map<std::string, Time> deleted_at_;  // when a request had removed a group last
+  std::map<int, Client> living_;            // by the client's number
   History<GroupState> history_;
+  History<GroupState> spare_;
 };
 
-GroupWorkload::GroupWorkload(Simulation& simulation) : Workload(simulation), history_(simulation) {
+GroupWorkload::GroupWorkload(Simulation& simulation) : Workload(simulation), history_(simulation), spare_(simulation) {
   constexpr int64_t kWorks[] = {500, 10000, 60000};
   clients_ = static_cast<int>(simulation.random().between(3, 10));
   longest_work_ = simulation.random().one_of(kWorks);
+  restored_ = simulation.random().chance(0.2);
 }
 
 void GroupWorkload::begin() {
   // Whatever becomes of a member, its command runs on.
   commands->on_fence = [](const Command&, Time) {};
+  if (restored_) restore();
   for (int number = 0; number < clients_; ++number) next(number, 0);
   const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
   world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+}
+
+// The server numbers new members from 0 on, so they come to these names.
+void GroupWorkload::restore() {
+  for (int number = 2; number < 80; number += 1 + static_cast<int>(simulation_.random().below(6))) {
+    simulation_.ensemble().restore(fmt::format("{}/{}-{:010}", kGroup, kShared, number), "{}");
+  }
 }
 
 void GroupWorkload::next(int number, int round) {
@@ -146,7 +162,7 @@ void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check
   if (process.status == 76 || (client.has_command && process.status == 69)) {
     world->violation(fmt::format("{} ends with {}, which nothing explains", process.name, process.status));
   }
-  if (!client.stem.empty() && simulation_.calm_for(kReconnected) && !nodes_of(client).empty()) {
+  if (!client.data.empty() && simulation_.calm_for(kReconnected) && !nodes_of(client).empty()) {
     world->violation(fmt::format("{} has ended and left {}", process.name, *nodes_of(client).begin()));
   }
   if (check && process.status != 69 && process.status != 128 + SIGTERM) check(process);
@@ -158,8 +174,10 @@ void GroupWorkload::start_join(int number, int round) {
   Random& random = simulation_.random();
   const bool works = random.chance(0.5);
   const int status = works && random.chance(0.3) ? kFailed : 0;
-  const std::string name = fmt::format("n{}x{}", number, round);
-  std::vector<std::string> words = {"join", "--name", name, kGroup};
+  const bool shares = restored_ && random.chance(0.5);
+  const std::string data = fmt::format("n{}x{}", number, round);
+  const std::string name = shares ? kShared : data;
+  std::vector<std::string> words = {"join", "--name", name, "--data", data, kGroup};
   if (works) {
     words.insert(words.end(), {"--", "/bin/true", std::to_string(random.below(longest_work_)), "item"});
     words.emplace_back(std::to_string(status));
@@ -167,7 +185,7 @@ void GroupWorkload::start_join(int number, int round) {
   Client& client = start(number, round, words, {status}, [=](const Process& process) {
     if (!works || process.status != status) world->violation(process.name + " ends before its time");
   });
-  client.stem = name + "-";
+  client.data = data;
   if (!works) client.until = world->now + random.span(100 * second);
 }
 
@@ -194,19 +212,27 @@ void GroupWorkload::on_begin(const Command& command) {
 }
 
 void GroupWorkload::on_commit(const Txn& txn) {
-  const Node* const group = simulation_.tree().find(kGroup);
-  GroupState state = group ? GroupState{true, group->children} : GroupState{};
-  if (!group && history_.now().exists && txn.type != op::remove_container) deleted_at_ = world->now;
-  if (!(state == history_.now())) history_.add(std::move(state));
+  note_state(kGroup, txn, history_);
+  note_state(kSpare, txn, spare_);
   const auto nodes = simulation_.tree().ephemerals.find(txn.session);
   if (nodes == simulation_.tree().ephemerals.end() || nodes->second.size() < 2) return;
   world->violation(fmt::format("{} and {} are of one session", *nodes->second.begin(), *nodes->second.rbegin()));
 }
 
+void GroupWorkload::note_state(const std::string& group, const Txn& txn, History<GroupState>& history) {
+  const Node* const node = simulation_.tree().find(group);
+  GroupState state{node != nullptr};
+  for (const std::string& name : node ? node->children : Names()) {
+    if (simulation_.tree().find(group + "/" + name)->owner != 0) state.members.insert(name);
+  }
+  if (!node && history.now().exists && txn.type != op::remove_container) deleted_at_[group] = world->now;
+  if (!(state == history.now())) history.add(std::move(state));
+}
+
 Names GroupWorkload::nodes_of(const Client& client) const {
   Names found;
   for (const std::string& name : history_.now().members) {
-    if (name.starts_with(client.stem)) found.insert(name);
+    if (simulation_.tree().find(std::string(kGroup) + "/" + name)->data == client.data) found.insert(name);
   }
   return found;
 }
@@ -215,14 +241,14 @@ Names GroupWorkload::nodes_of(const Client& client) const {
 
 // Servers remove an empty group, too, if members have made it.
 void GroupWorkload::start_delete(int number, int round) {
-  if (simulation_.random().chance(0.5)) return static_cast<void>(start(number, round, {"create", kGroup}, {75}, {}));
-  start(number, round, {"delete", kGroup}, {75}, [this](const Process& process) {
-    history_.check_was(process, [&](const GroupState& state) {
-      return process.status == 0 || process.error.find("no such group") != std::string::npos ? !state.exists
-                                                                                             : !state.members.empty();
+  const std::string group = simulation_.random().chance(0.6) ? kSpare : kGroup;
+  if (simulation_.random().chance(0.5)) return static_cast<void>(start(number, round, {"create", group}, {75}, {}));
+  start(number, round, {"delete", group}, {75}, [this, group](const Process& process) {
+    const bool absent = process.error.find("no such group") != std::string::npos;
+    (group == kSpare ? spare_ : history_).check_was(process, [&](const GroupState& state) {
+      return process.status == 0 || absent ? !state.exists : restored_ || !state.members.empty();
     });
-    if (process.status == 0 || deleted_at_ < process.started_at) return;
-    if (process.error.find("no such group") == std::string::npos) return;
+    if (process.status == 0 || !absent || deleted_at_[group] < process.started_at) return;
     for (const Process* other : deleters_) {
       if (other != &process && (other->lives() || other->ended_at > process.started_at - kInFlight)) return;
     }
@@ -240,7 +266,7 @@ void GroupWorkload::start_remove(int number, int round) {
 void GroupWorkload::on_removed() {
   --removals_;
   for (auto& [number, client] : living_) {
-    if (client.may_be_removed && !client.stem.empty() && nodes_of(client).empty()) client.removed_at = world->now;
+    if (client.may_be_removed && !client.data.empty() && nodes_of(client).empty()) client.removed_at = world->now;
   }
 }
 
@@ -291,7 +317,7 @@ void GroupWorkload::read_lines(Client& client) {
   for (size_t end = 0; (end = printed.find('\n', client.taken)) != std::string::npos; client.taken = end + 1) {
     const bool joined = printed[client.taken] == '+';
     const std::string name = printed.substr(client.taken + 1, end - client.taken - 1);
-    const bool fits = joined ? client.known.insert(name).second : client.known.erase(name) == 1;
+    const bool fits = joined ? client.known.emplace(name, world->now).second : client.known.erase(name) == 1;
     if (!fits) world->violation(fmt::format("{} prints {} twice", client.process->name, name));
     history_.check_was(*client.process, has_member(name, joined));
   }
@@ -309,16 +335,28 @@ void GroupWorkload::each_second() {
   }
 }
 
+// One that has left and come again is printed again.
+void GroupWorkload::check_known(const Client& client) const {
+  Names known;
+  for (const auto& [name, read_at] : client.known) known.insert(name);
+  if (known != history_.now().members) {
+    return world->violation(client.process->name + " has printed other members than there are");
+  }
+  for (const auto& [name, read_at] : client.known) {
+    const int64_t joined = simulation_.tree().find(std::string(kGroup) + "/" + name)->ctime * ms - kWallClock;
+    if (joined < read_at) continue;
+    world->violation(fmt::format("{} has not printed that {} has left and joined again", client.process->name, name));
+  }
+}
+
 void GroupWorkload::check_settled(const Client& client) const {
   if (client.ended_at < world->now - kNoticed) world->violation(client.process->name + " does not end");
   if (client.ended_at != kNever) return;
-  if (client.watches && client.known != history_.now().members) {
-    world->violation(client.process->name + " has printed other members than there are");
-  }
+  if (client.watches) check_known(client);
   if (client.removed_at < world->now - kNoticed && !client.has_command && nodes_of(client).empty()) {
     world->violation(client.process->name + " has not noticed that its member was deleted");
   }
-  if (!client.stem.empty() && !client.may_be_removed && nodes_of(client).size() != 1)
+  if (!client.data.empty() && !client.may_be_removed && nodes_of(client).size() != 1)
     world->violation(client.process->name + " is no member");
 }
 

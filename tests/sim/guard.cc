@@ -134,10 +134,10 @@ void SimulatedGuard::begin(const std::vector<std::string>& variables) {
   commands->on_begin(*command_);
   commands->alive.push_back(command_);
   note_fence();
+  const bool ends_well = word(3).ends_with('?') && world->random.chance(0.5);
+  const int status = ends_well ? 0 : std::atoi(word(3).c_str());
   world->in(std::atoll(word(1).c_str()) * ms,
-            [self = shared_from_this(), command = command_, status = std::atoi(word(3).c_str())] {
-              self->complete(command, status);
-            });
+            [self = shared_from_this(), command = command_, status] { self->complete(command, status); });
   watch_fence();
 }
 

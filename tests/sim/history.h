@@ -11,6 +11,7 @@ namespace zklock::sim {
 
 inline constexpr Time kReconnected = 30 * second;  // after a storm, until all zklocks are connected again
 inline constexpr Time kNoticed = 5 * second;       // in calm, until every zklock has seen a change
+inline constexpr Time kEnded = 12 * second;        // even in a storm, until a zklock has ended whose time is over
 inline constexpr Time kConnected = 2 * second;     // in calm, until a new zklock is connected
 
 template <class State>
@@ -48,6 +49,8 @@ class History {
     if (process.status == 0) return check_was(process, is_wanted);
     const Time lived = world->now - process.started_at;
     if (lived < bound) world->violation(process.name + " does not wait as long as it should");
+    const bool is_late = bound > 0 && lived > bound + process.stood_still + kEnded;
+    if (is_late) world->violation(process.name + " waits for too long");
     if (!simulation_.calm_for(lived + kReconnected)) return;
     if (lived > bound + kNoticed) world->violation(process.name + " waits longer than it should");
     if (is_settled(process) && is_wanted(now())) world->violation(process.name + " has missed what it waited for");

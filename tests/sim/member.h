@@ -38,6 +38,9 @@ struct EnsembleOptions {
   bool moved_closes = true;
   // ClickHouse Keeper: a read does not renew the session.
   bool slow_pings = false;
+  // ClickHouse Keeper: a server that stops serving answers what it has not done with "session expired", though the
+  // session may live.
+  bool gives_up = false;
   // The chance that a request is not done but answered with -127.
   double throttles = 0;
   // ZOOKEEPER-4537, from 3.6 to 3.8.0: the chance that a server does not notice that something is committed until it

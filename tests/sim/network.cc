@@ -13,12 +13,20 @@ Network* network = nullptr;
 
 namespace {
 
-uint64_t last_serial = 0;
+// After so long, and some round trips, TCP sends a packet again: by a tail loss probe, and after one, two and three
+// retransmission timeouts.
+constexpr Time kResends[] = {20 * ms, 200 * ms, 600 * ms, 1400 * ms};
+
+uint64_t serials = 0;
 
 }  // namespace
 
 Connection::Connection(Socket* socket, int its_client, int its_server)
-    : client(its_client), server(its_server), serial(++last_serial), socket_(socket) {}
+    : client(its_client), server(its_server), serial(++serials), socket_(socket) {}
+
+uint64_t Connection::last_serial() {
+  return serials;
+}
 
 void Connection::begin() {
   push(true, Kind::syn, "");
@@ -34,7 +42,10 @@ void Connection::close_up() {
 }
 
 void Connection::send_down(std::string_view bytes) {
-  if (server_open) push(false, Kind::data, bytes);
+  if (!server_open) return;
+  push(false, Kind::data, bytes);
+  ++frames;
+  if (network->on_frame) network->on_frame(*this);
 }
 
 void Connection::close_down() {
@@ -44,6 +55,8 @@ void Connection::close_down() {
 void Connection::push(bool up, Kind kind, std::string_view bytes) {
   Way& way = up ? up_ : down_;
   Time arrives = world->now + world->random.between(network->latency_min, network->latency_max);
+  if (world->random.chance(network->loss))
+    arrives += world->random.one_of(kResends) + world->random.below(4 * network->latency_max);
   // A large write arrives in pieces; what is sent before the last one has arrived may arrive together with it.
   if (kind == Kind::data && bytes.size() > 1 && world->random.chance(0.01)) {
     const auto cut = static_cast<size_t>(world->random.between(1, static_cast<int64_t>(bytes.size()) - 1));
@@ -65,7 +78,7 @@ void Connection::pump(bool up) {
   while (!way.parcels.empty()) {
     Time next = way.parcels.front().at;
     // TCP sends it again some time after the network has come back.
-    if (blocked > world->now) next = blocked + world->random.between(1 * ms, 300 * ms);
+    if (blocked > world->now) next = blocked + world->random.span(300 * ms);
     if (next > world->now) {
       way.pumped = true;
       return world->at(next, [self = shared_from_this(), up] { self->pump(up); });
@@ -108,6 +121,10 @@ void Connection::deliver_up(const Parcel& parcel) {
 
 void Connection::cut() {
   const auto self = shared_from_this();
+  if (socket_ && !down_.parcels.empty() && down_.parcels.front().kind == Kind::data && world->random.chance(0.5)) {
+    const std::string& bytes = down_.parcels.front().bytes;
+    socket_->on_data(bytes.substr(0, static_cast<size_t>(world->random.below(static_cast<int64_t>(bytes.size())))));
+  }
   up_.parcels.clear();
   down_.parcels.clear();
   if (std::exchange(server_open, false)) network->listener->on_end(*this);

@@ -22,6 +22,7 @@ class Socket;
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket* socket, int client, int server);
+  static uint64_t last_serial();
 
   const int client;       // the number of the process
   const int server;       // the server's number, from 0
@@ -39,8 +40,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<void> state;  // the server's own
   uint64_t incarnation = 0;     // of the server's process
   bool server_open = false;
+  int frames = 0;  // that the server has sent
 
-  // Both ends break at once; what is on its way is lost.
+  // Both ends break at once. What is on its way is lost, but for a part of the next answer, now and then.
   void cut();
   // The server's host is gone without a word: nothing comes from there any more.
   void lose_server() { server_open = false, lost_ = true; }
@@ -123,6 +125,9 @@ class Network {
   // The addresses that a host name has now; none: it is not known.
   std::function<std::vector<std::string>(const std::string& name)> resolve;
   Time longest_lookup = 50 * ms;
+  double loss = 0;  // the chance that a packet has to be sent again, with all that follows it
+  // Called with each frame that a server sends, which is on its way by then.
+  std::function<void(Connection&)> on_frame;
 
   // Nothing passes between a client and a server, on the way up or down, until `until`; both go on afterwards.
   void block(int client, int server, bool up, Time until);

@@ -155,6 +155,7 @@ void Process::feed(const std::string& text, bool open) {
 }
 
 void Process::stop(int64_t until) {
+  stood_still += std::max<int64_t>(0, until - std::max(world->now, stopped_until));
   stopped_until = std::max(stopped_until, until);
 }
 

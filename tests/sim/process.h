@@ -67,6 +67,7 @@ class Process {
   int64_t started_at = 0;
   int64_t ended_at = 0;
   int64_t stopped_until = 0;
+  int64_t stood_still = 0;  // so long, at most
   std::map<int, std::shared_ptr<File>> files;
   std::string error;                          // the text of the failure that it ended with
   std::string said;                           // on standard error

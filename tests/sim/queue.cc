@@ -2,12 +2,15 @@
 // zklock queue push and zklock queue pull --follow with a command for each item.
 //
 // An item whose push has ended with 0 is in the queue once, is removed, and not before a command for it has completed.
-// No item is at work twice at a time, or at work after it was removed.
+// No item is at work twice at a time, or at work after it was removed. In calm, none is free for long beside a consumer
+// that has nothing to do. No segment is made twice.
+#include "history.h"
 #include "workloads.h"
 
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -16,7 +19,15 @@ namespace zklock::sim {
 namespace {
 
 constexpr const char* kQueue = "/q";
+constexpr const char* kItems = "/q/items";
+constexpr Time kSlow = 30 * second;                     // until all in line have been woken, one after the other
+constexpr int64_t kRetryDelays[] = {100, 3000, 20000};  // ms
 constexpr int kMostWaiting = 600;  // one consumer, 1.5 s for each: in half of the time that is left after the storms
+
+int pid_in(const std::string& note) {
+  const size_t at = note.find("\"pid\":");
+  return at == std::string::npos ? 0 : std::atoi(note.c_str() + at + 6);
+}
 
 class QueueWorkload : public Workload {
  public:
@@ -26,6 +37,7 @@ class QueueWorkload : public Workload {
   void on_begin(const Command& command) override;
   void on_completed(const Command& command) override { ++items_[command.item].completed; }
   void on_commit(const Txn& txn) override;
+  void each_second() override;
   void check_end() override;
 
  private:
@@ -36,6 +48,11 @@ class QueueWorkload : public Workload {
     bool removed = false;
   };
 
+  struct Free {
+    int64_t pzxid = 0;
+    Time since = world->now;
+  };
+
   void start_consumer(int number, int round);
   void on_consumer_end(const Process& process);
   void start_pusher(int number);
@@ -43,13 +60,17 @@ class QueueWorkload : public Workload {
   void on_pushed(const Process& process, const std::vector<std::string>& items);
   void on_removed(const std::string& text);
   void stop_if_empty();
+  std::set<int> look_at_items();
 
   int consumers_;
   int64_t longest_work_;
   int waiting_ = 0;                           // items
-  std::set<int> living_;                      // the consumers' numbers
+  std::map<int, const Process*> living_;      // consumers by their numbers
   std::map<std::string, Item> items_;         // by text
   std::map<std::string, std::string> texts_;  // of items, by path
+  std::set<std::string> segments_;            // that were ever made
+  std::map<std::string, Free> free_;          // items that are in no work, by path
+  std::map<int, Time> busy_at_;               // when consumers had something to do, by pid
   bool all_pushed_ = false;
   bool stopping_ = false;
   bool done_ = false;
@@ -71,14 +92,18 @@ void QueueWorkload::start_consumer(int number, int round) {
   Random& random = simulation_.random();
   std::vector<std::string> words = {"queue", "pull", "--follow", "-I", "{}"};
   if (random.chance(0.4)) words.insert(words.end(), {"-j", "3"});
-  words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}"});
-  living_.insert(number);
-  simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](Process& process) {
-    on_consumer_end(process);
-    living_.erase(number);
-    if (stopping_) return static_cast<void>(done_ = living_.empty());
-    simulation_.start_later([this, number, round] { start_consumer(number, round + 1); });
-  });
+  const bool tries_again = random.chance(0.4);
+  const int64_t longest = random.chance(0.15) ? 10 * longest_work_ : longest_work_;
+  if (tries_again) words.insert(words.end(), {"--retry-delay", fmt::format("{}ms", random.one_of(kRetryDelays))});
+  words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest)), "{}"});
+  if (tries_again) words.emplace_back("75?");
+  living_[number] =
+      &simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](Process& process) {
+        on_consumer_end(process);
+        living_.erase(number);
+        if (stopping_) return static_cast<void>(done_ = living_.empty());
+        simulation_.start_later([this, number, round] { start_consumer(number, round + 1); });
+      });
 }
 
 void QueueWorkload::on_consumer_end(const Process& process) {
@@ -142,6 +167,8 @@ void QueueWorkload::on_commit(const Txn& txn) {
       ++items_[change.data].created;
       ++waiting_;
     }
+    const bool is_segment = parent_of(change.path) == kItems && change.kind == Change::Kind::create;
+    if (is_segment && !segments_.insert(change.path).second) world->violation(change.path + " is made again");
     const auto text = texts_.find(change.path);
     if (change.kind == Change::Kind::remove && text != texts_.end()) on_removed(text->second);
   }
@@ -170,6 +197,7 @@ void QueueWorkload::stop_if_empty() {
 }
 
 void QueueWorkload::on_begin(const Command& command) {
+  busy_at_[command.zklock->pid()] = world->now;
   const Item& item = items_[command.item];
   if (item.removed && item.created == 1) world->violation(command.item + " is worked on after it was removed");
   if (!simulation_.tree().find(command.nodes.front())) {
@@ -177,6 +205,36 @@ void QueueWorkload::on_begin(const Command& command) {
   }
   for (const auto& other : commands->alive) {
     if (other->nodes == command.nodes) world->violation(command.item + " is worked on twice at a time");
+  }
+}
+
+// Notes the items that are free. Returns the pids in the claims on the others.
+std::set<int> QueueWorkload::look_at_items() {
+  std::set<int> pids;
+  std::map<std::string, Free> free;
+  const auto& nodes = simulation_.tree().nodes;
+  for (auto next = nodes.lower_bound(std::string(kItems) + "/"); next != nodes.end(); ++next) {
+    const auto& [path, node] = *next;
+    if (!path.starts_with(kItems)) break;
+    if (name_of(path) == "claim") pids.insert(pid_in(node.data));
+    if (!texts_.contains(path) || !node.children.empty()) continue;
+    const auto before = free_.find(path);
+    free[path] = before != free_.end() && before->second.pzxid == node.pzxid ? before->second : Free{node.pzxid};
+  }
+  free_ = std::move(free);
+  return pids;
+}
+
+void QueueWorkload::each_second() {
+  if (stopping_ || !simulation_.calm_for(kReconnected)) return free_.clear();
+  for (const int pid : look_at_items()) busy_at_[pid] = world->now;
+  for (const auto& command : commands->alive) busy_at_[command->zklock->pid()] = world->now;
+  for (const auto& [number, process] : living_) {
+    if (world->now - std::max(process->started_at, busy_at_[process->pid()]) < kSlow) continue;
+    for (const auto& [path, free] : free_) {
+      if (world->now - free.since < kSlow) continue;
+      return world->violation(fmt::format("{} has nothing to do, and {} is free", process->name, path));
+    }
   }
 }
 

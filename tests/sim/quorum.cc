@@ -167,6 +167,16 @@ void Quorum::apply(Member& member, const Txn& txn) {
   member.application->on_applied(txn, results);
 }
 
+void Quorum::restore(const std::string& path, const std::string& data) {
+  Member& leader = at(this->leader()->id);
+  if (leader.outstanding.find(path)) return;
+  if (parent_of(path) != "/") restore(parent_of(path), "");
+  constexpr int32_t kAllRights = 31;
+  RecordWriter body;
+  body.text(path).text(data).i32(1).i32(kAllRights).text("world").text("anyone").i32(0);
+  propose(leader, prepare(leader.outstanding, {op::create, body.out}, 0));
+}
+
 Time Quorum::lives_until(int64_t session) const {
   const Member* latest = leader();
   if (world->now < disturbed_until_ || !latest || latest->epoch != epoch_) return kNever;

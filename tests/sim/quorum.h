@@ -38,6 +38,9 @@ class Quorum {
   // A client was heard. Returns false if the server leads and the session does not exist any more.
   bool touch(Member& at, int64_t session, int32_t timeout);
 
+  // Creates a persistent node, and those above it, as a backup that is restored does. There is a leader.
+  void restore(const std::string& path, const std::string& data);
+
   // Faults.
   void crash(int id, bool silent);
   void restart(int id);

@@ -17,7 +17,8 @@ namespace zklock::sim {
 namespace {
 
 constexpr NamedWorkload kWorkloads[] = {{"lock", make_lock},     {"jobs", make_jobs},   {"queue", make_queue},
-                                        {"upkeep", make_upkeep}, {"value", make_value}, {"group", make_group}};
+                                        {"upkeep", make_upkeep}, {"value", make_value}, {"group", make_group},
+                                        {"looks", make_looks}};
 
 constexpr int kMostReduced = 3;  // findings of which the needed faults are looked for, which takes some runs each
 
@@ -66,7 +67,7 @@ class Runner {
   void report(const NamedWorkload& workload, uint64_t seed, const Result& result) {
     fmt::print("{} {}: {}\n", workload.name, seed, result.violation);
     std::fflush(stdout);  // each seed is a process of its own
-    if (arguments_.options.faults && ++reported_ <= kMostReduced) {
+    if (result.ended && arguments_.options.faults && ++reported_ <= kMostReduced) {
       fmt::print("  it needs: {}\n", fmt::join(needed_faults(workload, seed, arguments_.options), ", "));
     }
     fmt::print("  its story: scripts/test sim {} --seed {} --trace\n", workload.name, seed);

@@ -15,7 +15,7 @@ namespace zklock::sim {
 
 namespace {
 
-constexpr rlim_t kMostCpu = 60;  // seconds
+constexpr rlim_t kMostCpu = 20;  // seconds
 
 // Of fixed size, as it goes through a pipe.
 struct Report {
@@ -52,7 +52,7 @@ Result run_seed(const NamedWorkload& workload, uint64_t seed, const Options& opt
   int status = 0;
   waitpid(child, &status, 0);
   if (whole && status == 0) return {report.figures, report.hash, report.violation};
-  return {report.figures, report.hash, fmt::format("the simulation has ended with wait status {}", status)};
+  return {report.figures, report.hash, fmt::format("the simulation has ended with wait status {}", status), false};
 }
 
 std::vector<std::string> needed_faults(const NamedWorkload& workload, uint64_t seed, Options options) {

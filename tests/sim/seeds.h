@@ -16,6 +16,7 @@ struct Result {
   Figures figures;
   uint64_t hash = 0;
   std::string violation;  // "": none
+  bool ended = true;      // by itself
 };
 
 Result run_seed(const NamedWorkload& workload, uint64_t seed, const Options& options);

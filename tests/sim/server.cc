@@ -91,12 +91,23 @@ void Server::on_end(Connection& connection) {
 void Server::crash(bool silent) {
   for (const uint64_t serial : serials()) {
     if (silent) clients_[serial].connection->lose_server();
+    give_up(clients_[serial]);
     close(serial);
   }
 }
 
 void Server::on_stop() {
-  for (const uint64_t serial : serials()) close(serial);
+  for (const uint64_t serial : serials()) {
+    give_up(clients_[serial]);
+    close(serial);
+  }
+}
+
+void Server::give_up(const Client& client) const {
+  if (!options_.gives_up) return;
+  for (const Waiting& waiting : client.queue) {
+    send(client, RecordWriter().i32(waiting.xid).i64(0).i32(error::session_expired).out);
+  }
 }
 
 void Server::send(const Client& client, std::string_view frame) {
@@ -123,7 +134,7 @@ void Server::on_bytes(Connection& connection) {
     Client* client = find(self->serial);
     if (!client) return;
     if (member_.paused_until > world->now) return wake(*client);
-    if (!take_frame(*client, frame)) return;
+    if (take_word(*client) || !take_frame(*client, frame)) return;
     if (member_.state == Member::State::looking) return close(self->serial);
     client->greeted ? take(*client, frame) : greet(*client, frame);
   }

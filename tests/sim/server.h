@@ -58,9 +58,13 @@ class Server : public Application {
   Client* find(uint64_t serial);
   std::vector<uint64_t> serials() const;
   void close(uint64_t serial);
+  void give_up(const Client& client) const;
   static void send(const Client& client, std::string_view frame);
 
   void wake(Client& client);
+  // Answers a four-letter word and closes the connection, which may be gone then. Returns false if none has come.
+  bool take_word(const Client& client);
+  std::string reply_to(const std::string& word) const;
   // Takes the next whole frame from what has come. Returns false if there is none; the connection may be closed then.
   bool take_frame(Client& client, std::string& frame);
   void take(Client& client, const std::string& frame);

@@ -36,6 +36,7 @@ EnsembleOptions draw_servers(Random& random) {
   options.old = random.chance(0.15);
   options.moved_closes = random.chance(0.7);
   options.throttles = random.chance(0.1) ? 0.01 : 0;
+  options.gives_up = random.chance(0.1);
   options.stalls = random.chance(0.1) ? 0.001 : 0;
   return options;
 }
@@ -86,6 +87,7 @@ Simulation::Simulation(uint64_t seed, const Options& options, Workers make_workl
   ensemble_ = std::make_unique<Ensemble>(servers);
   network_.listener = ensemble_.get();
   network_.resolve = [this](const std::string& name) { return addresses_of(name); };
+  network_.on_frame = [this](Connection& connection) { Faults(*this).on_frame(connection); };
   naming_ = world_.random.one_of(kNamings);
   const Time latencies[] = {2 * ms, 20 * ms, tick_ / 10};
   usual_latency_ = network_.latency_max = world_.random.one_of(latencies);
@@ -93,7 +95,7 @@ Simulation::Simulation(uint64_t seed, const Options& options, Workers make_workl
   // Half of the kinds or more: one mixture for all seeds would find less.
   kinds_ = static_cast<unsigned>(world_.random.next() | world_.random.next()) & ~options.without;
   preemption_ = world_.random.chance(0.5) ? 0.001 : 0.01;
-  world_.longest_preemption = world_.random.between(5 * ms, 400 * ms);
+  world_.longest_preemption = world_.random.between(5 * ms, tick_ * 3 / 4);
   commands_.ignores_term = options.faults ? 0.3 : 0;
   workload_ = make_workload(*this);
   commands_.on_begin = [this](const Command& command) { workload_->on_begin(command); };
@@ -141,13 +143,15 @@ Process& Simulation::start_zklock(const std::string& name, std::vector<std::stri
                                   std::function<void(Process&)> at_end) {
   // The shortest timeouts are the hardest.
   const Time shortest = kMinTicks * tick_ / ms;
-  const Time timeout = random().between(shortest, random().chance(0.4) ? 3 * tick_ / ms : 4 * shortest);
+  const Time longest = random().chance(0.3) ? shortest : random().chance(0.4) ? 3 * tick_ / ms : 4 * shortest;
+  const Time timeout = random().between(shortest, longest);
   words.insert(words.begin(), "zklock");
   auto process = std::make_shared<Process*>(nullptr);
   *process = &world_.start(name, [words, process] { return run_zklock(words, **process); });
   // Not by options before the subcommand, which would make zklock add the options of all of them: half of all CPU.
   (*process)->environment = {fmt::format("ZKLOCK_SERVERS={}", server_list()),
                              fmt::format("ZKLOCK_SESSION_TIMEOUT={}ms", timeout)};
+  if (random().chance(0.2)) (*process)->environment.emplace_back("ZKLOCK_CONNECT_TIMEOUT=90s");
   note("{}: {} {}", name, fmt::join((*process)->environment, " "), fmt::join(words, " "));
   (*process)->at_end = [self = *process, at_end = std::move(at_end)] { at_end(*self); };
   return **process;
@@ -222,6 +226,8 @@ void Simulation::calm() {
   calm_since_ = world_.now;
   network_.heal();
   network_.latency_max = usual_latency_;
+  network_.loss = 0;
+  ambushes_.clear();
   network_.longest_lookup = 50 * ms;
   ensemble_->heal();
   world_.preemption = 0;

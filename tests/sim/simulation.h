@@ -41,6 +41,7 @@ struct Figures {
 };
 
 class Workload;
+struct Ambush;
 
 // How zklocks are told the servers.
 enum class Naming {
@@ -106,6 +107,7 @@ class Simulation {
   Time pause_ = 0;  // the longest between two zklocks, one after the other
   double preemption_ = 0;
   unsigned kinds_ = 0;  // of faults that strike, a bit each
+  std::vector<Ambush> ambushes_;
   Time storms_end_ = 0;
   int64_t seconds_ = 0;  // that were watched over
   Time calm_since_ = kNever;

@@ -232,6 +232,7 @@ void Quorum::notice(int id) {
 }
 
 void Quorum::heal() {
+  slow_fsync_ = {};
   for (Member& member : members_) member.paused_until = world->now;
   links_.heal();
   for (Member& member : members_) restart(member.id);

@@ -32,6 +32,8 @@ class Ensemble : public Listener, public EnsembleCounters {
   // Nothing passes between the two until then; the same for messages from and to one that take up to `latency` longer.
   void partition(int a, int b, Time until) { quorum_.links().partition(a, b, until); }
   void slow(int server, Time latency, Time until) { quorum_.links().slow(server, latency, until); }
+  // On all servers, to write to the log takes up to `longest` until then.
+  void slow_disks(Time longest, Time until) { quorum_.slow_disks(longest, until); }
   // Its process stands still.
   void pause(int server, Time until) { quorum_.pause(server, until); }
   // A follower finds that its connection to the leader is broken.

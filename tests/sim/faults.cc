@@ -105,6 +105,12 @@ void slow_server(Faults& faults) {
   faults.ensemble().slow(server, latency, faults.world().now + length_of(faults, 2));
 }
 
+void slow_disks(Faults& faults) {
+  const Time longest = 1 * ms + faults.random.below(2 * faults.tick());
+  note("fault: disks are slow, {} ms", longest / ms);
+  faults.ensemble().slow_disks(longest, faults.world().now + length_of(faults, 2));
+}
+
 // Most often the leader. Its followers may notice before it goes on.
 void stop_server(Faults& faults) {
   const int leader = faults.ensemble().leader();
@@ -178,11 +184,12 @@ constexpr Faults::Kind kKinds[] = {
     {"network in two parts", split_network, 3},
     {"server slow", slow_server, 1},
     {"server stands still", stop_server, 2},
+    {"disks slow", slow_disks, 2},
     {"network slow", slow_network, 1},
     {"server moves", move_server, 1},
     {"lookups slow", slow_lookups, 1},
     {"packets lost", lossy_network, 4},
-    {"ambush", lie_in_wait, 6},
+    {"ambush", lie_in_wait, 10},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr const char* kQueue = "/q";
 constexpr const char* kItems = "/q/items";
 constexpr Time kSlow = 30 * second;                     // until all in line have been woken, one after the other
 constexpr int64_t kRetryDelays[] = {100, 3000, 20000};  // ms
+constexpr int64_t kQuick = 1500;                        // ms, of work
 constexpr int kMostWaiting = 600;  // one consumer, 1.5 s for each: in half of the time that is left after the storms
 
 int pid_in(const std::string& note) {
@@ -77,7 +78,7 @@ class QueueWorkload : public Workload {
 };
 
 QueueWorkload::QueueWorkload(Simulation& simulation) : Workload(simulation) {
-  constexpr int64_t kWorks[] = {20, 300, 1500};  // ms
+  constexpr int64_t kWorks[] = {20, 300, 1500, 8000};  // ms
   consumers_ = static_cast<int>(simulation.random().between(1, 5));
   longest_work_ = simulation.random().one_of(kWorks);
 }
@@ -93,9 +94,8 @@ void QueueWorkload::start_consumer(int number, int round) {
   std::vector<std::string> words = {"queue", "pull", "--follow", "-I", "{}"};
   if (random.chance(0.4)) words.insert(words.end(), {"-j", "3"});
   const bool tries_again = random.chance(0.4);
-  const int64_t longest = random.chance(0.15) ? 10 * longest_work_ : longest_work_;
   if (tries_again) words.insert(words.end(), {"--retry-delay", fmt::format("{}ms", random.one_of(kRetryDelays))});
-  words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest)), "{}"});
+  words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}"});
   if (tries_again) words.emplace_back("75?");
   living_[number] =
       &simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](Process& process) {
@@ -114,7 +114,8 @@ void QueueWorkload::on_consumer_end(const Process& process) {
 }
 
 void QueueWorkload::start_pusher(int number) {
-  if (waiting_ > kMostWaiting) return world->in(10 * second, [this, number] { start_pusher(number); });
+  const int most = longest_work_ > kQuick ? kMostWaiting / 10 : kMostWaiting;
+  if (waiting_ > most) return world->in(10 * second, [this, number] { start_pusher(number); });
   Random& random = simulation_.random();
   std::vector<std::string> items;
   const int64_t count = random.chance(0.05) ? random.between(50, 300) : random.between(1, 12);

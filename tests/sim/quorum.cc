@@ -30,6 +30,11 @@ void Quorum::later(Member& member, Time span, Action action) {
   });
 }
 
+Time Quorum::fsync() const {
+  const auto& [longest, until] = slow_fsync_;
+  return world->random.below(world->now < until ? longest : options_.fsync_max);
+}
+
 void Quorum::at_leader(Member& from, std::function<void(Member&)> action) {
   Member& leader = at(from.leader);
   if (from.id == leader.id) return action(leader);
@@ -98,7 +103,7 @@ void Quorum::propose(Member& leader, Txn txn) {
   const auto shared = std::make_shared<const Txn>(std::move(txn));
   const size_t index = leader.log.size();
   leader.log.push_back(shared);
-  later(leader, world->random.below(options_.fsync_max), [this, &leader, index] { on_ack(leader, leader.id, index); });
+  later(leader, fsync(), [this, &leader, index] { on_ack(leader, leader.id, index); });
   for (Member& member : members_) {
     if (!member.follows(leader)) continue;
     links_.send(leader.id, member.id, [this, &member, index, shared] { on_proposal(member, index, shared); });
@@ -109,7 +114,7 @@ void Quorum::on_proposal(Member& follower, size_t index, const std::shared_ptr<c
   if (index < follower.log.size()) return;
   if (index > follower.log.size()) return world->violation("the simulated ensemble left out a proposal");
   follower.log.push_back(txn);
-  later(follower, world->random.below(options_.fsync_max), [this, &follower, index] {
+  later(follower, fsync(), [this, &follower, index] {
     at_leader(follower, [this, from = follower.id, index](Member& leader) { on_ack(leader, from, index); });
   });
 }

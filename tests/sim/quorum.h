@@ -45,6 +45,7 @@ class Quorum {
   void crash(int id, bool silent);
   void restart(int id);
   void pause(int id, Time until);
+  void slow_disks(Time longest, Time until) { slow_fsync_ = {longest, until}; }
   void notice(int id);  // a follower finds that its connection to the leader is broken
   void heal();
   Links& links() { return links_; }
@@ -66,6 +67,7 @@ class Quorum {
   void at_leader(Member& from, std::function<void(Member&)> action);
   // `action` happens at `to`, which follows `leader` or is it.
   void reply(const Member& leader, int to, Action action);
+  Time fsync() const;
   size_t majority() const { return members_.size() / 2 + 1; }
 
   // Elections.
@@ -105,7 +107,8 @@ class Quorum {
   int64_t epoch_ = 0;
   int64_t last_session_ = 0;
   bool electing_ = false;
-  Time disturbed_until_ = 0;  // until then a leader may know less than it seems
+  std::pair<Time, Time> slow_fsync_;  // how long one may take until then
+  Time disturbed_until_ = 0;          // until then a leader may know less than it seems
 };
 
 }  // namespace zklock::sim

@@ -29,7 +29,7 @@ class Ensemble : public Listener, public EnsembleCounters {
   // Faults. A silent crash is that of the host: nothing comes from there any more.
   void crash(int server, bool silent);
   void restart(int server) { quorum_.restart(server); }
-  // Nothing passes between the two until then; the same for messages from and to one that take up to `latency` longer.
+  // Until `until`, nothing passes between `a` and `b`, or messages from and to `server` take up to `latency` longer.
   void partition(int a, int b, Time until) { quorum_.links().partition(a, b, until); }
   void slow(int server, Time latency, Time until) { quorum_.links().slow(server, latency, until); }
   // On all servers, to write to the log takes up to `longest` until then.
@@ -38,7 +38,7 @@ class Ensemble : public Listener, public EnsembleCounters {
   void pause(int server, Time until) { quorum_.pause(server, until); }
   // A follower finds that its connection to the leader is broken.
   void notice(int server) { quorum_.notice(server); }
-  // All faults end, and servers that are down start.
+  // All faults of servers end, and servers that are down start.
   void heal() { quorum_.heal(); }
   // Its process starts again at another address. No server listens at the old one.
   void move(int server);

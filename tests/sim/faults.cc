@@ -9,8 +9,10 @@ namespace zklock::sim {
 namespace {
 
 constexpr Time kLongestOutage = 40 * second;
-constexpr int kTicksOfFault = 6;  // the usual length of a fault is below
+constexpr Time kShort = 8 * second;
+constexpr int kTicksOfFault = 6;
 
+// At most so many times kTicksOfFault, and half of the time a tenth of that.
 Time length_of(Faults& faults, int times) {
   return faults.random.span(times * kTicksOfFault * faults.tick());
 }
@@ -205,8 +207,33 @@ void Faults::strike() {
   for (size_t index = 0; index < std::size(kKinds); ++index) {
     left -= kKinds[index].weight;
     if (left >= 0) continue;
-    if (simulation.kinds_ >> index & 1) kKinds[index].strike(*this);
-    return;
+    if ((simulation.kinds_ >> index & 1) == 0) return;
+    ++simulation.figures_.faults;
+    return kKinds[index].strike(*this);
+  }
+}
+
+void Faults::strike_harmlessly() {
+  int server = any_server();
+  if (server == ensemble().leader()) server = (server + 1) % servers();
+  const Time until = world().now + random.below(kShort);
+  Process* const process = any_process();
+  const int64_t kind = random.below(process ? 5 : 4);
+  note("fault: one alone, kind {}, server {}, for {} ms", kind, server, (until - world().now) / ms);
+  Simulation* const of = &simulation;
+  ++simulation.figures_.faults;
+  switch (kind) {
+    case 0: return break_connection(*this);
+    case 1:
+      ensemble().crash(server, random.chance(0.5));
+      return world().at(until, [of, server] { Faults(*of).ensemble().restart(server); });
+    case 2: return ensemble().pause(server, until);
+    case 3:
+      for (int other = 0; other < servers(); ++other) {
+        if (other != server) part(server, other, until);
+      }
+      return;
+    default: return cut_off(*process, server, random.chance(0.7), random.chance(0.7), until);
   }
 }
 

@@ -32,8 +32,10 @@ class Faults {
 
   explicit Faults(Simulation& of) : simulation(of), random(of.world_.random) {}
 
-  // One fault, of a kind that the simulation has switched on.
+  // Draws a kind. Nothing happens if it is switched off in this seed.
   void strike();
+  // One that costs no lock by itself, and is over after kShort at most.
+  void strike_harmlessly();
   // A frame is on its way to a host.
   void on_frame(Connection& connection);
 

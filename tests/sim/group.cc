@@ -156,6 +156,7 @@ void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check
   const Process& process = *client.process;
   if (client.watches) read_lines(client);
   if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
+  if (client.may_be_removed) allowed.push_back(76);
   simulation_.check_status(process, allowed);
   if (process.state == Process::State::killed) return;
   if (client.may_be_removed && process.status == 76) return;

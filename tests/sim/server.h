@@ -68,6 +68,7 @@ class Server : public Application {
   // Takes the next whole frame from what has come. Returns false if there is none; the connection may be closed then.
   bool take_frame(Client& client, std::string& frame);
   void take(Client& client, const std::string& frame);
+  // Returns true if it has answered; the connection may be closed then.
   bool answer_at_once(Client& client, int32_t xid, const Request& request);
   void forward(Client& client, Waiting& waiting);
   // Answers what can be answered, in the order of the requests. The client may be gone then.

@@ -106,7 +106,8 @@ class Simulation {
   Time usual_latency_ = 2 * ms;
   Time pause_ = 0;  // the longest between two zklocks, one after the other
   double preemption_ = 0;
-  unsigned kinds_ = 0;  // of faults that strike, a bit each
+  bool harmless_ = false;  // one fault at a time, of those that cost no lock
+  unsigned kinds_ = 0;     // of faults that strike, a bit each
   std::vector<Ambush> ambushes_;
   Time storms_end_ = 0;
   int64_t seconds_ = 0;  // that were watched over

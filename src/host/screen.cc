@@ -141,7 +141,13 @@ void Screen::resize() {
 
 void Screen::stop() {
   endwin();
-  raise(SIGSTOP);
+  // Its default action, which the kernel leaves out where no shell could continue us.
+  sigset_t stopping;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGTSTP);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stopping, nullptr);
+  sigprocmask(SIG_BLOCK, &stopping, nullptr);
   resize();
   clearok(stdscr, TRUE);
   wrefresh(stdscr);

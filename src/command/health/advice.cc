@@ -64,8 +64,8 @@ bool may_be_near_limit(const ServerHealth& server) {
 std::optional<BusiestClient> busiest_in(std::string_view cons) {
   std::map<std::string_view, int64_t> counts;
   for (std::string_view line : split(cons, '\n')) {
-    // " /10.0.0.7:40544[1](queued=0,recved=1,sent=0)"
-    const size_t end = line.rfind(':', line.find('['));
+    // " /10.0.0.7:40544[1](queued=0,recved=1,sent=0)", or " /[0:0:0:0:0:0:0:1]:40544[1](…"
+    const size_t end = line.rfind(':', line.rfind('[', line.find('(')));
     if (!line.starts_with(" /") || end == std::string_view::npos) continue;
     ++counts[line.substr(2, end - 2)];
   }

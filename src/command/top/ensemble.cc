@@ -14,6 +14,16 @@ constexpr Duration kPatience = 3s;
 
 }  // namespace
 
+// If no process can be started for a while, to look up a name, the figures of the last round stay.
+void EnsembleWatch::ask() {
+  try {
+    query_.emplace(loop_, servers_, std::vector<std::string>{"srvr", "mntr", "conf"}, deadline_in(kPatience));
+  } catch (const Failure& failure) {
+    if (failure.signal() != 0 || !verdict_) throw;
+    next_ = deadline_in(kPause);
+  }
+}
+
 // The query may be over only after our own decide() in a turn. Then the next turn must not wait.
 void EnsembleWatch::arm(host::PollSet& set) {
   if (!query_) return set.wake_at(next_);
@@ -23,8 +33,7 @@ void EnsembleWatch::arm(host::PollSet& set) {
 void EnsembleWatch::decide() {
   if (!query_) {
     if (left_until(next_) > Duration::zero()) return;
-    query_.emplace(loop_, servers_, std::vector<std::string>{"srvr", "mntr", "conf"}, deadline_in(kPatience));
-    return;
+    return ask();
   }
   if (!query_->is_over()) return;
   std::vector<ServerHealth> servers;

@@ -26,6 +26,8 @@ class EnsembleWatch : public host::Source {
   void decide() override;
 
  private:
+  void ask();
+
   host::Loop& loop_;
   zk::ServersAsked servers_;
   Deadline next_ = BootClock::now();

@@ -123,12 +123,14 @@ class Top {
   }
 
   [[noreturn]] void watch(TopViewer& viewer) {
-    for (;;) {
-      viewer.show_figures();
+    for (bool looked = true;;) {
+      // A look at a tree at rest asks nothing, and so ends without a connection too.
+      viewer.show_figures(looked && session_.connected());
       read_detail(viewer);
       const auto in_a_hurry = [&] { return viewer.is_in_a_hurry(); };
       wait_until(deadline_in(pause()), in_a_hurry);
-      if (!viewer.is_in_a_hurry() || session_.expired()) look();
+      looked = !viewer.is_in_a_hurry() || session_.expired();
+      if (looked) look();
     }
   }
 

@@ -49,8 +49,8 @@ host::Colour colour_of(const EnsembleWatch& ensemble) {
 TopViewer::TopViewer(host::Screen& screen, host::Signals& signals, TopSubject subject)
     : screen_(screen), signals_(signals), subject_(std::move(subject)) {}
 
-void TopViewer::show_figures() {
-  looked_ms_ = now_ms();
+void TopViewer::show_figures(bool fresh) {
+  if (fresh) looked_ms_ = now_ms();
   renew();
 }
 

@@ -34,8 +34,8 @@ class TopViewer : public host::Source {
   // Returns whether q was pressed: then decide() has thrown a Failure without a text.
   bool is_quit() const { return mode_ == Mode::quit; }
 
-  // Shows the figures of the overview. Call it after each look at the tree.
-  void show_figures();
+  // Shows the figures of the overview. `fresh`: they are of now.
+  void show_figures(bool fresh);
 
   // Returns the row whose details are wanted, if any.
   const std::optional<TopPage::Chosen>& opened() const { return detail_.opened(); }

@@ -15,6 +15,8 @@ using zk::Answer;
 using zk::Code;
 using Names = std::vector<std::string>;
 
+constexpr Duration kBetweenRefusals = std::chrono::seconds(30);
+
 // Returns what the paths of all nodes below `path` begin with.
 std::string prefix_of(const std::string& path) {
   return path == "/" ? path : path + "/";
@@ -74,7 +76,7 @@ void Overview::begin() {
   nodes_[root_];
   for (auto& [path, node] : nodes_) {
     node.watch = nullptr;
-    node.refused = false;
+    node.followed = node.refused = false;
   }
 }
 
@@ -133,11 +135,12 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
     return;
   }
   node.refused = list.code != Code::ok;
-  const bool first = node.use != PathUse::group || !node.listed;
+  node.again_at = deadline_in(kBetweenRefusals);
+  const bool first = node.use != PathUse::group || !node.followed;
   node.use = use;
-  if (use == PathUse::group) take_in_members(node, list.names, first);
+  if (use == PathUse::group) take_in_members(node, list, first);
   take_in_line(path, node, use == PathUse::lock ? list.names : Names());
-  node.listed = true;
+  node.listed = node.followed = true;
   std::set<std::string> below;
   if (use == PathUse::lock && !is_part(path, node)) {
     for (const std::string& name : list.names) {
@@ -149,23 +152,28 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
 }
 
 void Overview::take_in_line(const std::string& path, Node& node, const Names& names) {
+  const std::vector<Contender> before = std::move(node.line);
   node.line = is_in_slots(path) ? slots_of(names) : line_of(names);
   std::erase_if(node.strangers, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
   std::erase_if(node.line, [&](const Contender& contender) { return node.strangers.contains(contender.name); });
   const std::string holder = node.line.empty() ? "" : zk::child_of(path, node.line.front().name);
   if (holder == node.holder) return;
-  // At the first list, we do not know since when.
-  node.took_over_ms = node.listed ? now_ms() : 0;
+  // At the first list, we do not know since when, and one of several holders has held it before.
+  const auto held = before.begin() + static_cast<std::ptrdiff_t>(count_holders(before));
+  const bool held_before =
+      std::any_of(before.begin(), held, [&](const Contender& one) { return zk::child_of(path, one.name) == holder; });
+  if (!held_before) node.took_over_ms = node.followed ? now_ms() : 0;
   node.holder = holder;
 }
 
-void Overview::take_in_members(Node& node, const Names& names, bool first) {
-  Names members = names;
+void Overview::take_in_members(Node& node, const Answer& list, bool first) {
+  Names members = list.names;
   std::erase_if(members, is_lock_name);
-  const std::string newest = newest_of(members);
-  if (!first && (members.size() != node.members || newest != node.newest)) node.changed_ms = now_ms();
+  // Members with names of their own may come and go without a trace in the names.
+  if (!first && list.stat.child_changed != node.child_changed) node.changed_ms = now_ms();
+  node.child_changed = list.stat.child_changed;
   node.members = members.size();
-  node.newest = newest;
+  node.newest = newest_of(members);
 }
 
 // Adjusts the nodes directly below `path`: those with other names go, those with these names come.

@@ -4,8 +4,8 @@
 // Its cost is bounded, whatever the tree is and whatever happens in it. A look asks at most kRequestsPerLook questions,
 // and what queues cost more than in their last look. The rest is asked in the next look. Nodes beyond kMostNodes or
 // kMostPathBytes are not seen at all. The list of each node's children is watched, with one watch per node, and asked
-// for again only when it has changed. In a lock's line, two or three contenders are read, each once. Only queues are
-// asked in each look.
+// for again only when it has changed, or was refused a while ago. In a lock's line, two or three contenders are read,
+// each once. Only queues are asked in each look.
 #pragma once
 
 #include "recipe/line.h"
@@ -72,17 +72,20 @@ class Overview {
     PathUse use = PathUse::lock;
     zk::Watch watch;  // nullptr before it was listed
     bool listed = false;
-    bool refused = false;  // it may not be listed
-    size_t cut = 0;        // bytes of the first child for which there was no room; 0: there was room for all
+    bool followed = false;  // listed in this session: what changes from now on is seen
+    Deadline again_at{};    // refused: when it is listed again, as no event tells that it may be
+    bool refused = false;   // it may not be listed
+    size_t cut = 0;         // bytes of the first child for which there was no room; 0: there was room for all
     std::vector<Contender> line;
     std::set<std::string> strangers;  // children with a contender's name that are no contenders
     std::string holder;               // the first holder's node, as last seen
     int64_t took_over_ms = 0;         // when we saw it take over, by our clock; 0: not seen
     size_t members = 0;
-    std::string newest;      // the newest member, judging by the numbers in the names
-    int64_t changed_ms = 0;  // when we saw a change, by our clock
+    int64_t child_changed = 0;  // a group: Stat::child_changed of the list
+    std::string newest;         // the newest member, judging by the numbers in the names
+    int64_t changed_ms = 0;     // when we saw a change, by our clock
 
-    bool is_stale() const { return !refused && (!watch || watch->fired); }
+    bool is_stale() const { return refused ? BootClock::now() >= again_at : !watch || watch->fired; }
   };
   using Nodes = std::map<std::string, Node>;
   using Names = std::vector<std::string>;
@@ -92,7 +95,7 @@ class Overview {
   std::map<std::string, zk::Watch> take_stale();
   void take_in(const std::string& path, const zk::Answer& list, PathUse use);
   void take_in_line(const std::string& path, Node& node, const Names& names);
-  void take_in_members(Node& node, const Names& names, bool first);
+  static void take_in_members(Node& node, const zk::Answer& list, bool first);
   void keep_below(const std::string& path, const std::set<std::string>& names);
   void erase_below(const std::string& path);
   bool has_room(const std::string& path) const;

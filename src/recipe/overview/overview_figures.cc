@@ -14,7 +14,7 @@ using zk::Code;
 
 const Overview::Node* Overview::part_of(const std::string& path, const char* name) const {
   const auto found = nodes_.find(zk::child_of(path, name));
-  return found == nodes_.end() || !found->second.watch ? nullptr : &found->second;
+  return found == nodes_.end() || !found->second.listed ? nullptr : &found->second;
 }
 
 // --- contenders

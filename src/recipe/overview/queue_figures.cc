@@ -70,7 +70,9 @@ std::vector<Segment> first_segments(const FolderSizes& items) {
 
 bool QueueSurveyor::look(const Names& paths, size_t& left) {
   const std::set<std::string> present(paths.begin(), paths.end());
-  std::erase_if(known_, [&](const auto& one) { return !present.contains(one.first); });
+  const auto is_gone = [&](const auto& one) { return !present.contains(one.first); };
+  std::erase_if(known_, is_gone);
+  std::erase_if(costs_, is_gone);
   Names turn = paths;
   const auto seen = [this](const std::string& path) {
     const auto found = known_.find(path);

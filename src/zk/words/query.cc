@@ -35,6 +35,8 @@ class ServerQuery : public host::Source {
 
   void arm(host::PollSet& set) override {
     if (over_) return;
+    // It has ended at once, for lack of a route: there is nothing to wait for.
+    if (exchange_ && exchange_->end() != ExchangeEnd::none) return set.wake_at(BootClock::now());
     if (exchange_) return exchange_->arm(set);
     lookup_->arm(set);
     set.wake_at(until_);
@@ -127,8 +129,8 @@ WordQuery::WordQuery(host::Loop& loop, const ServersAsked& asked, const std::vec
     : loop_(loop), until_(until), tls_(asked.tls) {
   for (const Server& server : asked.servers) {
     parts_.push_back(std::make_unique<ServerQuery>(server, tls_.get(), words, until));
-    loop_.add(*parts_.back());
   }
+  for (const auto& part : parts_) loop_.add(*part);
 }
 
 WordQuery::~WordQuery() {

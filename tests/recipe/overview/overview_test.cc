@@ -95,6 +95,31 @@ TEST_F(OverviewTest, SharedHoldersAreCountedTogether) {
   EXPECT_EQ(overview.figures().locks.front().waiters, 2u);
 }
 
+TEST_F(OverviewTest, AHolderThatHasHeldItWithAnotherHasNotJustTakenOver) {
+  others_.create("/l/other");
+  const std::string stem = "/l/_c_aa234567-89ab-4def-8123-456789abcdef-";
+  const Paths made = make({stem + "__READ__", stem + "__READ__"}, CreateMode::ephemeral_sequential);
+  const int64_t came = others_.session().read(made.back()).stat.created_ms;
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().holders == 2; }));
+  others_.remove(made.front());
+  ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.front().holders == 1; }));
+  EXPECT_EQ(overview.figures().locks.front().held_ms, came);
+}
+
+TEST_F(OverviewTest, WhatHappensBetweenTwoSessionsIsNotSeen) {
+  others_.create("/l/other");
+  const std::string first = stand_in_line("/l");
+  const int64_t came = others_.session().read(stand_in_line("/l")).stat.created_ms;
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
+  session_.close();
+  others_.remove(first);
+  session_.open();
+  ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 0; }));
+  EXPECT_EQ(overview.figures().locks.front().held_ms, came);
+}
+
 TEST_F(OverviewTest, WhoStandsFirstAtTheGateOfSlotsWaits) {
   others_.create("/s/leases/other");
   others_.create("/s/locks/other");
@@ -170,6 +195,21 @@ TEST_F(OverviewTest, CountsMembers) {
   for (const std::string& member : members) others_.remove(member);
   EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.groups.front().members == 0; }));
   EXPECT_NE(overview.figures().groups.front().changed_ms, 0);
+}
+
+TEST_F(OverviewTest, AMemberThatIsReplacedUnderItsNameIsAChange) {
+  others_.create("/g", std::string(kKeptGroup));
+  const std::string member = make({"/g/web1"}, CreateMode::ephemeral).front();
+  Overview overview(session_, "/");
+  ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.groups.size() == 1; }));
+  const int64_t before = overview.figures().groups.front().changed_ms;
+  // Our clock has whole seconds.
+  EXPECT_TRUE(test::eventually(loop_, [&] {
+    others_.remove(member);
+    make({member}, CreateMode::ephemeral);
+    look(overview);
+    return overview.figures().groups.front().changed_ms > before;
+  }));
 }
 
 TEST_F(OverviewTest, WhatIsGoneIsGone) {

@@ -22,5 +22,14 @@ TEST(WordQuery, AServerThatDoesNotAnswerAWordIsNotAskedTheNext) {
   EXPECT_EQ(closing.accepted(), 1);
 }
 
+TEST(WordQuery, AnAddressWithoutARouteIsNotWaitedFor) {
+  host::Loop loop;
+  const std::vector<Server> servers = ServerList::parse("255.255.255.255:2181", "the test").servers;
+  const Deadline until = deadline_in(20s);
+  WordQuery query(loop, {servers}, {"ruok"}, until);
+  EXPECT_EQ(query.finish().front().replies.front().result, WordResult::unreachable);
+  EXPECT_LT(BootClock::now(), until);
+}
+
 }  // namespace word_query_test
 }  // namespace zklock::zk

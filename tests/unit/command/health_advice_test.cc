@@ -125,6 +125,10 @@ TEST(HealthAdvice, TheBusiestClientByItsAddress) {
   ASSERT_TRUE(busiest);
   EXPECT_EQ(busiest->address, "0:0:0:0:0:0:0:1");
   EXPECT_EQ(busiest->connections, 2);
+  // As newer JDKs write it.
+  const auto bracketed = busiest_in(" /[0:0:0:0:0:0:0:1]:40544[1](queued=0,recved=1,sent=0)\n");
+  ASSERT_TRUE(bracketed);
+  EXPECT_EQ(bracketed->address, "[0:0:0:0:0:0:0:1]");
 }
 
 TEST(HealthAdvice, AClientNearTheLimitAndThoseThatWereTurnedAway) {

@@ -30,5 +30,16 @@ TEST(SessionPage, TheServerInUseIsAskedToCloseTheSession) {
   EXPECT_THROW(session.children("/"), SessionOver);
 }
 
+TEST(SessionPage, TheNextSessionIsClosedToo) {
+  host::Loop loop;
+  Session session(loop, test::options_for(test::shared_servers(), 20s));
+  const auto close = session.closer();
+  session.open();
+  session.close();
+  session.open();
+  close();
+  EXPECT_THROW(session.children("/"), SessionOver);
+}
+
 }  // namespace session_page_test
 }  // namespace zklock::zk

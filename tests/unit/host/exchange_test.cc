@@ -103,6 +103,14 @@ TEST(Exchange, ASilentAddressLeavesTimeForTheNext) {
   server.join();
 }
 
+// To 255.255.255.255 there is no way.
+TEST(Exchange, TheLastAddressSaysWhatIsWrong) {
+  const uint16_t unused = Listener(kOne).port();
+  Exchange exchange({"255.255.255.255", kOne}, unused, {}, "ruok", 1000, deadline_in(kBound));
+  run(exchange);
+  EXPECT_EQ(exchange.end(), ExchangeEnd::refused);
+}
+
 TEST(Exchange, WhereAllRefuseItIsRefused) {
   uint16_t free_port = 0;
   { free_port = Listener(kOne).port(); }

@@ -185,6 +185,13 @@ TEST_F(WireTest, AKibibyteOfAnAnswerIsASignOfLifeAndLessIsNone) {
   EXPECT_EQ(receive_after(std::string(3676, 'x')), 5004);
 }
 
+TEST_F(WireTest, WhatHasComeOfAnAnswerIsNotCountedForTheNext) {
+  answer_handshake();
+  EXPECT_EQ(receive_after(number(5000) + std::string(4000, 'x')), kPing);
+  EXPECT_EQ(receive_after(std::string(1000, 'x')), 5004);
+  EXPECT_EQ(receive_after(number(5000) + std::string(1024, 'x')), kPing);
+}
+
 // The library would take the answer to a ping for a part of the handshake's: a session with the number 0.
 TEST_F(WireTest, BeforeTheHandshakeIsAnsweredNothingIsASignOfLife) {
   EXPECT_EQ(receive_after(number(5000) + std::string(2000, 'x')), -1);

@@ -68,6 +68,9 @@ std::string session_name(int64_t session);
 // get no answer.
 constexpr int kTurnedAway = -124;
 
+// ZSESSIONEXPIRED, with which a server may answer though the session lives: then the code is Code::unknown.
+constexpr int kSaysExpired = -112;
+
 // ZEPHEMERALONLOCALSESSION. Session::await also returns it if a follower says "expired" although the session lives.
 constexpr int kOnLocalSession = -120;
 

@@ -31,6 +31,8 @@ constexpr int kMostAnswersAtOnce = 64;  // then the loop checks the clock and si
 // port for the same.
 constexpr const char* kAnyServer = "127.0.0.1:1";
 
+constexpr Duration kLongestRefusal = std::chrono::milliseconds(500);  // after a refusal that passes
+
 Code code_of(int number) {
   switch (number) {
     case ZOK: return Code::ok;
@@ -125,7 +127,7 @@ struct Completions {
     completion->call->done = true;
     Answer& answer = completion->call->answer;
     answer.number = number;
-    answer.code = code_of(number);
+    answer.code = completion->client->meaning_of(number);
     if (stat) answer.stat = stat_of(*stat);
     return completion;
   }
@@ -197,7 +199,9 @@ struct Completions {
   }
 
   static void on_session(zhandle_t* handle, int type, int state, const char*, void*) {
-    if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE) ++client_of(handle).connections_.count;
+    if (type != ZOO_SESSION_EVENT || state != ZOO_CONNECTED_STATE) return;
+    ++client_of(handle).connections_.count;
+    client_of(handle).again_at_ = {};
   }
 
   static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
@@ -296,9 +300,16 @@ void Client::learn(Feature feature, Support support) {
   note_support(feature, support);
 }
 
+// Only the handshake tells that a session is over. ClickHouse Keeper says so also of requests that it no longer carries
+// out when it stops serving, and a leader says it of a session that a follower keeps to itself.
+Code Client::meaning_of(int number) const {
+  const Code code = code_of(number);
+  return code == Code::expired && state() != ClientState::expired ? Code::unknown : code;
+}
+
 // If a connection is lost, the library reports that for each of its requests, but it was only the first one's turn.
 void Client::note_answer(int number) {
-  const Code code = code_of(number);
+  const Code code = meaning_of(number);
   turned_away_ |= number == kTurnedAway;
   if (code != Code::unknown && code != Code::expired) {
     ++answers_;
@@ -306,7 +317,10 @@ void Client::note_answer(int number) {
     return outstanding_.note_answer();
   }
   if (number == ZSESSIONMOVED) connections_.moved = connections_.count;
-  if (code == Code::unknown && !is_lost(number)) again_at_ = deadline_in(least_pause_of(session_timeout()));
+  if (number == ZSESSIONEXPIRED) connections_.over = connections_.count;
+  if (code == Code::unknown && !is_lost(number)) {
+    again_at_ = deadline_in(std::min<Duration>(least_pause_of(session_timeout()), kLongestRefusal));
+  }
   const bool to_blame = !is_lost(number) || connections_.blamed != connections_.count;
   outstanding_.note_loss(to_blame, number == ZRUNTIMEINCONSISTENCY ? ConnectionEnd::nonsense : wire_.end());
   if (to_blame) connections_.blamed = connections_.count;

@@ -118,11 +118,16 @@ class Client {
   // authenticate in a way that we cannot.
   bool is_turned_away() const { return turned_away_; }
   // Returns true while the leader believes that the session is at another server. It refuses every transaction on this
-  // connection until a new handshake. Servers from 3.6 on close the connection themselves (ZOOKEEPER-2886).
+  // connection until a new handshake. Servers from 3.6 on close the connection themselves (ZOOKEEPER-2886). It is also
+  // true after leave_connection().
   bool is_moved() const { return connections_.count != 0 && connections_.moved == connections_.count; }
   // Returns the moment before which no request should be sent: the server refused the last one for a reason that
   // passes, such as being busy.
   Deadline again_at() const { return again_at_; }
+  // Returns whether the server has said on this connection that the session is over.
+  bool says_over() const { return connections_.count != 0 && connections_.over == connections_.count; }
+  // Has the link end this connection, so that the next handshake tells whether the session lives.
+  void leave_connection() { connections_.moved = connections_.count; }
   // Treats the session as over, whatever the servers may say: from now on the state is `expired`. Call it only while
   // not connected.
   void give_up() { given_up_ = true; }
@@ -157,6 +162,7 @@ class Client {
   struct Connections {
     uint64_t count = 0;                 // how many there were
     uint64_t moved = 0;                 // the one on which it is_moved()
+    uint64_t over = 0;                  // the one on which it says_over()
     int forgiven = 0;                   // pauses of ours since the last answer
     uint64_t blamed = 0;                // the one for whose loss a request was blamed
     std::array<uint64_t, 2> doubted{};  // for each Feature, the one whose loss was noted
@@ -168,6 +174,7 @@ class Client {
   Call look(Op op, const std::string& path, const Watch& watch, Ask ask, Completed completed);
   Call make(const std::string& full_path, const std::string& data, CreateMode mode);
   void note_answer(int number);
+  Code meaning_of(int number) const;
   void learn(Feature feature, Support support);
   bool is_good(std::string_view frame) const;
   Wire::Secure securer();

@@ -40,7 +40,6 @@ void Session::open(Deadline until) {
 void Session::connect() {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
-  over_ = false;
   opened_ = BootClock::now();
   // Addresses that are known serve if the resolver is slow: names_ goes on asking it.
   const bool waits = terms_.enduring && names_.addresses().empty();
@@ -182,8 +181,8 @@ Answer Session::await(const Call& call) {
     if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
     turn(terms_.until);
   }
-  if (call->answer.code == Code::expired && connected()) ask_whether_local(call);
-  over_ |= call->answer.code == Code::expired;
+  const bool over = call->answer.code == Code::unknown && call->answer.number == kSaysExpired;
+  if (over && connected() && client_->says_over()) ask_whether_local(call);
   if (call->answer.code == Code::expired) throw SessionOver(terms_.purpose);
   return call->answer;
 }
@@ -196,8 +195,9 @@ void Session::ask_whether_local(const Call& call) {
     if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
     turn(terms_.until);
   }
-  const Code passed = barrier->answer.code;
-  if (passed == Code::unknown || passed == Code::expired) return;
+  if (barrier->answer.code == Code::unknown || barrier->answer.code == Code::expired) {
+    return client_->leave_connection();
+  }
   call->answer.code = Code::unexpected;
   call->answer.number = kOnLocalSession;
 }

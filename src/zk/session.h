@@ -115,7 +115,7 @@ class Session {
 
   // The rest, except timeout() and options(), may be called only between open() and close().
   bool connected() const { return client_ && client_->state() == ClientState::connected; }
-  bool expired() const { return client_ && (over_ || client_->state() == ClientState::expired); }
+  bool expired() const { return client_ && client_->state() == ClientState::expired; }
   // Returns since when there has been no connection; kNever while connected.
   Deadline unconnected_since() const { return link_ ? link_->unconnected_since() : opened_; }
   // Returns the moment that a transaction sent now will prove. The session lives for at least zk::fence_of(T) from that
@@ -165,7 +165,6 @@ class Session {
   SessionPage page_;
   Terms terms_;
   Deadline opened_{};
-  bool over_ = false;      // a server has said so, though it has not closed the connection yet
   bool answered_ = false;  // some server has answered once
   Awaiting awaiting_ = Awaiting::all;
 };

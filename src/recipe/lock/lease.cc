@@ -58,7 +58,10 @@ void Lease::clear() {
 void Lease::arm(host::PollSet& set) {
   if (state_ != State::held || nodes_.empty()) return;
   set.wake_at(fence_ - grace_);
-  if (!heartbeat_.call && session_.connected()) set.wake_at(heartbeat_.asked ? Deadline{} : heartbeat_.next);
+  if (!session_.connected()) return;
+  if (!heartbeat_.call) set.wake_at(heartbeat_.asked ? Deadline{} : heartbeat_.next);
+  const bool sends = std::ranges::any_of(nodes_, [this](const HeldNode& node) { return is_unwatched(node); });
+  if (sends) set.wake_at(session_.client().again_at());
 }
 
 // Not while recording: only now every source has recorded, including the session.
@@ -89,10 +92,14 @@ void Lease::look() {
   }
   move_fence();
   if (!heartbeat_.call && (heartbeat_.asked || now >= heartbeat_.next)) send_heartbeat();
-  if (watched_ == Watched::nothing) return;
+  if (now < session_.client().again_at()) return;
   for (HeldNode& node : nodes_) {
-    if (!node.call && (!node.watch || node.watch->fired)) send(node);
+    if (is_unwatched(node)) send(node);
   }
+}
+
+bool Lease::is_unwatched(const HeldNode& node) const {
+  return watched_ == Watched::nodes && !node.call && (!node.watch || node.watch->fired);
 }
 
 void Lease::send_heartbeat() {
@@ -117,8 +124,6 @@ void Lease::take_heartbeat() {
   } else if (code == Code::no_node) {
     state_ = State::node_deleted;
     if (nodes_.size() == 1) lost_ = nodes_.front().held.path;
-  } else if (code == Code::expired) {
-    state_ = State::session_over;
   }
   move_fence();
 }
@@ -136,9 +141,7 @@ void Lease::send(HeldNode& node) {
 void Lease::take(HeldNode& node) {
   const zk::Answer answer = std::exchange(node.call, nullptr)->answer;
   const bool there = answer.code == Code::ok && answer.stat.ephemeral_owner == node.held.owner;
-  if (answer.code == Code::expired) {
-    state_ = State::session_over;
-  } else if (there) {
+  if (there) {
     if (answer.data == kRevoked) end(State::revoked, node.held);
   } else if (answer.code == Code::ok || answer.code == Code::no_node) {
     end(State::node_deleted, node.held);

@@ -76,6 +76,7 @@ class Lease : public host::Source {
   void look();
   void take_heartbeat();
   void send_heartbeat();
+  bool is_unwatched(const HeldNode& node) const;
   void take(HeldNode& node);
   void send(HeldNode& node);
   void end(State state, const Held& held);

@@ -69,7 +69,8 @@ struct WatchedHolder {
 };
 
 void watch(zk::Session& session, WatchedHolder& holder) {
-  if (!session.connected() || holder.setting || (holder.watch && !holder.watch->fired)) return;
+  if (!session.connected() || BootClock::now() < session.client().again_at()) return;
+  if (holder.setting || (holder.watch && !holder.watch->fired)) return;
   holder.watch = std::make_shared<zk::WatchState>();
   holder.setting = session.client().exists(holder.node, holder.watch);
 }

@@ -87,7 +87,8 @@ void IdleLine::decide() {
     if (code == Code::ok || code == Code::no_node) return forget();
     if (code == Code::unknown || code == Code::expired) left_.removing.reset();
   }
-  if (!left_.removing && session_.connected()) left_.removing = session_.client().remove(left_.node);
+  const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
+  if (!left_.removing && may_send) left_.removing = session_.client().remove(left_.node);
 }
 
 // Returns nothing once no place of ours is left.

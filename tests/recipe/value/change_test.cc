@@ -44,19 +44,23 @@ TEST_F(ChangeTest, WhatWasDeletedInASessionThatIsOverIsDone) {
   EXPECT_EQ(change_in_doubt({ChangeKind::remove, "/v"}).end, ChangeEnd::done);
 }
 
-// As ClickHouse Keeper does when it stops serving: the session may live, and the write may be done.
+// As ClickHouse Keeper does when it stops serving: the write may be done, and the session lives.
 TEST_F(ChangeTest, AWriteThatIsAnsweredWithTheEndOfItsSessionMayBeDone) {
   observer_.create("/v", "old");
   host::Loop loop;
   zk::Session session(loop, test::options_for(through_proxy_, 4s));
   session.open();
-  const Script script(loop, [&, first = session.id()] {
-    constexpr int kExpired = -112;
-    if (session.id() == first) proxy_.answer_with(test::opcode::kTransaction, kExpired);
+  const int64_t id = session.id();
+  const Script script(loop, [&] {
+    // The write, and what asks whether the session is local.
+    constexpr int kRefused = 2;
+    const bool refuses = proxy_.requests(test::opcode::kTransaction) < kRefused;
+    if (refuses) proxy_.answer_with(test::opcode::kTransaction, zk::kSaysExpired);
   });
   const ChangeResult result = change_value(session, {ChangeKind::set_version, "/v", "new", 0}, "cannot change /v");
   EXPECT_EQ(result.end, ChangeEnd::unknown);
   EXPECT_EQ(observer_.read("/v").data, "new");
+  EXPECT_EQ(session.id(), id);
 }
 
 // A leader without a quorum answers a sync.

@@ -84,11 +84,6 @@ after_cut_off() {
   expect_unproved
 }
 
-@test "a follower cut off from its leader: the command is dead before the session ends" {
-  cut_off 1
-  after_cut_off
-}
-
 @test "a follower cut off from its leader: who ignores TERM is dead before the session ends" {
   cut_off 4 -f
   grep -q "a .* TERM" life

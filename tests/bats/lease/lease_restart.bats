@@ -81,13 +81,6 @@ is_held() { expect_status 75 zklock run -q -w 500ms /l -- true; }
   never_noticed
 }
 
-@test "the follower in use is killed: the command never notices" {
-  hold_on "${followers[0]}"
-  zk_sandbox kill "${followers[0]}"
-  wait_for "reconnected to" a.err
-  never_noticed
-}
-
 @test "another follower is killed: the command never notices, nor does zklock" {
   hold_on "${followers[0]}"
   zk_sandbox kill "${followers[1]}"

@@ -121,20 +121,6 @@ delete_unseen() {
   let_all_go h w
 }
 
-@test "its session expires while it waits: the bound is the same one" {
-  hold h /l
-  local began
-  began=$(now_us)
-  stand w /l -w 3s --session-timeout 500ms
-  expire "${pid[w]}" 1
-  wait_until "it stands in line again" has_nodes /l 2
-  expect_end 75 "${pid[w]}"
-  assert [ $(($(now_us) - began)) -lt 4000000 ]
-  assert_equal "$(grep -c . w.err)" 1
-  assert has_nodes /l 1
-  let_all_go h
-}
-
 @test "frozen past its session while it waits, and killed then: no node is left" {
   hold h /l
   stand w /l --session-timeout 500ms

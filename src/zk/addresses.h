@@ -21,6 +21,7 @@ class Addresses {
   // that have failed. The current one stays current if it is still there and has not failed.
   void replace(const std::vector<Server>& servers);
   bool contains(const std::string& address) const;
+  size_t count() const { return all_.size(); }
 
   // Returns the server to try next.
   const Server& current() const { return all_[current_].server; }

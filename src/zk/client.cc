@@ -300,6 +300,17 @@ void Client::learn(Feature feature, Support support) {
   note_support(feature, support);
 }
 
+std::optional<Stuck> Client::stuck() const {
+  return BootClock::now() < stuck_at() ? std::nullopt : outstanding_.stuck(wire_.progressed());
+}
+
+// A server that has fallen silent is left after T/6 only. Then another one has half of the patience at least.
+Deadline Client::stuck_at() const {
+  const Deadline at = outstanding_.stuck_at(wire_.progressed());
+  const Duration least = patience_of(session_timeout()) + patience() / 2;
+  return at == kNever ? kNever : at + std::max<Duration>(least - patience(), Duration::zero());
+}
+
 // Only the handshake tells that a session is over. ClickHouse Keeper says so also of requests that it no longer carries
 // out when it stops serving, and a leader says it of a session that a follower keeps to itself.
 Code Client::meaning_of(int number) const {

@@ -142,8 +142,10 @@ class Client {
   Deadline last_sent() const { return outstanding_.last_sent(); }
   Deadline last_answered_sent() const { return outstanding_.last_answered_sent(); }
   Deadline silent_since() const { return outstanding_.silent_since(wire_.progressed()); }
-  std::optional<Stuck> stuck() const { return outstanding_.stuck(wire_.progressed()); }
-  Deadline stuck_at() const { return outstanding_.stuck_at(wire_.progressed()); }
+  std::optional<Stuck> stuck() const;
+  Deadline stuck_at() const;
+  // Returns how long no server may answer.
+  Duration patience() const { return options_.patience; }
   const Losses& losses() const { return outstanding_.losses(); }
   void take_over(const Losses& losses) { outstanding_.take_over(losses); }
 

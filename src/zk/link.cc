@@ -113,7 +113,10 @@ Deadline Link::cut_at() const {
   // (confirmed_at).
   if (client_.connections() > 0) return handshake_since() + attempt;
   const bool tls = client_.uses_tls();
-  const Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
+  Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
+  // In the first round, each server gets its turn.
+  const auto servers = static_cast<int64_t>(std::max<size_t>(addresses_.count(), 1));
+  if (addresses_.rounds() == 0) patience = std::min(patience, client_.patience() / servers);
   const Duration longest = tls ? kLongestFirstTls : kLongestFirst;
   return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
 }

@@ -20,17 +20,22 @@ constexpr Duration kLongestWait = 500ms;
 // The least time between two lookups, then this part of the time without a connection: many clients share one resolver.
 constexpr Duration kBetweenLookups = 2s;
 constexpr int kLookupParts = 10;
+// How long other names may take, once there is an address.
+constexpr Duration kForOthers = 1s;
 
 }  // namespace
 
 const std::vector<Server>& ServerNames::resolve(host::Loop& loop, Deadline until) {
-  lookup_.reset();
+  lookups_.clear();
   next_ = kNever;
-  if (const std::vector<std::string> wanted = names(); !wanted.empty()) {
-    host::Lookup lookup(wanted);
-    const host::Attached attached(loop, lookup);
-    while (!lookup.done() && left_until(until) > Duration::zero()) loop.turn(until);
-    take(lookup.done() ? lookup.results() : std::vector<host::Resolved>(wanted.size(), {{}, "no answer in time"}));
+  for (const std::string& name : names()) known_[name].error = "no answer in time";
+  start_lookups();
+  const host::Attached attached(loop, *this);
+  Deadline enough = kNever;
+  while (!lookups_.empty() && left_until(std::min(until, enough)) > Duration::zero()) {
+    if (enough == kNever && !listed().empty()) enough = deadline_in(kForOthers);
+    loop.turn(std::min(until, enough));
+    take();
   }
   addresses_ = listed();
   if (addresses_.empty()) fail();
@@ -45,13 +50,24 @@ std::vector<std::string> ServerNames::names() const {
   return names;
 }
 
-void ServerNames::take(const std::vector<host::Resolved>& results) {
-  const std::vector<std::string> asked = names();
-  for (size_t i = 0; i < results.size(); ++i) {
-    host::Resolved& known = known_[asked[i]];
-    known.error = results[i].error;
-    if (!results[i].addresses.empty()) known.addresses = results[i].addresses;
+void ServerNames::start_lookups() {
+  for (const std::string& name : names()) {
+    auto& lookup = lookups_[name];
+    if (!lookup) lookup = std::make_unique<host::Lookup>(std::vector{name});
   }
+}
+
+// Takes the answers that have come. Returns false if none has.
+bool ServerNames::take() {
+  return std::erase_if(lookups_, [this](const auto& one) {
+           const auto& [name, lookup] = one;
+           if (!lookup->done()) return false;
+           const host::Resolved& found = lookup->results().front();
+           host::Resolved& known = known_[name];
+           known.error = found.error;
+           if (!found.addresses.empty()) known.addresses = found.addresses;
+           return true;
+         }) > 0;
 }
 
 // Returns the addresses, without duplicates, in random order.
@@ -84,11 +100,11 @@ void ServerNames::follow(const Link& link, const Client& client, std::function<v
 
 void ServerNames::unfollow() {
   link_ = nullptr;
-  lookup_.reset();
+  lookups_.clear();
 }
 
 void ServerNames::arm(host::PollSet& set) {
-  if (lookup_) return lookup_->arm(set);
+  for (const auto& [name, lookup] : lookups_) lookup->arm(set);
   if (link_ && link_->unconnected_since() != kNever && !names().empty()) set.wake_at(next());
 }
 
@@ -100,39 +116,41 @@ Deadline ServerNames::next() const {
 
 void ServerNames::look_again(Deadline since) {
   try {
-    lookup_ = std::make_unique<host::Lookup>(names());
+    start_lookups();
   } catch (const Failure&) {  // no process can be started now
+    std::erase_if(lookups_, [](const auto& one) { return !one.second; });
   }
   next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kLookupParts));
 }
 
 void ServerNames::record(const host::PollSet& set) {
-  if (lookup_) lookup_->record(set);
+  for (const auto& [name, lookup] : lookups_) lookup->record(set);
 }
 
 void ServerNames::decide() {
+  std::erase_if(lookups_, [this](const auto& one) {
+    try {
+      one.second->decide();
+      return false;
+    } catch (const Failure& failure) {
+      if (!link_ || failure.signal() != 0) throw;
+      return true;
+    }
+  });
   if (!link_) return;
   const Deadline since = link_->unconnected_since();
   if (since == kNever) {
-    lookup_.reset();
+    lookups_.clear();
     next_ = kNever;
     used_ = client_->server();
-  } else if (lookup_) {
-    take_answer();
-  } else if (!names().empty() && BootClock::now() >= next()) {
-    look_again(since);
+    return;
   }
+  take_answers();
+  if (!names().empty() && BootClock::now() >= next()) look_again(since);
 }
 
-void ServerNames::take_answer() {
-  try {
-    lookup_->decide();
-  } catch (const Failure&) {
-    return lookup_.reset();
-  }
-  if (!lookup_->done()) return;
-  take(lookup_->results());
-  lookup_.reset();
+void ServerNames::take_answers() {
+  if (!take()) return;
   std::vector<Server> now = listed();
   const auto is_used = [&](const Server& server) { return to_string(server) == used_; };
   if (std::ranges::none_of(now, is_used)) std::ranges::copy_if(addresses_, std::back_inserter(now), is_used);

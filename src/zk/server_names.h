@@ -23,8 +23,9 @@ class ServerNames : public host::Source {
   ServerNames(const ServerList& list, bool certified) : list_(list), certified_(certified) {}
   ServerNames(const ServerNames&) = delete;
 
-  // Looks up all names and returns addresses(). A name that cannot be resolved keeps the addresses that it had. Throws
-  // a Failure if there is no address at all (69) or no lookup can be started (70), and what the loop throws.
+  // Looks up all names and returns addresses(). Once there is an address, the other names have a second more: their
+  // lookups go on under follow(). A name that cannot be resolved keeps the addresses that it had. Throws a Failure if
+  // there is no address at all (69) or no lookup can be started (70), and what the loop throws.
   const std::vector<Server>& resolve(host::Loop& loop, Deadline until);
   // The addresses are numeric, and in random order, so that clients spread over the servers. After resolve() there is
   // at least one.
@@ -43,9 +44,10 @@ class ServerNames : public host::Source {
  private:
   std::vector<std::string> names() const;
   Deadline next() const;
+  void start_lookups();
   void look_again(Deadline since);
-  void take_answer();
-  void take(const std::vector<host::Resolved>& results);
+  void take_answers();
+  bool take();
   std::vector<Server> listed() const;
   void fail() const;
 
@@ -56,9 +58,10 @@ class ServerNames : public host::Source {
   const Link* link_ = nullptr;
   const Client* client_ = nullptr;
   std::function<void()> moved_;
-  std::string used_;                      // the address that was in use last
-  std::unique_ptr<host::Lookup> lookup_;  // under way
-  Deadline next_ = kNever;                // when the next lookup begins; kNever: next() computes it
+  std::string used_;  // the address that was in use last
+  // Those under way, by name: one for each, so that a name whose lookup hangs keeps none from another.
+  std::map<std::string, std::unique_ptr<host::Lookup>> lookups_;
+  Deadline next_ = kNever;  // when the next lookups begin; kNever: next() computes it
 };
 
 }  // namespace zklock::zk

@@ -2,7 +2,8 @@
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. All calls may throw a Failure, and what other sources of the loop throw. Its
 // status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request, however often it
-// is resent, gets no complete answer in that time and none is arriving. It is 75 if the deadline of a Within passes (69
+// is resent, gets no complete answer in that time (or T/6 and half of that time, if this is longer) and none is
+// arriving. It is 75 if the deadline of a Within passes (69
 // if no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
 //
 // If the session has expired, calls throw SessionOver, and open() opens another one. So it is with a session that the

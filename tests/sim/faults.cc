@@ -139,6 +139,7 @@ void lossy_network(Faults& faults) {
 
 void slow_lookups(Faults& faults) {
   faults.network().longest_lookup = faults.random.chance(0.5) ? 50 * ms : 8 * second;
+  faults.network().hanging_name = faults.random.chance(0.5) ? "" : fmt::format("zk{}", faults.any_server());
 }
 
 void move_server(Faults& faults) {
@@ -218,7 +219,8 @@ void Faults::strike_harmlessly() {
   if (server == ensemble().leader()) server = (server + 1) % servers();
   const Time until = world().now + random.below(kShort);
   Process* const process = any_process();
-  const int64_t kind = random.below(process ? 5 : 4);
+  const int64_t kind = random.below(process ? 6 : 5);
+  network().hanging_name.clear();
   note("fault: one alone, kind {}, server {}, for {} ms", kind, server, (until - world().now) / ms);
   Simulation* const of = &simulation;
   ++simulation.figures_.faults;
@@ -233,6 +235,7 @@ void Faults::strike_harmlessly() {
         if (other != server) part(server, other, until);
       }
       return;
+    case 4: return static_cast<void>(network().hanging_name = fmt::format("zk{}", server));
     default: return cut_off(*process, server, random.chance(0.7), random.chance(0.7), until);
   }
 }

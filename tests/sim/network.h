@@ -125,7 +125,8 @@ class Network {
   // The addresses that a host name has now; none: it is not known.
   std::function<std::vector<std::string>(const std::string& name)> resolve;
   Time longest_lookup = 50 * ms;
-  double loss = 0;  // the chance that a packet has to be sent again, with all that follows it
+  std::string hanging_name = {};  // is not answered at all
+  double loss = 0;                // the chance that a packet has to be sent again, with all that follows it
   // Called with each frame that a server sends, which is on its way by then.
   std::function<void(Connection&)> on_frame;
 

@@ -237,6 +237,7 @@ void Simulation::calm() {
   network_.loss = 0;
   ambushes_.clear();
   network_.longest_lookup = 50 * ms;
+  network_.hanging_name.clear();
   ensemble_->heal();
   world_.preemption = 0;
   for (Process* process : living()) process->stopped_until = 0;

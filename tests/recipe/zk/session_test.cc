@@ -100,6 +100,22 @@ TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
   EXPECT_EQ(failure_of_opening(options).status(), ExitStatus::unavailable);
 }
 
+TEST_F(SessionTest, EachServerHasItsTurnWithinTheConnectTimeout) {
+  FaultProxy silent(server_), other(server_);
+  silent.set(FaultProxy::Mode::silent);
+  // Which one is first is left to chance.
+  for (int tries = 0; tries < 30 && silent.accepted() == 0; ++tries) {
+    host::Loop loop;
+    SessionOptions options = options_for(silent.address() + "," + other.address());
+    options.session_timeout = 30s;
+    options.connect_timeout = 2s;
+    Session session(loop, options);
+    ASSERT_NO_THROW(session.open());
+    EXPECT_EQ(session.server(), other.address());
+  }
+  EXPECT_GT(silent.accepted(), 0);
+}
+
 // The caller's deadline bounds connecting too, and nothing was answered by then.
 TEST_F(SessionTest, TheDeadlineBoundsConnecting) {
   FaultProxy proxy(server_);

@@ -141,7 +141,7 @@ void Screen::resize() {
 
 void Screen::stop() {
   endwin();
-  // Its default action, which the kernel leaves out where no shell could continue us.
+  // The default action stops us. The kernel leaves it out where no shell could continue us.
   sigset_t stopping;
   sigemptyset(&stopping);
   sigaddset(&stopping, SIGTSTP);

@@ -114,9 +114,10 @@ Deadline Link::cut_at() const {
   if (client_.connections() > 0) return handshake_since() + attempt;
   const bool tls = client_.uses_tls();
   Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
-  // In the first round, each server gets its turn.
+  // In the first round, each server gets its turn, unless the connect timeout is too short for all.
   const auto servers = static_cast<int64_t>(std::max<size_t>(addresses_.count(), 1));
-  if (addresses_.rounds() == 0) patience = std::min(patience, client_.patience() / servers);
+  const Duration share = std::max<Duration>(client_.patience() / servers, kFirstPatience);
+  if (addresses_.rounds() == 0) patience = std::min(patience, share);
   const Duration longest = tls ? kLongestFirstTls : kLongestFirst;
   return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
 }

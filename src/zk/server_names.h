@@ -23,9 +23,10 @@ class ServerNames : public host::Source {
   ServerNames(const ServerList& list, bool certified) : list_(list), certified_(certified) {}
   ServerNames(const ServerNames&) = delete;
 
-  // Looks up all names and returns addresses(). Once there is an address, the other names have a second more: their
-  // lookups go on under follow(). A name that cannot be resolved keeps the addresses that it had. Throws a Failure if
-  // there is no address at all (69) or no lookup can be started (70), and what the loop throws.
+  // Looks up all names and returns addresses(). Once there is an address, the other names have a second more, and
+  // until the session is connected, their lookups go on under follow(). A name that cannot be resolved keeps the
+  // addresses that it had. Throws a Failure if there is no address at all (69) or no lookup can be started (70), and
+  // what the loop throws.
   const std::vector<Server>& resolve(host::Loop& loop, Deadline until);
   // The addresses are numeric, and in random order, so that clients spread over the servers. After resolve() there is
   // at least one.
@@ -59,7 +60,7 @@ class ServerNames : public host::Source {
   const Client* client_ = nullptr;
   std::function<void()> moved_;
   std::string used_;  // the address that was in use last
-  // Those under way, by name: one for each, so that a name whose lookup hangs keeps none from another.
+  // The lookups under way, by name. Each name has its own, so a name whose lookup hangs holds up no other.
   std::map<std::string, std::unique_ptr<host::Lookup>> lookups_;
   Deadline next_ = kNever;  // when the next lookups begin; kNever: next() computes it
 };

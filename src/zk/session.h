@@ -3,8 +3,8 @@
 // signals and the command meanwhile. All calls may throw a Failure, and what other sources of the loop throw. Its
 // status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request, however often it
 // is resent, gets no complete answer in that time (or T/6 and half of that time, if this is longer) and none is
-// arriving. It is 75 if the deadline of a Within passes (69
-// if no server has ever answered). It is 77 if authentication is refused, or one is required that we do not have.
+// arriving. It is 75 if the deadline of a Within passes (69 if no server has ever answered). It is 77 if authentication
+// is refused, or one is required that we do not have.
 //
 // If the session has expired, calls throw SessionOver, and open() opens another one. So it is with a session that the
 // servers refuse to resume although they accept new ones, because they have lost their data.

@@ -164,7 +164,7 @@ constexpr decltype(Ambush::strike) kAmbushes[] = {
     },
 };
 
-// Often for a zklock that has yet to start: few live for long.
+// It often waits for a zklock that has yet to start, because few live for long.
 void lie_in_wait(Faults& faults) {
   const Process* const process = faults.any_process();
   if (!process) return;

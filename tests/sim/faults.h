@@ -34,7 +34,7 @@ class Faults {
 
   // Draws a kind. Nothing happens if it is switched off in this seed.
   void strike();
-  // One that costs no lock by itself, and is over after kShort at most.
+  // One fault that costs no lock by itself. It is over after kShort, or, for a name that hangs, at the next one.
   void strike_harmlessly();
   // A frame is on its way to a host.
   void on_frame(Connection& connection);

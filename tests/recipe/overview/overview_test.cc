@@ -102,6 +102,8 @@ TEST_F(OverviewTest, AHolderThatHasHeldItWithAnotherHasNotJustTakenOver) {
   const int64_t came = others_.session().read(made.back()).stat.created_ms;
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().holders == 2; }));
+  // Our clock has whole seconds.
+  ASSERT_TRUE(test::eventually(loop_, [&] { return now_ms() > came; }));
   others_.remove(made.front());
   ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.front().holders == 1; }));
   EXPECT_EQ(overview.figures().locks.front().held_ms, came);
@@ -113,6 +115,8 @@ TEST_F(OverviewTest, WhatHappensBetweenTwoSessionsIsNotSeen) {
   const int64_t came = others_.session().read(stand_in_line("/l")).stat.created_ms;
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
+  // Our clock has whole seconds.
+  ASSERT_TRUE(test::eventually(loop_, [&] { return now_ms() > came; }));
   session_.close();
   others_.remove(first);
   session_.open();

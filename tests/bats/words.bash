@@ -3,9 +3,12 @@
 #
 # shellcheck shell=bash
 
-# words_from MANNER…: a server for each (see tests/helpers/words_server.cc); their addresses are in `addresses`.
+# words_from MANNER…: a server for each (see tests/helpers/words_server.cc); their addresses are in `addresses`, and
+# ${pid[words]} is the process that accepts for all of them.
 words_from() {
   background words_server "$@" >words_ports
+  # shellcheck disable=SC2034  # read by the tests
+  pid[words]=$!
   wait_until "all of them listen" has_ports $#
   # shellcheck disable=SC2034  # read by the tests
   mapfile -t addresses < <(sed -n 's/^port /127.0.0.1:/p' words_ports)

@@ -78,6 +78,10 @@ int FaultProxy::Request::number(size_t at) const {
   return number_in({head.begin(), head.end()}, at);
 }
 
+int64_t FaultProxy::Request::session() const {
+  return int64_t{number(16)} << 32 | static_cast<uint32_t>(number(20));
+}
+
 std::vector<FaultProxy::Request> FaultProxy::Framing::pass(const char* bytes, size_t length) {
   std::vector<Request> whole;
   for (size_t i = 0; i < length; ++i) {
@@ -178,8 +182,8 @@ void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
 void FaultProxy::take_requests(Pair& pair) {
   const std::string bytes = taken_from(pair.client.get());
   const std::vector<Request> whole = pair.requests.pass(bytes.data(), bytes.size());
-  const bool refused =
-      refuse_resumed_ && !whole.empty() && whole[0].first && (whole[0].number(16) | whole[0].number(20));
+  const int64_t resumed = !whole.empty() && whole[0].first ? whole[0].session() : 0;
+  const bool refused = resumed != 0 && (refuse_resumed_ || resumed == refused_session_);
   if (bytes.empty() || refused || is_to_break(whole)) {
     pair.client.reset();
     pair.server.reset();
@@ -205,7 +209,7 @@ bool FaultProxy::is_to_break(const std::vector<Request>& requests) {
 
 void FaultProxy::note(Pair& pair, const Request& request) {
   if (request.first) {
-    pair.resumed = (request.number(16) | request.number(20)) != 0;
+    pair.resumed = request.session() != 0;
     if (!pair.resumed) ++new_sessions_;
     return;
   }

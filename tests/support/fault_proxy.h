@@ -72,6 +72,9 @@ class FaultProxy {
   // Nobody takes a session up again; new ones are made.
   void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
 
+  // Nobody takes that session up again; 0: everybody may.
+  void refuse_session(int64_t id) { refused_session_ = id; }
+
   // Whoever takes a session up again is told that it is over, though it lives.
   void expire_resumed(bool expired) { expire_resumed_ = expired; }
 
@@ -86,6 +89,7 @@ class FaultProxy {
     bool first = false;
     std::array<unsigned char, 24> head{};
     int number(size_t at) const;
+    int64_t session() const;  // that the handshake names; 0: none
   };
 
   // Where a stream of length-prefixed messages is: the C client sends a message in two pieces.
@@ -135,6 +139,7 @@ class FaultProxy {
   std::atomic<bool> swallow_events_{false};
   std::atomic<int> granted_ms_{0};
   std::atomic<bool> refuse_resumed_{false};
+  std::atomic<int64_t> refused_session_{0};
   std::atomic<bool> expire_resumed_{false};
   std::atomic<int> new_sessions_{0};
   mutable std::mutex mutex_;

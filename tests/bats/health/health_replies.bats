@@ -119,6 +119,16 @@ altered() {
   assert_line "critical: only 2 of 3 serve, 3 wanted"
 }
 
+@test "a client near maxClientCnxns is told of the server that it is connected to" {
+  local busy n
+  busy=$(altered follower srvr 's/^Connections: .*/Connections: 50/')
+  for n in {1..50}; do echo " /10.0.0.7:${n}[1](queued=0,recved=1,sent=1)"; done >altered.cons
+  words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)" "$busy"
+  expect_status 0 zklock health "${addresses[@]}"
+  assert_line \
+    "advice: ${addresses[2]}: 10.0.0.7 has 50 connections, and maxClientCnxns is 60 for each client's address"
+}
+
 @test "--format nagios: a line with performance data, by the grammar of monitoring plugins" {
   local value='-?[0-9]+(\.[0-9]+)?'
   words_from "$(reply 3.9.3 leader)" "$(reply 3.9.3 follower)" "$(reply 3.9.3 follower)"
@@ -188,6 +198,21 @@ altered() {
   background zklock health --interval 100ms "${addresses[0]}" >looks
   wait_until "rates in the second one" grep -q 'RECEIVED/S  SENT/S$' looks
   refute grep -q $'\e' looks
+}
+
+@test "--interval: looks that were missed while a server was silent are not made up for" {
+  local before began
+  words_from "$(reply 3.9.3 leader)"
+  background zklock health -w 60s --interval 200ms --json "${addresses[0]}" >looks
+  wait_until "it looks" test -s looks
+  kill -STOP "${pid[words]}"
+  wait_until "ten looks were missed" is_past $(($(now_us) + 2000000))
+  before=$(wc -l <looks)
+  began=$(now_us)
+  kill -CONT "${pid[words]}"
+  # The one under way, another one at once, and one in each of seven intervals.
+  wait_until "there are nine more" eval "((\$(wc -l <looks) >= $before + 9))"
+  assert [ $(($(now_us) - began)) -ge 1300000 ]
 }
 
 @test "--interval repaints the table at a terminal" {

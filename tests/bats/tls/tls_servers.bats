@@ -151,6 +151,40 @@ lose() {
   let_all_go h
 }
 
+@test "a certificate that is renewed before its key is used once the key is there, too" {
+  server good --ca "$certificates/ca.pem"
+  start_relay "127.0.0.1:$port"
+  cp "$certificates"/client.{crt,key} .
+  hold h -S "tls://$(relayed_ports)$chroot" --session-timeout 6s --tls-cert client.crt --tls-key client.key /l
+  cp "$certificates/renewed.crt" client.crt
+  lose 2 client
+  assert_regex "$(<h.err)" "the key is not that of 'client.crt'; going on with what was there before"
+  cp "$certificates/renewed.key" client.key
+  lose 1 renewed
+  let_all_go h
+}
+
+@test "servers that are gone are not said to refuse our certificate, though one of them did before" {
+  local refusing
+  server good --ca "$certificates/other.pem"
+  refusing=$port
+  server good --ca "$certificates/ca.pem"
+  start_relay "127.0.0.1:$port"
+  background zklock queue pull --follow -S "tls://$(relayed_ports),127.0.0.1:$refusing$chroot" --session-timeout 12s \
+    --connect-timeout 4s --tls-cert "$certificates/client.pem" /q >got 2>err
+  pid[pull]=$!
+  wait_until "it is connected" shaken 1 client
+  lose 2 client # it has tried the other one first
+  ZKLOCK_TLS_CA='' expect_status 0 zklock queue push /q item
+  wait_for item got
+  kill "${pid[$refusing]}"
+  wait_gone "${pid[$refusing]}"
+  kill "${pid[relay]}"
+  wait_gone "${pid[pull]}"
+  assert_regex "$(<err)" "cannot reach ZooKeeper at "
+  refute grep "refuses our certificate" err
+}
+
 @test "the authorities in SSL_CERT_FILE are read again when they have changed" {
   unset ZKLOCK_TLS_CA
   server stranger

@@ -115,6 +115,26 @@ quit() {
   quit
 }
 
+@test "a closer look that is wanted while the session ends is had in the next one" {
+  local servers
+  start_relay "${ZKLOCK_SERVERS%/*}"
+  servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
+  hold h /top/l
+  # The session of this one is longer than top's, so when its node is gone, both are over.
+  hold other -S "$servers" --session-timeout 3s /other
+  on_tmux 80 24 "$ZKLOCK_BIN" top -S "$servers" --session-timeout 1s --interval 200ms /top
+  wait_screen "^/top/l "
+  kill -STOP "${pid[relay]}"
+  wait_until "both sessions are over" has_nodes /other 0
+  press Enter
+  wait_screen "^reading"
+  kill -CONT "${pid[relay]}"
+  wait_screen "^LOCK .*STATE"
+  press q
+  wait_screen "q quit"
+  quit
+}
+
 @test "a slash filters as it is typed; enter keeps it, escape takes it back" {
   some_of_all
   top_on 80 40 /top

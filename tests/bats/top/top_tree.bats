@@ -122,6 +122,49 @@ quit() {
   quit
 }
 
+# Less passes the relay than one look asks.
+rests() {
+  local before
+  before=$(stat -c %s passed)
+  pause 1.5
+  (($(stat -c %s passed) - before < 50000))
+}
+
+# The first look does not get to all nodes, and the others, which ask about each item, not to all queues.
+@test "a tree that no look sees all of: looks in a hurry come to an end" {
+  export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
+  order "plain /top/plain 400"
+  printf '/top/q%s\n' {1..50} | xargs -P 4 -I@ "$ZKLOCK_BIN" queue push @ {1..20}
+  start_relay -w passed "${ZKLOCK_SERVERS%/*}"
+  on_tmux 80 24 "$ZKLOCK_BIN" top -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" --interval 1h /top
+  wait_screen "^/top/q"
+  # Opening the details ends a pause, so those that are in a hurry are soon over.
+  for _ in {1..50}; do
+    press Enter
+    press Enter
+  done
+  wait_until "it rests" rests
+}
+
+@test "a queue is kept up to date in a closer look, behind that at a lock with many contenders, too" {
+  for _ in {1..51}; do echo "lines /top 1 1 a holder" >&7; done
+  wait_until "they stand in line" has_nodes /top/lock-000 102
+  zklock queue push /top/queue first
+  top_on 80 24 /top
+  wait_screen "^/top/queue "
+  press Enter
+  wait_screen "^LOCK .*STATE"
+  press q
+  wait_screen "q quit"
+  press Tab Enter
+  wait_screen "first$"
+  zklock queue push /top/queue second
+  wait_screen "second$"
+  press q
+  wait_screen "q quit"
+  quit
+}
+
 @test "a lock that comes and goes all the time: the screen lives, and q ends it" {
   order "lines /top/locks 3 1 a holder"
   top_on 80 24 /top

@@ -109,6 +109,17 @@ TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {
   EXPECT_EQ(observer_.read(member.path()).data, "new");
 }
 
+// The write fires the watch on the node. If that watch stayed, zklock would look again and again.
+TEST_F(GroupMemberTest, ALookBehindItsOwnWriteSetsANewWatch) {
+  open();
+  GroupMember member(*session_, {"/g", "web", false, "old"});
+  ASSERT_EQ(member.join(), MemberState::in);
+  ASSERT_EQ(member.set_data("new"), MemberState::in);
+  ASSERT_TRUE(test::eventually(loop_, [&] { return member.is_disturbed(); }));
+  EXPECT_EQ(member.look(), MemberState::in);
+  EXPECT_FALSE(member.is_disturbed());
+}
+
 // The write does not arrive, and before the next connection another client has taken the name.
 TEST_F(GroupMemberTest, DataIsNotWrittenOnTheNodeOfAnotherThatHasTheNameByThen) {
   open();
@@ -217,6 +228,19 @@ TEST_F(GroupMemberTest, ALostAnswerAndAGroupThatMayNotBeListedEndIt) {
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), ExitStatus::refused) << failure.text();
   }
+}
+
+// The next server may be behind: without a barrier it would not list the node, and there would be two.
+TEST_F(GroupMemberTest, ALostEntryIsLookedForBehindABarrier) {
+  open(30s);
+  make_passing_group(*session_, "/g", "cannot join /g");
+  GroupMember member(*session_, {"/g", "web", false, "me"});
+  const int before = proxy_.requests(test::opcode::kTransaction);
+  proxy_.lose_answer_to(test::opcode::kCreate);
+  ASSERT_EQ(member.join(), MemberState::in);
+  EXPECT_EQ(proxy_.lost(), 1);
+  // The second one checks the node that the list has shown.
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction) - before, 2);
 }
 
 // By a signal, with the create's answer come and not looked at.

@@ -94,6 +94,19 @@ TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
   EXPECT_EQ(contenders(), 1u);
 }
 
+// As ClickHouse Keeper answers what it drops when it stops: the node may be made, and the session lives.
+TEST_F(LoneLock, WhoseCreateIsAnsweredWithTheEndOfItsSessionFindsItsNode) {
+  observer_.create("/l");
+  Lock lock = lock_in(session_);
+  const int64_t id = session_.id();
+  proxy_.answer_with(opcode::kCreate, zk::kSaysExpired);
+  // This asks whether the session is local.
+  proxy_.answer_with(opcode::kTransaction, zk::kSaysExpired);
+  EXPECT_EQ(lock.acquire({false}), Outcome::held);
+  EXPECT_EQ(session_.id(), id);
+  EXPECT_EQ(contenders(), 1u);
+}
+
 // The one before us goes; the answer about the next one is lost, and with it the watch. The one on our own node stands.
 TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   Lock holder = lock_in(observer_.session()), middle = lock_in(observer_.session()), lock = lock_in(session_);

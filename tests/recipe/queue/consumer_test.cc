@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <thread>
 #include <utility>
@@ -482,6 +483,9 @@ TEST_F(ConsumerTest, WhatWasInWorkInTheLastSessionIsLookedAtInTheNext) {
   worker.consumer.remember_work();
   other.take(10);
   EXPECT_TRUE(worker.take(1).empty());
+  // An idle consumer watches them. No watch fires when its session is over.
+  InWork& in_work = worker.consumer.in_work();
+  for (const std::string& path : in_work.unwatched()) in_work.note(path, std::make_shared<zk::WatchState>());
   other.session.close();
   worker.session.close();
   worker.session.open();

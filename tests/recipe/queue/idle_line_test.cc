@@ -2,6 +2,7 @@
 // Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
 #include "recipe/queue/idle_line.h"
 
+#include "recipe/queue/queue_watch.h"
 #include "support/idle_waiter.h"
 
 #include <algorithm>
@@ -230,6 +231,35 @@ TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
   });
   EXPECT_EQ(waiter.line.wait({true, until}, false), End::taken);
   EXPECT_LT(waiter.session.client().answers(), 100u);
+}
+
+bool has_fired(const zk::Watch& watch) {
+  return watch->fired;
+}
+
+TEST_F(IdleLineTest, AnOpenSegmentIsWatchedAnewInTheNextSession) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
+  ASSERT_TRUE(watch.watch());
+  waiter.session.close();
+  waiter.session.open();
+  watch.forget();
+  ASSERT_TRUE(watch.watch());
+  push(segment(100, 0));
+  EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
+}
+
+// An idle consumer would try to watch it for ever.
+TEST_F(IdleLineTest, ASegmentThatIsSealedAndRemovedNeedsNoWatch) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
+  ASSERT_TRUE(watch.watch());
+  transact(steps_to_seal(queue_ + "/items", Segment{100, 0}));
+  observer_.remove(segment(100, 0));
+  ASSERT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::all_of(watch.watches(), has_fired); }));
+  EXPECT_TRUE(watch.watch());
 }
 
 }  // namespace idle_line_test

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -228,6 +229,31 @@ TEST_F(QueueAdminTest, PurgeRemovesItemsWhoseClaimIsInNoSession) {
   EXPECT_EQ(purged.removed, 2);
   EXPECT_EQ(purged.in_work, 0);
   EXPECT_EQ(purged.foreign, std::vector<std::string>{segment() + "/t-0000000001/note"});
+}
+
+// The purge has found it in work.
+TEST_F(QueueAdminTest, AnItemThatItsWorkerEndsMeanwhileIsNotSaidToBeInWorkByPurge) {
+  make_queue("/q");
+  const std::string item = segment() + "/token-0000000000";
+  observer_.create(item, "text");
+  zk::Session& worker = observer_.session();
+  const zk::Call claimed = worker.client().create(claim_of(item), "", zk::CreateMode::ephemeral);
+  ASSERT_EQ(worker.await(claimed).code, zk::Code::ok);
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 60s));
+  session.open();
+  const FoundQueue found = found_by(session);
+  bool ended = false;
+  const Script script(loop, [&] {
+    if (!proxy_.is_silent() || std::exchange(ended, true)) return;
+    transact({{Step::Kind::remove, claim_of(item)}, {Step::Kind::remove, item}});
+    proxy_.set(test::FaultProxy::Mode::pass);
+  });
+  proxy_.fall_silent_after(test::opcode::kRemove);
+  Purged purged;
+  purge_queue(session, layout_, found, false, purged);
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(purged.in_work, 0);
 }
 
 TEST_F(QueueAdminTest, ANodeBelowAnItemOrItsReasonThatIsNotOursIsNamedByPurge) {

@@ -2,7 +2,10 @@
 // recipe/value/change while answers and sessions are lost.
 #include "recipe/value/change.h"
 
+#include "support/process.h"
 #include "support/proxied.h"
+
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +77,36 @@ TEST_F(ChangeTest, WhatBecameOfALostWriteIsAskedBehindABarrier) {
   EXPECT_EQ(change_value(session, {ChangeKind::remove, "/v"}, "cannot delete /v").end, ChangeEnd::done);
   EXPECT_EQ(proxy_.lost(), 1);
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction) - before, 2);
+}
+
+// It is sent again and again, as each look shows that it has not arrived; then it arrives, and no answer comes.
+TEST_F(ChangeTest, AWriteThatWasNotDoneAtFirstMayBeDoneWhenThereIsNoAnswer) {
+  observer_.create("/v", "old");
+  host::Loop loop;
+  zk::SessionOptions options = test::options_for(through_proxy_, 9s);
+  options.connect_timeout = 3s;
+  zk::Session session(loop, options);
+  session.open();
+  proxy_.break_before(test::opcode::kTransaction);
+  const Script script(loop, [&, barriers = 0, silent_from = kNever]() mutable {
+    if (proxy_.is_refusing()) {
+      // From then on, the connect timeout passes before the connection is given up.
+      if (silent_from == kNever) silent_from = deadline_in(options.connect_timeout * 4 / 5);
+      proxy_.accept_again();
+    }
+    // Each that arrives is a barrier, behind which the write is sent again.
+    const int arrived = proxy_.requests(test::opcode::kTransaction);
+    if (arrived == std::exchange(barriers, arrived)) return;
+    if (left_until(silent_from) > Duration::zero()) return proxy_.break_before(test::opcode::kTransaction);
+    proxy_.fall_silent_after(test::opcode::kTransaction);
+  });
+  const auto failure = support::failure_of([&] {
+    change_value(session, {ChangeKind::set, "/v", "new"}, "cannot set /v");
+  });
+  proxy_.set(FaultProxy::Mode::pass);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->status(), ExitStatus::unavailable);
+  EXPECT_TRUE(failure->text().ends_with("; whether it was done is not known")) << failure->text();
 }
 
 }  // namespace change_test

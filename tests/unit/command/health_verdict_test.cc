@@ -238,6 +238,14 @@ TEST(HealthVerdict, AVoterCountThatDoesNotMatchTheServersNamedIsSaid) {
   EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 were asked; ");
 }
 
+// After a reconfiguration, a follower may not know of it yet.
+TEST(HealthVerdict, HowManyVoteIsTakenFromTheLeaderWhoeverIsAskedFirst) {
+  ServerHealth leader = server("b", "3.9.3", "leader");
+  leader.voters = 5;
+  const HealthVerdict verdict = judged({server("a", "3.9.3", "follower"), leader, server("c", "3.9.3", "follower")});
+  EXPECT_EQ(verdict.voters, 5);
+}
+
 TEST(HealthVerdict, ObserversAreNoVoters) {
   const HealthVerdict verdict = judged({server("a", "3.9.3", "leader"), server("b", "3.9.3", "follower"),
                                         server("c", "3.9.3", "follower"), terse("d", "observer")});

@@ -208,6 +208,14 @@ TEST(TopPage, TheCursorStaysWithItsRowOnceItWasMoved) {
   EXPECT_EQ(page.chosen()->path, "l0");
 }
 
+TEST(TopPage, TheCursorStaysWithTheRowThatTabHasPutItOn) {
+  TopPage page;
+  page.set(some(3, 2, 0));
+  page.move_to_next_section();
+  page.set(some(4, 2, 0));
+  EXPECT_EQ(page.chosen()->path, "q0");
+}
+
 TEST(TopPage, WhatIsGoneLeavesTheCursorOnARow) {
   TopPage page;
   page.set(some(3, 2, 1));

@@ -319,6 +319,25 @@ ISOLATED_TEST(Guard, LeftoversOfAnOrdinaryEndRunOn) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+// With --min-hold, zklock lives on past the last fence.
+ISOLATED_TEST(Guard, LeftoversOfAnOrdinaryEndRunOnPastTheLastFence) {
+  const TempDir folder;
+  Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));
+  Guard& guard = guarded.start();
+  ASSERT_TRUE(guarded.until_phase(CommandPhase::ended));
+  // The guard is stopped, so that it does not see the fence before they are let go.
+  ::kill(guarded.guard_pid(), SIGSTOP);
+  ASSERT_TRUE(wait_until([&] { return state_of(guarded.guard_pid()) == 'T'; }));
+  guard.set_fence(BootClock::now() - 1s);
+  guard.let_go();
+  ::kill(guarded.guard_pid(), SIGCONT);
+  EXPECT_FALSE(guarded.until([&] { return guard.killed(); }, 100ms));
+  EXPECT_TRUE(is_alive(pid_in(folder.file("pid"))));
+  guarded.end();
+  kill_descendants();
+  EXPECT_TRUE(nothing_is_left());
+}
+
 ISOLATED_TEST(Guard, LeftoversThatTheLockIsHeldForDieAtTheFence) {
   const TempDir folder;
   Guarded guarded("sleep 300 & echo $! >" + folder.file("pid"));

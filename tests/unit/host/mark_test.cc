@@ -50,6 +50,22 @@ ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
   ::kill(child, SIGKILL);
 }
 
+ISOLATED_TEST(Nesting, OneThatHasEndedDoesNotWakeUsAgainAndAgain) {
+  const TempDir folder;
+  const pid_t child = start_marked(folder, 7);
+  Loop loop;
+  NestingMarks nest({7});
+  const Attached waiting(loop, nest);
+  EXPECT_TRUE(nest.close_and_look());
+  ::kill(child, SIGKILL);
+  const Deadline end = deadline_in(support::kBound);
+  while (nest.close_and_look() && left_until(end) > Duration::zero()) loop.turn(end);
+  EXPECT_LT(BootClock::now(), end);
+  int turns = 0;
+  for (const Deadline rest = deadline_in(100ms); left_until(rest) > Duration::zero(); ++turns) loop.turn(rest);
+  EXPECT_LT(turns, 10);
+}
+
 ISOLATED_TEST(Nesting, MarkOfAnotherLockDoesNotCount) {
   const TempDir folder;
   const pid_t child = start_marked(folder, 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/net/tls_stream behind a good handshake: records that bring no data do not decide how long a call takes. The
-// other side is OpenSSL's.
+// host/net/tls_stream behind a good handshake: records that bring no data do not decide how long a call takes, those
+// with data may come for ever, and room in the socket is not waited for in vain. The other side is OpenSSL's.
 #include "host/fd.h"
 #include "host/net/tls_stream.h"
 #include "support/process.h"
@@ -10,9 +10,12 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <optional>
+#include <poll.h>
 #include <string>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -70,6 +73,13 @@ class Peer {
     return records;
   }
 
+  // Records with so many bytes of data.
+  std::string data(size_t size) {
+    const std::string bytes(size, 'x');
+    EXPECT_EQ(SSL_write(ssl_.get(), bytes.data(), static_cast<int>(size)), static_cast<int>(size));
+    return take();
+  }
+
  private:
   std::string take() {
     BIO* const output = SSL_get_wbio(ssl_.get());
@@ -83,40 +93,86 @@ class Peer {
   std::unique_ptr<SSL, void (*)(SSL*)> ssl_{nullptr, SSL_free};
 };
 
-TEST(TlsRecords, ThoseWithoutDataAreReadInTurnsAndEndTheConnectionAfterAMebibyte) {
-  const support::TempDir folder;
-  Peer peer(folder.file("authority.pem"));
-  int fds[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
-  const Fd ours(fds[0]), theirs(fds[1]);
-  const Tls tls{{folder.file("authority.pem"), "", "", ""}};
-  TlsStream stream(tls, ours.get(), {"server"});
-  stream.send("x", 1);
-  for (int round = 0; round < 5 && stream.in_handshake(); ++round) {
-    peer.shake(theirs.get());
-    stream.advance();
+// Both sides are through the handshake.
+class TlsRecords : public testing::Test {
+ protected:
+  TlsRecords() {
+    int fds[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    ours_ = Fd(fds[0]);
+    theirs_ = Fd(fds[1]);
+    stream_.emplace(tls_, ours_.get(), std::vector<std::string>{"server"});
   }
-  peer.shake(theirs.get());
-  ASSERT_FALSE(stream.failure()) << stream.failure()->trouble;
 
-  std::string records = peer.updates(kMost + kTurn);
-  const auto waiting = [&] {
+  void SetUp() override {
+    stream_->send("x", 1);
+    for (int round = 0; round < 5 && stream_->in_handshake(); ++round) {
+      peer_.shake(theirs_.get());
+      stream_->advance();
+    }
+    peer_.shake(theirs_.get());
+    ASSERT_FALSE(stream_->failure()) << stream_->failure()->trouble;
+  }
+
+  // Sends as many of the records as the socket takes, and removes these.
+  void send_of(std::string& records) const {
+    const ssize_t sent = ::send(theirs_.get(), records.data(), records.size(), MSG_NOSIGNAL);
+    if (sent > 0) records.erase(0, static_cast<size_t>(sent));
+  }
+
+  size_t waiting() const {
     int bytes = 0;
-    ioctl(ours.get(), FIONREAD, &bytes);
+    ioctl(ours_.get(), FIONREAD, &bytes);
     return static_cast<size_t>(bytes);
-  };
+  }
+
+  const support::TempDir folder_;
+  Peer peer_{folder_.file("authority.pem")};
+  const Tls tls_{{folder_.file("authority.pem"), "", "", ""}};
+  Fd ours_, theirs_;
+  std::optional<TlsStream> stream_;
+};
+
+TEST_F(TlsRecords, ThoseWithoutDataAreReadInTurnsAndEndTheConnectionAfterAMebibyte) {
+  std::string records = peer_.updates(kMost + kTurn);
   char taken[100];
   for (ssize_t received = -1; received != 0;) {
-    const ssize_t sent = ::send(theirs.get(), records.data(), records.size(), MSG_NOSIGNAL);
-    if (sent > 0) records.erase(0, static_cast<size_t>(sent));
+    send_of(records);
     const size_t before = waiting();
     ASSERT_GT(before, 0u) << "it has no end";
-    stream.advance();
-    received = stream.receive(taken, sizeof taken);
+    stream_->advance();
+    received = stream_->receive(taken, sizeof taken);
     ASSERT_LE(before - waiting(), kTurn);
   }
 
-  EXPECT_FALSE(stream.failure()) << "it has ended, that is all";
+  EXPECT_FALSE(stream_->failure()) << "it has ended, that is all";
+}
+
+TEST_F(TlsRecords, ThoseWithDataDoNotEndTheConnectionHoweverManyTheyAre) {
+  std::string records = peer_.data(2 * kMost);
+  std::string taken(kTurn, '\0');
+  size_t received = 0;
+  for (int turn = 0; turn < 1000 && received < 2 * kMost; ++turn) {
+    send_of(records);
+    stream_->advance();
+    for (ssize_t length = 0; (length = stream_->receive(taken.data(), taken.size())) != -1;) {
+      ASSERT_GT(length, 0) << "it has ended after " << received << " bytes";
+      received += static_cast<size_t>(length);
+    }
+  }
+  EXPECT_EQ(received, 2 * kMost);
+}
+
+// An owner that waits for room in vain is woken at once, for ever.
+TEST_F(TlsRecords, RoomInTheSocketIsWaitedForOnlyWhileThereIsNone) {
+  const std::string part(16 * 1024, 'x');
+  const auto send = [&] { return stream_->send(part.data(), part.size()); };
+  for (int parts = 0; send() > 0; ++parts) ASSERT_LT(parts, 1000) << "the socket is never full";
+  EXPECT_EQ(stream_->events(POLLIN), POLLIN | POLLOUT);
+  for (std::string taken(kTurn, '\0'); ::recv(theirs_.get(), taken.data(), taken.size(), 0) > 0;) continue;
+  EXPECT_TRUE(stream_->advance());
+  EXPECT_GT(send(), 0);
+  EXPECT_EQ(stream_->events(POLLIN), POLLIN);
 }
 
 }  // namespace tls_records_test

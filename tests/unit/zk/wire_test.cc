@@ -2,9 +2,13 @@
 #include "zk/wire.h"
 
 #include "host/fd.h"
+#include "host/net/tls_stream.h"
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <sys/socket.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -169,6 +173,14 @@ class WireTest : public testing::Test {
 
   void answer_handshake() { EXPECT_EQ(receive_after(number(4) + "good"), 8); }
 
+  // Begins another connection. connect(2) itself fails, because the pair is connected already.
+  void connect_again(Wire& wire) {
+    sockaddr_storage to{};
+    to.ss_family = AF_INET;
+    wire.aim(to);
+    EXPECT_EQ(wire.connect(ours_.get(), reinterpret_cast<const sockaddr*>(&to)), -1);
+  }
+
   host::Fd ours_, theirs_;
   Wire wire_{[](std::string_view) { return true; }};
 };
@@ -232,6 +244,30 @@ TEST_F(WireTest, WhoHasEndedTheConnectionIsKnown) {
   char taken[1];
   EXPECT_EQ(wire_.receive(ours_.get(), taken, sizeof taken, 0), 0);
   EXPECT_EQ(wire_.end(), ConnectionEnd::closed);
+}
+
+TEST_F(WireTest, WhatBeganOnTheConnectionBeforeHasNotBegunOnTheNext) {
+  EXPECT_EQ(wire_.send(ours_.get(), "x", 1, 0), 1);
+  EXPECT_NE(wire_.begun_at(), Deadline{});
+  connect_again(wire_);
+  EXPECT_EQ(wire_.begun_at(), Deadline{});
+}
+
+TEST_F(WireTest, AFailureOfTlsIsForgottenWithTheNextConnection) {
+  if (host::tls_version() == "no TLS") GTEST_SKIP() << "built without TLS";
+  const host::Tls tls{host::TlsOptions{}};
+  const auto secure = [&tls](int fd) {
+    return std::make_unique<host::TlsStream>(tls, fd, std::vector<std::string>{"127.0.0.1"});
+  };
+  Wire wire([](std::string_view) { return true; }, secure);
+  connect_again(wire);
+  EXPECT_EQ(wire.send(ours_.get(), "x", 1, 0), 1);
+  wire.note_cut();
+  char taken[1];
+  EXPECT_EQ(wire.receive(ours_.get(), taken, sizeof taken, 0), 0);
+  EXPECT_TRUE(wire.tls_failure()) << "it was silent in the handshake";
+  connect_again(wire);
+  EXPECT_FALSE(wire.tls_failure());
 }
 
 }  // namespace wire_test

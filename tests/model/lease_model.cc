@@ -8,8 +8,8 @@
 // An answer comes at once when its request has arrived, and a report reaches the leader at once. If the leader's side
 // stands still for a while, the report and the proof's answer pass each other, and only another cut within that moment
 // leaves the leader with less than this says. The model also leaves out answers that a throttling server gives instead
-// of the right ones, answers that take long to arrive, another timeout after a reconnect, reports that are late, and
-// what an observer master adds. zk::LastHeard bounds a proof by the last answer for the first two.
+// of the right ones, answers that take long to arrive, another timeout after a reconnect, reports that are late or come
+// together, and what an observer master adds. zk::LastHeard bounds a proof by the last answer for the first two.
 //
 //   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
 //   server model_lease --mutant NAME | --mutants | --quick

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Time kLongestOutage = 40 * second;
 constexpr Time kShort = 8 * second;
+constexpr Time kAmbushed = 8 * second;  // then a harmless ambush is called off
+constexpr Time kBetween = 12 * second;  // between two harmless faults, at least
 constexpr int kTicksOfFault = 6;
 
 // At most so many times kTicksOfFault, and half of the time a tenth of that.
@@ -146,34 +148,77 @@ void move_server(Faults& faults) {
   if (faults.may_move()) faults.ensemble().move(faults.any_server());
 }
 
-constexpr decltype(Ambush::strike) kAmbushes[] = {
-    [](Faults& /*faults*/, Connection& connection, Process& /*process*/) { connection.cut(); },
-    [](Faults& faults, Connection& /*connection*/, Process& process) {
-      process.stop(faults.world().now + length_of(faults, 2));
-    },
-    [](Faults& faults, Connection& connection, Process& /*process*/) { isolate(faults, connection.server); },
-    // The answer comes late, and now and then nothing after it counts.
-    [](Faults& faults, Connection& connection, Process& process) {
-      if (faults.random.chance(0.5)) isolate(faults, connection.server);
-      const Time until = faults.world().now + faults.random.below(faults.tick());
-      faults.cut_off(process, connection.server, false, true, until);
-    },
-    [](Faults& faults, Connection& /*connection*/, Process& process) {
-      const Time until = faults.world().now + faults.random.span(kLongestOutage);
-      for (int server = 0; server < faults.servers(); ++server) faults.cut_off(process, server, true, true, until);
-    },
-};
+// Servers count what they have heard of it, so its server is often the next one to fail.
+void isolate_soon(Faults& faults, int server, Time pause) {
+  if (faults.random.chance(0.5)) return;
+  Simulation* const simulation = &faults.simulation;
+  faults.world().in(pause + faults.random.below(faults.tick()), [simulation, server] {
+    Faults later(*simulation);
+    if (later.stormy()) isolate(later, server);
+  });
+}
 
-// It often waits for a zklock that has yet to start, because few live for long.
-void lie_in_wait(Faults& faults) {
-  const Process* const process = faults.any_process();
-  if (!process) return;
+void isolate_ambushed(Faults& faults, Connection& connection, Process& /*process*/) {
+  isolate(faults, connection.server);
+}
+
+// Behind the handshake of the next connection, or soon.
+void break_ambushed(Faults& faults, Connection& connection, Process& process) {
+  connection.cut();
+  if (faults.random.chance(0.5)) return;
+  const auto frame = static_cast<int>(faults.random.below(4));
+  const Time delay = faults.random.below(faults.tick());
+  faults.add({process.number, Connection::last_serial(), frame, true, delay, isolate_ambushed});
+}
+
+// Its way to all servers is long from now on, nearly too long for an attempt to connect.
+void lengthen_way(Faults& faults, Connection& connection, Process& process) {
+  faults.network().lags[process.number] = faults.random.between(faults.tick() / 20, faults.tick() / 5);
+  break_ambushed(faults, connection, process);
+}
+
+void stop_ambushed(Faults& faults, Connection& connection, Process& process) {
+  const Time span = length_of(faults, 2);
+  process.stop(faults.world().now + span);
+  isolate_soon(faults, connection.server, span);
+}
+
+void stop_in_a_call(Faults& faults, Connection& connection, Process& process) {
+  const Time span = length_of(faults, 1);
+  process.stop_in_a_call(1 + static_cast<int>(faults.random.below(20)), span);
+  isolate_soon(faults, connection.server, span);
+}
+
+// The answer comes late, and now and then nothing after it counts.
+void delay_answer(Faults& faults, Connection& connection, Process& process) {
+  if (faults.random.chance(0.5)) isolate(faults, connection.server);
+  const Time until = faults.world().now + faults.random.below(faults.tick());
+  faults.cut_off(process, connection.server, false, true, until);
+}
+
+void cut_off_ambushed(Faults& faults, Connection& /*connection*/, Process& process) {
+  const Time until = faults.world().now + faults.random.span(kLongestOutage);
+  for (int server = 0; server < faults.servers(); ++server) faults.cut_off(process, server, true, true, until);
+}
+
+constexpr decltype(Ambush::strike) kAmbushes[] = {break_ambushed,   lengthen_way, stop_ambushed,   stop_in_a_call,
+                                                  isolate_ambushed, delay_answer, cut_off_ambushed};
+
+// Often one that has yet to start, because few live for long.
+int any_client(Faults& faults) {
   const int next = static_cast<int>(faults.world().processes().size()) + static_cast<int>(faults.random.below(4));
-  const int client = faults.random.chance(0.5) ? next : process->number;
+  const Process* const process = faults.random.chance(0.5) ? nullptr : faults.any_process();
+  return process ? process->number : next;
+}
+
+void lie_in_wait(Faults& faults) {
+  const int client = any_client(faults);
   const bool on_one = faults.random.chance(0.7);
   const uint64_t after = on_one && faults.random.chance(0.5) ? Connection::last_serial() : 0;
-  faults.add(
-      {client, after, static_cast<int>(faults.random.span(on_one ? 10 : 30)), on_one, faults.random.one_of(kAmbushes)});
+  // The first frames of a connection are the most dangerous ones.
+  const int64_t frame = on_one && faults.random.chance(0.5) ? faults.random.below(5) : faults.random.span(30);
+  const Time delay = faults.random.chance(0.6) ? 0 : faults.random.below(faults.tick());
+  faults.add({client, after, static_cast<int>(frame), on_one, delay, faults.random.one_of(kAmbushes)});
 }
 
 constexpr Faults::Kind kKinds[] = {
@@ -214,6 +259,28 @@ void Faults::strike() {
   }
 }
 
+namespace {
+
+void restart(Faults& faults, int server, bool silently, Time longest) {
+  faults.ensemble().crash(server, silently);
+  Simulation* const of = &faults.simulation;
+  faults.world().in(faults.random.below(longest), [of, server] { Faults(*of).ensemble().restart(server); });
+}
+
+// The server stops in the middle of something.
+void lie_in_wait_harmlessly(Faults& faults) {
+  const auto strike = [](Faults& later, Connection& connection, Process& /*process*/) {
+    if (connection.server != later.ensemble().leader()) restart(later, connection.server, false, kBetween - kAmbushed);
+  };
+  const auto next = static_cast<int>(faults.world().processes().size());
+  const auto frame = static_cast<int>(faults.random.below(4) * faults.random.below(2));
+  faults.add({next, 0, frame, true, faults.random.below(8 * ms), strike});
+  Simulation* const of = &faults.simulation;
+  faults.world().in(kAmbushed, [of] { Faults(*of).forget_ambushes(); });
+}
+
+}  // namespace
+
 void Faults::strike_harmlessly() {
   int server = any_server();
   if (server == ensemble().leader()) server = (server + 1) % servers();
@@ -222,13 +289,11 @@ void Faults::strike_harmlessly() {
   const int64_t kind = random.below(process ? 6 : 5);
   network().hanging_name.clear();
   note("fault: one alone, kind {}, server {}, for {} ms", kind, server, (until - world().now) / ms);
-  Simulation* const of = &simulation;
   ++simulation.figures_.faults;
   switch (kind) {
     case 0: return break_connection(*this);
     case 1:
-      ensemble().crash(server, random.chance(0.5));
-      return world().at(until, [of, server] { Faults(*of).ensemble().restart(server); });
+      return random.chance(0.8) ? lie_in_wait_harmlessly(*this) : restart(*this, server, random.chance(0.5), kShort);
     case 2: return ensemble().pause(server, until);
     case 3:
       for (int other = 0; other < servers(); ++other) {
@@ -249,10 +314,11 @@ void Faults::on_frame(Connection& connection) {
     note("fault: an ambush at frame {} of server {} to host {}", connection.frames, connection.server,
          connection.client);
     Process& process = *world().processes()[static_cast<size_t>(connection.client)];
-    world().in(0, [&of = simulation, strike = ambush.strike, self = connection.shared_from_this(), &process] {
-      Faults faults(of);
-      if (process.lives()) strike(faults, *self, process);
-    });
+    world().in(ambush.delay,
+               [&of = simulation, strike = ambush.strike, self = connection.shared_from_this(), &process] {
+                 Faults faults(of);
+                 if (process.lives() && faults.stormy()) strike(faults, *self, process);
+               });
     simulation.ambushes_.erase(simulation.ambushes_.begin() + static_cast<std::ptrdiff_t>(index));
     return;
   }

@@ -18,6 +18,7 @@ struct Ambush {
   uint64_t after;  // on connections with a larger serial number
   int frame;       // how many frames are let through, on one connection or in all
   bool on_one;
+  Time delay;  // between that frame and the strike
   void (*strike)(Faults&, Connection&, Process&);
 };
 
@@ -52,6 +53,7 @@ class Faults {
   std::vector<Process*> processes() { return simulation.living(); }
   bool stormy() const { return simulation.calm_since_ == kNever; }
   void add(const Ambush& ambush) { simulation.ambushes_.push_back(ambush); }
+  void forget_ambushes() { simulation.ambushes_.clear(); }
   void set_latency(Time latency) { network().latency_max = latency; }
   bool may_move() const { return simulation.naming_ != Naming::addresses; }
   Time usual_latency() const { return simulation.usual_latency_; }

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kGroup = "/g";
 constexpr const char* kSpare = "/h";  // without members
 constexpr const char* kShared = "shared";
-constexpr const char* kUnique[] = {"u0", "u1"};
+constexpr const char* kUnique = "u";
 constexpr Time kWaitForName = 20 * second;
 constexpr Time kInFlight = 60 * second;  // a request of a zklock that was killed may be carried out so long after it
 constexpr int kFailed = 7;               // of a command that fails
@@ -128,8 +128,9 @@ void GroupWorkload::next(int number, int round) {
       case 9: return simulation_.random().chance(0.2) ? start_remove(number, round) : start_list(number, round);
       case 0: return start_wait(number, round);
       case 1: return start_list(number, round);
-      case 2: return start_unique(number, round);
-      case 3: return start_watch(number, round);
+      case 2:
+      case 3: return start_unique(number, round);
+      case 4: return start_watch(number, round);
       default: return start_join(number, round);
     }
   });
@@ -192,8 +193,8 @@ void GroupWorkload::start_join(int number, int round) {
 
 void GroupWorkload::start_unique(int number, int round) {
   Random& random = simulation_.random();
-  const std::string name = random.one_of(kUnique);
-  const bool waits = random.chance(0.5);
+  const std::string name = kUnique;
+  const bool waits = random.chance(0.7);
   std::vector<std::string> words = {"join", "--unique", "--name", name, kGroup};
   if (waits) words.insert(words.end(), {"-w", fmt::format("{}s", kWaitForName / second)});
   const auto check = [=, this](const Process& process) {

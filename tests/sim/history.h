@@ -4,7 +4,9 @@
 
 #include "simulation.h"
 
+#include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace zklock::sim {
@@ -13,6 +15,12 @@ inline constexpr Time kReconnected = 30 * second;  // after a storm, until all z
 inline constexpr Time kNoticed = 5 * second;       // in calm, until every zklock has seen a change
 inline constexpr Time kEnded = 12 * second;        // even in a storm, until a zklock has ended whose time is over
 inline constexpr Time kConnected = 2 * second;     // in calm, until a new zklock is connected
+
+// The process that has made a node, from the node's data; 0: it does not say.
+inline int pid_in(const std::string& data) {
+  const size_t at = data.find("\"pid\":");
+  return at == std::string::npos ? 0 : std::atoi(data.c_str() + at + 6);
+}
 
 template <class State>
 class History {

@@ -33,7 +33,7 @@ class JobWorkload : public Workload {
   void begin() override;
   bool is_done() const override { return stopping_ && living_.empty() && writers_ == 0; }
   void on_begin(const Command& command) override;
-  void on_completed(const Command& command) override { living_.at(client_of(command)).completed_at = world->now; }
+  void on_completed(const Command& command) override;
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
@@ -60,7 +60,8 @@ class JobWorkload : public Workload {
   void start_fenced(const Command& command);
   void check_job(const Process& process, const Client& client, bool bounded) const;
   void note_first(const std::string& lock, History<First>& history);
-  int client_of(const Command& command) const;
+  // Null if its zklock was killed.
+  Client* client_of(const Command& command);
   History<First>& history_of(const std::string& lock) { return lock == kJob ? jobs_ : services_; }
   static int64_t wall_clock() { return (kWallClock + world->now) / ms; }
 
@@ -196,10 +197,14 @@ void JobWorkload::start_fenced(const Command& command) {
 
 // --- what happens
 
-int JobWorkload::client_of(const Command& command) const {
-  return std::find_if(living_.begin(), living_.end(),
-                      [&](const auto& one) { return one.second.process == command.zklock; })
-      ->first;
+JobWorkload::Client* JobWorkload::client_of(const Command& command) {
+  const auto client = std::find_if(living_.begin(), living_.end(),
+                                   [&](const auto& one) { return one.second.process == command.zklock; });
+  return client == living_.end() ? nullptr : &client->second;
+}
+
+void JobWorkload::on_completed(const Command& command) {
+  if (Client* const client = client_of(command)) client->completed_at = world->now;
 }
 
 void JobWorkload::on_begin(const Command& command) {
@@ -216,8 +221,8 @@ void JobWorkload::on_begin(const Command& command) {
     world->violation(fmt::format("{} begins {} ms after a success", command.zklock->name, wall_clock() - success_));
   }
   if (simulation_.random().chance(0.4)) start_fenced(command);
-  const Client& client = living_.at(client_of(command));
-  if (client.ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
+  const Client* const client = client_of(command);
+  if (client && client->ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
     world->violation(command.zklock->name + " begins a command after TERM");
   }
 }

@@ -5,6 +5,7 @@
 // none gives up that was alone, and a holder stands in no other line. No contender waits longer than its bound
 // or sends transactions without a pause. In some seeds, a restored backup has left contenders' nodes that are in no
 // session.
+#include "history.h"
 #include "workloads.h"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ class LockWorkload : public Workload {
   void start(int contender, int round);
   void on_end(const Process& process, int contender, int round);
   void check_exclusion(const Command& command, const std::string& path) const;
+  void check_only_node(const Change& made) const;
   void check_token(const Command& command, size_t index);
   std::string first_in(const std::string& lock) const;
   void check_head(const std::string& lock);
@@ -150,7 +152,11 @@ void LockWorkload::check_busy(const Process& process) const {
   world->violation(process.name + " gives up, though no other contender was there");
 }
 
-void LockWorkload::on_commit(const Txn& /*txn*/) {
+void LockWorkload::on_commit(const Txn& txn) {
+  for (const Change& change : txn.changes) {
+    const bool is_place = change.kind == Change::Kind::create && change.owner != 0;
+    if (is_place && simulation_.is_harmless()) check_only_node(change);
+  }
   for (const char* lock : kLocks) {
     const Node* const line = simulation_.tree().find(lock);
     if (!line || line->children.size() < 2) continue;
@@ -158,6 +164,16 @@ void LockWorkload::on_commit(const Txn& /*txn*/) {
       return simulation_.tree().find(std::string(lock) + "/" + name)->owner != 0;
     });
     if (lives > 1) rivalled_at_[lock] = world->now;
+  }
+}
+
+// A contender does not stand in line behind its own node of another session, as it may if it has given that one up.
+void LockWorkload::check_only_node(const Change& made) const {
+  const int pid = pid_in(made.data);
+  for (const std::string& name : simulation_.tree().find(parent_of(made.path))->children) {
+    const Node& node = *simulation_.tree().find(parent_of(made.path) + "/" + name);
+    if (pid == 0 || node.owner == 0 || node.owner == made.owner || pid_in(node.data) != pid) continue;
+    world->violation(fmt::format("process {} has made {} beside its node {}", pid, made.path, name));
   }
 }
 
@@ -242,9 +258,8 @@ void LockWorkload::check_head(const std::string& lock) {
   if (!plain_ || !simulation_.calm_for(20 * second) || first.empty()) return static_cast<void>(head = {});
   if (first != head.name) head = {first, world->now};
   const Node& node = *simulation_.tree().find(lock + "/" + first);
-  const size_t at = node.data.find("\"pid\":");
-  if (at == std::string::npos) return;
-  const int pid = std::atoi(node.data.c_str() + at + 6);
+  const int pid = pid_in(node.data);
+  if (pid == 0) return;
   const auto owner = std::find_if(world->processes().begin(), world->processes().end(),
                                   [&](const auto& process) { return process->pid() == pid; });
   const bool works = std::any_of(commands->alive.begin(), commands->alive.end(),

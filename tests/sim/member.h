@@ -87,9 +87,11 @@ struct Member {
   // While it leads or follows.
   int leader = -1;
   uint64_t leader_round = 0;
-  int64_t half_ticks = 0;              // counted by itself, so not while it is paused
-  int64_t asked_at = 0;                // following: half tick of the leader's last request for a report
-  std::map<int64_t, int32_t> touched;  // following: sessions heard since the last report, and their timeouts in ms
+  int64_t half_ticks = 0;               // counted by itself, so not while it is paused
+  int64_t asked_at = 0;                 // following: half tick of the leader's last request for a report
+  std::map<int64_t, int32_t> touched;   // following: sessions heard since the last report, and their timeouts in ms
+  std::map<int64_t, int32_t> reported;  // following: those of the last report
+  int64_t reported_at = 0;
 
   // While it leads.
   Tree outstanding;    // what the whole log makes

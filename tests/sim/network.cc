@@ -55,6 +55,7 @@ void Connection::close_down() {
 void Connection::push(bool up, Kind kind, std::string_view bytes) {
   Way& way = up ? up_ : down_;
   Time arrives = world->now + world->random.between(network->latency_min, network->latency_max);
+  if (const auto lag = network->lags.find(client); lag != network->lags.end()) arrives += lag->second;
   if (world->random.chance(network->loss))
     arrives += world->random.one_of(kResends) + world->random.below(4 * network->latency_max);
   // A large write arrives in pieces; what is sent before the last one has arrived may arrive together with it.
@@ -233,6 +234,7 @@ Time Network::blocked_until(int client, int server, bool up) const {
 void Network::heal() {
   up_blocked_.clear();
   down_blocked_.clear();
+  lags.clear();
   for (const auto& connection : connections()) connection->retry();
 }
 

@@ -122,6 +122,7 @@ class Network {
   Listener* listener = nullptr;
   Time latency_min = 100 * us;
   Time latency_max = 2 * ms;
+  std::map<int, Time> lags;  // by host: what it takes longer, each way
   // The addresses that a host name has now; none: it is not known.
   std::function<std::vector<std::string>(const std::string& name)> resolve;
   Time longest_lookup = 50 * ms;

@@ -159,6 +159,15 @@ void Process::stop(int64_t until) {
   stopped_until = std::max(stopped_until, until);
 }
 
+void Process::stop_in_a_call(int calls, int64_t span) {
+  calls_until_stop_ = calls;
+  stop_span_ = span;
+}
+
+void Process::count_call() {
+  if (calls_until_stop_ > 0 && --calls_until_stop_ == 0) stop(world->now + stop_span_);
+}
+
 void Process::finish(State how) {
   state = how;
   ended_at = world->now;

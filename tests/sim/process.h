@@ -52,6 +52,10 @@ class Process {
   void kill();
   // Until `until` it gets no processor.
   void stop(int64_t until);
+  // As stop(), for `span`, in the middle of a turn: at its `calls`th system call from now.
+  void stop_in_a_call(int calls, int64_t span);
+  // By the kernel, at each system call that may be one of these.
+  void count_call();
   // More input for it, which is `input_open` until it has all.
   void feed(const std::string& text, bool open);
   // As signals do that come by signalfd(2).
@@ -83,6 +87,8 @@ class Process {
   struct Fiber;
   void finish(State how);
 
+  int calls_until_stop_ = 0;  // 0: none
+  int64_t stop_span_ = 0;
   std::function<int()> body_;
   Fiber* fiber_;
 };

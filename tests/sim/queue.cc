@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
-#include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -20,15 +20,12 @@ namespace {
 
 constexpr const char* kQueue = "/q";
 constexpr const char* kItems = "/q/items";
+constexpr const char* kLine = "/q/waiting";
 constexpr Time kSlow = 30 * second;                     // until all in line have been woken, one after the other
 constexpr int64_t kRetryDelays[] = {100, 3000, 20000};  // ms
 constexpr int64_t kQuick = 1500;                        // ms, of work
-constexpr int kMostWaiting = 600;  // one consumer, 1.5 s for each: in half of the time that is left after the storms
-
-int pid_in(const std::string& note) {
-  const size_t at = note.find("\"pid\":");
-  return at == std::string::npos ? 0 : std::atoi(note.c_str() + at + 6);
-}
+constexpr int kMostWaiting = 200;                       // items
+constexpr Time kPerItem = 500 * ms;                     // between pushes: each costs CPU
 
 class QueueWorkload : public Workload {
  public:
@@ -54,8 +51,14 @@ class QueueWorkload : public Workload {
     Time since = world->now;
   };
 
+  struct Consumer {
+    Process* process = nullptr;
+    bool was_told = false;  // it got TERM
+  };
+
   void start_consumer(int number, int round);
-  void on_consumer_end(const Process& process);
+  void on_consumer_end(const Consumer& consumer);
+  void tell_one_soon();
   void start_pusher(int number);
   void feed(Process& process, const std::vector<std::string>& items, size_t next);
   void on_pushed(const Process& process, const std::vector<std::string>& items);
@@ -65,8 +68,9 @@ class QueueWorkload : public Workload {
 
   int consumers_;
   int64_t longest_work_;
+  double told_;                               // the share of new places at which a consumer gets TERM
   int waiting_ = 0;                           // items
-  std::map<int, const Process*> living_;      // consumers by their numbers
+  std::map<int, Consumer> living_;            // by their numbers
   std::map<std::string, Item> items_;         // by text
   std::map<std::string, std::string> texts_;  // of items, by path
   std::set<std::string> segments_;            // that were ever made
@@ -81,6 +85,7 @@ QueueWorkload::QueueWorkload(Simulation& simulation) : Workload(simulation) {
   constexpr int64_t kWorks[] = {20, 300, 1500, 8000};  // ms
   consumers_ = static_cast<int>(simulation.random().between(1, 5));
   longest_work_ = simulation.random().one_of(kWorks);
+  told_ = simulation.random().chance(0.5) ? 0 : 0.25;
 }
 
 void QueueWorkload::begin() {
@@ -97,18 +102,21 @@ void QueueWorkload::start_consumer(int number, int round) {
   if (tries_again) words.insert(words.end(), {"--retry-delay", fmt::format("{}ms", random.one_of(kRetryDelays))});
   words.insert(words.end(), {kQueue, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}"});
   if (tries_again) words.emplace_back("75?");
-  living_[number] =
-      &simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](Process& process) {
-        on_consumer_end(process);
+  Process& process =
+      simulation_.start_zklock(fmt::format("c{}.{}", number, round), words, [this, number, round](const Process&) {
+        on_consumer_end(living_.at(number));
         living_.erase(number);
         if (stopping_) return static_cast<void>(done_ = living_.empty());
         simulation_.start_later([this, number, round] { start_consumer(number, round + 1); });
       });
+  living_[number] = {&process};
 }
 
-void QueueWorkload::on_consumer_end(const Process& process) {
-  simulation_.check_status(process, stopping_ ? std::vector<int>{128 + SIGTERM} : std::vector<int>{});
-  if (process.state == Process::State::ended && process.status == 0 && !stopping_) {
+void QueueWorkload::on_consumer_end(const Consumer& consumer) {
+  const Process& process = *consumer.process;
+  const bool was_told = stopping_ || consumer.was_told;
+  simulation_.check_status(process, was_told ? std::vector<int>{128 + SIGTERM} : std::vector<int>{});
+  if (process.state == Process::State::ended && process.status == 0 && !was_told) {
     world->violation(process.name + " ends, though it follows");
   }
 }
@@ -118,7 +126,7 @@ void QueueWorkload::start_pusher(int number) {
   if (waiting_ > most) return world->in(10 * second, [this, number] { start_pusher(number); });
   Random& random = simulation_.random();
   std::vector<std::string> items;
-  const int64_t count = random.chance(0.05) ? random.between(50, 300) : random.between(1, 12);
+  const int64_t count = random.chance(0.05) ? random.between(50, 150) : random.between(1, 12);
   for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("i{}.{}", number, i));
   const bool by_words = random.chance(0.5);
   std::vector<std::string> words = {"queue", "push", kQueue};
@@ -126,7 +134,8 @@ void QueueWorkload::start_pusher(int number) {
   Process& process = simulation_.start_zklock(fmt::format("p{}", number), words, [this, items, number](Process& ended) {
     on_pushed(ended, items);
     if (!simulation_.storms_over() || number < 10) {
-      return simulation_.start_later([this, number] { start_pusher(number + 1); });
+      return world->in(kPerItem * static_cast<Time>(items.size()),
+                       [this, number] { simulation_.start_later([this, number] { start_pusher(number + 1); }); });
     }
     all_pushed_ = true;
     stop_if_empty();
@@ -168,6 +177,7 @@ void QueueWorkload::on_commit(const Txn& txn) {
       ++items_[change.data].created;
       ++waiting_;
     }
+    if (change.kind == Change::Kind::create && parent_of(change.path) == kLine) tell_one_soon();
     const bool is_segment = parent_of(change.path) == kItems && change.kind == Change::Kind::create;
     if (is_segment && !segments_.insert(change.path).second) world->violation(change.path + " is made again");
     const auto text = texts_.find(change.path);
@@ -226,11 +236,26 @@ std::set<int> QueueWorkload::look_at_items() {
   return pids;
 }
 
+// A consumer that ends gives back its claims, while the new one in line looks and then sets its watches.
+void QueueWorkload::tell_one_soon() {
+  if (living_.empty() || !simulation_.random().chance(told_)) return;
+  const auto consumer = std::next(living_.begin(), simulation_.random().below(static_cast<int64_t>(living_.size())));
+  world->in(simulation_.random().below(50 * ms), [this, number = consumer->first, process = consumer->second.process] {
+    // One that has just begun does not take signals yet.
+    const auto living = living_.find(number);
+    if (living == living_.end() || living->second.process != process) return;
+    if (world->now - process->started_at < kNoticed) return;
+    living->second.was_told = true;
+    process->send_signal(SIGTERM);
+  });
+}
+
 void QueueWorkload::each_second() {
   if (stopping_ || !simulation_.calm_for(kReconnected)) return free_.clear();
   for (const int pid : look_at_items()) busy_at_[pid] = world->now;
   for (const auto& command : commands->alive) busy_at_[command->zklock->pid()] = world->now;
-  for (const auto& [number, process] : living_) {
+  for (const auto& [number, consumer] : living_) {
+    const Process* const process = consumer.process;
     if (world->now - std::max(process->started_at, busy_at_[process->pid()]) < kSlow) continue;
     for (const auto& [path, free] : free_) {
       if (world->now - free.since < kSlow) continue;

@@ -37,9 +37,9 @@ EnsembleOptions draw_servers(Random& random, bool sound) {
   options.max_timeout = static_cast<int32_t>(kMaxTicks * options.tick / ms);
   options.old = random.chance(0.15);
   options.moved_closes = random.chance(0.7);
+  options.gives_up = random.chance(sound ? 0.5 : 0.15);
   if (sound) return options;
   options.throttles = random.chance(0.1) ? 0.01 : 0;
-  options.gives_up = random.chance(0.1);
   options.stalls = random.chance(0.1) ? 0.001 : 0;
   return options;
 }
@@ -240,7 +240,10 @@ void Simulation::calm() {
   network_.hanging_name.clear();
   ensemble_->heal();
   world_.preemption = 0;
-  for (Process* process : living()) process->stopped_until = 0;
+  for (Process* process : living()) {
+    process->stopped_until = 0;
+    process->stop_in_a_call(0, 0);
+  }
 }
 
 std::vector<Process*> Simulation::living() {

@@ -75,6 +75,8 @@ class Simulation {
   bool storms_over() const { return world_.now >= storms_end_; }
   // Nothing has failed for the last `span`.
   bool calm_for(Time span) const { return calm_since_ != kNever && world_.now >= calm_since_ + span; }
+  // There is one fault at a time, of those that cost no session.
+  bool is_harmless() const { return harmless_; }
   // What is committed.
   const Tree& tree() const { return ensemble_->committed(); }
   Ensemble& ensemble() { return *ensemble_; }

@@ -69,6 +69,7 @@ void World::sleep(Time span) {
 
 void World::maybe_preempt() {
   if (!current || preemption <= 0 || current->state == Process::State::waiting) return;
+  current->count_call();
   if (now < current->stopped_until) return sleep(0);
   if (!random.chance(preemption)) return;
   sleep(random.between(1 * us, random.chance(0.9) ? 2 * ms : longest_preemption));

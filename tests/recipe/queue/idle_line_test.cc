@@ -250,6 +250,19 @@ TEST_F(IdleLineTest, AnOpenSegmentIsWatchedAnewInTheNextSession) {
   EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
 }
 
+TEST_F(IdleLineTest, TheListOfSegmentsIsWatchedAnewInTheNextSession) {
+  make_queue("/q");
+  Waiter waiter(here_, queue_);
+  QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
+  ASSERT_TRUE(watch.watch());
+  waiter.session.close();
+  waiter.session.open();
+  watch.forget();
+  ASSERT_TRUE(watch.watch());
+  observer_.create(segment(50, 0));
+  EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
+}
+
 // An idle consumer would try to watch it for ever.
 TEST_F(IdleLineTest, ASegmentThatIsSealedAndRemovedNeedsNoWatch) {
   make_queue("/q");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/watched_node: what it asks. That nothing is told twice or missed, bats/value and bats/group show.
+// recipe/watched_node: what it asks, and what it notices. That nothing is told twice or missed, bats/value and
+// bats/group show.
 #include "recipe/watched_node.h"
 
 #include "support/sandbox.h"
+
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +33,24 @@ TEST(WatchedNode, AsksForASyncOnceASession) {
       EXPECT_EQ(questions(), 1u) << "session " << i;
       session.close();
     }
+  }
+}
+
+// Those that wait look each beat, too, so without this they would only be late.
+TEST(WatchedNode, OneThatIsMissingIsStaleOnceItIsMade) {
+  const std::string here = test::shared_servers() + test::new_chroot();
+  test::Observer observer(here);
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here, 30s));
+  session.open();
+  for (const Aspect aspect : {Aspect::stat, Aspect::data, Aspect::children}) {
+    const std::string path = "/v" + std::to_string(static_cast<int>(aspect));
+    WatchedNode node(session, path, aspect, "cannot watch " + path);
+    node.look();
+    EXPECT_FALSE(node.exists());
+    EXPECT_FALSE(node.is_stale());
+    observer.create(path);
+    EXPECT_TRUE(test::eventually(loop, [&] { return node.is_stale(); })) << path;
   }
 }
 

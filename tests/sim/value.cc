@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock value set, delete, get, wait and watch, all on one node.
+// zklock value set, delete, get, wait and watch, with and without commands, all on one node.
 //
 // A set that ends with 0 was done once, one that ends with 75 never. Each answer was true at a moment between the start
-// and the end of its zklock. A watch prints states in their order, and in calm it soon prints the last one.
+// and the end of its zklock. A watch prints states in their order, and in calm it soon prints the last one, or runs its
+// command for it.
 #include "history.h"
 #include "workloads.h"
 
 #include <csignal>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +19,7 @@ namespace zklock::sim {
 namespace {
 
 constexpr const char* kKey = "/v/k";
+constexpr Time kLongestWork = 2 * second;
 
 struct ValueState {
   bool exists = false;
@@ -58,16 +61,19 @@ class ValueWorkload : public Workload {
   explicit ValueWorkload(Simulation& simulation);
   void begin() override;
   bool is_done() const override { return stopping_ && watches_.empty(); }
+  void on_begin(const Command& command) override;
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
  private:
   struct Watch {
     Process* process;
-    Time until;              // it gets TERM then
-    size_t next;             // the earliest state that its next line may show
-    size_t taken = 0;        // bytes of what it has printed
-    Time ended_at = kNever;  // when it got TERM
+    Time until;                           // it gets TERM then
+    size_t next;                          // the earliest state that its next line may show
+    bool runs;                            // a command for each change, in place of the lines
+    std::optional<size_t> begun_in = {};  // the state in which its last command began
+    size_t taken = 0;                     // bytes of what it has printed
+    Time ended_at = kNever;               // when it got TERM
   };
 
   void start(int client, int round);
@@ -227,11 +233,24 @@ void ValueWorkload::on_commit(const Txn& txn) {
 
 void ValueWorkload::start_watch(int number, int round) {
   if (stopping_) return;
+  Random& random = simulation_.random();
+  const bool runs = random.chance(0.4);
+  std::vector<std::string> words = {"value", "watch", kKey};
+  if (runs) words.insert(words.end(), {"--", "/bin/true", std::to_string(random.below(kLongestWork / ms))});
   Process& process =
-      simulation_.start_zklock(fmt::format("w{}.{}", number, round), {"value", "watch", kKey},
+      simulation_.start_zklock(fmt::format("w{}.{}", number, round), words,
                                [this, number, round](const Process& ended) { on_watch_end(ended, number, round); });
-  const Time until = simulation_.random().chance(0.3) ? kNever : world->now + simulation_.random().span(200 * second);
-  watches_[number] = {&process, until, history_.size() - 1};
+  const Time until = random.chance(0.3) ? kNever : world->now + random.span(200 * second);
+  watches_[number] = {&process, until, history_.size() - 1, runs};
+}
+
+void ValueWorkload::on_begin(const Command& command) {
+  for (const auto& other : commands->alive) {
+    if (other->zklock == command.zklock) world->violation(command.zklock->name + " runs two commands at a time");
+  }
+  for (auto& [number, watch] : watches_) {
+    if (watch.process == command.zklock) watch.begun_in = history_.size() - 1;
+  }
 }
 
 void ValueWorkload::on_watch_end(const Process& process, int number, int round) {
@@ -267,8 +286,12 @@ void ValueWorkload::read_lines(Watch& watch) {
 
 void ValueWorkload::check_watch(const Watch& watch) const {
   if (watch.ended_at < world->now - kNoticed) world->violation(watch.process->name + " does not end");
-  if (watch.taken > 0 && history_.at(watch.next - 1) == history_.now()) return;
-  world->violation(watch.process->name + " has not printed the last state");
+  // It has looked before its command begins; changes that cancel out need none.
+  const auto was = [&](size_t index) { return history_.at(index) == history_.now(); };
+  const auto began_in = [&](size_t index) { return was(index) || (index > 0 && was(index - 1)); };
+  const bool is_last =
+      watch.runs ? watch.begun_in && began_in(*watch.begun_in) : watch.taken > 0 && was(watch.next - 1);
+  if (!is_last) world->violation(watch.process->name + " has not told the last state");
 }
 
 }  // namespace

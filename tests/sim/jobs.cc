@@ -120,7 +120,9 @@ void JobWorkload::on_end(const Client& client, std::vector<int> allowed, const C
   if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
   simulation_.check_status(process, allowed);
   if (process.state == Process::State::killed) return;
-  if (client.is_service && (process.status == 76 || (process.status == 69 && client.has_stood_in_line))) {
+  // TERM may come between a loss and the next attempt.
+  const bool goes_on = client.is_service && client.ended_at == kNever;
+  if (goes_on && (process.status == 76 || (process.status == 69 && client.has_stood_in_line))) {
     world->violation(fmt::format("{} ends with {}, though it has --restart", process.name, process.status));
   }
   if (process.status != 69 && process.status != 128 + SIGTERM) check(process);

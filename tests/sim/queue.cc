@@ -129,7 +129,7 @@ void QueueWorkload::start_pusher(int number) {
   const int64_t count = random.chance(0.05) ? random.between(50, 150) : random.between(1, 12);
   for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("i{}.{}", number, i));
   const bool by_words = random.chance(0.5);
-  std::vector<std::string> words = {"queue", "push", kQueue};
+  std::vector<std::string> words = {"queue", "push", "-p", random.chance(0.8) ? "100" : "50", kQueue};
   if (by_words) words.insert(words.end(), items.begin(), items.end());
   Process& process = simulation_.start_zklock(fmt::format("p{}", number), words, [this, items, number](Process& ended) {
     on_pushed(ended, items);

@@ -199,8 +199,9 @@ void Simulation::check_status(const Process& process, const std::vector<int>& al
   const bool explained =
       options_.faults && excused &&
       std::find(std::begin(kSilentStatus), std::end(kSilentStatus), status) != std::end(kSilentStatus);
-  const bool good = status == 0 || explained || std::find(allowed.begin(), allowed.end(), status) != allowed.end();
-  if (!good) world_.violation(fmt::format("{} ends with {}: {}", process.name, status, process.error));
+  const bool good = status == 0 || std::find(allowed.begin(), allowed.end(), status) != allowed.end();
+  if (good) return;
+  if (!explained) world_.violation(fmt::format("{} ends with {}: {}", process.name, status, process.error));
   if (explained && process.started_at > storms_end_ + 120 * second) {
     world_.violation(
         fmt::format("{} ends with {}, though nothing has failed: {}", process.name, status, process.error));

@@ -4,11 +4,8 @@
 // No session has two members, and a join that has ended leaves none. One whose member was deleted has none any more. A
 // join ends as its command does, whatever becomes of its member. In calm each living join is in the group, and the
 // lines of a watch add up to the members. Each answer was true at a moment between the start and the end of its zklock.
-#include "history.h"
-#include "workloads.h"
+#include "clients.h"
 
-#include <algorithm>
-#include <csignal>
 #include <map>
 #include <set>
 #include <sstream>
@@ -39,36 +36,31 @@ IsGroupWanted has_member(const std::string& name, bool wanted = true) {
   return [=](const GroupState& state) { return state.members.contains(name) == wanted; };
 }
 
-class GroupWorkload : public Workload {
+struct GroupClient : Client {
+  std::string data = {};     // a join: of its nodes; "": it is none, or a unique one
+  bool has_command = false;  // its command has begun
+  Time removed_at = kNever;  // when its member was deleted
+  bool may_be_removed = false;
+  bool removes = false;  // all members
+  bool watches = false;
+  size_t taken = 0;                        // a watch: bytes of what it has printed
+  std::map<std::string, Time> known = {};  // a watch: what its lines add up to, and when these were read
+};
+
+class GroupWorkload : public ClientWorkload<GroupClient> {
  public:
   explicit GroupWorkload(Simulation& simulation);
   void begin() override;
-  bool is_done() const override { return stopping_ && living_.empty(); }
   void on_begin(const Command& command) override;
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
  private:
-  using Check = std::function<void(const Process&)>;
-
-  struct Client {
-    Process* process = nullptr;
-    std::string data = {};     // a join: of its nodes; "": it is none, or a unique one
-    Time until = kNever;       // it gets TERM then
-    Time ended_at = kNever;    // when it got TERM
-    bool has_command = false;  // its command has begun
-    Time removed_at = kNever;  // when its member was deleted
-    bool may_be_removed = false;
-    bool watches = false;
-    size_t taken = 0;                        // a watch: bytes of what it has printed
-    std::map<std::string, Time> known = {};  // a watch: what its lines add up to, and when these were read
-  };
-
+  void start_any(int number, int round) override;
+  void on_end(GroupClient& client, std::vector<int>& allowed) override;
+  bool passes(const GroupClient& client) override;
+  GroupClient& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
   void restore();
-  void next(int number, int round);
-  // `check` is not called after 69, TERM or a kill.
-  Client& start(int number, int round, std::vector<std::string> words, std::vector<int> allowed, const Check& check);
-  void on_end(Client& client, std::vector<int> allowed, const Check& check);
   void start_join(int number, int round);
   void start_unique(int number, int round);
   void start_watch(int number, int round);
@@ -80,24 +72,22 @@ class GroupWorkload : public Workload {
   void expect_removal();
   void on_removed();
   void check_list(const Process& process) const;
-  void read_lines(Client& client);
-  void check_known(const Client& client) const;
-  void check_settled(const Client& client) const;
-  Names nodes_of(const Client& client) const;
+  void read_lines(GroupClient& client);
+  void check_known(const GroupClient& client) const;
+  void check_settled(const GroupClient& client) const;
+  Names nodes_of(const GroupClient& client) const;
 
-  int clients_;
   int64_t longest_work_;
   bool restored_;
-  bool stopping_ = false;
   std::vector<const Process*> deleters_;    // of the group, ever
   int removals_ = 0;                        // of all members, that live
   std::map<std::string, Time> deleted_at_;  // when a request had removed a group last
-  std::map<int, Client> living_;            // by the client's number
   History<GroupState> history_;
   History<GroupState> spare_;
 };
 
-GroupWorkload::GroupWorkload(Simulation& simulation) : Workload(simulation), history_(simulation), spare_(simulation) {
+GroupWorkload::GroupWorkload(Simulation& simulation)
+    : ClientWorkload(simulation, "group"), history_(simulation), spare_(simulation) {
   constexpr int64_t kWorks[] = {500, 10000, 60000};
   clients_ = static_cast<int>(simulation.random().between(3, 10));
   longest_work_ = simulation.random().one_of(kWorks);
@@ -108,9 +98,7 @@ void GroupWorkload::begin() {
   // Whatever becomes of a member, its command runs on.
   commands->on_fence = [](const Command&, Time) {};
   if (restored_) restore();
-  for (int number = 0; number < clients_; ++number) next(number, 0);
-  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
-  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+  ClientWorkload::begin();
 }
 
 // The server numbers new members from 0 on, so they come to these names.
@@ -120,54 +108,43 @@ void GroupWorkload::restore() {
   }
 }
 
-void GroupWorkload::next(int number, int round) {
-  simulation_.start_later([this, number, round] {
-    if (stopping_) return;
-    switch (simulation_.random().below(10)) {
-      case 8: return start_delete(number, round);
-      case 9: return simulation_.random().chance(0.2) ? start_remove(number, round) : start_list(number, round);
-      case 0: return start_wait(number, round);
-      case 1: return start_list(number, round);
-      case 2:
-      case 3: return start_unique(number, round);
-      case 4: return start_watch(number, round);
-      default: return start_join(number, round);
-    }
-  });
+void GroupWorkload::start_any(int number, int round) {
+  switch (simulation_.random().below(10)) {
+    case 8: return start_delete(number, round);
+    case 9: return simulation_.random().chance(0.2) ? start_remove(number, round) : start_list(number, round);
+    case 0: return start_wait(number, round);
+    case 1: return start_list(number, round);
+    case 2:
+    case 3: return start_unique(number, round);
+    case 4: return start_watch(number, round);
+    default: return start_join(number, round);
+  }
 }
 
-GroupWorkload::Client& GroupWorkload::start(int number, int round, std::vector<std::string> words,
-                                            std::vector<int> allowed, const Check& check) {
+GroupClient& GroupWorkload::start(int number, int round, Words words, std::vector<int> allowed, const Check& check) {
   const bool deletes = words.front() == "delete";
-  const bool removes = words.size() > 1 && words[1] == "--force";
-  words.insert(words.begin(), "group");
-  Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
-    on_end(living_.at(number), allowed, check);
-    living_.erase(number);
-    if (removes) on_removed();
-    next(number, round + 1);
-  });
-  if (deletes) deleters_.push_back(&process);
-  Client& client = living_[number] = Client{&process};
+  GroupClient& client = ClientWorkload::start(number, round, std::move(words), std::move(allowed), check);
+  if (deletes) deleters_.push_back(client.process);
   client.may_be_removed = removals_ > 0;
   return client;
 }
 
-void GroupWorkload::on_end(Client& client, std::vector<int> allowed, const Check& check) {
-  const Process& process = *client.process;
+void GroupWorkload::on_end(GroupClient& client, std::vector<int>& allowed) {
   if (client.watches) read_lines(client);
-  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
   if (client.may_be_removed) allowed.push_back(76);
-  simulation_.check_status(process, allowed);
-  if (process.state == Process::State::killed) return;
-  if (client.may_be_removed && process.status == 76) return;
+  if (client.removes) on_removed();
+}
+
+bool GroupWorkload::passes(const GroupClient& client) {
+  const Process& process = *client.process;
+  if (client.may_be_removed && process.status == 76) return false;
   if (process.status == 76 || (client.has_command && process.status == 69)) {
     world->violation(fmt::format("{} ends with {}, which nothing explains", process.name, process.status));
   }
   if (!client.data.empty() && simulation_.calm_for(kReconnected) && !nodes_of(client).empty()) {
     world->violation(fmt::format("{} has ended and left {}", process.name, *nodes_of(client).begin()));
   }
-  if (check && process.status != 69 && process.status != 128 + SIGTERM) check(process);
+  return true;
 }
 
 // --- members
@@ -184,7 +161,7 @@ void GroupWorkload::start_join(int number, int round) {
     words.insert(words.end(), {"--", "/bin/true", std::to_string(random.below(longest_work_)), "item"});
     words.emplace_back(std::to_string(status));
   }
-  Client& client = start(number, round, words, {status}, [=](const Process& process) {
+  GroupClient& client = start(number, round, words, {status}, [=](const Process& process) {
     if (!works || process.status != status) world->violation(process.name + " ends before its time");
   });
   client.data = data;
@@ -231,7 +208,7 @@ void GroupWorkload::note_state(const std::string& group, const Txn& txn, History
   if (!(state == history.now())) history.add(std::move(state));
 }
 
-Names GroupWorkload::nodes_of(const Client& client) const {
+Names GroupWorkload::nodes_of(const GroupClient& client) const {
   Names found;
   for (const std::string& name : history_.now().members) {
     if (simulation_.tree().find(std::string(kGroup) + "/" + name)->data == client.data) found.insert(name);
@@ -262,7 +239,7 @@ void GroupWorkload::start_delete(int number, int round) {
 void GroupWorkload::start_remove(int number, int round) {
   ++removals_;
   expect_removal();
-  start(number, round, {"delete", "--force", kGroup}, {75}, {});
+  start(number, round, {"delete", "--force", kGroup}, {75}, {}).removes = true;
 }
 
 void GroupWorkload::on_removed() {
@@ -308,13 +285,13 @@ void GroupWorkload::check_list(const Process& process) const {
 }
 
 void GroupWorkload::start_watch(int number, int round) {
-  Client& client = start(number, round, {"watch", kGroup}, {},
-                         [](const Process& process) { world->violation(process.name + " ends before its time"); });
+  GroupClient& client = start(number, round, {"watch", kGroup}, {},
+                              [](const Process& process) { world->violation(process.name + " ends before its time"); });
   client.watches = true;
   client.until = world->now + simulation_.random().span(200 * second);
 }
 
-void GroupWorkload::read_lines(Client& client) {
+void GroupWorkload::read_lines(GroupClient& client) {
   const std::string& printed = client.process->printed;
   for (size_t end = 0; (end = printed.find('\n', client.taken)) != std::string::npos; client.taken = end + 1) {
     const bool joined = printed[client.taken] == '+';
@@ -329,16 +306,12 @@ void GroupWorkload::each_second() {
   for (auto& [number, client] : living_) {
     if (client.watches) read_lines(client);
     if (history_.is_settled(*client.process)) check_settled(client);
-    // One that has just begun does not take signals yet.
-    const bool is_new = world->now - client.process->started_at < kNoticed;
-    if (is_new || client.until == kNever || (!stopping_ && world->now < client.until)) continue;
-    client.process->send_signal(SIGTERM);
-    client.ended_at = std::min(client.ended_at, world->now);
   }
+  end_those_due();
 }
 
 // One that has left and come again is printed again.
-void GroupWorkload::check_known(const Client& client) const {
+void GroupWorkload::check_known(const GroupClient& client) const {
   Names known;
   for (const auto& [name, read_at] : client.known) known.insert(name);
   if (known != history_.now().members) {
@@ -351,7 +324,7 @@ void GroupWorkload::check_known(const Client& client) const {
   }
 }
 
-void GroupWorkload::check_settled(const Client& client) const {
+void GroupWorkload::check_settled(const GroupClient& client) const {
   if (client.ended_at < world->now - kNoticed) world->violation(client.process->name + " does not end");
   if (client.ended_at != kNever) return;
   if (client.watches) check_known(client);

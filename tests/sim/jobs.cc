@@ -6,12 +6,8 @@
 // without one, and no success goes unrecorded. A success is recorded and the lock released at once, or neither is. A
 // service goes on after each loss. A fenced write is made while its lock is held, or never, though its zklock lives on
 // after its command. A break that ends with 0 has ended the first holder that it met.
-#include "history.h"
-#include "workloads.h"
+#include "clients.h"
 
-#include <algorithm>
-#include <csignal>
-#include <map>
 #include <set>
 
 namespace zklock::sim {
@@ -27,51 +23,42 @@ constexpr int64_t kIntervals[] = {3000, 20000};  // ms
 // The node that is first in the line of a lock; "": none.
 using First = std::string;
 
-class JobWorkload : public Workload {
+struct JobClient : Client {
+  Time completed_at = kNever;
+  bool is_service = false;
+  bool has_stood_in_line = false;
+};
+
+class JobWorkload : public ClientWorkload<JobClient> {
  public:
   explicit JobWorkload(Simulation& simulation);
-  void begin() override;
-  bool is_done() const override { return stopping_ && living_.empty() && writers_ == 0; }
+  bool is_done() const override { return ClientWorkload::is_done() && writers_ == 0; }
   void on_begin(const Command& command) override;
   void on_completed(const Command& command) override;
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
  private:
-  using Words = std::vector<std::string>;
-  using Check = std::function<void(const Process&)>;
-  struct Client {
-    Process* process = nullptr;
-    Time until = kNever;     // it gets TERM then, if it waits
-    Time ended_at = kNever;  // when it got TERM
-    Time completed_at = kNever;
-    bool is_service = false;
-    bool has_stood_in_line = false;
-  };
-
-  void next(int number, int round);
-  // `check` is not called after 69, TERM or a kill.
-  Client& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
-  void on_end(const Client& client, std::vector<int> allowed, const Check& check);
+  void start_any(int number, int round) override;
+  bool passes(const JobClient& client) override;
+  bool may_get_term(const JobClient& client) const override;
   void start_job(int number, int round);
   void start_service(int number, int round);
   void start_break(int number, int round);
   void start_show(int number, int round);
   void start_fenced(const Command& command);
-  void check_job(const Process& process, const Client& client, bool bounded) const;
+  void check_job(const Process& process, const JobClient& client, bool bounded) const;
   void note_first(const std::string& lock, History<First>& history);
   // Null if its zklock was killed.
-  Client* client_of(const Command& command);
+  JobClient* client_of(const Command& command);
   History<First>& history_of(const std::string& lock) { return lock == kJob ? jobs_ : services_; }
+  static bool works(const JobClient& client);
   static int64_t wall_clock() { return (kWallClock + world->now) / ms; }
 
-  int clients_;
   int64_t longest_work_;
-  int64_t interval_;  // ms
-  bool stopping_ = false;
+  int64_t interval_;       // ms
   int64_t success_ = 0;    // by the servers' clock, ms since 1970
   Time recorded_at_ = -1;  // when that was committed
-  std::map<int, Client> living_;
   std::map<std::string, int64_t> last_tokens_;
   int texts_ = 0;                             // that fenced writers have
   int writers_ = 0;                           // that live
@@ -81,51 +68,39 @@ class JobWorkload : public Workload {
   History<First> services_;
 };
 
-JobWorkload::JobWorkload(Simulation& simulation) : Workload(simulation), jobs_(simulation), services_(simulation) {
+JobWorkload::JobWorkload(Simulation& simulation)
+    : ClientWorkload(simulation, ""), jobs_(simulation), services_(simulation) {
   constexpr int64_t kWorks[] = {100, 4000, 30000};  // ms
   clients_ = static_cast<int>(simulation.random().between(2, 8));
   longest_work_ = simulation.random().one_of(kWorks);
   interval_ = simulation.random().one_of(kIntervals);
 }
 
-void JobWorkload::begin() {
-  for (int number = 0; number < clients_; ++number) next(number, 0);
-  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
-  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+void JobWorkload::start_any(int number, int round) {
+  const int64_t kind = simulation_.random().below(10);
+  if (kind < 5) return start_job(number, round);
+  if (kind < 8) return start_service(number, round);
+  return kind == 8 ? start_break(number, round) : start_show(number, round);
 }
 
-void JobWorkload::next(int number, int round) {
-  simulation_.start_later([this, number, round] {
-    if (stopping_) return;
-    const int64_t kind = simulation_.random().below(10);
-    if (kind < 5) return start_job(number, round);
-    if (kind < 8) return start_service(number, round);
-    return kind == 8 ? start_break(number, round) : start_show(number, round);
-  });
-}
-
-JobWorkload::Client& JobWorkload::start(int number, int round, Words words, std::vector<int> allowed,
-                                        const Check& check) {
-  Process& process =
-      simulation_.start_zklock(fmt::format("z{}.{}", number, round), std::move(words), [=, this](const Process&) {
-        on_end(living_.at(number), allowed, check);
-        living_.erase(number);
-        next(number, round + 1);
-      });
-  return living_[number] = Client{&process};
-}
-
-void JobWorkload::on_end(const Client& client, std::vector<int> allowed, const Check& check) {
+bool JobWorkload::passes(const JobClient& client) {
   const Process& process = *client.process;
-  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
-  simulation_.check_status(process, allowed);
-  if (process.state == Process::State::killed) return;
   // TERM may come between a loss and the next attempt.
   const bool goes_on = client.is_service && client.ended_at == kNever;
   if (goes_on && (process.status == 76 || (process.status == 69 && client.has_stood_in_line))) {
     world->violation(fmt::format("{} ends with {}, though it has --restart", process.name, process.status));
   }
-  if (process.status != 69 && process.status != 128 + SIGTERM) check(process);
+  return true;
+}
+
+// While a command runs, the signal is the command's.
+bool JobWorkload::may_get_term(const JobClient& client) const {
+  return client.completed_at == kNever && !works(client);
+}
+
+bool JobWorkload::works(const JobClient& client) {
+  return std::any_of(commands->alive.begin(), commands->alive.end(),
+                     [&](const auto& command) { return command->zklock == client.process; });
 }
 
 // --- what is started
@@ -137,12 +112,12 @@ void JobWorkload::start_job(int number, int round) {
   if (bounded) words.insert(words.end(), {"-w", fmt::format("{}ms", random.between(0, 20000))});
   words.insert(words.end(), {kJob, "--", "/bin/true", std::to_string(random.below(longest_work_)), "x",
                              random.chance(0.7) ? "0" : "1"});
-  Client& client = start(number, round, words, {1, 75, 76},
-                         [=, this](const Process& process) { check_job(process, living_.at(number), bounded); });
+  JobClient& client = start(number, round, words, {1, 75, 76},
+                            [=, this](const Process& process) { check_job(process, living_.at(number), bounded); });
   if (random.chance(0.2)) client.until = world->now + kNoticed + random.span(20 * second);
 }
 
-void JobWorkload::check_job(const Process& process, const Client& client, bool bounded) const {
+void JobWorkload::check_job(const Process& process, const JobClient& client, bool bounded) const {
   const int64_t since = (kWallClock + process.started_at) / ms;
   if (process.status == 0 && (client.completed_at == kNever || recorded_at_ < client.completed_at)) {
     world->violation(process.name + " has succeeded, which is not recorded");
@@ -156,7 +131,7 @@ void JobWorkload::start_service(int number, int round) {
   Words words = {"run", "--restart"};
   if (random.chance(0.2)) words.emplace_back("-n");
   words.insert(words.end(), {kService, "--", "/bin/true", std::to_string(random.below(2 * longest_work_))});
-  Client& client = start(number, round, words, {75}, [](const Process&) {});
+  JobClient& client = start(number, round, words, {75}, [](const Process&) {});
   client.is_service = true;
   if (random.chance(0.2)) client.until = world->now + kNoticed + random.span(60 * second);
 }
@@ -199,14 +174,14 @@ void JobWorkload::start_fenced(const Command& command) {
 
 // --- what happens
 
-JobWorkload::Client* JobWorkload::client_of(const Command& command) {
+JobClient* JobWorkload::client_of(const Command& command) {
   const auto client = std::find_if(living_.begin(), living_.end(),
                                    [&](const auto& one) { return one.second.process == command.zklock; });
   return client == living_.end() ? nullptr : &client->second;
 }
 
 void JobWorkload::on_completed(const Command& command) {
-  if (Client* const client = client_of(command)) client->completed_at = world->now;
+  if (JobClient* const client = client_of(command)) client->completed_at = world->now;
 }
 
 void JobWorkload::on_begin(const Command& command) {
@@ -223,7 +198,7 @@ void JobWorkload::on_begin(const Command& command) {
     world->violation(fmt::format("{} begins {} ms after a success", command.zklock->name, wall_clock() - success_));
   }
   if (simulation_.random().chance(0.4)) start_fenced(command);
-  const Client* const client = client_of(command);
+  const JobClient* const client = client_of(command);
   if (client && client->ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
     world->violation(command.zklock->name + " begins a command after TERM");
   }
@@ -268,17 +243,9 @@ void JobWorkload::note_first(const std::string& lock, History<First>& history) {
 
 void JobWorkload::each_second() {
   for (auto& [number, client] : living_) {
-    const bool works = std::any_of(commands->alive.begin(), commands->alive.end(),
-                                   [&](const auto& command) { return command->zklock == client.process; });
-    if (client.ended_at == kNever && world->now >= client.until && !works && client.completed_at == kNever) {
-      client.process->send_signal(SIGTERM);
-      client.ended_at = world->now;
-    }
-    if (works) client.until = client.ended_at = kNever;  // the signal is the command's now
-    if (simulation_.calm_for(kReconnected) && client.ended_at < world->now - 2 * kNoticed) {
-      world->violation(client.process->name + " does not end after TERM");
-    }
+    if (works(client)) client.until = client.ended_at = kNever;
   }
+  end_those_due();
 }
 
 }  // namespace

@@ -4,16 +4,11 @@
 //
 // What is listed was there at a moment between the start and the end of its zklock, and what was there all the time is
 // listed. What show --follow prints adds up to the line. A tree whose deletion ends with 0 or 1 was gone.
-#include "history.h"
-#include "workloads.h"
+#include "clients.h"
 
-#include <algorithm>
-#include <csignal>
-#include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -50,86 +45,52 @@ Names listed(const Process& process, const char* key, const char* list = nullptr
   return names;
 }
 
-class LookWorkload : public Workload {
+struct LookClient : Client {
+  bool follows = false;
+  size_t taken = 0;  // bytes of what it has printed
+  Names line = {};   // what its lines add up to
+};
+
+class LookWorkload : public ClientWorkload<LookClient> {
  public:
   explicit LookWorkload(Simulation& simulation);
-  void begin() override;
-  bool is_done() const override { return stopping_ && living_.empty(); }
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
  private:
-  using Words = std::vector<std::string>;
-  using Check = std::function<void(const Process&)>;
-  struct Client {
-    Process* process = nullptr;
-    Time until = kNever;     // it gets TERM then
-    Time ended_at = kNever;  // when it got TERM
-    bool follows = false;
-    size_t taken = 0;  // bytes of what it has printed
-    Names line = {};   // what its lines add up to
-  };
-
-  void next(int number, int round);
-  // `check` is not called after 69, 76, TERM or a kill.
-  Client& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
+  void start_any(int number, int round) override;
+  void on_end(LookClient& client, std::vector<int>& allowed) override;
+  bool passes(const LookClient& client) override { return client.process->status != 76; }
   void start_user(int number, int round);
   void start_reader(int number, int round);
   void start_delete(int number, int round);
   void check_listed(const Process& process, const Names& names, const History<Names>& history) const;
-  void read_lines(Client& client);
-  void check_line(const Client& client) const;
+  void read_lines(LookClient& client);
+  void check_line(const LookClient& client) const;
   void note(History<Names>& history, std::string_view above, size_t depth) const;
 
-  int clients_;
   int64_t longest_work_;
-  bool stopping_ = false;
   int texts_ = 0;
-  std::map<int, Client> living_;  // by the client's number
-  History<Names> line_;           // of the lock: nodes' paths
-  History<Names> items_;          // their names
-  History<Names> values_;         // their paths
+  History<Names> line_;    // of the lock: nodes' paths
+  History<Names> items_;   // their names
+  History<Names> values_;  // their paths
 };
 
 LookWorkload::LookWorkload(Simulation& simulation)
-    : Workload(simulation), line_(simulation), items_(simulation), values_(simulation) {
+    : ClientWorkload(simulation, ""), line_(simulation), items_(simulation), values_(simulation) {
   constexpr int64_t kWorks[] = {500, 5000, 30000};  // ms
   clients_ = static_cast<int>(simulation.random().between(4, 10));
   longest_work_ = simulation.random().one_of(kWorks);
 }
 
-void LookWorkload::begin() {
-  for (int number = 0; number < clients_; ++number) next(number, 0);
-  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
-  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+void LookWorkload::start_any(int number, int round) {
+  const int64_t kind = simulation_.random().below(10);
+  if (kind == 0) return start_delete(number, round);
+  kind < 6 ? start_user(number, round) : start_reader(number, round);
 }
 
-void LookWorkload::next(int number, int round) {
-  simulation_.start_later([this, number, round] {
-    if (stopping_) return;
-    const int64_t kind = simulation_.random().below(10);
-    if (kind == 0) return start_delete(number, round);
-    kind < 6 ? start_user(number, round) : start_reader(number, round);
-  });
-}
-
-LookWorkload::Client& LookWorkload::start(int number, int round, Words words, std::vector<int> allowed,
-                                          const Check& check) {
-  Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
-    Client& client = living_.at(number);
-    const Process& ended = *client.process;
-    const bool was_stopped = client.ended_at != kNever;
-    const int status = ended.status;
-    std::vector<int> all = allowed;
-    if (was_stopped) all.push_back(128 + SIGTERM);
-    if (client.follows) read_lines(client);
-    simulation_.check_status(ended, all);
-    const bool by_itself = ended.state == Process::State::ended && status != 69 && status != 76;
-    if (by_itself && status != 128 + SIGTERM) check(ended);
-    living_.erase(number);
-    next(number, round + 1);
-  });
-  return living_[number] = Client{&process};
+void LookWorkload::on_end(LookClient& client, std::vector<int>& /*allowed*/) {
+  if (client.follows) read_lines(client);
 }
 
 // --- those that use it
@@ -173,10 +134,11 @@ void LookWorkload::start_reader(int number, int round) {
   const auto ignore = [](const Process&) {};
   switch (random.below(6)) {
     case 0: {
-      Client& client = start(number, round, {"show", "--follow", "--json", kLine, kShare}, {},
-                             [](const Process& process) { world->violation(process.name + " ends before its time"); });
+      LookClient& client =
+          start(number, round, {"show", "--follow", "--json", kLine, kShare}, {},
+                [](const Process& process) { world->violation(process.name + " ends before its time"); });
       client.follows = true;
-      client.until = world->now + kNoticed + random.span(200 * second);
+      client.until = world->now + random.span(200 * second);
       return;
     }
     case 1:
@@ -217,7 +179,7 @@ void LookWorkload::check_listed(const Process& process, const Names& names, cons
   }
 }
 
-void LookWorkload::read_lines(Client& client) {
+void LookWorkload::read_lines(LookClient& client) {
   const std::string& printed = client.process->printed;
   for (size_t end = 0; (end = printed.find('\n', client.taken)) != std::string::npos; client.taken = end + 1) {
     const auto json = nlohmann::json::parse(printed.substr(client.taken, end - client.taken));
@@ -232,7 +194,7 @@ void LookWorkload::read_lines(Client& client) {
   }
 }
 
-void LookWorkload::check_line(const Client& client) const {
+void LookWorkload::check_line(const LookClient& client) const {
   if (client.ended_at < world->now - kNoticed) world->violation(client.process->name + " does not end");
   if (client.ended_at != kNever || client.line == line_.now()) return;
   world->violation(client.process->name + " has printed another line than there is");
@@ -264,11 +226,8 @@ void LookWorkload::each_second() {
   for (auto& [number, client] : living_) {
     if (client.follows) read_lines(client);
     if (client.follows && line_.is_settled(*client.process)) check_line(client);
-    const bool is_new = world->now - client.process->started_at < kNoticed;
-    if (is_new || client.until == kNever || (!stopping_ && world->now < client.until)) continue;
-    client.process->send_signal(SIGTERM);
-    client.ended_at = std::min(client.ended_at, world->now);
   }
+  end_those_due();
 }
 
 }  // namespace

@@ -5,16 +5,11 @@
 // An item is there once: as an item or as a dead letter. It goes when a command for it has completed, when it was
 // written, or by a purge, and never while it is in work. What requeue and purge leave behind was not theirs. Each
 // answer was true at a moment between the start and the end of its zklock.
-#include "history.h"
-#include "workloads.h"
+#include "clients.h"
 
-#include <algorithm>
 #include <cctype>
-#include <csignal>
-#include <map>
 #include <set>
 #include <sstream>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -51,31 +46,22 @@ struct Entry {
   bool doubtful = false;  // its push did not know whether it is in, so it may be there more than once
 };
 
-class UpkeepWorkload : public Workload {
+struct UpkeepClient : Client {
+  bool purges = false;
+  bool prints = false;
+};
+
+class UpkeepWorkload : public ClientWorkload<UpkeepClient> {
  public:
   explicit UpkeepWorkload(Simulation& simulation);
-  void begin() override;
-  bool is_done() const override { return stopping_ && living_.empty(); }
   void on_begin(const Command& command) override;
   void on_completed(const Command& command) override { ++entries_[command.item].completed; }
   void on_commit(const Txn& txn) override;
-  void each_second() override;
+  void each_second() override { end_those_due(); }
 
  private:
-  using Words = std::vector<std::string>;
-  using Check = std::function<void(const Process&)>;
-  struct Client {
-    Process* process = nullptr;
-    Time until = kNever;     // it gets TERM then
-    Time ended_at = kNever;  // when it got TERM
-    bool purges = false;
-    bool prints = false;
-  };
-
-  void next(int number, int round);
-  // `check` is not called after 69, TERM or a kill.
-  Client& start(int number, int round, Words words, std::vector<int> allowed, const Check& check);
-  void on_end(Client& client, std::vector<int> allowed, const Check& check);
+  void start_any(int number, int round) override;
+  void on_end(UpkeepClient& client, std::vector<int>& allowed) override;
   void start_push(int number, int round);
   void start_work(int number, int round);
   void start_print(int number, int round);
@@ -92,68 +78,39 @@ class UpkeepWorkload : public Workload {
   void on_removed(const std::string& text);
   bool was_written(const std::string& text) const;
 
-  int clients_;
   int64_t longest_work_;
-  bool purges_;  // items, not only dead letters
-  bool stopping_ = false;
+  bool purges_;                           // items, not only dead letters
   Time purged_at_ = -kInFlight;           // when the last purge has ended, or now while one lives
-  std::map<int, Client> living_;          // by the client's number
   std::set<std::string> written_;         // by zklocks that have ended
   std::map<std::string, Copy> copies_;    // by path
   std::map<std::string, Entry> entries_;  // by text
   History<Counts> history_;
 };
 
-UpkeepWorkload::UpkeepWorkload(Simulation& simulation) : Workload(simulation), history_(simulation) {
+UpkeepWorkload::UpkeepWorkload(Simulation& simulation) : ClientWorkload(simulation, "queue"), history_(simulation) {
   constexpr int64_t kWorks[] = {20, 300, 1500};  // ms
   clients_ = static_cast<int>(simulation.random().between(3, 9));
   longest_work_ = simulation.random().one_of(kWorks);
   purges_ = simulation.random().chance(0.4);
 }
 
-void UpkeepWorkload::begin() {
-  for (int number = 0; number < clients_; ++number) next(number, 0);
-  const Time storms = simulation_.options().faults ? simulation_.options().storms : 0;
-  world->in(storms + 3 * kReconnected, [this] { stopping_ = true; });
+void UpkeepWorkload::start_any(int number, int round) {
+  const int64_t kind = simulation_.random().below(20);
+  if (kind < 7 && history_.now().items < kMostItems) return start_push(number, round);
+  if (kind < 12) return start_work(number, round);
+  if (kind < 14) return start_print(number, round);
+  if (kind < 16) return start_requeue(number, round);
+  if (kind == 16) return start_purge(number, round, true);
+  if (kind == 17 && purges_) return start_purge(number, round, false);
+  if (kind == 18) return start_delete(number, round);
+  return start_count(number, round);
 }
 
-void UpkeepWorkload::next(int number, int round) {
-  simulation_.start_later([this, number, round] {
-    if (stopping_) return;
-    const int64_t kind = simulation_.random().below(20);
-    if (kind < 7 && history_.now().items < kMostItems) return start_push(number, round);
-    if (kind < 12) return start_work(number, round);
-    if (kind < 14) return start_print(number, round);
-    if (kind < 16) return start_requeue(number, round);
-    if (kind == 16) return start_purge(number, round, true);
-    if (kind == 17 && purges_) return start_purge(number, round, false);
-    if (kind == 18) return start_delete(number, round);
-    return start_count(number, round);
-  });
-}
-
-UpkeepWorkload::Client& UpkeepWorkload::start(int number, int round, Words words, std::vector<int> allowed,
-                                              const Check& check) {
-  words.insert(words.begin(), "queue");
-  Process& process = simulation_.start_zklock(fmt::format("z{}.{}", number, round), words, [=, this](const Process&) {
-    on_end(living_.at(number), allowed, check);
-    living_.erase(number);
-    next(number, round + 1);
-  });
-  return living_[number] = Client{&process};
-}
-
-void UpkeepWorkload::on_end(Client& client, std::vector<int> allowed, const Check& check) {
-  const Process& process = *client.process;
+void UpkeepWorkload::on_end(UpkeepClient& client, std::vector<int>& /*allowed*/) {
   if (client.purges) purged_at_ = world->now;
-  if (client.prints) {
-    std::istringstream lines(process.printed);
-    for (std::string line; std::getline(lines, line);) written_.insert(line);
-  }
-  if (client.ended_at != kNever) allowed.push_back(128 + SIGTERM);
-  simulation_.check_status(process, allowed);
-  if (process.state == Process::State::killed || process.status == 69 || process.status == 128 + SIGTERM) return;
-  check(process);
+  if (!client.prints) return;
+  std::istringstream lines(client.process->printed);
+  for (std::string line; std::getline(lines, line);) written_.insert(line);
 }
 
 // --- what is started
@@ -166,7 +123,7 @@ void UpkeepWorkload::start_push(int number, int round) {
   for (int64_t i = 0; i < count; ++i) items.push_back(fmt::format("u{}.{}.{}", number, round, i));
   Words words = {"push", "-p", random.chance(0.8) ? "100" : "50", kChores};
   // 65: the queue was deleted meanwhile.
-  Client& client = start(number, round, words, {65}, [](const Process&) {});
+  UpkeepClient& client = start(number, round, words, {65}, [](const Process&) {});
   for (const std::string& item : items) client.process->input += item + "\n";
   client.process->at_end = [this, items, self = client.process, before = client.process->at_end] {
     on_pushed(*self, items);
@@ -201,14 +158,13 @@ void UpkeepWorkload::start_work(int number, int round) {
   if (!all && random.chance(0.2)) status = kNotNow;
   words.insert(words.end(), {kChores, "--", "/bin/true", std::to_string(random.below(longest_work_)), "{}", status});
   const bool waits = std::find(words.begin(), words.end(), "-w") != words.end();
-  Client& client = start(number, round, words, {1, 65, 75, 123}, [=, this](const Process& process) {
+  UpkeepClient& client = start(number, round, words, {1, 65, 75, 123}, [=, this](const Process& process) {
     // A command may have exited with it, too.
     if (!all && !waits && process.status == 75 && status != kNotNow) check_missed_none(process);
     if (!all || halts || (process.status != 0 && process.status != 123)) return;
     history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
   });
-  // One that has just begun does not take signals yet.
-  if (random.chance(0.3)) client.until = world->now + kNoticed + random.span(60 * second);
+  if (random.chance(0.3)) client.until = world->now + random.span(60 * second);
 }
 
 void UpkeepWorkload::start_print(int number, int round) {
@@ -218,14 +174,14 @@ void UpkeepWorkload::start_print(int number, int round) {
   if (all) words.emplace_back("--all");
   if (!all) words.insert(words.end(), {"-N", std::to_string(random.between(1, 20))});
   words.emplace_back(kChores);
-  Client& client = start(number, round, words, {75}, [=, this](const Process& process) {
+  UpkeepClient& client = start(number, round, words, {75}, [=, this](const Process& process) {
     on_printed(process);
     if (!all && process.status == 75) check_missed_none(process);
     if (!all || process.status != 0) return;
     history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
   });
   client.prints = true;
-  if (random.chance(0.3)) client.until = world->now + kNoticed + random.span(60 * second);
+  if (random.chance(0.3)) client.until = world->now + random.span(60 * second);
 }
 
 void UpkeepWorkload::on_printed(const Process& process) {
@@ -262,7 +218,7 @@ void UpkeepWorkload::start_requeue(int number, int round) {
 void UpkeepWorkload::start_purge(int number, int round, bool dead) {
   Words words = {"purge", "--yes", kChores};
   if (dead) words.emplace_back("--dead");
-  Client& client =
+  UpkeepClient& client =
       start(number, round, words, {75}, [this, dead](const Process& process) { on_purged(process, dead); });
   client.purges = true;
 }
@@ -366,18 +322,6 @@ void UpkeepWorkload::on_begin(const Command& command) {
   for (const auto& [number, client] : living_) {
     if (client.process != command.zklock || client.ended_at > world->now - kNoticed) continue;
     if (simulation_.calm_for(kNoticed)) world->violation(client.process->name + " begins a command after TERM");
-  }
-}
-
-void UpkeepWorkload::each_second() {
-  for (auto& [number, client] : living_) {
-    if (client.ended_at == kNever && world->now >= client.until) {
-      client.process->send_signal(SIGTERM);
-      client.ended_at = world->now;
-    }
-    if (simulation_.calm_for(kReconnected) && client.ended_at < world->now - 2 * kNoticed) {
-      world->violation(client.process->name + " does not end after TERM");
-    }
   }
 }
 

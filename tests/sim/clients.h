@@ -43,9 +43,10 @@ class ClientWorkload : public Workload {
 
   // Draws what the client's next zklock does, and calls start().
   virtual void start_any(int number, int round) = 0;
-  // It has ended or was killed. It may have ended with `allowed`, besides 0 and what faults explain.
+  // It has ended or was killed, and its status is not looked at yet. It may have ended with `allowed`, besides 0 and
+  // what faults explain.
   virtual void on_end(Its& /*client*/, std::vector<int>& /*allowed*/) {}
-  // It has ended by itself. Returns whether its own check is wanted.
+  // It has ended by itself, and its status is one of these. Returns whether its own check is wanted.
   virtual bool passes(const Its& /*client*/) { return true; }
   virtual bool may_get_term(const Its& /*client*/) const { return true; }
 

@@ -18,6 +18,7 @@ void Quorum::look(Member& member) {
   member.leader = -1;
   ++member.round;
   member.touched.clear();
+  member.reported.clear();
   member.application->on_stop();
   if (led) leave(member);
   if (std::exchange(electing_, true)) return;
@@ -165,11 +166,13 @@ void Quorum::report(Member& follower) {
   follower.asked_at = follower.half_ticks;
   Member& leader = at(follower.leader);
   const auto touched = std::exchange(follower.touched, {});
-  // If the leader's requests were held up and come together, a report may leave out a session that was heard every T/6.
-  // The fence does not allow for that (ARCHITECTURE.md, "Who is heard when").
+  // If the leader's requests were held up and come together, two reports are less than T/6 apart, and the second one
+  // may leave out a session. The fence does not allow for that (ARCHITECTURE.md, "Who is heard when").
   auto announced = touched;
-  const bool together = world->now < follower.reported_at + options_.tick * 2 / 5;
-  if (together) announced.insert(follower.reported.begin(), follower.reported.end());
+  const Time gap = world->now - follower.reported_at;
+  for (const auto& [session, timeout] : follower.reported) {
+    if (gap < std::min(timeout * ms / 6, options_.tick * 9 / 20)) announced.emplace(session, timeout);
+  }
   for (const auto& [session, timeout] : announced) leader.sessions.announce(session, timeout);
   follower.reported = announced;
   follower.reported_at = world->now;
@@ -215,6 +218,7 @@ void Quorum::crash(int id, bool silent) {
   ++member.incarnation;
   ++member.round;
   member.touched.clear();
+  member.reported.clear();
   if (led && !silent) leave(member);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr Time kLongestOutage = 40 * second;
 constexpr Time kShort = 8 * second;
-constexpr Time kAmbushed = 8 * second;  // then a harmless ambush is called off
-constexpr Time kBetween = 12 * second;  // between two harmless faults, at least
+constexpr Time kAmbushed = 6 * second;  // then a harmless ambush is called off
+constexpr Time kElected = 2 * second;   // until a server that is back has a leader
 constexpr int kTicksOfFault = 6;
 
 // At most so many times kTicksOfFault, and half of the time a tenth of that.
@@ -267,13 +267,14 @@ void restart(Faults& faults, int server, bool silently, Time longest) {
   faults.world().in(faults.random.below(longest), [of, server] { Faults(*of).ensemble().restart(server); });
 }
 
-// The server stops in the middle of something.
+// A follower stops in the middle of something: behind one of its first answers to the next zklock that starts.
 void lie_in_wait_harmlessly(Faults& faults) {
   const auto strike = [](Faults& later, Connection& connection, Process& /*process*/) {
-    if (connection.server != later.ensemble().leader()) restart(later, connection.server, false, kBetween - kAmbushed);
+    if (connection.server != later.ensemble().leader())
+      restart(later, connection.server, false, kBetween - kAmbushed - kElected);
   };
   const auto next = static_cast<int>(faults.world().processes().size());
-  const auto frame = static_cast<int>(faults.random.below(4) * faults.random.below(2));
+  const int frame = faults.random.chance(0.5) ? 0 : static_cast<int>(faults.random.below(4));
   faults.add({next, 0, frame, true, faults.random.below(8 * ms), strike});
   Simulation* const of = &faults.simulation;
   faults.world().in(kAmbushed, [of] { Faults(*of).forget_ambushes(); });

@@ -11,6 +11,8 @@ namespace zklock::sim {
 
 class Faults;
 
+inline constexpr Time kBetween = 12 * second;  // between two harmless faults, at least
+
 // A fault that lies in wait for one of the next frames that servers send to a host: where it hurts, and chance rarely
 // strikes.
 struct Ambush {
@@ -35,7 +37,7 @@ class Faults {
 
   // Draws a kind. Nothing happens if it is switched off in this seed.
   void strike();
-  // One fault that costs no lock by itself. It is over after kShort, or, for a name that hangs, at the next one.
+  // One fault that costs no lock by itself. It is over before the next one.
   void strike_harmlessly();
   // A frame is on its way to a host.
   void on_frame(Connection& connection);

@@ -26,6 +26,7 @@ using First = std::string;
 struct JobClient : Client {
   Time completed_at = kNever;
   bool is_service = false;
+  bool was_told = false;  // it got TERM, which may be its command's
   bool has_stood_in_line = false;
 };
 
@@ -85,8 +86,8 @@ void JobWorkload::start_any(int number, int round) {
 
 bool JobWorkload::passes(const JobClient& client) {
   const Process& process = *client.process;
-  // TERM may come between a loss and the next attempt.
-  const bool goes_on = client.is_service && client.ended_at == kNever;
+  // TERM may come just before its command begins, or between a loss and the next attempt.
+  const bool goes_on = client.is_service && !client.was_told && client.ended_at == kNever;
   if (goes_on && (process.status == 76 || (process.status == 69 && client.has_stood_in_line))) {
     world->violation(fmt::format("{} ends with {}, though it has --restart", process.name, process.status));
   }
@@ -199,7 +200,7 @@ void JobWorkload::on_begin(const Command& command) {
   }
   if (simulation_.random().chance(0.4)) start_fenced(command);
   const JobClient* const client = client_of(command);
-  if (client && client->ended_at < world->now - kNoticed && simulation_.calm_for(kNoticed)) {
+  if (client && client->ended_at < world->now - kNoticed && simulation_.calm_for(kReconnected)) {
     world->violation(command.zklock->name + " begins a command after TERM");
   }
 }
@@ -243,7 +244,9 @@ void JobWorkload::note_first(const std::string& lock, History<First>& history) {
 
 void JobWorkload::each_second() {
   for (auto& [number, client] : living_) {
-    if (works(client)) client.until = client.ended_at = kNever;
+    if (!works(client)) continue;
+    client.was_told |= client.ended_at != kNever;
+    client.until = client.ended_at = kNever;
   }
   end_those_due();
 }

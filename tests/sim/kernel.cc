@@ -55,8 +55,7 @@ class TimerFile : public File, public std::enable_shared_from_this<TimerFile> {
 
 class SignalFile : public File {
  public:
-  std::deque<signalfd_siginfo> arrived;
-  short ready() const override { return arrived.empty() ? 0 : POLLIN; }
+  short ready() const override { return owner->signals.empty() ? 0 : POLLIN; }
 };
 
 int next_fd = kFirst;
@@ -143,17 +142,10 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
+// zklock blocks signals, so one that comes while it has no descriptor for them is there afterwards.
 void Process::send_signal(int signal) {
-  for (const auto& [fd, file] : files) {
-    auto* const signals = dynamic_cast<SignalFile*>(file.get());
-    if (!signals) continue;
-    signalfd_siginfo info{};
-    info.ssi_signo = static_cast<uint32_t>(signal);
-    info.ssi_code = SI_USER;
-    info.ssi_pid = 1;
-    signals->arrived.push_back(info);
-    return wake();
-  }
+  signals.push_back(signal);
+  wake();
 }
 
 }  // namespace zklock::sim
@@ -268,14 +260,18 @@ int close(int fd) {
 ssize_t read(int fd, void* to, size_t size) {
   if (is_simulated() && fd == STDIN_FILENO) return read_input(*world->current, to, size);
   if (!file_of(fd)) return real(SYS_read, fd, to, size);
-  auto* const signals = file_as<SignalFile>(fd);
-  if (!signals || signals->arrived.empty()) {
+  auto& signals = world->current->signals;
+  if (!file_as<SignalFile>(fd) || signals.empty()) {
     errno = EAGAIN;
     return -1;
   }
-  std::memcpy(to, &signals->arrived.front(), sizeof(signalfd_siginfo));
-  signals->arrived.pop_front();
-  return sizeof(signalfd_siginfo);
+  signalfd_siginfo info{};
+  info.ssi_signo = static_cast<uint32_t>(signals.front());
+  info.ssi_code = SI_USER;
+  info.ssi_pid = 1;
+  signals.pop_front();
+  std::memcpy(to, &info, sizeof info);
+  return sizeof info;
 }
 ssize_t __read_chk(int fd, void* to, size_t size, size_t /*room*/) {
   return read(fd, to, size);

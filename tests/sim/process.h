@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -58,7 +59,7 @@ class Process {
   void count_call();
   // More input for it, which is `input_open` until it has all.
   void feed(const std::string& text, bool open);
-  // As signals do that come by signalfd(2).
+  // It reads them by signalfd(2).
   void send_signal(int signal);
 
   // Called by the world and by the kernel.
@@ -73,6 +74,7 @@ class Process {
   int64_t stopped_until = 0;
   int64_t stood_still = 0;  // so long, at most
   std::map<int, std::shared_ptr<File>> files;
+  std::deque<int> signals;                    // that have arrived
   std::string error;                          // the text of the failure that it ended with
   std::string said;                           // on standard error
   std::string printed;                        // on standard output

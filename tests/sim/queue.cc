@@ -53,7 +53,7 @@ class QueueWorkload : public Workload {
 
   struct Consumer {
     Process* process = nullptr;
-    bool was_told = false;  // it got TERM
+    Time told_at = kNever;  // when it got TERM
   };
 
   void start_consumer(int number, int round);
@@ -114,7 +114,7 @@ void QueueWorkload::start_consumer(int number, int round) {
 
 void QueueWorkload::on_consumer_end(const Consumer& consumer) {
   const Process& process = *consumer.process;
-  const bool was_told = stopping_ || consumer.was_told;
+  const bool was_told = stopping_ || consumer.told_at != kNever;
   simulation_.check_status(process, was_told ? std::vector<int>{128 + SIGTERM} : std::vector<int>{});
   if (process.state == Process::State::ended && process.status == 0 && !was_told) {
     world->violation(process.name + " ends, though it follows");
@@ -245,7 +245,7 @@ void QueueWorkload::tell_one_soon() {
     const auto living = living_.find(number);
     if (living == living_.end() || living->second.process != process) return;
     if (world->now - process->started_at < kNoticed) return;
-    living->second.was_told = true;
+    living->second.told_at = std::min(living->second.told_at, world->now);
     process->send_signal(SIGTERM);
   });
 }
@@ -256,6 +256,7 @@ void QueueWorkload::each_second() {
   for (const auto& command : commands->alive) busy_at_[command->zklock->pid()] = world->now;
   for (const auto& [number, consumer] : living_) {
     const Process* const process = consumer.process;
+    if (consumer.told_at < world->now - kSlow) world->violation(process->name + " does not end after TERM");
     if (world->now - std::max(process->started_at, busy_at_[process->pid()]) < kSlow) continue;
     for (const auto& [path, free] : free_) {
       if (world->now - free.since < kSlow) continue;

@@ -222,7 +222,7 @@ void Simulation::storm() {
 }
 
 void Simulation::strike_later() {
-  const Time pause = harmless_ ? random().between(12 * second, 20 * second) : random().below(4 * second);
+  const Time pause = harmless_ ? random().between(kBetween, 20 * second) : random().below(4 * second);
   world_.in(pause, [this] {
     if (calm_since_ != kNever) return;
     harmless_ ? Faults(*this).strike_harmlessly() : Faults(*this).strike();

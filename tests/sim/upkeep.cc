@@ -321,7 +321,7 @@ void UpkeepWorkload::on_begin(const Command& command) {
   }
   for (const auto& [number, client] : living_) {
     if (client.process != command.zklock || client.ended_at > world->now - kNoticed) continue;
-    if (simulation_.calm_for(kNoticed)) world->violation(client.process->name + " begins a command after TERM");
+    if (simulation_.calm_for(kReconnected)) world->violation(client.process->name + " begins a command after TERM");
   }
 }
 

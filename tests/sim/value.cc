@@ -9,7 +9,6 @@
 
 #include <csignal>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -34,6 +33,17 @@ ValueState state_of(const std::string& line) {
   const auto json = nlohmann::json::parse(line);
   if (!json.at("exists")) return {};
   return {true, json.at("value"), json.at("version")};
+}
+
+// What a command is told of the state, and what it was told by these variables.
+std::string told_of(const ValueState& state) {
+  return state.exists ? fmt::format("1 {}", state.version) : "0 ";
+}
+
+std::string told_in(const std::vector<std::string>& variables) {
+  std::map<std::string, std::string> values;
+  for (const std::string& one : variables) values[one.substr(0, one.find('='))] = one.substr(one.find('=') + 1);
+  return values["ZKLOCK_VALUE_EXISTS"] + " " + values["ZKLOCK_VALUE_VERSION"];
 }
 
 bool is_there(const ValueState& state) {
@@ -68,12 +78,12 @@ class ValueWorkload : public Workload {
  private:
   struct Watch {
     Process* process;
-    Time until;                           // it gets TERM then
-    size_t next;                          // the earliest state that its next line may show
-    bool runs;                            // a command for each change, in place of the lines
-    std::optional<size_t> begun_in = {};  // the state in which its last command began
-    size_t taken = 0;                     // bytes of what it has printed
-    Time ended_at = kNever;               // when it got TERM
+    Time until;              // it gets TERM then
+    size_t next;             // the earliest state that its next line may show
+    bool runs;               // a command for each change, in place of the lines
+    std::string told = {};   // its last command: whether there was a node, and its version
+    size_t taken = 0;        // bytes of what it has printed
+    Time ended_at = kNever;  // when it got TERM
   };
 
   void start(int client, int round);
@@ -249,7 +259,7 @@ void ValueWorkload::on_begin(const Command& command) {
     if (other->zklock == command.zklock) world->violation(command.zklock->name + " runs two commands at a time");
   }
   for (auto& [number, watch] : watches_) {
-    if (watch.process == command.zklock) watch.begun_in = history_.size() - 1;
+    if (watch.process == command.zklock) watch.told = told_in(command.variables);
   }
 }
 
@@ -286,11 +296,8 @@ void ValueWorkload::read_lines(Watch& watch) {
 
 void ValueWorkload::check_watch(const Watch& watch) const {
   if (watch.ended_at < world->now - kNoticed) world->violation(watch.process->name + " does not end");
-  // It has looked before its command begins; changes that cancel out need none.
-  const auto was = [&](size_t index) { return history_.at(index) == history_.now(); };
-  const auto began_in = [&](size_t index) { return was(index) || (index > 0 && was(index - 1)); };
-  const bool is_last =
-      watch.runs ? watch.begun_in && began_in(*watch.begun_in) : watch.taken > 0 && was(watch.next - 1);
+  const bool is_last = watch.runs ? watch.told == told_of(history_.now())
+                                  : watch.taken > 0 && history_.at(watch.next - 1) == history_.now();
   if (!is_last) world->violation(watch.process->name + " has not told the last state");
 }
 

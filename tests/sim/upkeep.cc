@@ -167,6 +167,7 @@ void UpkeepWorkload::start_work(int number, int round) {
   if (random.chance(0.3)) client.until = world->now + random.span(60 * second);
 }
 
+// 65: the queue is deleted while it waits.
 void UpkeepWorkload::start_print(int number, int round) {
   Random& random = simulation_.random();
   Words words = {"pull"};
@@ -174,7 +175,7 @@ void UpkeepWorkload::start_print(int number, int round) {
   if (all) words.emplace_back("--all");
   if (!all) words.insert(words.end(), {"-N", std::to_string(random.between(1, 20))});
   words.emplace_back(kChores);
-  UpkeepClient& client = start(number, round, words, {75}, [=, this](const Process& process) {
+  UpkeepClient& client = start(number, round, words, {65, 75}, [=, this](const Process& process) {
     on_printed(process);
     if (!all && process.status == 75) check_missed_none(process);
     if (!all || process.status != 0) return;

@@ -41,6 +41,7 @@ class JobWorkload : public ClientWorkload<JobClient> {
 
  private:
   void start_any(int number, int round) override;
+  void on_end(JobClient& client, std::vector<int>& allowed) override;
   bool passes(const JobClient& client) override;
   bool may_get_term(const JobClient& client) const override;
   void start_job(int number, int round);
@@ -82,6 +83,10 @@ void JobWorkload::start_any(int number, int round) {
   if (kind < 5) return start_job(number, round);
   if (kind < 8) return start_service(number, round);
   return kind == 8 ? start_break(number, round) : start_show(number, round);
+}
+
+void JobWorkload::on_end(JobClient& client, std::vector<int>& allowed) {
+  if (client.was_told) allowed.push_back(128 + SIGTERM);
 }
 
 bool JobWorkload::passes(const JobClient& client) {

@@ -72,7 +72,7 @@ class FaultProxy {
   // Nobody takes a session up again; new ones are made.
   void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
 
-  // Nobody takes that session up again; 0: everybody may.
+  // No connection takes that session up again; 0: each may be taken up.
   void refuse_session(int64_t id) { refused_session_ = id; }
 
   // Whoever takes a session up again is told that it is over, though it lives.

@@ -62,7 +62,8 @@ class OverviewTest : public testing::Test {
   std::string chroot_ = test::shared_servers() + test::new_chroot();
   test::Observer others_{chroot_};
   host::Loop loop_;
-  zk::Session session_{loop_, test::options_for(chroot_)};
+  // It is not served while the others make their nodes, on a slow machine for longer than usual sessions last.
+  zk::Session session_{loop_, test::options_for(chroot_, 30s)};
 };
 
 TEST_F(OverviewTest, SeesWhoHoldsAndHowManyWait) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -237,30 +238,21 @@ bool has_fired(const zk::Watch& watch) {
   return watch->fired;
 }
 
-TEST_F(IdleLineTest, AnOpenSegmentIsWatchedAnewInTheNextSession) {
+TEST_F(IdleLineTest, SegmentsAndTheirListAreWatchedAnewInTheNextSession) {
   make_queue("/q");
-  Waiter waiter(here_, queue_);
-  QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
-  ASSERT_TRUE(watch.watch());
-  waiter.session.close();
-  waiter.session.open();
-  watch.forget();
-  ASSERT_TRUE(watch.watch());
-  push(segment(100, 0));
-  EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
-}
-
-TEST_F(IdleLineTest, TheListOfSegmentsIsWatchedAnewInTheNextSession) {
-  make_queue("/q");
-  Waiter waiter(here_, queue_);
-  QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
-  ASSERT_TRUE(watch.watch());
-  waiter.session.close();
-  waiter.session.open();
-  watch.forget();
-  ASSERT_TRUE(watch.watch());
-  observer_.create(segment(50, 0));
-  EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
+  const std::vector<std::function<void()>> changes{[&] { observer_.create(segment(50, 0)); },
+                                                   [&] { push(segment(100, 0)); }};
+  for (const auto& change : changes) {
+    Waiter waiter(here_, queue_);
+    QueueWatch watch(waiter.session, {queue_}, waiter.consumer);
+    ASSERT_TRUE(watch.watch());
+    waiter.session.close();
+    waiter.session.open();
+    watch.forget();
+    ASSERT_TRUE(watch.watch());
+    change();
+    EXPECT_TRUE(test::eventually(waiter.loop, [&] { return std::ranges::any_of(watch.watches(), has_fired); }));
+  }
 }
 
 // An idle consumer would try to watch it for ever.

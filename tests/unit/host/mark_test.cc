@@ -34,6 +34,13 @@ pid_t start_marked(const TempDir& folder, int64_t token) {
   return child;
 }
 
+// It wakes up by itself.
+void wait_until_unused(NestingMarks& nest, Loop& loop) {
+  const Deadline end = deadline_in(support::kBound);
+  while (nest.close_and_look() && left_until(end) > Duration::zero()) loop.turn(end);
+  EXPECT_LT(BootClock::now(), end);
+}
+
 // It came when the outer one's mark was gone already, and stands in line for it now: both would wait for ever.
 ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
   const TempDir folder;
@@ -43,9 +50,7 @@ ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
   const Attached waiting(loop, nest);
   EXPECT_TRUE(nest.close_and_look());
   folder.write("go", "");
-  const Deadline end = deadline_in(support::kBound);
-  while (nest.close_and_look() && left_until(end) > Duration::zero()) loop.turn(end);  // it wakes up by itself
-  EXPECT_LT(BootClock::now(), end);
+  wait_until_unused(nest, loop);
   EXPECT_TRUE(support::is_alive(child));
   ::kill(child, SIGKILL);
 }
@@ -58,9 +63,7 @@ ISOLATED_TEST(Nesting, OneThatHasEndedDoesNotWakeUsAgainAndAgain) {
   const Attached waiting(loop, nest);
   EXPECT_TRUE(nest.close_and_look());
   ::kill(child, SIGKILL);
-  const Deadline end = deadline_in(support::kBound);
-  while (nest.close_and_look() && left_until(end) > Duration::zero()) loop.turn(end);
-  EXPECT_LT(BootClock::now(), end);
+  wait_until_unused(nest, loop);
   int turns = 0;
   for (const Deadline rest = deadline_in(100ms); left_until(rest) > Duration::zero(); ++turns) loop.turn(rest);
   EXPECT_LT(turns, 10);

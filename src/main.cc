@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
-#include "command/subcommands.h"
+#include "command/start.h"
 #include "host/net/lookup_modules.h"
 #include "host/signals.h"
 #include "host/terminal.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "command/complete_path.h"
+
 #include "base/contains.h"
 #include "command/cli/output.h"
-#include "command/subcommands.h"
 #include "recipe/line.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/use.h"
@@ -18,7 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kPatience = 900ms;  // with the start and the shell's own work, a second
 constexpr Duration kSession = 4s;
 
 // Reading a pipe may block for ever, and consumes what is in it.
@@ -29,8 +29,7 @@ bool is_pipe(const Value& given, const char* variable) {
   return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
 }
 
-zk::SessionOptions session_options_from(GlobalOptions options, const std::vector<std::string>& words) {
-  options.merge(global_options_in(words));
+zk::SessionOptions quiet_session(GlobalOptions options) {
   options.verbose = false;
   if (is_pipe(options.auth_file, "ZKLOCK_AUTH_FILE") || is_pipe(options.tls_ca, "ZKLOCK_TLS_CA") ||
       is_pipe(options.tls_cert, "ZKLOCK_TLS_CERT") || is_pipe(options.tls_key, "ZKLOCK_TLS_KEY")) {
@@ -38,7 +37,7 @@ zk::SessionOptions session_options_from(GlobalOptions options, const std::vector
   }
   zk::SessionOptions session = session_options(options);
   session.session_timeout = kSession;
-  session.connect_timeout = kPatience;
+  session.connect_timeout = kCompletionPatience;
   return session;
 }
 
@@ -68,55 +67,35 @@ std::set<std::string> paths_below(const std::string& folder, const std::vector<s
   return paths;
 }
 
-// For a value every child counts, because any node may be one.
-std::set<std::string> ask(zk::Session& session, const std::string& folder, bool for_value) {
+std::set<std::string> ask(zk::Session& session, const std::string& folder, bool any_node) {
   session.open();
   const zk::Call list = session.client().children(folder);
   const zk::Call mark = session.client().read(folder);
   const zk::Answer listed = session.await(list);
   const std::string data = session.await(mark).data;
-  return paths_below(folder, for_value ? listed.names : uses_among(folder, listed.names, data));
+  return paths_below(folder, any_node ? listed.names : uses_among(folder, listed.names, data));
 }
 
-void complete(const std::string& prefix, const zk::SessionOptions& options, bool for_value, Deadline until) {
+}  // namespace
+
+void offer_paths(const std::string& prefix, const GlobalOptions& options, bool any_node, Deadline until) {
   const std::string parent = zk::parent_of(prefix);
   const std::string folder = parent.empty() ? "/" : parent;
-  if (folder != "/" && zk::path_error(folder)) return;
+  if (!prefix.starts_with('/') || (folder != "/" && zk::path_error(folder))) return;
   host::Loop loop;
-  zk::Session session(loop, options);
+  zk::Session session(loop, quiet_session(options));
   const zk::Within within(session, until);
   try {
     std::string text;
-    for (const std::string& path : ask(session, folder, for_value)) {
+    for (const std::string& path : ask(session, folder, any_node)) {
       if (path.starts_with(prefix)) text += path + '\n';
     }
-    print(text);
+    if (!text.empty()) print("paths\n" + text);
     session.close();
   } catch (const Failure&) {
     // Closing a session on a silent server may take longer than a person who types would wait.
     std::_Exit(0);
   }
-}
-
-// Returns 0 within a second, whatever happens. It prints no message, because there is no place for one where a
-// person types.
-int complete_path(const Call& call) {
-  const Deadline until = deadline_in(kPatience);
-  const std::vector<std::string> prefixes = words_of(call.app);
-  if (prefixes.size() != 1 || !prefixes.front().starts_with('/')) return 0;
-  try {
-    const std::vector<std::string>& words = call.arguments.command;
-    complete(prefixes.front(), session_options_from(call.global, words), contains(words, "value"), until);
-  } catch (const Failure&) {
-  }
-  return 0;
-}
-
-}  // namespace
-
-Execute add_complete_path(CLI::App& app, GlobalOptions&) {
-  set_usage(app, "Usage: zklock complete-path PREFIX [-- WORD...]");
-  return complete_path;
 }
 
 }  // namespace zklock::command

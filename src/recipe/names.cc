@@ -102,16 +102,10 @@ constexpr std::array<Maker, 2> kMakersWithoutNumber{{
     {{"", is_hex_id, "__party__"}, "Kazoo's Party"},
 }};
 
-struct Peer {
-  std::string_view name;
-  std::string_view to_use;
-};
-
 // The index is the family. The names do not show whether Kazoo was given the extra patterns.
-constexpr std::array<Peer, 3> kPeers{
-    {{"standard", "leave out --peer"},
-     {"curator-rw", "use --peer curator-rw"},
-     {"kazoo", "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]"}}};
+constexpr std::array<std::string_view, 3> kPeersToUse{
+    "leave out --peer", "use --peer curator-rw",
+    "use --peer kazoo, or --peer kazoo-extra if it has extra_lock_patterns=[\"-lock-\"]"};
 
 size_t digits_of(std::string_view name) {
   return name.size() - (name.find_last_not_of("0123456789") + 1);
@@ -166,12 +160,8 @@ std::string name_of_contender(Family family, LockMode mode, const std::string& u
   return uuid;
 }
 
-std::string_view peer_name(Family family) {
-  return kPeers[static_cast<size_t>(family)].name;
-}
-
 std::string peer_to_use(Family family) {
-  return std::string(kPeers[static_cast<size_t>(family)].to_use);
+  return std::string(kPeersToUse[static_cast<size_t>(family)]);
 }
 
 std::optional<Contender> parse_contender(std::string_view name) {

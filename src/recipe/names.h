@@ -31,9 +31,6 @@ struct Contender {
 // the families standard and curator_rw have the form of Curator's protection, "_c_<uuid>-…".
 std::string name_of_contender(Family family, LockMode mode, const std::string& uuid);
 
-// Returns what --peer calls the family.
-std::string_view peer_name(Family family);
-
 // Returns, for a message, which options to use in order to stand in line with contenders of the family.
 std::string peer_to_use(Family family);
 

@@ -287,7 +287,7 @@ def cases():
         Case('requeue-20', 'queue requeue /P-q',
              [('queue purge --yes /P-q', ''), push('/P-q', lines(20)),
               ('queue pull --all --max-attempts 1 -j 4 /P-q -- false', '')]),
-        Case('complete-path', 'complete-path / --'),
+        Case('complete-path', 'complete -- show /'),
         Case('ruok', 'ruok'),
         Case('ruok-5', 'ruok', servers=5),
         Case('health', 'health'),

@@ -2,7 +2,7 @@
 #include "simulation.h"
 
 #include "base/failure.h"
-#include "command/subcommands.h"
+#include "command/start.h"
 #include "faults.h"
 #include "history.h"
 #include "kernel.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/cli/format.h"
 
-#include "base/text.h"
-
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,14 +12,10 @@ namespace {
 
 constexpr const char* kNames[] = {"text", "json", "nagios", "prometheus"};  // in the order of Format
 
-// Returns "text, json or prometheus".
-std::string list_of(std::span<const Format> formats) {
-  std::string list;
-  for (size_t i = 0; i < formats.size(); ++i) {
-    if (i > 0) list += i + 1 == formats.size() ? " or " : ", ";
-    list += name_of(formats[i]);
-  }
-  return list;
+std::vector<const char*> names_of(std::span<const Format> formats) {
+  std::vector<const char*> names;
+  for (const Format format : formats) names.push_back(name_of(format));
+  return names;
 }
 
 }  // namespace
@@ -30,17 +25,17 @@ const char* name_of(Format format) {
 }
 
 void add_format_options(CLI::App& app, FormatOptions& options, const char* json_help, std::span<const Format> formats) {
-  add_value(app, "--format", options.format, list_of(formats).c_str(), "FORMAT");
+  const std::vector<const char*> names = names_of(formats);
+  add_choice(app, "--format", options.format, choices_text(names).c_str(), "FORMAT", names);
   add_flag(app, "--json", options.json, json_help);
 }
 
 Format format_of(const FormatOptions& options, std::span<const Format> formats) {
-  const std::string name = options.format.value_or(options.json ? "json" : "text");
-  if (options.json && name != "json") throw usage_error("give either --json or --format, not both");
-  for (const Format format : formats) {
-    if (name == name_of(format)) return format;
+  if (options.json && options.format.value_or("json") != "json") {
+    throw usage_error("give either --json or --format, not both");
   }
-  throw usage_error(fmt::format("bad value '{}' for --format: write {}", printable(name), list_of(formats)));
+  if (options.json) return Format::json;
+  return formats[choice_of(options.format, "--format", names_of(formats))];
 }
 
 void check_long(bool long_form, Format format) {

@@ -4,11 +4,13 @@
 #include "base/text.h"
 #include "host/terminal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace zklock::command {
 
@@ -52,18 +54,13 @@ zk::Credentials credentials(const GlobalOptions& options) {
   return read;
 }
 
+constexpr const char* kAcls[] = {"open", "creator", "creator-world-read"};  // in the order of zk::Acl
+
 // `known`: the servers know our identity.
 zk::Acl acl(const Value& value, bool known) {
-  const std::string name = value.value_or("open");
-  if (name == "open") return zk::Acl::open;
-  if (name != "creator" && name != "creator-world-read") {
-    throw usage_error(
-        fmt::format("bad value '{}' for --acl: write open, creator or creator-world-read", printable(name)));
-  }
-  if (!known) {
-    throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH, --auth-file or --tls-cert", name));
-  }
-  return name == "creator" ? zk::Acl::creator : zk::Acl::creator_world_read;
+  const auto acl = static_cast<zk::Acl>(choice_of(value, "--acl", kAcls));
+  if (acl == zk::Acl::open || known) return acl;
+  throw usage_error(fmt::format("--acl {} needs credentials: set ZKLOCK_AUTH, --auth-file or --tls-cert", *value));
 }
 
 void add_global_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
@@ -113,7 +110,13 @@ void GlobalOptions::merge(const GlobalOptions& nearer) {
 CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder) {
   return app.add_option(names, value, help)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-      ->option_text(placeholder);
+      ->option_text(placeholder)
+      ->type_name(placeholder);
+}
+
+CLI::Option* add_choice(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder,
+                        Choices choices) {
+  return add_value(app, names, value, help, placeholder)->type_name(fmt::format("{}", fmt::join(choices, "|")));
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
@@ -121,8 +124,9 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   add_global_value(app, "--session-timeout", options.session_timeout, "Session timeout to ask for (30s)", "DUR");
   add_global_value(app, "--connect-timeout", options.connect_timeout, "Give up after DUR without a server (15s)",
                    "DUR");
-  add_global_value(app, "--auth-file", options.auth_file, "Read digest:USER:PASSWORD from FILE", "FILE");
-  add_global_value(app, "--acl", options.acl, "For new znodes: open, creator, creator-world-read", "ACL");
+  add_global_value(app, "--auth-file", options.auth_file, "Read digest:USER:PASSWORD from FILE", kFile);
+  add_choice(app, "--acl", options.acl, "For new znodes: open, creator, creator-world-read", "ACL", kAcls)
+      ->group(kGlobalOptions);
   add_tls_options(app, options);
   add_flags(app, options);
 }
@@ -164,6 +168,18 @@ int64_t number_of(const std::string& text, const char* option, int64_t least, in
   if (number && *number >= least && *number <= most) return *number;
   const std::string bounds = most == INT64_MAX ? fmt::format("{} on", least) : fmt::format("{} to {}", least, most);
   throw usage_error(fmt::format("bad number '{}' for {}: write one from {}", printable(text), option, bounds));
+}
+
+std::string choices_text(Choices choices) {
+  const Choices but_last = choices.first(choices.size() - 1);
+  return fmt::format("{} or {}", fmt::join(but_last, ", "), choices.back());
+}
+
+size_t choice_of(const Value& value, const char* option, Choices choices) {
+  if (!value) return 0;
+  const auto found = std::ranges::find(choices, *value);
+  if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
+  throw usage_error(fmt::format("bad value '{}' for {}: write {}", printable(*value), option, choices_text(choices)));
 }
 
 Failure usage_error(const std::string& text) {

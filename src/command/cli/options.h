@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,19 @@ std::string name_of(const CLI::App& app);
 // Adds an option without a value.
 void add_flag(CLI::App& app, const char* names, bool& given, const char* help);
 
+// Placeholders for values that completions know.
+inline constexpr const char* kFile = "FILE";
+inline constexpr const char* kPath = "PATH";
+
 // Adds an option with one value. If it is given again, the last one counts.
 CLI::Option* add_value(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder);
+
+// The values of an option that takes one of a few. The first is the default.
+using Choices = std::span<const char* const>;
+
+// Adds an option whose value is one of `choices`.
+CLI::Option* add_choice(CLI::App& app, const char* names, Value& value, const char* help, const char* placeholder,
+                        Choices choices);
 
 // Gives a global option another help text, which the subcommand's --help then shows too.
 void describe(CLI::App& app, const char* option, const char* help);
@@ -114,6 +126,13 @@ Duration duration_of(const std::string& text, const std::string& origin);
 // Returns `text` as a whole number from `least` to `most`. Throws a Failure (64) that names the `option` and the
 // bounds.
 int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most = INT64_MAX);
+
+// Returns "text, json or prometheus".
+std::string choices_text(Choices choices);
+
+// Returns the index of `value` among `choices`, 0 without a value. Throws a Failure (64) that names the `option` and
+// the choices.
+size_t choice_of(const Value& value, const char* option, Choices choices);
 
 Failure usage_error(const std::string& text);
 

@@ -62,7 +62,7 @@ Execute add_group_join(CLI::App& app, GlobalOptions& global) {
   add_flag(app, "--unique", options->unique, "Exactly that name; exit 75 if it is taken");
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for it, connecting included", "DUR");
   add_value(app, "--data", options->data, "Text that others can read about this member", "TEXT");
-  add_value(app, "--data-file", options->data_file, "Read that text from FILE, again on SIGHUP", "FILE");
+  add_value(app, "--data-file", options->data_file, "Read that text from FILE, again on SIGHUP", kFile);
   add_global_options(app, global);
   set_footer(app, kJoinFooter);
   return [options](const Call& call) { return join_group(call, plan_of(call, *options)); };

@@ -274,7 +274,7 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--max-latency", options->max_latency, "Warn if the average latency is above DUR", "DUR");
   add_value(app, "--max-outstanding", options->max_outstanding, "Warn if more than N requests are waiting", "N");
   add_value(app, "--min-servers", options->min_servers, "Critical if fewer than N servers serve", "N");
-  add_value(app, "--probe", options->probe, "Also take the lock PATH and release it", "PATH");
+  add_value(app, "--probe", options->probe, "Also take the lock PATH and release it", kPath);
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "The same as --format json", kFormats);
   add_value(app, "--interval", options->interval, "Repeat every DUR, with rates", "DUR");

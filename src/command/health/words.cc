@@ -12,6 +12,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace zklock::command {
 
@@ -41,9 +42,7 @@ const std::map<std::string, WordFooter> kFooters{
     {"stat", {"", "  zklock stat zk1\n  zklock stat --json zk1 | jq '.reply.clients | length'\n"}},
     {"srvr", {"", "  zklock srvr zk1\n  zklock -S zk1,zk2,zk3 srvr --json | jq -r .reply.mode\n"}},
     {"mntr", {"", "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"}},
-    {"4lw",
-     {"WORD: conf cons crst dirs dump envi gtmk hash isro srst wchc wchp wchs ...\n\n",
-      "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
+    {"4lw", {"", "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
 };
 
 constexpr Duration kUsualTime = 5s;  // what ZooKeeper's own tools take
@@ -211,8 +210,9 @@ Execute add_word(CLI::App& app, GlobalOptions& global) {
   add_format_options(app, options->format, "One JSON object per line and server");
   add_server_options(app, global);
   describe(app, "--quiet", "Print no replies");
-  set_footer(app,
-             fmt::format("Examples:\n{}\n{}{}Manual: zklock-health(1)", footer.examples, footer.remark, kStatuses));
+  const std::string words = name == "4lw" ? fmt::format("WORD: {} ...\n\n", fmt::join(kWords, " ")) : "";
+  set_footer(app, fmt::format("Examples:\n{}\n{}{}{}Manual: zklock-health(1)", footer.examples, footer.remark, words,
+                              kStatuses));
   return execute_with(ask_word, options);
 }
 

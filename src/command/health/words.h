@@ -17,6 +17,10 @@
 
 namespace zklock::command {
 
+// The words that most servers know, besides those that have a subcommand.
+inline constexpr const char* kWords[] = {"conf", "cons", "crst", "dirs", "dump", "envi", "gtmk",
+                                         "hash", "isro", "srst", "wchc", "wchp", "wchs"};
+
 // Adds the options of the subcommand that asks the word of its own name; 4lw takes the word as an operand.
 Execute add_word(CLI::App& app, GlobalOptions& global);
 

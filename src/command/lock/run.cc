@@ -29,6 +29,9 @@ constexpr const char* kRunFooter =
 
 constexpr int64_t kMostSlots = 10'000;  // all of them are listed at once
 
+constexpr const char* kPeerNames[] = {"standard", "curator-rw", "kazoo", "kazoo-extra"};  // the order of recipe::Family
+constexpr size_t kKazooExtra = 3;
+
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 1min;  // after an attempt that lasted longer, the first pause follows again
 
@@ -101,15 +104,10 @@ recipe::LockType lock_type_of(const CLI::App& app, const RunOptions& options) {
     if (option == options.shared) type.mode = recipe::LockMode::shared;
     if (option == options.exclusive) type.mode = recipe::LockMode::exclusive;
   }
-  const std::string peer = options.peer.value_or("standard");
-  type.with_kazoo = peer == "kazoo-extra";
-  if (type.with_kazoo) return type;
-  for (const auto family : {recipe::Family::standard, recipe::Family::curator_rw, recipe::Family::kazoo}) {
-    type.family = family;
-    if (peer == recipe::peer_name(family)) return type;
-  }
-  throw usage_error(
-      fmt::format("bad value '{}' for --peer: write standard, curator-rw, kazoo or kazoo-extra", printable(peer)));
+  const size_t peer = choice_of(options.peer, "--peer", kPeerNames);
+  type.with_kazoo = peer == kKazooExtra;
+  if (!type.with_kazoo) type.family = static_cast<recipe::Family>(peer);
+  return type;
 }
 
 std::optional<Duration> grace_of(const RunOptions& options) {
@@ -224,7 +222,7 @@ void add_lock_options(CLI::App& app, RunOptions& options) {
   options.shared = app.add_flag("-s,--shared", options.given, "Share the lock with other -s holders");
   options.exclusive = app.add_flag("-x,--exclusive", options.given, "Hold the lock alone (the default)");
   add_value(app, "--slots", options.slots, "Let up to N hold the lock at once", "N");
-  add_value(app, "--peer", options.peer, "Stand in line with curator-rw, kazoo, kazoo-extra", "NAME");
+  add_choice(app, "--peer", options.peer, "Stand in line with curator-rw, kazoo, kazoo-extra", "NAME", kPeerNames);
   add_value(app, "--label", options.label, "Text that zklock show has for this holder", "TEXT");
 }
 
@@ -235,7 +233,7 @@ void add_command_options(CLI::App& app, RunOptions& options) {
   add_value(app, "--min-hold", options.min_hold, "Hold the lock for at least DUR", "DUR");
   add_value(app, "--once-per", options.once_per, "Exit 75 if it has succeeded in the last DUR", "DUR");
   add_flag(app, "--restart", options.restart, "If the lock is lost, take it again and rerun");
-  add_value(app, "--report", options.report, "Append a JSON line on how it ended (-: stdout)", "FILE");
+  add_value(app, "--report", options.report, "Append a JSON line on how it ended (-: stdout)", kFile);
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 load ../helpers
 load ../complete
 
-setup() { setup_place; }
+setup() {
+  setup_place
+  own_zklock
+}
 
 teardown() { end_all; }
 
@@ -38,7 +41,6 @@ offers_options() {
 @test "fish offers the options of zklock, and behind each subcommand those of that" { offers_options fish; }
 
 @test "zsh offers the options of zklock, and behind each subcommand those of that" {
-  own_zklock
   local words lines=()
   mapfile -t words < <(echo; subcommands)
   ((${#words[@]} >= 33)) || fail "help shows too few: ${words[*]}"
@@ -73,7 +75,6 @@ offers_options() {
     wants "$(subcommands | sed -n "s/^$words //p")" "zklock help $words "
   done
   are_offered bash fish
-  own_zklock
   are_typed zsh \
     "zklock -S zk1:2181 bre" "zklock -S zk1:2181 break " \
     "zklock queue requ" "zklock queue requeue " \
@@ -87,7 +88,7 @@ offers_options() {
   local option
   forget_wants
   wants "creator creator-world-read open" "zklock run --acl "
-  wants "curator-rw kazoo kazoo-extra" "zklock run --peer "
+  wants "curator-rw kazoo kazoo-extra standard" "zklock run --peer "
   wants "json nagios prometheus text" "zklock health --format "
   wants "json text" "zklock value get --format "
   wants "json text" "zklock mntr --format "
@@ -103,6 +104,8 @@ offers_options() {
   wants "" "zklock srvr --tls-server-name s"
   wants "" "zklock run -w "
   wants "" "zklock run -nqE "
+  wants "" "zklock run -n --nonb"
+  wants "--no-color --nonblock" "zklock run -s --no"
   wants "" "zklock group join --name "
   wants "" "zklock value get --default "
   wants "" "zklock value set --if-version "
@@ -115,7 +118,6 @@ offers_options() {
   wants "secret.txt" "zklock mntr --tls-ca=sec"
   wants "" "zklock run --label -"
   are_offered bash
-  own_zklock
   are_typed zsh \
     "zklock run --acl=o" "zklock run --acl=open " \
     "zklock health --format na" "zklock health --format nagios " \
@@ -131,7 +133,6 @@ offers_options() {
   touch job.txt
   printf '#!/bin/sh\n' >frobnicate
   chmod +x frobnicate
-  own_zklock
   PATH=$PWD:$PATH
   export ZKLOCK_SERVERS=127.0.0.1:1
   forget_wants
@@ -146,6 +147,7 @@ offers_options() {
   wants "frobnicate" "zklock run -w 5 /l -- frobn"
   wants "job.txt" "zklock run /l -- frobnicate jo"
   wants "" "zklock run /l -- frobnicate --lab"
+  wants "" "zklock queue push /q -- frobn"
   are_offered bash fish
   are_typed zsh \
     "zklock run /l " "zklock run /l -- " \

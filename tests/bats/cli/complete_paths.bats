@@ -16,9 +16,20 @@ teardown() {
   if [[ -e own ]]; then stop_ensemble; fi
 }
 
-# completes TEXT ARG…: complete-path prints the words of TEXT. A busy machine may need longer than it waits.
-completes() { wait_until "complete-path ${*:2} prints '$1'" prints "$@"; }
-prints() { [[ $(zklock complete-path "${@:2}" | xargs) == "$1" ]]; }
+# completes TEXT PREFIX [WORD…]: behind these words, or "show", complete prints the paths of TEXT. A busy machine may need
+# longer than it waits.
+completes() { wait_until "complete ${*:2} prints '$1'" prints "$@"; }
+prints() {
+  local words=("${@:3}")
+  if ((${#words[@]} == 0)); then words=(show); fi
+  [[ $(zklock complete -- "${words[@]}" "$2" | xargs) == "paths $1" ]]
+}
+
+# nothing_at PREFIX: no path is offered, and nothing is said.
+nothing_at() {
+  expect_status 0 zklock complete -- show "$1"
+  assert_equal "$output$stderr" ""
+}
 
 # soon_offers SHELL TEXT LINE
 soon_offers() { wait_until "$1 offers '$2' for '$3'" offers "$@"; }
@@ -58,13 +69,9 @@ make_nodes() {
   completes "/locks" /loc
   completes "/locks/a /locks/b" /locks/
   completes "/locks/b" /locks/b
-  expect_status 0 zklock complete-path /locks/c
-  assert_equal "$output$stderr" ""
+  completes "/locks /lots" ""
   local word
-  for word in "" relative // /locks//a /locks/../a --bogus; do
-    expect_status 0 zklock complete-path "$word"
-    assert_equal "$output$stderr" ""
-  done
+  for word in /locks/c relative // /locks//a /locks/../a --bogus; do nothing_at "$word"; done
 }
 
 @test "not who holds a lock and who waits, nor the insides of slots, queues and groups" {
@@ -82,8 +89,7 @@ make_nodes() {
   local folder
   for folder in /locks/held /locks/slots /queues/q /queues/q/items /groups/web; do
     [[ $(count_nodes "$folder") -gt 0 ]] || fail "nothing in $folder to be left out"
-    expect_status 0 zklock complete-path "$folder/"
-    assert_equal "$output$stderr" ""
+    nothing_at "$folder/"
   done
   let_all_go h w s
 }
@@ -98,10 +104,10 @@ make_nodes() {
   zklock queue push /app/queue one
   hold h /app/lock
   completes "/app/limit /app/lock /app/old /app/queue" /app/
-  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ -- value get
-  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ -- -v value watch --json
-  completes "/app/queue/items" /app/queue/it -- value list
-  completes "$(its_node /app/lock)" /app/lock/ -- value get
+  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ value get
+  completes "/app/limit /app/lock /app/old.last /app/queue" /app/ -v value watch --json
+  completes "/app/queue/items" /app/queue/it value list
+  completes "$(its_node /app/lock)" /app/lock/ value get
   let_all_go h
 }
 
@@ -109,12 +115,12 @@ make_nodes() {
   make_nodes /a/b/c
   local servers=$ZKLOCK_SERVERS
   export ZKLOCK_SERVERS=127.0.0.1:1
-  completes /b / -- run -S "$servers/a" -n
-  completes /b / -- -vqS "$servers/a" run
-  completes /b / -- "-vS$servers/a" run
-  completes /b / -- run --servers "$servers/a"
-  completes /b / -- run "--servers=$servers/a"
-  completes /b / -- -S 127.0.0.1:1 run "--servers=$servers/a"
+  completes /b / run -S "$servers/a" -n
+  completes /b / -vqS "$servers/a" run
+  completes /b / "-vS$servers/a" run
+  completes /b / run --servers "$servers/a"
+  completes /b / run "--servers=$servers/a"
+  completes /b / -S 127.0.0.1:1 run "--servers=$servers/a"
   ZKLOCK_SERVERS=$servers/a completes /b/c /b/
   forget_wants
   wants /b "zklock run -S $servers/a /"
@@ -132,10 +138,9 @@ make_nodes() {
   echo digest:alice:secret >auth
   chmod 600 auth
   ZKLOCK_AUTH=digest:alice:secret zklock run --acl creator /private/job -- true
-  completes /private/job /private/ -- run --auth-file auth
-  completes /private/job /private/ -- "--auth-file=auth" run
-  expect_status 0 zklock complete-path /private/
-  assert_equal "$output$stderr" ""
+  completes /private/job /private/ run --auth-file auth
+  completes /private/job /private/ "--auth-file=auth" run
+  nothing_at /private/
 }
 
 @test "over TLS, with the files of the command line" {

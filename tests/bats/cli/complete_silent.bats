@@ -23,11 +23,11 @@ teardown() {
   end_all
 }
 
-# is_silent: complete-path prints nothing, and ends well and in time: a second, and what a busy machine adds.
+# is_silent OPTION…: complete prints nothing, and ends well and in time: a second, and what a busy machine adds.
 is_silent() {
   local before
   before=$(now_us)
-  expect_status 0 zklock complete-path / -- "$@"
+  expect_status 0 zklock complete -- show "$@" /
   assert_equal "$output$stderr" ""
   (($(now_us) - before < 3000000)) || fail "it took $(($(now_us) - before)) us"
 }
@@ -49,7 +49,7 @@ shells_are_silent() {
   done
 }
 
-there() { [[ $(zklock complete-path /) == /there ]]; }
+there() { [[ $(zklock complete -- show /) == $'paths\n/there' ]]; }
 
 @test "a server that is frozen" {
   wait_until "/there is offered" there

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The documents, the help and the completions against the program; what the shells make of these: complete_*.bats.
+# The documents and the help against the program.
 
 load ../helpers
 load ../complete
@@ -110,7 +110,7 @@ fits() {
   is_narrow
   assert_equal "$(grep -o '^[A-Z][a-z]*:  ' <<<"$output")" $'Locks:  \nQueues:  \nGroups:  \nValues:  \nHealth:  '
   assert_equal "$(grep -c '^.\{7\}  [a-z0-9]' <<<"$output")" 29
-  refute_output --partial complete-path
+  refute_output --partial complete
   # The root's --help names the same ones.
   local words
   words=$(zklock --help | grep -v '^Bugs:' | sed -n 's/^[A-Z][a-z]*: *\([a-z].*,.*\)/\1/p' | tr -s ', ' '\n' | LC_ALL=C sort -u)
@@ -123,19 +123,13 @@ fits() {
   expect_error 64 "unexpected argument 'x'" zklock help run x
 }
 
-@test "an option that stands nowhere is missed in the manual and in each completion" {
+@test "an option that stands nowhere is missed in the manual" {
   assert_equal "$(said help '--frob( |$)')" "man/zklock.1 lacks the option --frob
-completions/zklock.bash lacks the option --frob
-completions/_zklock lacks the option --frob
-completions/zklock.fish lacks the option --frob
 man/zklock-compatibility.7 lacks --frob of zklock"
 }
 
 @test "a subcommand without a section in the manual is missed, and so are its options" {
   assert_equal "$(said help 'zklock frob$|--frobnicate')" "no manual has a section zklock frob
-completions/zklock.bash lacks the option --frobnicate
-completions/_zklock lacks the option --frobnicate
-completions/zklock.fish lacks the option --frobnicate
 man/zklock-compatibility.7 lacks --frobnicate of frob"
 }
 
@@ -148,9 +142,6 @@ there is no manual zklock-frob(1), which is referred to"
 
 @test "an option that was promised and is gone is found" {
   assert_equal "$(said help 'once-per')" "the manual names --once-per, which is no option
-completions/zklock.bash names --once-per, which is no option
-completions/_zklock names --once-per, which is no option
-completions/zklock.fish names --once-per, which is no option
 man/zklock-compatibility.7 promises --once-per of run, which is gone"
 }
 
@@ -163,11 +154,8 @@ man/zklock.1 lacks the exit status 75
 there is no manual zklock-ran(1), which is referred to"
 }
 
-@test "an option that is gone is found in the manual and in each completion" {
+@test "an option that is gone is found in the manual" {
   assert_equal "$(said pages label)" "the manual names --label, which is no option
-completions/zklock.bash names --label, which is no option
-completions/_zklock names --label, which is no option
-completions/zklock.fish names --label, which is no option
 man/zklock-compatibility.7 promises --label of run, which is gone"
 }
 

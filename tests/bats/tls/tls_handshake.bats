@@ -70,7 +70,7 @@ setup_file() {
   expect_status 2 zklock health -S "tls://127.0.0.1:$port" --probe /l
   expect_error 69 "its TLS handshake has no end" zklock value get -S "tls://127.0.0.1:$port" /v
   expect_error 69 "its TLS handshake has no end" zklock top --once -S "tls://127.0.0.1:$port"
-  expect_status 0 zklock complete-path / -- -S "tls://127.0.0.1:$port"
+  expect_status 0 zklock complete -- show -S "tls://127.0.0.1:$port" /
   assert_equal "$output$stderr" ""
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue push while a batch is on its way: a signal comes, the input ends, the session ends. zklock is a process of its
 // own.
-#include "command/subcommands.h"
+#include "command/start.h"
 #include "host/fd.h"
 #include "support/queue_command.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of scripts/bench share.
+# Helpers for the tests of scripts/bench.
 #
 # shellcheck shell=bash
 
@@ -12,5 +12,5 @@ teardown() { end_all; }
 
 bench() { "$repo/scripts/bench" "$@" --out "$BATS_TEST_TMPDIR"; }
 
-# found FILTER: of jq, on what bench has left.
+# found FILTER: what bench has left passes the jq filter.
 found() { jq -e "$1" "$BATS_TEST_TMPDIR/bench.json" >/dev/null || { cat "$BATS_TEST_TMPDIR/bench.json" && false; }; }

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the files of completions share: what the program's help says that there is, and what the shells then offer.
+# Helpers for the tests of completions: they compare the program's help with what the shells offer.
 #
 # shellcheck shell=bash
 
-# subcommands: all of them, a line each, "queue push", as the program's help shows them.
+# subcommands: prints all of them as the program's help shows them, one a line, such as "queue push".
 subcommands() {
   zklock help | sed -nE 's/^([A-Z][a-z]+:)? +(([a-z0-9]+)( [a-z]+)?)  .*/\3\n\2/p' | LC_ALL=C sort -u
   echo help
 }
 
-# options_of WORD…: the names of the options that it has, sorted, a line each. Those that its help only names are
-# explained by the root's, where --tls has the others of TLS beside it; for --no-color their line has no room.
+# options_of WORD…: prints its option names, sorted, one a line. The root's help explains those that its help only
+# names. There --tls has the other TLS options beside it. The line that names them has no room for --no-color.
 options_of() {
   { zklock --help && printf '\f\n' && zklock "$@" --help; } | awk '
     /^\f/ { behind = 1; next }
@@ -28,8 +28,8 @@ options_of() {
     LC_ALL=C sort
 }
 
-# all_offers_of_bash LINE…: what bash offers at the end of each line, after the line's number and a tab; sorted. Nothing
-# else of what bash says is lost. Readline breaks words at ":" and "=", too.
+# all_offers_of_bash LINE…: prints what bash offers at the end of each line, sorted, after the line's number and a tab.
+# Anything else that bash prints is kept. Readline breaks words at ":" and "=", too.
 all_offers_of_bash() {
   bash -uc '
     source "$1/completions/zklock.bash"
@@ -46,7 +46,7 @@ all_offers_of_bash() {
     done' bash "$repo" "$@" | LC_ALL=C sort -u
 }
 
-# all_offers_of_fish LINE…: the same, without what fish tells of each, and without the way on from the only path, "/locks/".
+# all_offers_of_fish LINE…: prints that, without fish's descriptions and the last "/" of the only path, "/locks/".
 all_offers_of_fish() {
   HOME=$PWD fish -N -c 'source $argv[1]
     for at in (seq 2 (count $argv))
@@ -55,22 +55,22 @@ all_offers_of_fish() {
     sed -E 's/^([0-9]+\t[^\t]*)\t.*/\1/; s/([^/\t])\/$/\1/' | LC_ALL=C sort -u
 }
 
-# For one line, without its number.
+# Print that for one line, without its number.
 offers_of_bash() { all_offers_of_bash "$1" | cut -f 2-; }
 offers_of_fish() { all_offers_of_fish "$1" | cut -f 2-; }
 
-# The programs under test are called zklock where a shell looks for them.
+# Puts the program under test into PATH as zklock, where a shell looks for it.
 own_zklock() {
   mkdir -p bin
   ln -sf "$ZKLOCK_BIN" bin/zklock
   export PATH=$PWD/bin:$PATH
 }
 
-# offers SHELL TEXT LINE: it offers the words of TEXT, and nothing else.
+# offers SHELL TEXT LINE: the shell offers exactly the words of TEXT.
 offers() { assert_equal "$("offers_of_$1" "$3")" "${2// /$'\n'}"; }
 
-# For many lines, which one shell is asked for: `wants TEXT LINE` notes that the words of TEXT are to be offered for LINE,
-# and nothing else; `are_offered SHELL…` asserts all that was noted, and `forget_wants` begins again.
+# One shell is asked for many lines: `wants TEXT LINE` notes that exactly the words of TEXT are to be offered for LINE.
+# `are_offered SHELL…` asserts all that was noted, and `forget_wants` begins again.
 forget_wants() { declare -ga texts=() lines=(); }
 
 wants() {
@@ -86,15 +86,15 @@ are_offered() {
   done
 }
 
-# offers_for_lines SHELL: for each line that was noted, a line of the words that are offered. Not by a loop of this shell:
-# Bats looks at each of its commands, which takes long.
+# offers_for_lines SHELL: prints the words that are offered for each noted line, in one line. It uses awk, because Bats
+# traces each command of a shell loop, which takes long.
 offers_for_lines() {
   "all_offers_of_$1" "${lines[@]}" | awk -F '\t' -v count=${#lines[@]} '
     { found[$1] = found[$1] (found[$1] ? " " : "") $2 }
     END { for (i = 1; i <= count; ++i) print found[i] }'
 }
 
-# are_typed SHELL LINE EXPECTED…: one shell, into which all these lines are typed, makes of each LINE what is EXPECTED.
+# are_typed SHELL LINE EXPECTED…: types all LINEs into one shell, which turns each into what is EXPECTED.
 are_typed() {
   local shell=$1 given=() expected=()
   shift
@@ -105,6 +105,6 @@ are_typed() {
   assert_equal "$(tab "$shell" insert "${given[@]}" | jq -r .line)" "$(printf '%s\n' "${expected[@]}")"
 }
 
-# tab SHELL HOW LINE…: an object for each line that was typed into an interactive shell, with a TAB: see tab.py.
+# tab SHELL HOW LINE…: types each line and a TAB into an interactive shell. Prints an object for each: see tab.py.
 tab() { "$repo/tests/helpers/tab.py" "$repo/completions" "$@"; }
 

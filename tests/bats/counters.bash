@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the Bats files share that count what something costs, on a server of their own whose counters nobody else moves.
+# Helpers for tests that count what something costs, on a server of their own, whose counters nothing else changes.
 #
 # shellcheck shell=bash
 
-# counted_server [OPTION…]: for setup_file; the options are zk-sandbox's. With a session timeout of 60s nobody pings within
-# a test.
+# counted_server [OPTION…]: for setup_file; the options are zk-sandbox's. With a session timeout of 60s, no client pings
+# within a test.
 counted_server() {
-  # After a minute the server would remove the empty containers of earlier tests, which are transactions.
+  # After a minute the server would remove the empty containers of earlier tests, by transactions.
   ensemble --servers 1 --tick 250 --set maxSessionTimeout=600000 \
     --java-property znode.container.checkIntervalMs=3600000 "$@" || return
   local address=${ZKLOCK_PLAIN_SERVERS:-$ZKLOCK_SERVERS}
   export ZKLOCK_COUNTED=${address/://}
 }
 
-# A word costs a request and two answers, or more if it is a long one, so they are counted.
+# Sends a word. It costs a request and two answers, or more if the reply is long, so `words` counts them.
 word() {
   local server
   printf . >>words
@@ -23,17 +23,17 @@ word() {
   exec {server}>&-
 }
 
-# count NAME: of mntr's.
+# count NAME: prints that number of mntr.
 count() { word mntr | awk -v name="zk_$1" '$1 == name { print $2; found = 1 } END { exit !found }'; }
 
-# How often a word was sent.
+# Sets `sent` to the number of words sent.
 words_sent() {
   local each=''
   read -r each <words || true
   sent=${#each}
 }
 
-# requests, answers: without the words; an event for a watch is an answer too.
+# requests, answers: print how many there were, without the words. An event for a watch is an answer too.
 requests() {
   local number sent
   number=$(count packets_received) || return
@@ -47,13 +47,13 @@ answers() {
   echo $((number - 2 * sent))
 }
 
-# The number of transactions so far.
+# Prints the number of transactions so far.
 writes() { printf '%d\n' "$(word srvr | awk '/^Zxid/ { print $2 }')"; }
 
-# switches PID: how often it has waited for something.
+# switches PID: prints how often it has waited for something.
 switches() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
 
-# cost_of REQUESTS|WRITES CMD…: how many CMD costs, which must succeed.
+# cost_of REQUESTS|WRITES CMD…: prints how many of them CMD costs. CMD must succeed.
 cost_of() {
   local before
   before=$("$1")

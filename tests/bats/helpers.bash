@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the Bats files share: `load ../helpers`, then `setup_zk` in setup and `end_all` in teardown.
+# Helpers of all Bats files: `load ../helpers`, then call `setup_zk` in setup and `end_all` in teardown.
 #
-# A test has its own folder as working directory and its own chroot on the servers that
-# scripts/zk-sandbox gives; whatever it starts carries a mark in its environment, so that end_all
-# finds it, however it was reparented. Tests wait for facts (wait_until), never for time.
+# A test has its own folder as working directory and its own chroot on the servers of scripts/zk-sandbox. Its processes
+# carry a mark in their environment, by which end_all finds them, whatever their parent is. Tests wait for facts
+# (wait_until), never for time.
 #
 #   ZKLOCK_BIN        the program under test (default: build/test/zklock)
 #   ZKLOCK_HELPERS    the folder of the programs in tests/helpers, built (default: build/test/tests)
@@ -13,8 +13,8 @@
 set -u
 bats_require_minimum_version 1.5.0
 
-# Does what bats_load_library does. Most libraries find each of their files by a `dirname`, and those processes cost more
-# than all else that a test needs from here.
+# Does what bats_load_library does. Most libraries run a `dirname` for each of their files, and those processes cost
+# more than all else that a test needs from here.
 load_library() {
   local folder folders file
   IFS=: read -ra folders <<<"$BATS_LIB_PATH"
@@ -39,27 +39,27 @@ zk_sandbox() { "$repo/scripts/zk-sandbox" "$@"; }
 
 # --- before and after a test ---------------------------------------------------------------------
 
-# For every test: its folder, and standard input that is nobody's terminal.
+# Moves to the test's folder. Standard input is no terminal.
 setup_place() {
-  # Screens are compared as text; colours.bats has the colours. Whoever runs the tests may have a locale that is not
-  # installed, of which each bash warns.
+  # Screens are compared as text; colours.bats tests the colours. The caller's locale may not be installed, and then
+  # each bash prints a warning.
   export NO_COLOR=1 LC_ALL=C.UTF-8
   cd "$BATS_TEST_TMPDIR" || return
   exec </dev/null
   export ZKLOCK_TEST=$BATS_TEST_TMPDIR
 }
 
-# Set where the servers want TLS: zklock finds there what it needs for it, so lists of servers are lists of addresses,
-# with tls:// nowhere.
+# Succeeds if the servers want TLS. zklock then finds its TLS settings in the environment, so lists of servers contain
+# only addresses, without tls://.
 over_tls() { [[ -n ${ZKLOCK_TLS_CA:-} ]]; }
 
-# What is in ZKLOCK_SERVERS for a command of zklock's.
+# Prints what a command of zklock's finds in ZKLOCK_SERVERS.
 servers_for_command() { if over_tls; then echo "tls://$ZKLOCK_SERVERS"; else echo "$ZKLOCK_SERVERS"; fi; }
 
-# Before what needs to be somebody else: the client's certificate is an identity, beside those in ZKLOCK_AUTH.
+# Skips a test that needs two identities: the client's certificate is one, beside those in ZKLOCK_AUTH.
 need_no_identity() { if over_tls; then skip "over TLS everybody is the same client"; fi; }
 
-# For tests of zklock: a chroot too. Only zklock itself creates it.
+# Prepares a test of zklock: sets a chroot too. Only zklock itself creates it.
 setup_zk() {
   [[ -n ${ZKLOCK_SERVERS:-} ]] ||
     fail "ZKLOCK_SERVERS is not set: run the tests by scripts/test, or by scripts/zk-sandbox -- bats …"
@@ -68,11 +68,11 @@ setup_zk() {
   setup_place
 }
 
-# An ensemble of this file's own, over TLS where all is, for setup_file; stop_ensemble belongs in teardown_file.
+# For setup_file: starts an ensemble of this file's own, over TLS if all servers are. teardown_file calls stop_ensemble.
 ensemble() {
   local lines tls=()
   if over_tls; then tls=(--tls); fi
-  # Else stop_ensemble would take down the servers of all tests where these do not start.
+  # If these servers do not start, stop_ensemble must not stop those of all tests.
   export ZKLOCK_SANDBOX=
   lines=$(zk_sandbox start --servers 3 "${tls[@]}" "$@") || fail "no ensemble" || return
   eval "$lines"
@@ -99,7 +99,7 @@ find_marked() {
   done
 }
 
-# Bats calls teardown in a trap, where a bare `return` gives the status from before the trap.
+# Bats calls teardown in a trap. There, a bare `return` returns the status from before the trap.
 none_marked() {
   local marked
   find_marked
@@ -116,14 +116,14 @@ end_all() { wait_until "all processes of the test end" none_marked; }
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 is_past() { ((${EPOCHREALTIME/[.,]/} > $1)); }
 
-# pause SECONDS: sleeps without a process, by reading from a pipe that nobody writes to.
+# pause SECONDS: sleeps without a process, by reading from a pipe to which nothing is written.
 pause() {
   local pipe=$BATS_FILE_TMPDIR/never_written
   [[ -p $pipe ]] || mkfifo "$pipe" 2>/dev/null || [[ -p $pipe ]] || return
   read -rt "$1" _ <>"$pipe" || true
 }
 
-# wait_until WHAT CMD…: until CMD succeeds; fails, naming WHAT, when it does not. It starts no process of its own.
+# wait_until WHAT CMD…: waits until CMD succeeds. Fails, naming WHAT, if it does not. Starts no process of its own.
 wait_until() {
   local - what=$1 deadline
   set +T # Bats traces each command of each function, which takes longer than the command
@@ -135,7 +135,7 @@ wait_until() {
   done
 }
 
-# has_state STATES PID: one of these letters, or it is not there any more and has X.
+# has_state STATES PID: PID has one of these letters as its state. A process that is gone has X.
 has_state() {
   local stat
   { read -r stat <"/proc/$2/stat"; } 2>/dev/null || stat=') X'
@@ -143,7 +143,7 @@ has_state() {
   [[ ${stat%% *} == [$1] ]]
 }
 
-# A zombie is gone: whether somebody reaps it is not what is tested.
+# A zombie counts as gone: the tests do not check that it is reaped.
 is_gone() { has_state ZX "$1"; }
 
 is_stopped() { has_state T "$1"; }
@@ -162,13 +162,13 @@ has_text() {
   return 1
 }
 
-# wait_for TEXT FILE: until FILE has a line that contains TEXT.
+# wait_for TEXT FILE: waits until FILE contains TEXT.
 wait_for() { wait_until "'$1' in $2" has_text "$1" "$2"; }
 
 # --- running -------------------------------------------------------------------------------------
 
-# Starts CMD in the background; its process id is $!. Redirections may follow. The shell would have
-# it ignore SIGINT and SIGQUIT and read /dev/null, and Bats waits for whoever holds descriptor 3.
+# Starts CMD in the background; its process id is $!. Redirections may follow. The shell alone would make it ignore
+# SIGINT and SIGQUIT and read /dev/null. Bats waits for every process that holds descriptor 3.
 background() {
   [[ $1 != zklock ]] || set -- "$ZKLOCK_BIN" "${@:2}"
   {
@@ -177,13 +177,13 @@ background() {
   } <&0 3>&- &
 }
 
-# with_wall_clock CMD…: in the background, with a wall clock that is wrong by the seconds in the file `wrong`.
+# with_wall_clock CMD…: starts it in the background, with a wall clock that is wrong by the seconds in the file `wrong`.
 with_wall_clock() {
   local library=${PATH%%:*}/preload_wall_clock.so asan=${ASAN_OPTIONS:-}
   background env WALL_CLOCK="$PWD/wrong" ASAN_OPTIONS="${asan:+$asan:}verify_asan_link_order=0" LD_PRELOAD="$library" "$@"
 }
 
-# Before what runs on a terminal of its own by pty.
+# Skips a test that needs pty if there are no terminals here.
 need_terminal() {
   export TERM=xterm # the caller's may be one without a cursor
   pty screen.none true </dev/null 2>/dev/null || skip "there are no terminals here: /dev/pts is not mounted"
@@ -196,22 +196,22 @@ show_run() {
   } | batslib_decorate "unexpected exit status"
 }
 
-# apart FILE CMD…: with its standard error in FILE.
+# apart FILE CMD…: runs CMD with its standard error in FILE.
 apart() { "${@:2}" 2>"$1"; }
 
-# expect_status N CMD…: runs CMD, which has to end with N; then $output and $stderr hold what it said. `run
+# expect_status N CMD…: runs CMD, which has to end with N. Its output is then in $output and $stderr. `run
 # --separate-stderr` would start a `mktemp` for each.
 expect_status() {
   local - expected=$1 flags=() file=$BATS_TEST_TMPDIR.stderr.$BASHPID
   set +T # as in wait_until
   shift
-  if ((expected == 127)); then flags=(-127); fi # else Bats warns of a command not found
+  if ((expected == 127)); then flags=(-127); fi # otherwise Bats warns of a command not found
   run "${flags[@]}" apart "$file" "$@" || true
   read -rd '' stderr <"$file" || true
   ((status == expected)) || { show_run "$@" | fail; }
 }
 
-# expect_error N TEXT CMD…: ends with N, and says so in one line of zklock's that contains TEXT.
+# expect_error N TEXT CMD…: CMD ends with N, and its standard error is one line of zklock's that contains TEXT.
 expect_error() {
   local text=$2
   expect_status "$1" "${@:3}" || return
@@ -220,7 +220,7 @@ expect_error() {
     batslib_decorate "not the one line on standard error that was expected" | fail
 }
 
-# expect_end N PID: a child started by `background` ends, with status N.
+# expect_end N PID: a child that `background` has started ends with status N.
 expect_end() {
   local status=0
   wait_gone "$2" || return
@@ -228,7 +228,7 @@ expect_end() {
   ((status == $1)) || fail "process $2 ended with $status, not $1"
 }
 
-# column NAME: its cells in the table in $output, joined by spaces; no cell before may have one in it.
+# column NAME: prints its cells in the table in $output, joined by spaces. No cell to its left may contain a space.
 column() {
   awk -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next }
                     { printf "%s%s", sep, $at; sep = " " }' <<<"$output"
@@ -238,8 +238,8 @@ column() {
 
 declare -gA pid=()
 
-# begin NAME ARG…: `zklock run ARG…` in the background, with a command that writes its process id to
-# NAME.held and ends when `let_go NAME` says so. Then ${pid[NAME]} is zklock's; see NAME.out, NAME.err.
+# begin NAME ARG…: starts `zklock run ARG…` in the background, as ${pid[NAME]}. Its command writes its process id to
+# NAME.held, and ends after `let_go NAME`. See NAME.out, NAME.err.
 begin() {
   local name=$1
   shift
@@ -248,13 +248,13 @@ begin() {
   pid[$name]=$!
 }
 
-# hold NAME ARG…: the same, and returns when it holds the lock.
+# hold NAME ARG…: like begin, but returns when NAME holds the lock.
 hold() {
   begin "$@"
   wait_until "$1 holds the lock" test -s "$1.held"
 }
 
-# stand NAME LOCK ARG…: the same for a waiter; returns when there is one node more under LOCK.
+# stand NAME LOCK ARG…: like begin for a waiter; returns when there is one node more under LOCK.
 stand() {
   local before
   before=$(count_nodes "$2")
@@ -264,7 +264,7 @@ stand() {
 
 let_go() { touch "$1.go"; }
 
-# let_all_go NAME…: each, and all end well.
+# let_all_go NAME…: lets each go, and expects each to end with 0.
 let_all_go() {
   local name
   for name in "$@"; do let_go "$name"; done
@@ -275,7 +275,7 @@ let_all_go() {
 
 count_nodes() { znode ls "$1" 2>/dev/null | wc -l; }
 
-# Not by <(…), which would be the next $!.
+# Uses no <(…), because that would be the next $!.
 has_nodes() {
   local nodes
   nodes=$(exec znode ls "$1" 2>/dev/null)
@@ -283,10 +283,10 @@ has_nodes() {
   ((${#nodes[@]} == $2))
 }
 
-# its_node [LOCK]: the path of the only contender of it, or of /l.
+# its_node [LOCK]: prints the path of the only contender for LOCK, or for /l.
 its_node() { echo "${1:-/l}/$(znode ls "${1:-/l}")"; }
 
-# No test leaves anything of zklock's behind but the lock's own node, which the server reaps.
+# zklock leaves nothing behind but the lock's own node, which the server reaps.
 assert_no_nodes() { assert_equal "$(znode ls "$1" 2>&1)" ""; }
 
 # zklock has not even made the chroot.
@@ -294,7 +294,7 @@ assert_untouched() { expect_status 1 znode ls /; }
 
 # --- critical sections ---------------------------------------------------------------------------
 
-# enter [-i|-f] NAME ARG…: like begin, but the command is `critical`, which writes its life to the file life.
+# enter [-i|-f] NAME ARG…: like begin, but the command is `critical`, which writes its signs of life to the file life.
 enter() {
   local flag=()
   if [[ $1 == -? ]]; then flag=("$1") && shift; fi
@@ -306,17 +306,17 @@ enter() {
 
 pids_of() { awk -v name="$1" '$2 == name && !seen[$3]++ { print $3 }' life; }
 
-# lives NAME [N]: N processes of it have shown life.
+# lives NAME [N]: N processes of NAME have shown life.
 lives() { (($(pids_of "$1" | wc -l) == ${2:-1})); }
 
-# The first and the last sign of life of any of them, in microseconds.
+# Print the first and the last sign of life of any process of NAME, in microseconds.
 first_of() { awk -v name="$1" '$2 == name { print $1; exit }' life; }
 last_of() { awk -v name="$1" '$2 == name && $1 > last { last = $1 } END { print last }' life; }
 
-# Whoever entered, nobody else was there.
+# No two commands were in the critical section together.
 assert_alone() { refute grep -F overlaps life; }
 
-# assert_order WHAT MOMENT…: each is later than the one before it.
+# assert_order WHAT MOMENT…: each moment is later than the one before it.
 assert_order() {
   local what=$1 before=0 moment
   for moment in "${@:2}"; do
@@ -325,14 +325,14 @@ assert_order() {
   done
 }
 
-# start_relay ARG…: a `relay`, whose output is in the file relayed.
+# start_relay ARG…: starts a `relay`, whose output is in the file relayed.
 start_relay() {
   background relay "$@" >relayed
   pid[relay]=$!
   wait_for port relayed
 }
 
-# Of a list of servers.
+# Prints the relay's ports as a list of servers.
 relayed_ports() {
   local word number ports=''
   while read -r word number; do
@@ -341,10 +341,10 @@ relayed_ports() {
   echo "${ports#,}"
 }
 
-# The child of zklock: its guard.
+# Prints the child of zklock, which is its guard.
 guard_of() { pgrep -P "$1"; }
 
-# kill_both PID: zklock and its guard, which would give back what zklock had: that stays until the session expires.
+# kill_both PID: kills zklock and its guard. What they had stays until the session expires.
 kill_both() {
   local guard
   guard=$(guard_of "$1") || return

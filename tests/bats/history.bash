@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the files about locks of more than one holder share, after helpers: who was in together.
+# Helpers for locks with more than one holder, loaded after helpers: they record which holders are in together.
 #
-# Whoever comes in appends "in NAME" to the file history, and "out NAME" before he leaves. The order of
-# the lines is the order in which it happened, for all append to the same file: no clock is asked.
+# A holder appends "in NAME" to the file history when it comes in, and "out NAME" before it leaves. All append to the
+# same file, so its lines are in the order of events, without any clock.
 #
 # shellcheck shell=bash
 
-# visit NAME ARG…: like begin, with these two lines; it leaves when `let_go NAME` says so.
+# visit NAME ARG…: like begin, with these two lines; it leaves after `let_go NAME`.
 visit() {
   local name=$1
   shift
@@ -16,7 +16,7 @@ visit() {
   pid["$name"]=$!
 }
 
-# queue_up NAME LOCK ARG…: the same for one who has to wait; returns when he stands in line.
+# queue_up NAME LOCK ARG…: like visit for one that has to wait; returns when it stands in line.
 queue_up() {
   local before
   before=$(count_nodes "$2")
@@ -37,17 +37,17 @@ refute_in() {
   for name in "$@"; do refute has_been_in "$name" || return; done
 }
 
-# Who is in now, one a line.
+# Prints the holders that are in now, one a line.
 inside() {
   awk '$1 == "in" { now[$2] } $1 == "out" { delete now[$2] } END { for (name in now) print name }' history
 }
 
 are_inside() { (($(inside | wc -l) == $1)); }
 
-# The largest number of those that were in together.
+# Prints the largest number of holders that were in together.
 most_inside() { awk '{ n += $1 == "in" ? 1 : -1 } n > most { most = n } END { print most + 0 }' history; }
 
-# Nobody was in together with one whose name begins with w.
+# No holder was in together with one whose name begins with w.
 assert_writers_alone() {
   assert_equal "$(awk '$1 == "out" { delete now[$2]; next }
     { for (other in now) if ($2 ~ /^w/ || other ~ /^w/) print other " was in when " $2 " came"; now[$2] }' history)" ""
@@ -55,12 +55,12 @@ assert_writers_alone() {
 
 # --- slots of /l ---------------------------------------------------------------------------------
 
-# So many nodes among the leases, and so many at the gate.
+# slots_are LEASES N: there are so many leases, and N nodes at the gate.
 slots_are() { has_nodes /l/leases "$1" && has_nodes /l/locks "$2"; }
 
 assert_slots() { slots_are "$@" || fail "not $1 leases and $2 at the gate: $(znode ls /l/leases) $(znode ls /l/locks)"; }
 
-# wait_in_gate NAME ARG…: behind full slots, with nobody in the gate; it has made its lease.
+# wait_in_gate NAME ARG…: all slots are taken, and NAME waits alone in the gate. It has made its lease.
 wait_in_gate() {
   local leases
   leases=$(count_nodes /l/leases)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the files peers_*.bats share, after helpers: locks of other programs, the peers.
+# Helpers for peers_*.bats, loaded after helpers: they drive the locks of other programs, the peers.
 #
-# A driver (tests/peers) is such a program; it lasts for a whole file, see start_driver and
-# stop_drivers. It is told by `peer` what to do, and answers in lines that `await` waits for.
+# A driver (tests/peers) is such a program. It lasts for a whole file, see start_driver and stop_drivers. `peer` sends
+# it commands, and `await` waits for its answers.
 #
 # shellcheck shell=bash
 
 # --- drivers -------------------------------------------------------------------------------------
 
-# start_driver curator|kazoo [NAME]: in setup_file. It holds the pipe that its commands come by open
-# itself, so that nobody waits for the other end, and does not outlive Bats.
+# start_driver curator|kazoo [NAME]: for setup_file. The driver itself holds its command pipe open, so that neither end
+# waits for the other. It does not outlive Bats.
 start_driver() {
   export PEER_SERVERS=${ZKLOCK_SERVERS%/} driver=${2:-$1}
   local place=$BATS_FILE_TMPDIR/$driver command=("$repo/tests/peers/kazoo_driver.py")
   if [[ $1 == curator ]]; then
-    # Curator writes its host's address on its nodes, which it does not have where /etc/hosts and DNS do not know it.
+    # Curator writes its host's address on its nodes. It finds none if /etc/hosts and DNS do not know the host.
     echo "127.0.0.1 $(hostname) localhost" >"$place.hosts"
     command=(java -Djdk.net.hosts.file="$place.hosts" -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xshare:auto
       -Dorg.slf4j.simpleLogger.defaultLogLevel=error -cp "$(class_path)" Driver)
@@ -34,7 +34,7 @@ class_path() {
   echo "$path"
 }
 
-# In teardown_file.
+# For teardown_file: kills the drivers.
 stop_drivers() {
   local pids
   mapfile -t pids < <(cat "$BATS_FILE_TMPDIR"/*.pid)
@@ -49,7 +49,7 @@ setup_peers() {
 
 # --- talking to them -----------------------------------------------------------------------------
 
-# peer VERB NAME [KIND] [LOCK] [ARG…]: what the driver knows. NAME is this test's own.
+# peer VERB NAME [KIND] [LOCK] [ARG…]: sends the driver a command. NAME is this test's own.
 peer() {
   local words=("${@:3:2}")
   words=("$1" "$BATS_TEST_NUMBER.$2" "${words[@]/#\//$above/}" "${@:5}")
@@ -64,13 +64,13 @@ hear() {
   return 1
 }
 
-# await WORD NAME: until the driver says so.
+# await WORD NAME: waits until the driver answers that.
 await() { hear "$1 $BATS_TEST_NUMBER.$2"; }
 
-# When it did, in microseconds.
+# Prints when it did, in microseconds.
 moment_of() { sed -n "s/ $1 ${BATS_TEST_NUMBER}[.]$2\$//p" "$BATS_FILE_TMPDIR/$driver.out"; }
 
-# take NAME KIND LOCK: and it is held.
+# take NAME KIND LOCK: the peer takes the lock, and holds it.
 take() {
   peer take "$@"
   await held "$1"
@@ -83,7 +83,7 @@ leave() {
 
 # --- one cell of the table -----------------------------------------------------------------------
 
-# peer_first KIND OPTION…: the peer holds, so zklock is refused, or waits and gets the lock after it.
+# peer_first KIND OPTION…: the peer holds. zklock is refused, or waits and gets the lock after it.
 peer_first() {
   take holder "$1" /a
   expect_error 75 "held by" zklock run -n "${@:2}" /a -- true
@@ -95,7 +95,7 @@ peer_first() {
   assert_order "leaving and entering" "$(moment_of leaves holder)" "$(first_of waiter)"
 }
 
-# zklock_first KIND OPTION…: the other way round.
+# zklock_first KIND OPTION…: does so the other way round.
 zklock_first() {
   enter zklock "${@:2}" /b
   wait_until "zklock holds the lock" lives zklock
@@ -123,7 +123,7 @@ passes() {
   let_all_go passed
 }
 
-# share KIND OPTION…: they are in together, whoever comes first.
+# share KIND OPTION…: both are in together, whichever comes first.
 share() {
   take reader "$1" /d
   hold another "${@:2}" /d
@@ -133,8 +133,8 @@ share() {
   passes "$@"
 }
 
-# refused KIND ADVICE OPTIONS…: the peer does not wait for a zklock with any of these OPTIONS (words),
-# so zklock does not start beside it, and gives the ADVICE.
+# refused KIND ADVICE OPTIONS…: the peer does not wait for a zklock with any of these OPTIONS (words). So zklock does
+# not start beside it, and prints the ADVICE.
 refused() {
   local options n=0
   for options in "${@:3}"; do

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the Bats files of queues share, beside helpers.bash.
+# Helpers for the tests of queues, loaded after helpers.
 #
 # shellcheck shell=bash
 
-# The items of queue $1 in order, a line each, seen by znode: not for many.
+# Prints the items of queue $1 in order, one a line, by znode: not for many.
 items_of() {
   local segment item
   for segment in $(znode ls "$1/items"); do
@@ -11,10 +11,10 @@ items_of() {
   done
 }
 
-# The first bytes of all items of queue $1 in order, a line each; for many.
+# Prints the first bytes of all items of queue $1 in order, one a line. It is for many.
 listed() { zklock queue list --json "$1" | jq -r .begins; }
 
-# first_item QUEUE: its path.
+# first_item QUEUE: prints the path of its first item.
 first_item() {
   local segment
   segment=$(znode ls "$1/items" | head -1)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Queues made node by node, for tests of those who take items out: `load ../queue_nodes` behind `load ../helpers`.
+# Makes queues node by node, for tests of consumers: `load ../queue_nodes` after `load ../helpers`.
 #
 # shellcheck shell=bash disable=SC2004,SC2034
 
-# make_queue QUEUE: an empty one, without a segment.
+# make_queue QUEUE: makes an empty one, without a segment.
 make_queue() {
   znode create "$1" "zklock queue 1" "$1/items" '' "$1/dead" '' "$1/pushing" '' "$1/waiting" ''
 }
 
-# put SEGMENT NUMBER TEXT…: items, the first with that number, into a segment ("/q/items/100-0000000000"), which is
-# made where it is missing.
+# put SEGMENT NUMBER TEXT…: puts items, the first with that number, into a segment ("/q/items/100-0000000000"). Makes
+# the segment if it is missing.
 put() {
   local - into=$1 number=$2 text path nodes=()
   set +T # as in wait_until
@@ -22,7 +22,7 @@ put() {
   ((${#nodes[@]} == 0)) || znode create "${nodes[@]}"
 }
 
-# The usual queue: /q with a segment, and these items in it.
+# queue_of TEXT…: makes the usual queue, /q with a segment, and these items in it.
 readonly segment=/q/items/100-0000000000
 queue_of() {
   make_queue /q
@@ -30,10 +30,10 @@ queue_of() {
   put "$segment" 0 "$@"
 }
 
-# item N: its path in that segment.
+# item N: prints its path in that segment.
 item() { printf '%s/token-%010d' "$segment" "$1"; }
 
-# attempts N: how many count, one under way included.
+# attempts N: prints how many count, including one under way.
 attempts() {
   znode stat "$(item "$1")" | awk -F= '{ n[$1] = $2 } END { print int((n["cversion"] + n["numChildren"]) / 2) - n["version"] }'
 }
@@ -41,8 +41,8 @@ attempts() {
 is_claimed() { [[ $(znode ls "$(item "$1")") == claim ]]; }
 is_free() { [[ $(znode stat "$(item "$1")") == *numChildren=0* ]]; }
 
-# pull_without_reader NAME ARG…: `zklock queue pull ARG…` in the background, into the named pipe NAME.pipe. It is open, so
-# nobody gets EPIPE, and nobody reads it until `read_all NAME`.
+# pull_without_reader NAME ARG…: starts `zklock queue pull ARG…` in the background, into the named pipe NAME.pipe. The
+# pipe is open, so there is no EPIPE, but nothing reads it until the test does.
 pull_without_reader() {
   local name=$1
   shift
@@ -52,10 +52,10 @@ pull_without_reader() {
   pid[$name]=$!
 }
 
-# A text too long for a pipe.
+# Prints a text that is too long for a pipe.
 long_text() { head -c 100000 /dev/zero | tr '\0' "${1:-x}"; }
 
-# wait_in_line NAME ARG…: `zklock queue pull ARG…` that finds nothing and stands in line.
+# wait_in_line NAME ARG…: starts `zklock queue pull ARG…`, which finds nothing and stands in line.
 wait_in_line() {
   local name=$1 before
   shift

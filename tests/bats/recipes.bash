@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# For recipes.bats: the examples of man/zklock-recipes.7 as they stand there, and what they are run with.
+# Helpers for recipes.bats: they take the examples from man/zklock-recipes.7 and prepare what those are run with.
 #
-# An example is named by the title of its section and its number in there. `example` writes it to a file and notes that
-# it was used.
+# The title of its section and its number there name an example. `example` writes it to a file and notes that it was
+# used.
 #
 # shellcheck shell=bash
 page=$repo/man/zklock-recipes.7
 
-# Each line of each example, with title and number before it; as a reader would see it.
+# Prints each line of each example as a reader would see it, with title and number before it.
 example_lines() {
   awk '/^\.Sh / { title = substr($0, 5); number = 0 }
        /^\.Bd -literal/ { inside = 1; ++number; next }
@@ -23,22 +23,22 @@ example() {
   printf '%s\t%s\n' "$1" "$2" >>"$BATS_FILE_TMPDIR/used"
 }
 
-# script TITLE NUMBER FILE: the same for a whole script, which can be run then.
+# script TITLE NUMBER FILE: writes a whole script, and makes it executable.
 script() {
   example "$@" || return
   [[ $(head -c 9 "$3") == "#!/bin/sh" ]] || fail "example $2 in $1 is no script" || return
   chmod +x "$3"
 }
 
-# crontab_line TITLE NUMBER FILE: the command of the only line that has five fields and a command; other lines have to
-# set ZKLOCK_SERVERS.
+# crontab_line TITLE NUMBER FILE: writes the command of the only line that has five fields and a command. Any other line
+# has to set ZKLOCK_SERVERS.
 crontab_line() {
   example "$1" "$2" crontab || return
   ! grep -vE '^(ZKLOCK_SERVERS=[a-z0-9,]+|([0-9*/,-]+ ){5}[a-z].*)$' crontab || fail "no crontab" || return
   grep -v = crontab | sed -E 's/^([^ ]+ ){5}//' >"$3" || fail "no line for cron"
 }
 
-# unit_line TITLE NUMBER FILE: the command that the unit starts, with programs looked up as elsewhere.
+# unit_line TITLE NUMBER FILE: writes the command that the unit starts, with its programs looked up in PATH.
 unit_line() {
   example "$1" "$2" unit || return
   grep -qx 'KillMode=mixed' unit || fail "the unit has no KillMode=mixed" || return
@@ -46,7 +46,7 @@ unit_line() {
     sed -E 's,/usr/(local/)?s?bin/,,g' >"$3"
 }
 
-# stand_in NAME [LINE…]: a program of that name, a shell script of these lines; it is told of in the file NAME.ran.
+# stand_in NAME [LINE…]: makes a program of that name, a shell script of these lines. Each run adds a line to NAME.ran.
 stand_in() {
   {
     echo '#!/bin/bash'
@@ -57,7 +57,7 @@ stand_in() {
   chmod +x "bin/$1"
 }
 
-# How often a stand-in was run.
+# Prints how often a stand-in was run.
 runs_of() { if [[ -e $1.ran ]]; then wc -l <"$1.ran"; else echo 0; fi; }
 was_run() { (($(runs_of "$1") == $2)); }
 assert_runs() { assert_equal "$1: $(runs_of "$1")" "$1: $2"; }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of scripts/zk-sandbox share. Most look at servers that all tests of a file share (`share` in setup_file).
-# A file with the name of such a sandbox has what starting it printed.
+# Helpers for the tests of scripts/zk-sandbox. Most use servers that all tests of a file share (`share` in setup_file).
+# The file named like such a sandbox has what starting it printed.
 #
 # shellcheck shell=bash disable=SC2034
 
-# For setup_file: the folder of the file, and no servers of others.
+# For setup_file: moves to the file's folder, and forgets other servers.
 enter_file_folder() {
   cd "$BATS_FILE_TMPDIR" || return
   unset ZKLOCK_SERVERS ZKLOCK_SANDBOX ZKLOCK_PLAIN_SERVERS "${!ZKLOCK_TLS@}"
@@ -23,7 +23,7 @@ teardown_file() {
   done
 }
 
-# on NAME: all that follows is about that sandbox.
+# on NAME: makes all that follows use that sandbox.
 on() { eval "$(<"$BATS_FILE_TMPDIR/$1")"; }
 
 setup() {
@@ -39,7 +39,7 @@ teardown() {
 
 nothing_left() {
   [[ -z $(find "$TMPDIR" -maxdepth 1 -name 'zk-sandbox.*') ]] || return 1
-  # a zombie's command line is empty
+  # A zombie's command line is empty.
   ! grep -qF -e "-Dzklock.sandbox=$TMPDIR/" /proc/[0-9]*/cmdline 2>/dev/null
 }
 
@@ -53,5 +53,5 @@ begin() {
 
 says() { [[ $(zk_sandbox word "$1" "$2") == *"$3"* ]]; }
 
-# What is set for zklock, but for what each sandbox sets.
+# Prints the names that are set for zklock, except those that every sandbox sets.
 names="env | sed -n 's/=.*//; /^ZKLOCK_[TPS]/p' | grep -vE 'TEST|ZKLOCK_S' | sort | xargs"

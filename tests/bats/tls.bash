@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of TLS share: authorities, certificates, and servers that speak it. Needs `load ../helpers`.
+# Helpers for the tests of TLS, loaded after helpers: authorities, certificates, and servers that speak TLS.
 #
 # shellcheck shell=bash disable=SC2034
 
 own_names=subjectAltName=IP:127.0.0.1,DNS:localhost
 
-# In setup_file: the certificates of this file's tests are made in $certificates.
+# For setup_file: makes the folder $certificates for those of this file's tests, and enters it.
 certificates_here() {
   export certificates=$BATS_FILE_TMPDIR/certificates
   mkdir "$certificates" && cd "$certificates" || return
@@ -13,15 +13,15 @@ certificates_here() {
 
 new_key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
 
-# make_authority NAME: its certificate in NAME.pem.
+# make_authority NAME: writes its certificate to NAME.pem.
 make_authority() {
   new_key "$1.key" &&
     openssl req -x509 -config /dev/null -subj "/CN=$1" -key "$1.key" -out "$1.pem" -days 2 \
       -addext basicConstraints=critical,CA:true -addext keyUsage=critical,keyCertSign
 }
 
-# make_certificate NAME AUTHORITY [EXTENSION [OPTION…]]: in NAME.pem with its key, which is alone in NAME.key. Options
-# are those of `openssl ca`, which alone sets both dates.
+# make_certificate NAME AUTHORITY [EXTENSION [OPTION…]]: writes it to NAME.pem with its key, and the key alone to
+# NAME.key. The options are those of `openssl ca`, because only that sets both dates.
 make_certificate() {
   local name=$1 authority=$2
   printf '%s\n' "${3:-subjectAltName=DNS:none.example}" >"$name.extensions"
@@ -36,9 +36,9 @@ make_certificate() {
   chmod 600 "$name.pem" "$name.key"
 }
 
-# tls_server ARG…: one more of tests/helpers/tls_server.py, on $port, by ${pid[$port]}; what it says is in said.$port.
+# tls_server ARG…: starts another tests/helpers/tls_server.py on $port, as ${pid[$port]}; its output is in said.$port.
 tls_server() {
-  : >said # or an older one would be read
+  : >said # otherwise an older one would be read
   background "$repo/tests/helpers/tls_server.py" "$@" >said
   local its_pid=$!
   wait_for port said

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loaded by Bats files about TLS servers that are not what they should be: tests/helpers/tls_server.py stands for them, with
-# the real servers behind it. A file makes its own certificates, `ca` among them.
+# Helpers for tests of TLS servers that misbehave: tests/helpers/tls_server.py stands for them, with the real servers
+# behind it. A file makes its own certificates, including `ca`.
 
 # shellcheck shell=bash disable=SC2154 # of helpers.bash and tls.bash
 
@@ -10,7 +10,7 @@ setup() {
   export ZKLOCK_TLS_CA=$certificates/ca.pem
   plain=${ZKLOCK_SERVERS%%/*} plain=${plain%%,*}
   chroot=/${ZKLOCK_SERVERS#*/}
-  # What can be told at once is not to wait for it.
+  # An error that can be reported at once must not wait for this.
   export ZKLOCK_CONNECT_TIMEOUT=60s
 }
 
@@ -19,13 +19,13 @@ teardown() { end_all; }
 # A hang is a failure, not the end of the test run.
 zklock() { timeout -k 1 25 "$ZKLOCK_BIN" "$@"; }
 
-# server CERTIFICATE ARG…: with that certificate, before the real one.
+# server CERTIFICATE ARG…: starts a server with that certificate before the real one.
 server() { tls_server --cert "$certificates/$1.pem" --to "$plain" "${@:2}"; }
 
-# What takes as long as we let it, which is less than the patience with a handshake, or more.
+# Sets the timeout of what waits as long as it may. It is shorter than the patience with a handshake, or longer.
 soon() { export ZKLOCK_CONNECT_TIMEOUT=${1:-1500ms}; }
 
-# both STATUS TEXT [OPTION…]: so do `run` and `ruok`, of the server at $port of $host.
+# both STATUS TEXT [OPTION…]: `run` and `ruok` end so, with the server at $port of $host.
 both() {
   local status=$1 text=$2 host=${host:-127.0.0.1}
   shift 2

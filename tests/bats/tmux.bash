@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs on a terminal of tmux's: what its screen shows, and keys. Beside helpers.bash.
+# Runs programs on a terminal of tmux's, reads its screen, and presses keys. Loaded after helpers.
 #
 # shellcheck shell=bash
 
@@ -12,9 +12,9 @@ new_terminal() {
     fail "no tmux"
 }
 
-# on_tmux COLUMNS ROWS CMD…: CMD in a terminal of that size, `wait_screen` and `press` for what it shows and is sent; its
-# process id is in the file pid. When it has ended, its status is in the file end, what `stty -a` said before and after
-# in stty.before and stty.after. The terminal stays until the test's end, or `tm kill-server`.
+# on_tmux COLUMNS ROWS CMD…: runs CMD in a terminal of that size, for `wait_screen` and `press`. Its process id is in
+# the file pid and, when it has ended, its status in the file end. `stty -a` has written stty.before and stty.after. The
+# terminal stays until the test's end, or `tm kill-server`.
 on_tmux() {
   rm -f end pid terminal
   cat >on_tmux.sh <<'END'
@@ -29,7 +29,7 @@ END
   new_terminal "$1" "$2" sh on_tmux.sh "${@:3}"
 }
 
-# shell_on_tmux COLUMNS ROWS: an interactive bash, with job control.
+# shell_on_tmux COLUMNS ROWS: starts an interactive bash, with job control.
 shell_on_tmux() {
   new_terminal "$1" "$2" bash --norc --noprofile -i
   press 'PS1="$ "' Enter
@@ -37,7 +37,7 @@ shell_on_tmux() {
 
 screen() { tm capture-pane -p; }
 
-# press KEY…: as tmux calls them: Enter, C-c, PageDown, or text.
+# press KEY…: sends keys by their tmux names, Enter, C-c, PageDown, or text.
 press() { tm send-keys "$@"; }
 
 resize() { tm resize-window -x "$1" -y "$2"; }
@@ -45,14 +45,14 @@ resize() { tm resize-window -x "$1" -y "$2"; }
 has_screen() { grep -qE -e "$1" <<<"$(screen)"; }
 lacks_screen() { ! has_screen "$1"; }
 
-# wait_screen REGEX: until a line of the screen has it.
+# wait_screen REGEX: waits until a line of the screen matches it.
 wait_screen() { wait_until "'$1' is on the screen" has_screen "$1" || { screen | fail; }; }
 wait_no_screen() { wait_until "'$1' is not on the screen" lacks_screen "$1" || { screen | fail; }; }
 
-# format NAME: of tmux's pane, like alternate_on, cursor_flag.
+# pane NAME: prints a format of tmux's pane, such as alternate_on or cursor_flag.
 pane() { tm display-message -p "#{$1}"; }
 
-# What a program leaves behind that has given the terminal back.
+# The program that has ended left the terminal as it was before.
 assert_terminal_as_before() {
   assert_equal "$(sed 's/rows.*columns [0-9]*//' stty.after)" "$(sed 's/rows.*columns [0-9]*//' stty.before)"
   assert_equal "alternate $(pane alternate_on), cursor $(pane cursor_flag), keypad $(pane keypad_flag)" \

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loaded by Bats files in which a request or an answer of zklock value is lost with the connection, each in turn, and
-# meanwhile others change the node, or nobody does. 0 is said only of what was written, 75 and 76 only of what was not, and
-# 69 when that cannot be known.
+# Helpers for tests that lose each request and each answer of zklock value in turn, with the connection. Meanwhile
+# another client changes the node, or none does. The status may be 0 only if the value was written, 75 and 76 only if it
+# was not, and 69 only if that cannot be known.
 #
 # shellcheck shell=bash disable=SC2154,SC2317 # of helpers.bash; `prepare` is another one for each test
 
-# What others do meanwhile with the node $v; `meanwhile` says what came of it.
+# Do what another client does meanwhile with the node $v; `meanwhile` records what came of it.
 nobody() { :; }
 they_set() { znode set "$v" theirs && meanwhile=changed; }
 they_make() { if znode create "$v" theirs 2>/dev/null; then meanwhile=made; else they_set; fi; }
 they_set_what_is_there() { they_set || meanwhile=gone; }
 they_remove_the_lock() { znode rm "$node" && node=''; }
 
-# through ARG…: `zklock value ARG…` through the relay.
+# through ARG…: starts `zklock value ARG…` through the relay.
 through() {
   background zklock value "$@" -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" >out 2>said
   pid[value]=$!
 }
 
-# Many times a second, because there are many runs.
+# Checks every 10 ms, because there are many runs.
 await_soon() {
   local - _
   set +T # as in wait_until
@@ -31,8 +31,8 @@ await_soon() {
 
 has_lost_or_ended() { is_stopped "${pid[relay]}" || is_gone "${pid[value]}"; }
 
-# lose WAY N WHO ARG…: the Nth answer (WAY a) or request (r) of `zklock value ARG…` is lost, and WHO acts. Leaves its
-# status in $ended. Fails where no Nth came.
+# lose WAY N WHO ARG…: loses the Nth answer (WAY a) or request (r) of `zklock value ARG…`, and WHO acts. Sets $ended to
+# its status. Fails if there was no Nth.
 lose() {
   local way=$1 number=$2 who=$3 lost=1
   shift 3
@@ -51,7 +51,7 @@ lose() {
   return "$lost"
 }
 
-# What is there: "VALUE VERSION", or nothing.
+# Prints what is there: "VALUE VERSION", or nothing.
 there() {
   local json status=0
   json=$(zklock value get --json "$v" 2>/dev/null) || status=$?
@@ -60,14 +60,14 @@ there() {
   echo "${BASH_REMATCH[1]} ${BASH_REMATCH[2]}"
 }
 
-# How often ours was written: by what is there, and what others did.
+# Prints how often our value was written, judging by what is there and what others did.
 times_set() {
   local version=${1#* } others=0
   if [[ $meanwhile == changed ]]; then others=1; fi
   echo $((version - others))
 }
 
-# Of --if-missing: whoever made it has version 0.
+# Does so for --if-missing: a new node has version 0.
 times_made() {
   case $meanwhile:$1 in
     :"mine 0" | changed:"theirs 1") echo 1 ;;
@@ -76,11 +76,11 @@ times_made() {
   esac
 }
 
-# Of a delete: nobody else removes it.
+# Does so for a delete: no other client removes it.
 times_deleted() { if [[ $1 ]]; then echo 0; else echo 1; fi; }
 
-# in_turn TIMES WHO ARG…: each request and each answer is lost, one in each run, which has a node $v of its own in place of
-# /v; TIMES tells from what is there whether it was done. $tally has how often each end came.
+# in_turn TIMES WHO ARG…: each run loses one request or one answer, until each was lost. It has its own node $v instead
+# of /v, and TIMES finds out whether the write was done. $tally counts how often each end came.
 in_turn() {
   local times=$1 who=$2 way number now often
   shift 2
@@ -102,14 +102,14 @@ in_turn() {
   note "$*, $who: $(for ended in "${!tally[@]}"; do echo -n "${tally[$ended]} × $ended  "; done)"
 }
 
-# only STATUS…: no other has come, and the first did. 0 may come of what was done when the end of the session was lost.
+# only STATUS…: the first has come, and no unlisted one. 0 may come of a write if only the session's end was lost.
 only() {
   local status
   ((${tally[$1]:-0} > 0)) || fail "never $1" || return
   for status in "${!tally[@]}"; do [[ " $* " == *" $status "* ]] || fail "$status has come" || return; done
 }
 
-# Those with the value old are made many at once.
+# Nodes with the value old are made ten at once.
 nodes=0
 new_node() {
   v=/v$((nodes += 1))
@@ -128,7 +128,7 @@ with_none() {
   prepare() { new_node; }
 }
 
-# The node of a lock that is held, which `value` is told of as a command under it would be.
+# Holds a lock, and tells `value` its node as a command under it would know it.
 with_lock() {
   node=''
   prepare() {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A counter by compare and set, counted up by loops of processes, for the Bats files of `zklock value`: `load ../values`.
+# Helpers for tests of `zklock value`: loops of processes count up a number by compare and set.
 #
 # shellcheck shell=bash
 
-# One attempt at NODE: what came of it, and the value that was to be written, to standard output.
+# Makes one attempt at NODE. Prints its result and the value that was to be written.
 attempt() {
   local json value version status=0
   json=$(zklock value get --json "$1") || status=$?
@@ -17,13 +17,13 @@ attempt() {
       value=1 status=0
       zklock value set --if-missing "$1" "$value" || status=$?
       ;;
-    # nothing was sent
+    # No write was sent.
     *) value=$status status=get ;;
   esac
   echo "$status $value"
 }
 
-# Until N increments are made, or may be.
+# Makes attempts until N increments are made, or may be.
 increments() {
   local left=$2 result
   while ((left > 0)); do
@@ -37,8 +37,8 @@ increments() {
   done
 }
 
-# count_up NODE LOOPS N: so many loops in the background, each with N increments. Each attempt is a line of a file
-# count.LOOP.
+# count_up NODE LOOPS N: starts so many loops in the background, each with N increments. Each attempt is a line of a
+# file count.LOOP.
 count_up() {
   local loop
   counters=()
@@ -55,8 +55,8 @@ await_counters() {
   done
 }
 
-# counted [STATUS]: attempts that ended with it.
+# counted [STATUS]: counts the attempts, or those that ended with it.
 counted() { cat count.* | awk -v status="${1:-}" 'status == "" || $1 == status { ++n } END { print n + 0 }'; }
 
-# What was acknowledged to be written, in order.
+# Prints what was acknowledged to be written, in order.
 written() { sed -n 's/^0 //p' count.* | sort -n; }

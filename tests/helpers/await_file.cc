@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// await_file FILE: ends when there is such a file. A shell would start a `sleep` for each look.
+// await_file FILE: ends when FILE exists. A shell would start a `sleep` for each check.
 #include <ctime>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// black_hole: prints a port on which connections are accepted, by the kernel, and nothing is ever said. Stays until
-// it is killed.
+// black_hole: prints a port at which the kernel accepts connections, but nothing ever answers. Runs until it is killed.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <sys/socket.h>

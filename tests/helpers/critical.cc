@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// critical [-i|-f] FILE NAME: stands for a command that must be alone. Every few milliseconds it appends to FILE a line
-// "MICROSECONDS NAME PID" (of the wall clock, like a server's log) and ends with status 0 once there is a file NAME.go.
-// With -i it ignores TERM but for a fourth word, "TERM", on such a line. With -f it also has three descendants that do
-// the same: a child, one forked twice, and one forked twice that has a session of its own. Whoever has written to FILE
-// under another name and still lives when it starts gets a line "MICROSECONDS NAME PID overlaps PID".
+// critical [-i|-f] FILE NAME: stands for a command that must be alone. Every few milliseconds it appends "MICROSECONDS
+// NAME PID" to FILE, by the wall clock, like a server's log. It ends with status 0 when there is a file NAME.go. With
+// -i it ignores TERM, but notes it as a fourth word, "TERM". With -f it also has three descendants that do the same: a
+// child, one forked twice, and one forked twice that has its own session. When it starts, it adds "MICROSECONDS NAME
+// PID overlaps PID" for each living process that has written to FILE under another name.
 #include <csignal>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deny ENOSYS|EPERM CALL... -- CMD [ARG...]: becomes CMD, to which the kernel refuses these system calls, as an old one
-// does, or the filter of a container. `subreaper` is prctl(PR_SET_CHILD_SUBREAPER).
+// deny ENOSYS|EPERM CALL... -- CMD [ARG...]: becomes CMD, to which the kernel refuses these system calls, as an old
+// kernel or a container's filter does. `subreaper` is prctl(PR_SET_CHILD_SUBREAPER).
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -36,7 +36,7 @@ sock_filter statement(unsigned code, unsigned value) {
   return {static_cast<uint16_t>(code), 0, 0, value};
 }
 
-// Over so many statements unless they are equal.
+// Skips so many statements unless the values are equal.
 sock_filter unless(unsigned value, uint8_t over) {
   return {BPF_JMP | BPF_JEQ | BPF_K, 0, over, value};
 }

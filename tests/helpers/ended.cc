@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   std::setvbuf(file, nullptr, _IOLBF, 0);
   const pid_t pid = fork();
   if (pid == 0) {
-    // A core is written where limits allow it, so that one that is not written was not wanted.
+    // A core is written if the limits allow it, so a core that is missing was not wanted.
     rlimit limit{};
     getrlimit(RLIMIT_CORE, &limit);
     limit.rlim_cur = limit.rlim_max;
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     execvp(argv[2], argv + 2);
     _exit(127);
   }
-  // What is typed at a terminal is for CMD.
+  // Keys that are typed at a terminal are for CMD.
   std::signal(SIGINT, [](int) {});
   std::signal(SIGQUIT, [](int) {});
   std::fprintf(file, "pid %d\n", pid);

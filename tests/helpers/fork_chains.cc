@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork_chains [-n CHAINS] [-s SECONDS] FILE: stands for a command that forks as fast as it can. Each process of a chain
-// forks its successor and exits; all ignore TERM and HUP, have sessions of their own and no descriptors, and write the
-// time into FILE, which they share as memory. The command itself waits. All end by themselves after SECONDS (30).
+// forks its successor and exits. All ignore TERM and HUP, have their own sessions and no descriptors, and write the
+// time into FILE, which is shared memory. The command itself waits. All end by themselves after SECONDS (30).
 // fork_chains -l FILE: prints their last sign of life in microseconds, by the wall clock.
 #include <atomic>
 #include <csignal>
@@ -34,7 +34,7 @@ int64_t now_us() {
     const int64_t now = now_us();
     last = now;
     if (now >= end) _exit(0);
-    // The child goes on. Where there can be none, we try again.
+    // The child goes on. If fork fails, we try again.
     if (fork() > 0) _exit(0);
   }
 }

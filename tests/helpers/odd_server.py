@@ -10,10 +10,10 @@ is a request's number in the protocol: 1 create, 15 create with its Stat, 19 cre
   --turn-away             answers them as a server that enforces SASL: -124, and the connection is closed
   --largest BYTES         closes the connection on a larger request
   --mute                  answers nothing but the handshake and pings
-  --rate BYTES            of its answers, in a second
-  --forge SEED            every other answer is a hostile one
-  --port PORT             where it listens; else the system chooses
-  --say KIND              no proxy: whatever comes, the answer is a TLS alert (tls), text (http), or the end (close)
+  --rate BYTES            sends only so many bytes of answers a second
+  --forge SEED            makes half of the answers hostile, at random
+  --port PORT             listens there; by default the system chooses
+  --say KIND              no proxy: answers everything with a TLS alert (tls), text (http), or the end (close)
 """
 import argparse
 import asyncio
@@ -56,7 +56,7 @@ class Forger:
                      self.bytes_in_it, self.twice, self.note, self.longer]
 
     def forge(self, body):
-        """The bytes to send for it, and how it was made; None: as it is."""
+        """Returns the bytes to send for it and how they were made, or None if they are as they were."""
         if self.random.random() < 0.5:
             return framed(body), None
         way = self.random.choice(self.ways)
@@ -107,7 +107,7 @@ class Forger:
 
 
 class Connection:
-    """Between one client and the real server."""
+    """Relays between one client and the real server."""
 
     def __init__(self, options, forger):
         self.options = options

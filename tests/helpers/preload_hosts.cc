@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: names are looked up in the file $TEST_HOSTS, "NAME ADDRESS…" a line, as it is now; those that are not
-// in it are looked up as ever. A name without an address does not exist; "sleep=SECONDS" in place of one is waited for.
+// For LD_PRELOAD: names are looked up in the file $TEST_HOSTS, "NAME ADDRESS…" a line, as it is now. Other names are
+// looked up as usual. A name without an address does not exist; "sleep=SECONDS" in place of one delays the answer.
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ Lookup real_lookup() {
   return real;
 }
 
-// Appends it to the list; freeaddrinfo frees each one by itself.
+// Appends it to the list. freeaddrinfo frees each entry by itself.
 int append(const std::string& address, const char* service, const addrinfo* hints, addrinfo** list) {
   while (*list) list = &(*list)->ai_next;
   addrinfo numeric = hints ? *hints : addrinfo{};

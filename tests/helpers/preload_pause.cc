@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: when the file $TEST_PAUSE is there, the next send() of at least 12 bytes takes it away, stands still
-// for as many milliseconds as it says, and then sends: as a process does that is stopped between looking at the clock
-// and sending.
+// For LD_PRELOAD: if the file $TEST_PAUSE exists, the next send() of at least 12 bytes removes it, waits for the
+// milliseconds in it, and then sends. So does a process that is stopped between reading the clock and sending.
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// pty SCREEN CMD [ARG…]: runs CMD as the leader of a session on a terminal of 80 columns. Standard input is what is
-// typed, to its end; what the terminal shows is appended to the file SCREEN. Ends with CMD's status, 128+N for a
-// signal. A terminal that goes away hangs CMD up, as a closed window does.
+// pty SCREEN CMD [ARG…]: runs CMD as the leader of a session on a terminal of 80 columns. It types its standard input,
+// to its end, and appends what the terminal shows to the file SCREEN. Ends with CMD's status, 128+N for a signal. If
+// the terminal goes away, CMD gets HUP, as when a window is closed.
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Copies what is there. Returns false at the end.
+// Copies what can be read now. Returns false at the end.
 bool copy(int from, int to) {
   char buffer[4096];
   const ssize_t length = read(from, buffer, sizeof buffer);
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   pollfd fds[] = {{terminal, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
   for (;;) {
     if (poll(fds, 2, -1) < 0 && errno != EINTR) return 70;
-    // EIO: nobody has the terminal open any more.
+    // EIO: no process has the terminal open any more.
     if (fds[0].revents && !copy(terminal, screen)) break;
     if (fds[1].revents && !copy(STDIN_FILENO, terminal)) fds[1].fd = -1;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // relay [-n PORTS | -l ADDRESS] [-w FILE] [-a N] [-r N] ADDRESS: prints "port P", on which it relays connections to
-// ADDRESS (127.0.0.1:PORT), then what passes: "MICROSECONDS request P" and "MICROSECONDS answer P", by the wall clock;
-// FILE has the bytes. A relay that is stopped is a network that is silent. USR1: right behind the next answer, the port
-// in use falls silent, and with three ports or more so does the one that is tried next ("silent P" each); connections
-// to them are taken, by the kernel. USR2: the next answer is lost, and the connection with it ("lost P"). -a N: so is
-// the Nth answer, -r N: the Nth request, and then the relay stops itself: whoever continues it may have done something
-// first. What is received at once is one answer here, one request. -l: on that address (IPv4:PORT, 0 for any), not on
+// ADDRESS (127.0.0.1:PORT). Then it prints what passes, by the wall clock: "MICROSECONDS request P" and "MICROSECONDS
+// answer P". FILE gets the bytes. A stopped relay is a silent network. USR1: right after the next answer, the port in
+// use falls silent ("silent P"). With three ports or more, so does the next one that is tried. The kernel still accepts
+// connections to them. USR2: the next answer is lost with its connection ("lost P"). -a N loses the Nth answer, -r N
+// the Nth request; then the relay stops itself, so a test can act before it continues it. Without them, what is
+// received at once counts as one answer or request. -l: listens on that address (IPv4:PORT, 0 for any), not on
 // 127.0.0.1.
 #include <algorithm>
 #include <arpa/inet.h>
@@ -53,7 +53,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// Of "IPv4:PORT".
+// Parses "IPv4:PORT".
 sockaddr_in address_of(const std::string& text) {
   const size_t colon = text.rfind(':');
   sockaddr_in address = loopback(std::atoi(text.c_str() + colon + 1));
@@ -74,7 +74,7 @@ Port open_port(sockaddr_in address) {
   return {ntohs(address.sin_port), fd};
 }
 
-// The number of the one to be lost, or 0; it is counted down.
+// The number of the message to be lost, counted down; 0: none.
 struct Losses {
   int answer = 0;
   int request = 0;
@@ -131,7 +131,7 @@ class Relay {
     pairs_.push_back({&port, client, server, !connected});
   }
 
-  // Where they are counted, one message at a time: a frame of ZooKeeper's, or a record of TLS.
+  // Receives one message at a time if they are counted: a frame of ZooKeeper's, or a record of TLS.
   static ssize_t receive(int from, char* bytes, size_t size, bool one) {
     uint8_t head[5];
     if (!one || recv(from, head, sizeof head, MSG_PEEK | MSG_WAITALL) != sizeof head) return recv(from, bytes, size, 0);

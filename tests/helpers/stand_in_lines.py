@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""stand_in_lines.py SERVERS: contenders of many locks in one session, by Kazoo, in the names of Curator's locks. Obeys the
-lines of its standard input, and answers each with "done"; at its end all go.
+"""stand_in_lines.py SERVERS: makes contenders for many locks in one session, by Kazoo, with names as in Curator's.
+Obeys the lines of its standard input, and answers each with "done". At its end, all contenders go.
 
-    lines ROOT COUNT WAITERS TEXT   ROOT/lock-000 and so on, TEXT on each node; the first WAITERS have one who waits
+    lines ROOT COUNT WAITERS TEXT   makes ROOT/lock-000 and so on, TEXT on each node; the first WAITERS have a waiter
     churn ROOT ROUNDS               comes and goes at ROOT/churn
-    plain ROOT COUNT                nodes below ROOT that are none, and stay
+    plain ROOT COUNT                makes nodes below ROOT that are no locks, and stay
 """
 
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash, fish or zsh on a terminal, which
-has loaded zklock's completion from the folder COMPLETIONS. Prints an object for each, a line each: `line`, what then
-stands on the command line, and `screen`, what the terminal has shown meanwhile. HOW is `insert`, or `list` for lines
-behind which a list is shown: such a line is typed again until it is, because a busy shell shows none where more has
-been typed already. Ends with 1 when the shell does not do as it should within 20 seconds."""
+"""tab.py COMPLETIONS SHELL HOW LINE...: types each LINE and a TAB into an interactive bash, fish or zsh on a terminal,
+which has loaded zklock's completion from the folder COMPLETIONS. Prints an object for each, one a line: `line` is what
+the command line then has, `screen` what the terminal has shown meanwhile. HOW is `insert`, or `list` for lines that
+show a list. Such a line is typed again until it does, because a busy shell shows none if more has been typed already.
+Ends with 1 if the shell does not answer as it should within 20 seconds."""
 
 import json
 import os
@@ -85,7 +85,7 @@ class Shell:
         self.wait_for(lambda: READY in self.screen, "its prompt")
 
     def read(self, seconds):
-        """What it shows within that time; False where that is nothing."""
+        """Adds what it shows within that time to `screen`. Returns False if that is nothing."""
         if not select.select([self.terminal], [], [], seconds)[0]:
             return False
         self.screen += os.read(self.terminal, 65536).decode(errors="replace")

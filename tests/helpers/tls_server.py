@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """tls_server.py --cert FILE [OPTION...]: a server on 127.0.0.1 that speaks TLS, well or badly.
 
-Prints "port P", on which it listens, then "shaken VERSION NAME [CLIENT]" for each handshake that has ended well; NAME is
-what the client asked for by SNI, or "-", CLIENT the name in its certificate.
+Prints "port P", on which it listens, then "shaken VERSION NAME [CLIENT]" for each handshake that has ended well. NAME
+is what the client asked for by SNI, or "-"; CLIENT is the name in its certificate.
 
   --cert FILE     its certificate, chain and key, PEM
-  --ca FILE       a client needs a certificate by one of these
+  --ca FILE       wants a certificate by one of these from clients
   --version V     TLS of this version only: 1.1, 1.2 or 1.3
-  --to ADDRESS    what comes is handed on, decrypted, to the plain server at ADDRESS (127.0.0.1:PORT), its answers back
-  --ciphers LIST  it takes only these
-  --pause S       before its part of a handshake it waits for so many seconds
-  --then KIND     behind a good handshake: garbage, or the end (close), or nothing (silent)
-  --say KIND      whatever comes, no good handshake: nothing (silent), garbage, the end (close, reset), the first half of
-                  its answer and the end (half) or nothing more (half-silent), its answer a byte in 200 ms (drip), or
-                  without an end what a client in a handshake passes over (hellos)
+  --to ADDRESS    relays, decrypted, to the plain server at ADDRESS (127.0.0.1:PORT), and its answers back
+  --ciphers LIST  takes only these
+  --pause S       waits for so many seconds before its part of a handshake
+  --then KIND     after a good handshake: garbage, or the end (close), or nothing (silent)
+  --say KIND      no good handshake, whatever comes: nothing (silent), garbage, the end (close, reset), the first half
+                  of its answer and the end (half) or nothing more (half-silent), its answer a byte in 200 ms (drip), or
+                  endless messages that a client skips in a handshake (hellos)
 """
 import argparse
 import contextlib
@@ -39,22 +39,22 @@ warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1
 
 
 def say(*words):
-    """In one piece: whoever waits for the first word reads the line next, and threads have one each."""
+    """Prints a line in one piece: threads print at once, and a reader that waits for the first word reads the rest."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
 
 class Server:
-    """All its connections have a thread each."""
+    """Serves each connection in a thread of its own."""
 
     def __init__(self, options):
         self._options = options
-        self._names = {}  # that were asked for
+        self._names = {}  # that clients asked for
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(options.cert)
         self._context.set_ciphers(options.ciphers or "ALL:@SECLEVEL=0")  # or there is no TLS 1.1
         if options.version:
-            self._context.minimum_version = ssl.TLSVersion.TLSv1  # it may not be above the other one at any time
+            self._context.minimum_version = ssl.TLSVersion.TLSv1  # it may never be above the maximum
             self._context.maximum_version = self._context.minimum_version = VERSIONS[options.version]
         if options.ca:
             self._context.verify_mode = ssl.CERT_REQUIRED
@@ -115,7 +115,7 @@ class Server:
                 pass
 
     def _first_flight(self, hello):
-        """What the server answers to the client's first message."""
+        """Returns the server's answer to the client's first message."""
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         incoming.write(hello)
         with contextlib.suppress(ssl.SSLError):
@@ -128,7 +128,7 @@ def name_of(certificate):
 
 
 def leave(connection):
-    """An alert arrives only if nothing is left unread here, which would make a reset."""
+    """Closes so that an alert arrives: data left unread here would cause a reset."""
     connection.shutdown(socket.SHUT_WR)
     while connection.recv(MOST):
         pass

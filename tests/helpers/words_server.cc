@@ -3,11 +3,11 @@
 // 127.0.0.1. Prints "port N" for each and serves until it is killed. Manners:
 //   say:PREFIX    the file PREFIX.WORD; nothing if there is none
 //   cut:N:PREFIX  the first N bytes of it
-//   open:PREFIX   the same, but does not close
+//   open:PREFIX   like say, but does not close
 //   text:TEXT     TEXT, whatever the word
 //   close         nothing
 //   reset         a reset
-//   silent        no answer, and stays
+//   silent        no answer, and the connection stays
 //   random:N      N bytes, random but the same each time
 //   endless       such bytes without an end
 #include <arpa/inet.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// znode VERB PATH [DATA]: looks at and changes nodes behind zklock's back; "/" is the chroot of ZKLOCK_SERVERS.
+// znode VERB PATH [DATA]: reads and changes nodes behind zklock's back; "/" is the chroot of ZKLOCK_SERVERS.
 //
 //   ls | get | stat | acl     print; stat as NAME=NUMBER lines
-//   create PATH [DATA]        the nodes above it too; more pairs of PATH and DATA may follow
-//   set PATH DATA | rm        rm: with all below it
-//   allow PATH LETTERS        everybody may do so much with it, as in "rwcda"
-//   stand PATH [DATA]         an ephemeral sequential node, whose path it prints, and the nodes above it; stays until
-//                             it gets TERM
-//   hold PATH [DATA]          the same for an ephemeral node of just that name
-//   claim QUEUE               an ephemeral `claim` on every item of it, prints how many; stays likewise, for a minute
-//                             without a server
+//   create PATH [DATA]        makes it and the nodes above it; more pairs of PATH and DATA may follow
+//   set PATH DATA | rm        rm removes all below it too
+//   allow PATH LETTERS        lets any client do so much with it, as in "rwcda"
+//   stand PATH [DATA]         makes an ephemeral sequential node and the nodes above it, and prints its path; stays
+//                             until it gets TERM
+//   hold PATH [DATA]          does the same for an ephemeral node of just that name, but makes no nodes above it
+//   claim QUEUE               makes an ephemeral `claim` on every item, and prints how many; stays until it gets TERM,
+//                             or for a minute without a server
 //
-// Status 1 where there is no such node, 70 for the rest.
+// Ends with 1 if there is no such node, and with 70 after any other error.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -137,7 +137,7 @@ Result allow(zhandle_t* handle, const std::string& path, const std::string& lett
   return ask(handle, [&](Result* result) { return zoo_aset_acl(handle, path.c_str(), -1, &acl, on_void, result); });
 }
 
-// `text`: how many.
+// Sets `text` to the number of claims.
 Result claim_all(zhandle_t* handle, const std::string& queue) {
   size_t count = 0;
   for (const std::string& segment : children(handle, queue + "/items").names) {
@@ -159,7 +159,7 @@ Result claim_all(zhandle_t* handle, const std::string& queue) {
   return {true, ZOK, std::to_string(count), {}, {}, ""};
 }
 
-// The C client cannot make the chroot: a second handle without it does.
+// Makes the chroot by a second handle without one, because the C client cannot make its own.
 void make_chroot(const std::string& servers) {
   const size_t slash = servers.find('/');
   if (slash == std::string::npos) return;
@@ -168,7 +168,7 @@ void make_chroot(const std::string& servers) {
   zookeeper_close(handle);
 }
 
-// The nodes that `words` has pairs of path and data of, up to the first failure.
+// Makes the nodes of the pairs of path and data in `words`, up to the first failure.
 Result create_each(zhandle_t* handle, const std::vector<std::string>& words) {
   Result made;
   for (size_t i = 0; i < words.size() && made.code == ZOK; i += 2) {
@@ -214,7 +214,7 @@ void print(const std::string& verb, Result result) {
               static_cast<long long>(result.stat.ephemeralOwner), result.stat.cversion, result.stat.numChildren);
 }
 
-// ZKLOCK_SERVERS. Where those want TLS, which the library does not speak, their plain ports with the same chroot.
+// Returns ZKLOCK_SERVERS. If those want TLS, which the library does not speak: their plain ports with the same chroot.
 std::string servers_given() {
   const char* given = std::getenv("ZKLOCK_SERVERS");
   const char* plain = std::getenv("ZKLOCK_PLAIN_SERVERS");
@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
   const std::string verb = argv[1];
   const std::string path = argv[2];
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-  // Who sees the node may end it before it knows.
+  // A test that sees the node may send TERM before the answer is here.
   const bool stays = verb == "stand" || verb == "hold" || verb == "claim";
   if (stays) std::signal(SIGTERM, [](int) { terminated = 1; });
   if (verb == "create" || verb == "stand") make_chroot(servers);

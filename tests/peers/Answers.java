@@ -3,7 +3,7 @@
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** What the driver says: lines "MICROSECONDS WORD NAME", of the wall clock. */
+/** Prints what the driver answers: lines "MICROSECONDS WORD NAME", by the wall clock. */
 final class Answers {
   private Answers() {}
 

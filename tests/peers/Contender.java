@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A lock of a peer's, which is used by one thread: Curator's locks belong to threads. */
+/** Takes and releases a peer's lock, in one thread, because Curator's locks belong to threads. */
 interface Contender {
-  /** Whether it is held now; without `wait` only if that is at once. */
+  /** Takes it, without `wait` only if that is at once. Returns whether it is held now. */
   boolean take(boolean wait) throws Exception;
 
   void release() throws Exception;

@@ -13,19 +13,20 @@ import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
- * Driver SERVERS: Curator's locks and groups and ZooKeeper's WriteLock, for the tests. Obeys the lines of its
+ * Driver SERVERS: runs Curator's locks and groups and ZooKeeper's WriteLock, for the tests. Obeys the lines of its
  * standard input and answers with lines "MICROSECONDS WORD NAME", the first of them "ready driver".
  *
- *   take NAME KIND PATH          held; leaves, released when it was told to or asked by a Revoker
+ *   take NAME KIND PATH          held; leaves and released, after it was told to or a Revoker has asked it to
  *   try NAME KIND PATH           the same, or busy
  *   release NAME
- *   count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
+ *   count NAME KIND PATH FILE N  counted: it has added one to the number in FILE N times, under the lock
  *   visit NAME KIND PATH FILE N  visited: N times, a while between "in" and "out" in FILE
  *   revoke NAME PATH             gone: the InterProcessMutex's holder was asked to let go, and has
  *   token NAME PATH              czxid: that of the first node in the line of an InterProcessMutex, instead of the NAME
- *   see NAME PATH MEMBER         seen: a GroupMember, in for as long as that takes, has seen that MEMBER
+ *   see NAME PATH MEMBER         seen: a GroupMember, which is in until then, has seen that MEMBER
  *
- * A revocable holder says "asked". The state of the connection, when it changes, is a WORD for the NAME "connection". Where something goes wrong, the answer is "failed NAME: WHY".
+ * A revocable holder says "asked". A new state of the connection is a WORD for the NAME "connection". After an error,
+ * the answer is "failed NAME: WHY".
  */
 public final class Driver {
   static final int SESSION_MS = 30_000;

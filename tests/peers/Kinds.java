@@ -19,7 +19,7 @@ final class Kinds {
     this.servers = servers;
   }
 
-  /** `asked` runs, in a thread of Curator's, when a Revoker wants a revocable one. */
+  /** Makes a contender. If it is revocable and a Revoker wants it, a thread of Curator's runs `asked`. */
   Contender make(String kind, String path, Runnable asked) throws Exception {
     String[] words = kind.split("[.]", 2);
     switch (words[0]) {
@@ -62,7 +62,7 @@ final class Kinds {
     };
   }
 
-  /** It leads at once, or not as long as it is asked. */
+  /** Makes a latch. Without `wait` it gets a second to lead, and is closed if it does not. */
   private static Contender latch(LeaderLatch latch) {
     return new Contender() {
       @Override
@@ -81,7 +81,7 @@ final class Kinds {
     };
   }
 
-  /** A membership is had at once. */
+  /** Makes a membership, which never has to wait. */
   private static Contender member(GroupMember member) {
     return new Contender() {
       @Override

@@ -6,7 +6,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.recipes.lock.LockListener;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
-/** ZooKeeper's own recipe. It knows its node by the session, so that each has a session of its own. */
+/** Uses ZooKeeper's own recipe. It knows its node by the session, so each lock has its own session. */
 final class RecipeLock implements Contender {
   private final ZooKeeper session;
   private final WriteLock lock;

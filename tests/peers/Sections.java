@@ -4,13 +4,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Critical sections. */
+/** Runs critical sections. */
 final class Sections {
   private static final int STAY_MS = 5; // long enough for others to come in if they may
 
   private Sections() {}
 
-  /** Reads and writes as anybody would who is alone. */
+  /** Adds one by a read and a write, which is right only if the caller is alone. */
   static void add(Path file) throws Exception {
     int number = Integer.parseInt(Files.readString(file).trim());
     Files.writeString(file, (number + 1) + "\n");

@@ -6,7 +6,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 
-/** Curator's LeaderSelector, which leads until it is released. */
+/** Leads by Curator's LeaderSelector until it is released. */
 final class SelectedLeader implements Contender {
   private final CountDownLatch leads = new CountDownLatch(1);
   private final CountDownLatch over = new CountDownLatch(1);
@@ -36,7 +36,7 @@ final class SelectedLeader implements Contender {
     return false;
   }
 
-  /** Its node is deleted when takeLeadership() has returned. */
+  /** Waits for the end of takeLeadership(), because the node is deleted after it. */
   @Override
   public void release() throws Exception {
     over.countDown();

@@ -2,7 +2,7 @@
 
 import java.util.concurrent.CountDownLatch;
 
-/** What a NAME does, in a thread of its own. */
+/** Does the work of a NAME, in a thread of its own. */
 final class Turn {
   interface Work {
     void run() throws Exception;

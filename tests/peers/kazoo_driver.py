@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""kazoo_driver.py SERVERS: Kazoo's locks and parties, for the tests. Obeys the lines of its standard input and
+"""kazoo_driver.py SERVERS: runs Kazoo's locks and parties, for the tests. Obeys the lines of its standard input and
 answers with lines "MICROSECONDS WORD NAME", the first of them "ready driver".
 
-    take NAME KIND PATH          held; leaves, released when it was told to
+    take NAME KIND PATH          held; leaves and released, after it was told to
     try NAME KIND PATH           the same, or busy
     release NAME
-    count NAME KIND PATH FILE N  counted: N times one was added to the number in FILE, under the lock
+    count NAME KIND PATH FILE N  counted: it has added one to the number in FILE N times, under the lock
 
-Where something goes wrong, the answer is "failed NAME: WHY".
+After an error, the answer is "failed NAME: WHY".
 """
 
 import sys
@@ -21,7 +21,7 @@ SESSION = 30.0
 
 
 class Membership:
-    """Of a party, used like a lock: it is had at once."""
+    """Uses a party like a lock that is always free."""
 
     def __init__(self, party):
         self._party = party
@@ -51,7 +51,7 @@ def say(word, name):
 
 
 class Turn:
-    """What a NAME does in its thread: it holds a lock until it is released, or counts under it."""
+    """Does the work of a NAME in its thread: holds a lock until it is released, or counts under it."""
 
     def __init__(self, name, lock):
         self._name = name
@@ -82,7 +82,7 @@ class Turn:
         say("released", self._name)
 
     def count(self, path, times):
-        """Reads and writes as anybody would who is alone."""
+        """Adds one by a read and a write, which is right only if the caller is alone."""
         for _ in range(int(times)):
             with self._lock:
                 with open(path, encoding="ascii") as file:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock without standard input or output: what is not there cannot be read, and nothing is written to it.
+# Tests zklock without standard input or output: what is not there cannot be read, and nothing is written to it.
 
 load ../helpers
 load ../queue
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# refused WORDS…: with standard output closed.
+# refused WORDS…: `zklock WORDS…` fails with standard output closed.
 refused() { expect_error 74 "cannot write to standard output: " sh -c '"$ZKLOCK_BIN" "$@" >&-' sh "$@"; }
 
 @test "queue push without standard input: 74, and no item is in" {

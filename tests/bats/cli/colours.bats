@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Colours: at a terminal, not with NO_COLOR, and nowhere else.
+# Tests that colours are used at a terminal without NO_COLOR, and nowhere else.
 
 load ../helpers
 
@@ -14,7 +14,7 @@ teardown() { end_all; }
 
 red=$'\e[1m\e[31m' green=$'\e[1m\e[32m' yellow=$'\e[1m\e[33m' plain=$'\e[0m'
 
-# at_terminal STATUS CMD…: what a terminal shows of it is in $shown.
+# at_terminal STATUS CMD…: runs CMD at a terminal, and sets $shown to what that shows.
 at_terminal() {
   need_terminal
   rm -f screen
@@ -91,7 +91,7 @@ assert_no_escapes() { refute_regex "$1" $'\e'; }
   assert_no_escapes "$stderr"
   expect_status 2 zklock health -w 2s --min-servers 2 "${ZKLOCK_SERVERS%%/*}" 127.0.0.1:1
   assert_no_escapes "$output"
-  # One of the two is a terminal: each is looked at by itself.
+  # Only one of the two is a terminal: zklock checks each by itself.
   # shellcheck disable=SC2016
   at_terminal 0 sh -c '"$ZKLOCK_BIN" show /l >shown; "$ZKLOCK_BIN" run lock -- true 2>said; exit 0'
   assert_no_escapes "$(<shown)$(<said)"

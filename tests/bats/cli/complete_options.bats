@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Subcommands, options, values and commands as the shells offer them, against what the program's help says.
+# Compares the subcommands, options, values and commands that the shells offer with the program's help.
 
 load ../helpers
 load ../complete
@@ -12,17 +12,17 @@ setup() {
 
 teardown() { end_all; }
 
-# What the help says of each subcommand is read once.
+# Reads the help of each subcommand once.
 setup_file() {
   local words
   mkdir "$BATS_FILE_TMPDIR/options"
   while read -ra words; do options_of "${words[@]}" >"$BATS_FILE_TMPDIR/options/of ${words[*]}"; done <<<$'\n'"$(subcommands)"
 }
 
-# kept_options SUBCOMMAND: options_of it.
+# kept_options SUBCOMMAND: prints its options_of.
 kept_options() { printf '%s' "$(<"$BATS_FILE_TMPDIR/options/of $1")"; }
 
-# offers_options SHELL: of every subcommand exactly its options.
+# offers_options SHELL: it offers exactly the options of every subcommand.
 offers_options() {
   local words all options
   mapfile -t all < <(echo && subcommands)
@@ -46,7 +46,7 @@ offers_options() {
   ((${#words[@]} >= 33)) || fail "help shows too few: ${words[*]}"
   for word in "${words[@]}"; do lines+=("zklock $word${word:+ }-"); done
   tab zsh list "${lines[@]}" >shown
-  # What is shown of each option stands behind " -- ".
+  # The description of each option follows " -- ".
   jq -rn '[inputs] | to_entries[] | "\($ARGS.positional[.key])\t\(.value.screen | split("\n")[1:][])"' shown --args "${words[@]}" |
     awk -F '\t' -v OFS='\t' '{
       sub(/ -- .*/, "", $2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Live paths: what the server has, offered where a lock, a queue, a group or a value is named.
+# Tests that paths on the server are offered in place of a lock, a queue, a group or a value.
 
 load ../helpers
 load ../complete
@@ -16,8 +16,8 @@ teardown() {
   if [[ -e own ]]; then stop_ensemble; fi
 }
 
-# completes TEXT PREFIX [WORD…]: behind these words, or "show", complete prints the paths of TEXT. A busy machine may need
-# longer than it waits.
+# completes TEXT PREFIX [WORD…]: after these words, or "show", complete prints the paths of TEXT. It is tried again,
+# because a busy machine may need longer than it waits.
 completes() { wait_until "complete ${*:2} prints '$1'" prints "$@"; }
 prints() {
   local words=("${@:3}")
@@ -25,7 +25,7 @@ prints() {
   [[ $(zklock complete -- "${words[@]}" "$2" | xargs) == "paths $1" ]]
 }
 
-# nothing_at PREFIX: no path is offered, and nothing is said.
+# nothing_at PREFIX: complete offers no path, and prints nothing.
 nothing_at() {
   expect_status 0 zklock complete -- show "$1"
   assert_equal "$output$stderr" ""
@@ -34,7 +34,7 @@ nothing_at() {
 # soon_offers SHELL TEXT LINE
 soon_offers() { wait_until "$1 offers '$2' for '$3'" offers "$@"; }
 
-# are_soon_offered SHELL…, for all that was noted by `wants`; are_soon_typed SHELL LINE EXPECTED…
+# are_soon_offered SHELL…: for all that `wants` noted. are_soon_typed SHELL LINE EXPECTED…
 are_soon_offered() {
   local shell all_lines=("${lines[@]}") all_texts=("${texts[@]}")
   for shell in "$@"; do
@@ -43,8 +43,8 @@ are_soon_offered() {
   done
 }
 
-# none_is_missing SHELL: forgets the lines for which the shell offers what was noted, because on a busy machine not all
-# come in time at once; succeeds if none is left.
+# none_is_missing SHELL: forgets the lines for which the shell offers what was noted. Succeeds if none is left. On a
+# busy machine, not all come in time at once.
 none_is_missing() {
   local at found
   mapfile -t found < <(offers_for_lines "$1")
@@ -128,7 +128,7 @@ make_nodes() {
   are_soon_offered bash fish
   are_soon_typed zsh "zklock -S $servers/a run /" "zklock -S $servers/a run /b"
   are_soon_typed bash "zklock -S $servers/a run /" "zklock -S $servers/a run /b"
-  # To go on with "/" or with a space is left to the user. "/b/c/" would be refused: there is nothing below it.
+  # The user types on with "/" or with a space. "/b/c/" would be refused, because nothing is below it.
   are_soon_typed fish \
     "zklock -S $servers/a run /" "zklock -S $servers/a run /b" \
     "zklock -S $servers/a run /b/" "zklock -S $servers/a run /b/c "
@@ -200,7 +200,7 @@ make_nodes() {
   wait_until "zsh completes all of ${lines[*]}" all_typed
 }
 
-# come_whole SHELL QUOTE: of every line that SHELL has completed, begun with QUOTE, a command would be given that path.
+# come_whole SHELL QUOTE: each path that SHELL has completed, begun with QUOTE, comes to a command unchanged.
 come_whole() {
   local name line lines=()
   for name in "${names[@]}"; do lines+=("zklock run $2/odd/${name:0:1}"); done
@@ -223,6 +223,6 @@ come_whole() {
   names=("${names[@]:1}")
   wait_until "bash completes all in single quotes" come_whole bash "'"
   assert [ ! -e ran ]
-  # What was completed can be completed further.
+  # A completed path can be completed further.
   soon_offers bash "/odd/c\\:d\\=e" 'zklock run /odd/c\:'
 }

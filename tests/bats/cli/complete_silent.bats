@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Without a server that answers, completion says nothing, offers no path, and keeps nobody waiting.
+# Tests that completion without a server that answers prints nothing, offers no path, and ends soon.
 
 load ../helpers
 load ../complete
@@ -23,7 +23,7 @@ teardown() {
   end_all
 }
 
-# is_silent OPTION…: complete prints nothing, and ends well and in time: a second, and what a busy machine adds.
+# is_silent OPTION…: complete prints nothing, and ends well within a second, and what a busy machine adds.
 is_silent() {
   local before
   before=$(now_us)
@@ -32,7 +32,7 @@ is_silent() {
   (($(now_us) - before < 3000000)) || fail "it took $(($(now_us) - before)) us"
 }
 
-# shells_are_silent: nor do the shells.
+# shells_are_silent: the shells are silent too.
 shells_are_silent() {
   local shell
   for shell in bash fish; do

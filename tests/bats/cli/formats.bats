@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# --format, in all subcommands that have --json.
+# Tests --format in all subcommands that have --json.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# A queue, a group, a value, and a lock without a holder.
+# Makes a queue, a group, a value, and a lock without a holder.
 make_some() {
   zklock queue push /q one two
   zklock group create /g
@@ -16,11 +16,11 @@ make_some() {
   zklock run /l -- true
 }
 
-# Those that end by themselves.
+# These end by themselves.
 looks=("show /l" "queue list /q" "queue count /q" "group list /g" "value get /v" "value list -r /v" ruok)
 watches=("group watch /g" "value watch /v")
 
-# What is another one each time.
+# Replaces what differs each time.
 settled() { sed -E 's/"milliseconds":[0-9.]+/"milliseconds":0/; s/ [0-9.]+m?s +/ AGE /; s/ +/ /g'; }
 
 @test "--format json is --json, and --format text is neither" {

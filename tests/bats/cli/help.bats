@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What zklock says of itself: alone, with version and help on every level, and the manual behind zklock help.
-# What each --help has to look like is in project/docs.bats.
+# Tests what zklock prints about itself: alone, with version and help on every level, and by zklock help, which shows
+# the manual. project/docs.bats tests what each --help has to look like.
 
 load ../helpers
 
@@ -27,7 +27,7 @@ teardown() { end_all; }
   expect_error 64 "bad path 'version'" zklock run version
 }
 
-# A man that has only the page of zklock-run, and says how it was called.
+# Makes a man that has only the page of zklock-run, and prints how it was called.
 some_man() {
   mkdir bin
   printf '%s\n' '#!/bin/sh' '[ "$1" != -w ] || { shift; echo path; [ "$1" = zklock-run ]; exit; }' \
@@ -35,7 +35,7 @@ some_man() {
   chmod +x bin/man
 }
 
-# shown PATH WORD…: what a terminal shows of zklock WORD….
+# shown PATH WORD…: sets $shown to what a terminal shows of `zklock WORD…`.
 shown() {
   rm -f screen
   background pty screen env PATH="$1" "$ZKLOCK_BIN" "${@:2}" </dev/null
@@ -47,14 +47,14 @@ shown() {
   need_terminal
   some_man
   shown "$PWD/bin:$PATH" help run
-  # With the signals as zklock found them.
+  # man has the signals as zklock found them.
   assert_equal "$shown" $'man: zklock-run\n'"$(grep SigIgn /proc/self/status)"
   shown "$PWD/bin:$PATH" help queue pull
   assert_equal "$shown" "$(zklock queue pull --help)"
   mkdir empty
   shown "$PWD/empty" help run
   assert_equal "$shown" "$(zklock run --help)"
-  # Into a pipe or a file.
+  # The output is a pipe or a file.
   PATH=$PWD/bin:$PATH expect_status 0 zklock help run
   assert_equal "$output" "$(zklock run --help)"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What zklock answers to words that it does not have: those of other tools, slips, and what is near nothing.
+# Tests what zklock answers to words that it does not have: those of other tools, slips, and words near to none.
 
 load ../helpers
 load ../words
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# answers TEXT ARG…: `zklock ARG…` is wrong use, and its one line has TEXT.
+# answers TEXT ARG…: `zklock ARG…` is wrong use, and its one line contains TEXT.
 answers() {
   expect_error 64 "$1" zklock "${@:2}"
   assert_equal "$output" ""
@@ -83,7 +83,7 @@ guesses_nothing() {
   for option in -F --no-fork; do answers "zklock stays beside its command" run "$option" /l -- true; done
   for option in -u --unlock; do answers "zklock break LOCK has its holder let go" run "$option" /l -- true; done
   assert_untouched
-  # Those that are the same are taken.
+  # Options that zklock has too are accepted.
   expect_status 7 zklock run --verbose --exclusive --conflict-exit-code 3 --timeout 30 /l -- sh -c 'exit 7'
   expect_status 0 zklock run --nonblock -x -E 3 -w 30 /l -- true
 }
@@ -114,7 +114,7 @@ guesses_nothing() {
 }
 
 @test "--grace advises no longer session than the servers grant" {
-  # They grant the tests at most 60 s.
+  # The servers grant the tests at most 60 s.
   answers "the session timeout, 30s: ask for --session-timeout 28800s, which the servers' maxSessionTimeout has to allow" \
     run --grace 1h /l -- true
   answers "the session timeout, 1m, the longest that the servers grant: write at most 7500ms" \

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock under limits of its process: few descriptors (ulimit -n), files that may not grow (ulimit -f).
+# Tests zklock under limits of its process: few descriptors (ulimit -n), files that may not grow (ulimit -f).
 
 load ../helpers
 
 setup() {
   setup_zk
-  # limited LIMIT N CMD…: under `ulimit LIMIT N`, with three descriptors more of the caller's.
+  # limited LIMIT N CMD…: runs CMD under `ulimit LIMIT N`, with three more descriptors of the caller's.
   # shellcheck disable=SC2016
   printf '#!/bin/sh\n%s\n' 'exec 3</dev/null 4</dev/null 5</dev/null; ulimit "$1" "$2"; shift 2; exec "$@"' >limited
   chmod +x limited
@@ -14,8 +14,8 @@ setup() {
 
 teardown() { end_all; }
 
-# Begins `zklock ARG…` with as few descriptors as it can do with; its command has made the file started. There are no
-# control groups, so that all depends on what is found in /proc.
+# Begins `zklock ARG…` with the fewest descriptors with which it works; its command has made the file started. There are
+# no control groups, so all depends on what zklock finds in /proc.
 begin_with_fewest() {
   local n hidden=()
   # shellcheck disable=SC2016
@@ -33,7 +33,7 @@ begin_with_fewest() {
 
 is_decided() { [[ -e started ]] || is_gone "$1"; }
 
-# A command that TERM does not end, and a descendant in a session of its own; their ids are in pids.
+# This command ignores TERM, as does a descendant in a session of its own; their ids are in pids.
 # shellcheck disable=SC2016
 stubborn='trap "" TERM; setsid sh -c "echo \$\$ >>pids; while :; do sleep 0.05; done" & echo $$ >>pids
   until [ "$(grep -c . pids)" = 2 ]; do sleep 0.02; done; touch started; while :; do sleep 0.05; done'
@@ -101,7 +101,7 @@ assert_pids_go() {
   assert_equal "$output" $'three\n0'
   expect_status 0 ./limited -f 0 "$ZKLOCK_BIN" queue pull /q
   assert_equal "$output" four
-  # by SIGXFSZ, as without zklock
+  # SIGXFSZ ends it, as without zklock.
   expect_status 153 ./limited -f 0 "$ZKLOCK_BIN" run /l -- sh -c 'echo text >file'
 }
 

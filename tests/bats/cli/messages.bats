@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What zklock says when it fails, whole lines: what was tried, on what, why it failed, what to do next.
+# Tests what zklock prints when it fails, whole lines: what was tried, on what, why it failed, what to do next.
 
 load ../helpers
 load ../words
@@ -9,8 +9,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# says STATUS LINE ARG…: `zklock ARG…` ends with STATUS and says "zklock: LINE", with what differs from run to run
-# replaced: PID, TIME, HOST, SESSION, UUID, SERVERS, and for what the resolver says, with a network and without, REASON.
+# says STATUS LINE ARG…: `zklock ARG…` ends with STATUS and prints "zklock: LINE". PID, TIME, HOST, SESSION, UUID and
+# SERVERS replace what differs from run to run. REASON replaces what the resolver says, which depends on the network.
 says() {
   expect_status "$1" zklock "${@:3}" || return
   # shellcheck disable=SC2001  # patterns
@@ -71,7 +71,7 @@ zklock health looks at each of them" run -S 127.0.0.1:1 --connect-timeout 300ms 
 }
 
 @test "no server, and nobody has said where to look for one" {
-  # Nobody listens at the default address here, or it is ZooKeeper; then there is nothing to say.
+  # If a server listens at the default address here, zklock has no reason to print this.
   if (exec 9<>/dev/tcp/127.0.0.1/2181) 2>/dev/null; then skip "something listens on 127.0.0.1:2181"; fi
   ZKLOCK_SERVERS='' expect_error 69 "name your servers with --servers or ZKLOCK_SERVERS" \
     zklock run --connect-timeout 300ms /l -- true
@@ -169,7 +169,7 @@ lock; choose another path" run "/l/$(znode ls /l)/deeper" -- true
   assert_equal "$stderr" "zklock: cannot write to standard output: No space left on device"
 }
 
-# Three for each attempt, four attempts a second; shown after 0, 1, 3 and 7 s.
+# Each attempt has three, and there are four attempts a second; they are shown after 0, 1, 3 and 7 s.
 @test "-v shows the client library's complaints less and less often while no server answers" {
   expect_status 69 zklock run -v -w 4s -S 127.0.0.1:1,127.0.0.1:2 /l -- true
   local said

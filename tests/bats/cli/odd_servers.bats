@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Servers that answer unlike Apache ZooKeeper's: tests/helpers/odd_server.py is a proxy that makes one of a real server.
+# Tests servers that answer unlike Apache ZooKeeper's. The proxy tests/helpers/odd_server.py makes one of a real server.
 
 load ../helpers
 
@@ -12,10 +12,10 @@ setup() {
 
 teardown() { end_all; }
 
-# odd ARG…: from here on zklock talks to such a server; what the proxy says is in the file said.
+# odd ARG…: from here on zklock uses such a server; what the proxy prints is in the file said.
 odd() {
   local servers=${ZKLOCK_SERVERS%%/*}
-  rm -f said # another one may still write to that
+  rm -f said # an earlier proxy may still write to that file
   : >said
   background "$repo/tests/helpers/odd_server.py" "$@" "${servers%%,*}" >said
   wait_for port said
@@ -27,7 +27,7 @@ zklock() { timeout 60 "$ZKLOCK_BIN" -S "$ODD" "$@"; }
 
 background_zklock() { background "$ZKLOCK_BIN" -S "$ODD" "$@"; }
 
-# What users do, each with what it must end with.
+# Does what users do, and checks how each command ends.
 main_things() {
   expect_status 0 zklock run /l -- true
   expect_status 3 zklock run /l -- sh -c 'exit 3'
@@ -45,7 +45,7 @@ main_things() {
   expect_status 0 zklock group join /g -- true
 }
 
-# Somebody holds a lock, and is in a group.
+# Holds a lock and joins a group, and views both.
 main_views() {
   background_zklock run /held -- sleep 60
   wait_until "the lock is held" has_nodes /held 1
@@ -76,10 +76,10 @@ main_views() {
   assert grep -qx "refused 19" said
 }
 
-# Each subcommand in the background, with its status in NAME.status; ARG… stands before what it is given.
+# Begins each subcommand in the file commands in the background, with its status in NUMBER.status.
 begin_each() {
   local line number=0
-  echo "an item" >input # or a push would read the commands that are still to begin
+  echo "an item" >input # otherwise a push would read the commands that are still to begin
   while read -r line; do
     number=$((number + 1))
     # shellcheck disable=SC2016,SC2086 # words, as they stand there
@@ -95,10 +95,10 @@ is_over() {
   done
 }
 
-# What hangs is ended after a minute, and named by its status.
+# A command that hangs is ended after a minute, and its status names it.
 await_each() { wait_until "all have ended" is_over; }
 
-# each_ends_with STATUS TEXT: and with one line of zklock's, which names what it was to do, with TEXT in it.
+# each_ends_with STATUS TEXT: each ends so, with one line of zklock's, which names what it was to do and contains TEXT.
 each_ends_with() {
   local line number=0 err
   while read -r line; do
@@ -154,7 +154,7 @@ END
   each_ends_with 69 "is too slow, or does not answer that request"
 }
 
-# sessionRequireClientSASLAuth, or enforce.auth.enabled.
+# The server's setting is sessionRequireClientSASLAuth, or enforce.auth.enabled.
 @test "a server that wants another authentication says so at once: 77, for what waits and what only looks, too" {
   export ZKLOCK_CONNECT_TIMEOUT=50s
   odd --turn-away
@@ -229,7 +229,7 @@ END
   expect_error 69 "it speaks HTTP" zklock show /l
 }
 
-# No crash, which is 128 and more, no inner error, and no more than a line; what did not crash may have gone well.
+# No command crashes (128 and more), has an inner error, or prints more than a line. It may also have succeeded.
 no_harm() {
   local line number=0 err
   while read -r line; do
@@ -243,7 +243,7 @@ no_harm() {
 @test "hostile answers neither crash nor hold up any subcommand" {
   export ZKLOCK_CONNECT_TIMEOUT=2s
   local seed
-  # A server can keep to itself that the lock is free.
+  # A hostile server can hide that the lock is free.
   all_subcommands | sed -E '/ -n /!s/^(run|group wait|break)/& -w 5s/; s/-w 30s/-w 5s/' >commands
   for seed in ${ODD_SEEDS:-1 2 3}; do
     odd --forge "$seed"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a server refuses by its settings, or by an ACL: one line that names the reason, 77, and nothing that looks like an
-# empty tree.
+# Tests what a server refuses by its settings, or by an ACL: one line names the reason, the status is 77, and nothing
+# looks like an empty tree.
 
 load ../helpers
 load ../queue_nodes
@@ -28,7 +28,7 @@ server() { echo "${ZKLOCK_SERVERS%%/*}"; }
   done
 }
 
-# A follower hands on what its leader says of a transaction: that the session expired.
+# A follower passes on what its leader reports of a transaction: that the session expired.
 @test "a local session, whichever server keeps it: 77 for what makes its ephemeral nodes in transactions" {
   local number chroot=${ZKLOCK_SERVERS#*/} address
   queue_of one two
@@ -40,7 +40,7 @@ server() { echo "${ZKLOCK_SERVERS%%/*}"; }
   done
 }
 
-# limit COUNT: so many nodes may be below the chroot.
+# limit COUNT: allows so many nodes below the chroot.
 limit() {
   local quota=/zookeeper/quota/${ZKLOCK_SERVERS#*/}
   ZKLOCK_SERVERS=$(server) znode create "$quota/zookeeper_limits" "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=$1" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# One test for each thing that zklock is for, in seconds: scripts/test quick runs them after any change.
+# Tests once, in seconds, each thing that zklock is for: scripts/test quick runs these tests after any change.
 
 load ../helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Tables at a terminal: no line of them is wider than it is.
+# Tests tables at a terminal: no line of them is wider than it is.
 
 load ../helpers
 load ../queue
@@ -13,8 +13,8 @@ setup() {
 
 teardown() { end_all; }
 
-# at_width STATUS COLUMNS CMD...: it ends with STATUS; what a terminal of that width shows of it, without the verdict of
-# health, is in $shown.
+# at_width STATUS COLUMNS CMD...: CMD ends with STATUS. $shown has what a terminal of that width shows of it, without
+# the verdict of health.
 at_width() {
   rm -f screen
   # shellcheck disable=SC2016
@@ -23,7 +23,7 @@ at_width() {
   shown=$(tr -d '\r' <screen | sed '/^$/,$d')
 }
 
-# widest: the most characters that a line of $shown has.
+# widest: prints the length of the longest line of $shown.
 widest() {
   local line most=0
   while read -r line; do ((${#line} <= most)) || most=${#line}; done <<<"$shown"

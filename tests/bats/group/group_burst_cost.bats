@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Many changes in a row of a large group cost its watchers few lists.
+# Tests that many changes in a row of a large group cost its watchers few lists.
 
 load ../helpers
 load ../counters
@@ -18,7 +18,7 @@ setup() {
 
 teardown() { end_all; }
 
-# change N: so many join, or leave.
+# change N: has so many join, or leave.
 change() {
   local answer
   echo "$1" >&"${crowd[1]}"
@@ -26,7 +26,7 @@ change() {
   assert_equal "$answer" ok
 }
 
-# The list is asked for once when the first joins, and then every 300 ms, as there are three thousand names in it.
+# Prints the most lists allowed: one when the first joins, then one every 300 ms, because of three thousand names.
 most_lists() { echo $((2 + ($(now_us) - begun) / 300000)); }
 
 lines_in() { (($(wc -l <"$2") == $1)); }
@@ -40,7 +40,7 @@ lines_in() { (($(wc -l <"$2") == $1)); }
   for ((i = 0; i < 100; ++i)); do change +1; done
   wait_until "all were told" lines_in 3100 changes
   most=$(most_lists)
-  # Each is made, and looked at.
+  # Each new member costs two: it is made, and looked at.
   lists=$(($(requests) - before - 200))
   ((lists >= 1 && lists <= most)) || fail "$lists lists, $most at most"
 }
@@ -49,14 +49,14 @@ lines_in() { (($(wc -l <"$2") == $1)); }
   before=$(requests)
   background zklock group wait --at-least 3100 --session-timeout 600s /g
   waiter=$!
-  # It connects, looks at the group, lists it, and looks at each.
+  # It connects, reads the group, lists it, and reads each member.
   wait_until "it has looked" eval '(($(requests) >= before + 3005))'
   before=$(requests)
   begun=$(now_us)
   for ((i = 0; i < 100; ++i)); do change +1; done
   expect_end 0 "$waiter"
   most=$(most_lists)
-  # It has closed its session, too.
+  # It has also closed its session.
   lists=$(($(requests) - before - 201))
   ((lists >= 1 && lists <= most)) || fail "$lists lists, $most at most"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group join -- COMMAND: signals, tree and surroundings are as under zklock run.
+# Tests zklock group join -- COMMAND: signals, tree and surroundings are as under zklock run.
 
 load ../helpers
 load ../group
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# catch END: print_signals as a member; its lines are in a.out.
+# catch END: runs print_signals as a member; its lines are in a.out.
 catch() {
   member a /g -- print_signals "$@"
   wait_for ready a.out

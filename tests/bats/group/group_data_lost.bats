@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group, value watch, run: the servers have lost their data. They refuse whoever has seen more than they have, for
-# ever and without a word. On a server of this file's own.
+# Tests zklock group, value watch and run if the servers have lost their data. They refuse any client that has seen more
+# than they have, for ever and without a word. Uses a server of this file's own.
 
 load ../helpers
 load ../group

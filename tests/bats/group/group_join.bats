@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group join: a member, with a command and without.
+# Tests zklock group join, with a command and without.
 
 load ../helpers
 load ../group
@@ -103,14 +103,14 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   mv data away
   kill -HUP "${pid[a]}"
   wait_for "cannot read the data file 'data'" a.err
-  mkfifo data # to which nobody writes
+  mkfifo data # to which nothing is written
   kill -HUP "${pid[a]}"
   wait_for "the data file 'data' is no file any more" a.err
   kill -TERM "${pid[a]}"
   expect_end 143 "${pid[a]}"
 }
 
-# It is the first in the terminal, as with ssh -t or xterm -e.
+# zklock is the first process in the terminal, as with ssh -t or xterm -e.
 @test "a terminal that goes away ends it, though another HUP has its data file read again" {
   need_terminal
   echo one >data
@@ -205,7 +205,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
   member a -v -S "$servers" --session-timeout 1s --connect-timeout 1s /g -- \
     sh -c 'until [ -e go ]; do sleep 0.02; done; exit 3'
   member b -v -S "$servers" --session-timeout 1s --connect-timeout 1s /g
-  # Its node is there before zklock knows.
+  # Its node is there before zklock knows of it.
   wait_for "joined /g as" a.err
   wait_for "joined /g as" b.err
   node=$(node_of /g a)

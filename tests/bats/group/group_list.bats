@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group list and wait: who is in, and are they enough.
+# Tests zklock group list and wait: which members are in, and whether they are enough.
 
 load ../helpers
 load ../group
@@ -10,7 +10,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# Two members; their nodes' names are in $a and $b.
+# Starts two members; their nodes' names are in $a and $b.
 two_members() {
   member a /g --data "x y"
   wait_names /g a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group watch: every change is told once, to readers and to commands.
+# Tests that zklock group watch reports every change once, to readers and to commands.
 
 load ../helpers
 load ../group
@@ -9,10 +9,10 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# told LINE…: what the watch has written, all of it, without the members' numbers.
+# told LINE…: the watch has written exactly these lines, without the members' numbers.
 told() { [[ $(sed 's/-[0-9]\{10\}$//' changes) == "$(printf '%s\n' "$@")" ]]; }
 
-# watch ARG…: in the background, into the file changes; its process id is $watcher.
+# watch ARG…: starts it in the background, into the file changes; its process id is $watcher.
 watch() {
   background zklock group watch "$@" >changes 2>watch.err
   watcher=$!
@@ -121,7 +121,7 @@ leave() {
 @test "a reader who stops for three session timeouts: the session lives, he gets the difference" {
   mkfifo pipe
   exec {reader}<>pipe
-  # more than a pipe holds
+  # The data are more than a pipe holds.
   head -c 100000 /dev/zero | tr '\0' x >large
   member a /g --data-file large
   wait_names /g a
@@ -136,8 +136,8 @@ leave() {
   cat <&"$reader" >changes 3>&- &
   wait_until "c was told" grep -q '"name":"c-' changes
   assert_equal "$(jq -r '.change + " " + .name[:1]' changes | xargs)" "joined a left a joined b joined c"
-  # Where the machine stands still for some hundred milliseconds the library says so, and the connection is made anew:
-  # that is no harm. A watch that is held up by its reader loses its session.
+  # If the machine stands still for some hundred milliseconds, the library reports that and connects again, which is no
+  # harm. A watch that is held up by its reader loses its session.
   refute grep -F "the session expired" watch.err
   exec {reader}>&-
 }
@@ -223,6 +223,6 @@ leave() {
   zklock group create /g
   background zklock group watch -v --session-timeout 2s /g -- sh -c 'sleep 6; echo over >>runs' 2>err
   wait_for over runs
-  # A busy machine may cost it a connection.
+  # A busy machine may cost it a connection, but not the session.
   refute_regex "$(<err)" expired
 }

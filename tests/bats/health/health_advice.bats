@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock health on two servers of this file's own that are set up oddly.
+# Tests zklock health on two servers of this file's own that are set up oddly.
 
 load ../helpers
 
@@ -17,7 +17,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# stay N: so many connections to server 1.
+# stay N: opens so many connections to server 1.
 stay() {
   local servers=$ZKLOCK_SERVERS
   if over_tls; then servers=$ZKLOCK_PLAIN_SERVERS/${ZKLOCK_SERVERS#*/}; fi
@@ -28,7 +28,7 @@ stay() {
   done
 }
 
-# advised TEXT: health says so, and all is well.
+# advised TEXT: health gives this advice, and all is well.
 advised() {
   expect_status 0 zklock health
   [[ $output == *"advice: "*"$1"* ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock health and the four-letter words on three servers, while some of them are killed, frozen or electing.
+# Tests zklock health and the four-letter words on three servers, while some are killed, frozen or electing.
 
 load ../helpers
 load ../words
@@ -16,7 +16,7 @@ setup() {
 
 teardown() { end_all; }
 
-# A test that failed must not fail the others.
+# Revives all servers: a test that failed must not fail the others.
 revive() {
   local n
   for n in 1 2 3; do

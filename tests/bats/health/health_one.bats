@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock health and the four-letter words on one server.
+# Tests zklock health and the four-letter words on one server.
 
 load ../helpers
 load ../words

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock health and the four-letter words on three servers that allow nothing but srvr, and that serve readers without
-# a quorum.
+# Tests zklock health and the four-letter words on three servers that allow only srvr, and that serve readers without a
+# quorum.
 
 load ../helpers
 load ../words

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock health against replies of other releases, and its options.
+# Tests zklock health against replies of other releases, and its options.
 
 load ../helpers
 load ../words
@@ -21,7 +21,7 @@ teardown() { end_all; }
   done
 }
 
-# altered ROLE WORD SED: the manner of one of 3.9.3 that answers WORD with something else, by that script.
+# altered ROLE WORD SED: prints the manner of a 3.9.3 server whose reply to WORD is changed by that script.
 altered() {
   cp "$repo/tests/replies/3.9.3/$1".* .
   sed -i "$3" "$1.$2"
@@ -101,7 +101,7 @@ altered() {
   assert_line "critical: no quorum: only 1 of 3 up"
   expect_status 2 zklock health --json "${addresses[@]}" 127.0.0.1:1
   assert_equal "$(json '.status, .quorum, .servers[].state')" "critical false not-serving not-serving refused"
-  # alone it may be one that has no others
+  # If only one server is given, it may be one that has no others.
   expect_status 2 zklock health "${addresses[0]}"
   assert_line "critical: not serving: the server is up, but it is starting, electing a leader or does not reach the others"
   expect_status 2 zklock health --json "${addresses[0]}"
@@ -210,7 +210,7 @@ altered() {
   before=$(wc -l <looks)
   began=$(now_us)
   kill -CONT "${pid[words]}"
-  # The one under way, another one at once, and one in each of seven intervals.
+  # These are the look under way, another one at once, and one in each of seven intervals.
   wait_until "there are nine more" eval "((\$(wc -l <looks) >= $before + 9))"
   assert [ $(($(now_us) - began)) -ge 1300000 ]
 }

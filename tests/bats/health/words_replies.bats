@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock ruok, stat, srvr, mntr and 4lw against whatever may answer.
+# Tests zklock ruok, stat, srvr, mntr and 4lw against whatever may answer.
 
 load ../helpers
 load ../words
@@ -126,7 +126,7 @@ imok"
 
 @test "a name that takes for ever to look up holds up nobody else" {
   words_from text:imok
-  mkfifo aliases # what glibc reads first; nobody ever writes to it
+  mkfifo aliases # glibc reads it first; nothing is ever written to it
   HOSTALIASES=$PWD/aliases expect_status 69 zklock ruok -w 3s stuck "${addresses[0]}" --json
   assert_equal "$(json '.state, (.milliseconds < 2500)')" "unknown-host false answered true"
   assert_said "stuck:2181: name not resolved: no answer from the resolver in time"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: a command that forks as fast as it can, in chains of processes that each fork the next one and exit. CTest
-# runs this file alone.
+# Tests zklock run with a command that forks as fast as it can, in chains of processes that each fork the next one and
+# exit. CTest runs this file alone.
 
 load ../helpers
 
@@ -12,7 +12,7 @@ setup() {
 
 teardown() { end_all; }
 
-# cut_off CMD…: a, which is zklock started by `CMD…`, has chains under /l, and no server any more; b follows.
+# cut_off CMD…: CMD starts zklock a, which has chains under /l and then loses its server; b follows.
 cut_off() {
   start_relay "${ZKLOCK_SERVERS%/*}"
   background "$@" "$ZKLOCK_BIN" run -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l -- fork_chains last 2>a.err

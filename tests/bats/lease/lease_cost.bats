@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: what holding a lock costs. On a server of this file's own, whose counters nobody else moves.
+# Tests what holding a lock costs, on a server of this file's own, whose counters nothing else changes.
 
 load ../helpers
 load ../counters
@@ -16,14 +16,14 @@ setup() {
 
 teardown() { end_all; }
 
-# Runs a command that does nothing under the lock.
+# Runs an idle command under the lock.
 start_idle() {
   background zklock run /l -- tail -f /dev/null
   pid[a]=$!
   wait_until "it holds the lock" has_nodes /l 1
   guard=$(guard_of "${pid[a]}")
   wait_until "its command runs" pgrep -P "$guard" tail
-  # the reads that begin a hold are over when the first heartbeat is
+  # When the first heartbeat is sent, the reads that begin a hold are over.
   local before
   before=$(requests)
   wait_until "the first heartbeat is sent" has_sent_more "$before"
@@ -34,7 +34,7 @@ has_sent_more() { (($(requests) > $1)); }
 # idle_for HEARTBEATS
 idle_for() { wait_until "$1 heartbeats" is_past $(($(now_us) + $1 * 500000)); }
 
-# at_most WHAT COUNT RATIO: of heartbeats, and one for the ends of the measured time.
+# at_most WHAT COUNT RATIO: COUNT is at most RATIO a heartbeat, with one for the ends of the time.
 at_most() {
   local beats=$((($(now_us) - began) / 500000 + 1))
   note "$1: $2 in $beats heartbeats"

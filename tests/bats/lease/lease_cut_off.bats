@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the servers still answer, but without a quorum. On an ensemble of this file's own, whose servers take
-# fifteen seconds to notice that they have lost each other.
+# Tests zklock run if the servers still answer, but without a quorum. The servers are an ensemble of this file's own,
+# and take fifteen seconds to notice that they have lost each other.
 
 load ../helpers
 
@@ -27,10 +27,10 @@ teardown() {
   end_all
 }
 
-# on N: the servers' list with that one only.
+# on N: prints the option for a list with that server only.
 on() { echo "-S$(zk_sandbox address "$1")$chroot"; }
 
-# Follower N reaches the leader through the relay of this name from now on.
+# relay_to_leader N: follower N reaches the leader through a relay from now on.
 relay_to_leader() {
   local config=$ZKLOCK_SANDBOX/$1/zoo.cfg quorum
   quorum=$(sed -n "s/^server\.$leader=\(127.0.0.1:[0-9]*\):.*/\1/p" "$config")
@@ -42,15 +42,15 @@ relay_to_leader() {
   wait_for answer relayed
 }
 
-# The session of the only node of /l, as in a server's log.
+# Prints the session of the only node of /l, as a server's log writes it.
 its_session() { printf '0x%x\n' "$(znode stat "/l/$(znode ls /l)" | sed -n 's/^ephemeralOwner=//p')"; }
 
-# expired_us SESSION: when the leader gave it up, by its own log, in microseconds.
+# expired_us SESSION: prints when the leader gave it up, by its own log, in microseconds.
 expired_us() {
   local moment
   moment=$(grep -F "Expiring session $1" "$(zk_sandbox log "$leader")" | grep -oE '[0-9:]{8}\.[0-9]{3}' | head -n 1)
   moment=$(date -d "$moment" +%s%6N)
-  is_past $((moment - 1000000)) || moment=$((moment - 86400000000)) # of yesterday
+  is_past $((moment - 1000000)) || moment=$((moment - 86400000000)) # it was yesterday
   echo "$moment"
 }
 
@@ -59,7 +59,7 @@ expect_unproved() {
   assert_regex "$(<a.err)" '^zklock: lost /l: no quorum confirmed the lock for [0-9.]+m?s; the command was stopped$'
 }
 
-# cut_off N [-f]: a's N processes on a follower that is cut off then, and b waits on the leader.
+# cut_off N [-f]: a has N processes on a follower that is then cut off, and b waits on the leader.
 cut_off() {
   relay_to_leader "${followers[0]}"
   enter "${@:2}" a "$(on "${followers[0]}")" /l
@@ -91,7 +91,7 @@ after_cut_off() {
 }
 
 @test "a leader whose followers are frozen: the command is dead before its fence" {
-  # a's requests go through a relay, which knows when the last one was sent that was answered
+  # The relay knows when a's last answered request was sent.
   start_relay "$(zk_sandbox address "$leader")"
   enter a "-S$(relayed_ports)$chroot" /l
   wait_until "a runs" lives a
@@ -101,7 +101,7 @@ after_cut_off() {
   zk_sandbox pause "${followers[1]}"
   # shellcheck disable=SC2046
   wait_gone $(pids_of a)
-  # a reconnect is answered, a heartbeat is not
+  # A reconnect is answered, but no heartbeat is.
   local proved
   proved=$(awk -v end="$began" '/request/ && !asked { asked = $1 } /answer/ && $1 < end { proved = asked } /answer/ { asked = 0 }
     END { print proved }' relayed)

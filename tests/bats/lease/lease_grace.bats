@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: --grace, and --wait-all.
+# Tests --grace and --wait-all of zklock run.
 
 load ../helpers
 
@@ -11,10 +11,10 @@ setup() {
 
 teardown() { end_all; }
 
-# The moment of the only TERM.
+# Prints the moment of the only TERM.
 term_of() { awk -v name="$1" '$2 == name && $4 == "TERM" { print $1 }' life; }
 
-# A waiter that begins after a, of whom nothing is left then.
+# Starts a waiter, b. It begins after a, of which nothing is left then.
 stand_behind() {
   enter b /l
   wait_until "b stands in line" has_nodes /l 2
@@ -33,7 +33,7 @@ expect_lost() {
   assert_equal "$(<a.err)" "zklock: lost /l: $1; the command was stopped"
 }
 
-# leaves_behind ARG…: under the lock, a command that ends with 7; four processes stay, all of them ignore TERM.
+# leaves_behind ARG…: runs a command under the lock that ends with 7. Four processes stay, and ignore TERM.
 leaves_behind() {
   background zklock run "$@" /l -- sh -c '(critical -f life a &); until [ -e left ]; do sleep 0.01; done; exit 7' 2>a.err
   pid[a]=$!
@@ -96,7 +96,7 @@ has_no_child_named() { ! pgrep -P "$guard" -x "$1"; }
   assert [ ! -e ran ]
   assert_no_nodes /l
   expect_status 0 zklock run --grace 2s "--session-timeout=${stderr##*--session-timeout }" /l -- true
-  # an eighth is not too much
+  # An eighth of the session timeout is allowed.
   expect_status 0 zklock run --grace 500ms /l -- true
   expect_status 64 zklock run --grace 501ms /l -- true
   expect_status 64 zklock run --grace 1h /l -- true

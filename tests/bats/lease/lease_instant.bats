@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the command ends in the same instant in which the lock is lost. Its status or 76: exactly one outcome.
+# Tests a command that ends in the instant in which the lock is lost: the status is its own or 76, never both.
 
 load ../helpers
 
@@ -8,8 +8,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# one_outcome REASON: of the run that has just been: 7 and nothing said, or 76 and one line. What is found to be deleted
-# when it is given back may have been so before the command had ended.
+# one_outcome REASON: the last run ended with 7 and printed nothing, or with 76 and one line. A node that is found
+# deleted at the release may have been deleted before the command ended.
 one_outcome() {
   case $status in
     7) assert_equal "$stderr" "" && own=$((own + 1)) ;;
@@ -21,8 +21,8 @@ one_outcome() {
   esac
 }
 
-# race REASON LOSE: many times, a command does LOSE and counts for a while before it exits: longer the next time if it
-# was quicker than the loss, shorter if not, so that most rounds are close to the instant. Both ends have to be seen.
+# race REASON LOSE: many times, a command does LOSE and counts for a while before it exits. If it was quicker than the
+# loss, it counts longer the next time, or else shorter. So most rounds are close to the instant. Both ends must occur.
 race() {
   local own=0 lost=0 count=0
   for _ in {1..60}; do

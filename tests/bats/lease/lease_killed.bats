@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: zklock or its guard is killed or frozen. The command is dead before the next holder starts.
+# Tests zklock run if zklock or its guard is killed or frozen: the command is dead before the next holder starts.
 
 load ../helpers
 
@@ -24,7 +24,7 @@ stand_behind() {
   wait_until "$1 stands in line" has_nodes /l 2
 }
 
-# b_follows FROM: b has started, and no process of a has lived then. FROM: the moment of the fault.
+# b_follows FROM: b has started after all processes of a were dead. FROM is the moment of the fault.
 b_follows() {
   wait_until "b has begun" lives b || return
   assert_alone || return
@@ -35,8 +35,8 @@ b_follows() {
   expect_end 0 "${pid[b]}"
 }
 
-# expect_lost REASON: a is told so, in one line. b_follows says whether its command ended in time; on a busy machine its
-# guard may still be later than the fence, and the line says by how much.
+# expect_lost REASON: a reports it in one line. b_follows checks whether its command ended in time. On a busy machine
+# its guard may still be later than the fence; the line says by how much.
 expect_lost() {
   expect_end 76 "${pid[a]}"
   assert_regex "$(<a.err)" "^zklock: lost /l: $1; the command (was stopped|went on for [0-9]+ms past the fence)\$"

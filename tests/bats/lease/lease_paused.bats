@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock stands still between looking at the clock and sending: what it sends then makes up for no silence before it.
+# Tests that a zklock that stands still between reading the clock and sending does not make up for its silence.
 
 load ../helpers
 
@@ -12,7 +12,7 @@ teardown() { end_all; }
   hold holder /l
   ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 ZKLOCK_TRACE=$PWD/trace TEST_PAUSE=$PWD/pause \
     LD_PRELOAD=${PATH%%:*}/preload_pause.so stand waiter /l --session-timeout 6s /l
-  # Its beats are 0.75 s apart, and no silence of more than 1 s goes unnoticed.
+  # Its beats are 0.75 s apart, and it notices any silence of more than 1 s.
   echo 1500 >pause
   wait_until "it has paused" is_missing pause
   wait_until "it has given up the connection" grep -q disconnected trace

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: servers of an ensemble are killed and started again; the command never notices. On an ensemble of this
-# file's own.
+# Tests zklock run while servers of this file's own ensemble are killed and started again: the command never notices.
 
 load ../helpers
 
@@ -22,14 +21,14 @@ teardown() {
   end_all
 }
 
-# hold_on N: a command whose zklock is connected to server N first, and knows the others too.
+# hold_on N: runs a command whose zklock is connected to server N first, and knows the others too.
 hold_on() {
   begin_on "$1" a
   wait_until "a runs" test -s a.pids
   node=$(znode ls /l)
 }
 
-# A random server is picked, so again until it is the right one.
+# Tries again until the right server is picked, because the pick is random.
 begin_on() {
   local try
   for try in {1..40}; do
@@ -46,17 +45,17 @@ begin_on() {
   fail "never connected to server $1"
 }
 
-# is_connected_to N: the one that holds the lock, by the server's word.
+# is_connected_to N: server N reports the session that holds the lock.
 is_connected_to() {
   local session
   session=$(znode stat "/l/$(znode ls /l)" | sed -n 's/^ephemeralOwner=//p')
   zk_sandbox word "$1" cons | grep -qF "$(printf 'sid=0x%x,' "$session")"
 }
 
-# The same node, the same process, its own status, and no TERM meanwhile.
+# The command keeps its node, its process and its status, and gets no TERM.
 never_noticed() {
   wait_until "the lock is held" is_held
-  wait_until "it is the same node" is_same # a server may be away still
+  wait_until "it is the same node" is_same # a server may still be away
   touch a.go
   expect_end 5 "${pid[a]}"
   assert_equal "$(sort -u a.pids | wc -l) $(wc -l <a.pids)" "1 2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: what is said of a loss, of a connection that goes and comes, and what a loss leaves. On a server of this
-# file's own, which forgets a session.
+# Tests what zklock run prints of a loss and of a connection that goes and comes, and what a loss leaves. Uses a server
+# of this file's own, which forgets a session.
 
 load ../helpers
 
@@ -21,14 +21,14 @@ teardown() {
   end_all
 }
 
-# through_relay NAME ARG…: its command lives.
+# through_relay NAME ARG…: it runs, and its command lives.
 through_relay() {
   start_relay "$address"
   enter "$1" -S "$(relayed_ports)$chroot" "${@:2}" /l
   wait_until "$1 runs" lives "$1"
 }
 
-# expect_loss REASON: of a, in one line and nothing else; the reason is a pattern.
+# expect_loss REASON: a reports it in one line and prints nothing else; the reason is a pattern.
 expect_loss() {
   expect_end 76 "${pid[a]}"
   assert_equal "$(wc -l <a.err)" 1
@@ -57,7 +57,7 @@ expect_loss() {
 }
 
 @test "the session expired: said in one line" {
-  # one that was restored from nothing, and has come further than the one before since then, knows no session
+  # A server that was restored from nothing, and has since come further than the one before, knows no session.
   enter a --session-timeout 30s /l
   wait_until "a runs" lives a
   zk_sandbox pause 1
@@ -95,7 +95,7 @@ expect_loss() {
   assert_regex "${lines#*$'\n'}" "^zklock: reconnected to 127\.0\.0\.1:$port; [0-9.]+m?s of the lease left\$"
 }
 
-# traced EVENT: when, in ms.
+# traced EVENT: prints when it was, in ms.
 traced() { jq "select(.event == \"$1\").at / 1000000 | floor" trace; }
 
 @test "-v says a disconnect that ends in a loss, and that a reconnect gives the lease nothing by itself" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the server in use falls silent right after it has answered. A `relay` stands for the servers, so that the
-# one that is tried next is dead too, whichever it is.
+# Tests zklock run if the server in use falls silent right after an answer. A `relay` stands for the servers, so that
+# the one that is tried next is dead too, whichever it is.
 
 load ../helpers
 
@@ -13,7 +13,7 @@ ports_used() { awk '/request/ { print $3 }' relayed | uniq | wc -l; }
 
 moved_on() { (($(ports_used) >= 2)); }
 
-# falls_silent N DEAD: with N addresses, of which DEAD are dead after the first.
+# falls_silent N DEAD: of N addresses, the one in use falls silent, and the next DEAD are dead.
 falls_silent() {
   start_relay -n "$1" "${ZKLOCK_SERVERS%/*}"
   enter -i a -v --session-timeout 9s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: ZKLOCK_TOKEN grows from holder to holder, so that a resource can refuse whoever comes late.
+# Tests that ZKLOCK_TOKEN grows from holder to holder, so that a resource can refuse a holder that comes late.
 
 load ../helpers
 
@@ -71,7 +71,7 @@ export -f store
 }
 
 @test "a resource that remembers the highest token refuses a holder who comes late" {
-  # a write of a's, that was on its way when a's machine was paused: nobody can call it back
+  # This write of a's was on its way when a's machine was paused, and cannot be called back.
   expect_status 0 zklock run /l -- bash -c 'echo "$ZKLOCK_TOKEN" >late; store first && store again'
   expect_status 0 zklock run /l -- bash -c 'store second'
   ZKLOCK_TOKEN=$(<late) run store late

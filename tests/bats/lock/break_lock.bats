@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock break: those who hold a lock let go of it, or it is taken away from them.
+# Tests zklock break: the holders of a lock let go of it, or it is taken away from them.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# stubborn NAME PATH TEXT: a contender of another program, which never lets go; its node is ${node[NAME]}.
+# stubborn NAME PATH TEXT: starts another program's contender, which never lets go; its node is ${node[NAME]}.
 declare -gA node=()
 stubborn() {
   background znode stand "$2" "$3" >"$1.node"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock break at a terminal: whom it would hit, and the question.
+# Tests zklock break at a terminal: it shows which holders it would hit, and asks.
 
 load ../helpers
 
@@ -15,8 +15,8 @@ teardown() {
   end_all
 }
 
-# ask ARG…: `zklock break ARG…` at a terminal, with `press` for its keys and the file screen; its process id is $!.
-# Returns when it asks.
+# ask ARG…: starts `zklock break ARG…` at a terminal, with `press` for its keys and the file screen. Its process id is
+# ${pid[ask]}. Returns when it asks.
 ask() {
   need_terminal
   background pty screen ended end "$ZKLOCK_BIN" break "$@" <keys 7>&-

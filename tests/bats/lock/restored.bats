@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Trees that a backup has brought back, with all nodes persistent: nothing in them is taken for ever, and each command
-# names what was left, and can remove it.
+# Tests trees that a backup has brought back, with all nodes persistent: nothing in them is taken for ever, and each
+# command names what was left, and can remove it.
 
 load ../helpers
 
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# The names of contenders, of slots and of places in line begin so.
+# The names of contenders, of slots and of places in line begin with this.
 readonly id=_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60
 
 @test "a lock: run, with and without -n, show and break agree that it is free" {

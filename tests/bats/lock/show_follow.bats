@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show --follow: each change of who holds and who waits is told once, in order.
+# Tests that zklock show --follow reports each change of holders and waiters once, in order.
 
 load ../helpers
 
@@ -8,8 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# follow ARG…: in the background; its process id is $follower. It watches when this returns, which a lock of its own
-# tells.
+# follow ARG…: starts it in the background, as $follower. When this returns it watches, as a lock of its own shows.
 follow() {
   background znode stand /ready/x-1-
   background zklock show --follow "$@" /ready >all 2>follow.err
@@ -17,16 +16,16 @@ follow() {
   wait_until "it watches" grep -q /ready all
 }
 
-# What was told of the others.
+# Prints what was reported of the other locks.
 changes() { grep -v /ready all; }
 
-# told LINE…: event, position and label of all that was told.
+# told LINE…: the reports have exactly these events, positions and labels.
 told() { [[ $(changes | awk '{ print $2, $4, $8 }') == "$(printf '%s\n' "$@")" ]]; }
 
-# told_json LINE…: of the objects: event, path and label.
+# told_json LINE…: the objects have exactly these events, paths and labels.
 told_json() { [[ $(changes | jq -r '[.event, .path, .label] | join(" ")') == "$(printf '%s\n' "$@")" ]]; }
 
-# last_told TEXT: event and label of the last one.
+# last_told TEXT: the last report has this event and label.
 last_told() { [[ $(changes | awk 'END { print $2, $8 }') == "$1" ]]; }
 
 @test "--follow: who is there, and then who comes, gets it and goes" {
@@ -99,7 +98,7 @@ has_it() { [[ $(changes | jq -r "select(.label == \"$1\" and .event == \"acquire
   begin d --label d --slots 2 /s
   wait_until "d was told" grep -q '"label":"d"' all
   let_all_go b
-  # Who holds for less than a look takes may be told as one that has left.
+  # A holder that holds for less than a look takes may be reported as left.
   wait_until "c was told to have it" has_it c
   let_all_go a c
   wait_until "d was told to have it" has_it d
@@ -107,7 +106,7 @@ has_it() { [[ $(changes | jq -r "select(.label == \"$1\" and .event == \"acquire
   wait_until "all are gone" eval '(($(grep -c released all) == 4))'
   local name
   for name in b c d; do
-    # Who waits for nobody may be in the gate for less than a look.
+    # A contender that waits for no other may be in the gate for less than a look.
     assert_regex "$(changes | jq -r "select(.label == \"$name\").event" | xargs)" '^(waiting )?acquired released$'
   done
   assert_equal "$(changes | jq -r 'select(.label == "c" or .label == "d") | select(.event == "waiting").kind' | xargs)" \

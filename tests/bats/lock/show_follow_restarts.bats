@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show --follow on an ensemble of this file's own, whose servers fail.
+# Tests zklock show --follow on an ensemble of this file's own, whose servers fail.
 
 load ../helpers
 
@@ -12,11 +12,11 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# Of whom it was told that he has it: whoever holds it when the following begins is told as holding.
+# Selects each report of a holder: one that holds when the following begins is reported as holding.
 has_it='select(.event == "acquired" or .event == "holding")'
 
-# One run after the other, until it is enough. Each holds the lock until that was told, so none is too short to be told,
-# however busy the machine is.
+# Makes one run after the other, until the file enough is there. Each holds the lock until that was reported, so none is
+# too short to be reported, however busy the machine is.
 contend() {
   # shellcheck disable=SC2016
   until [[ -e enough ]]; do
@@ -40,7 +40,7 @@ had_it() { (($(wc -l <held) >= $1)); }
   done
   for server in 1 2 3; do
     wait_until "hand-overs go on" had_it $(($(wc -l <held) + 30))
-    # the last one is the leader of these
+    # The last one is the leader.
     if ((server == 3)); then server=$(zk_sandbox leader); fi
     zk_sandbox kill "$server"
     zk_sandbox restart "$server"
@@ -51,11 +51,11 @@ had_it() { (($(wc -l <held) >= $1)); }
   wait_until "all had it" eval '(($(wc -l <over) == 5))'
   wait_until "the last end was told" eval '(($(grep -c released told) == $(wc -l <held)))'
   assert_equal "$(jq -r "$has_it.node" told)" "$(<held)"
-  # One after the other: who gets it is the next to be told gone.
+  # They hold one after the other: each is released before the next.
   assert_equal "$(jq -r 'select(.event == "released").node' told)" "$(<held)"
   assert_equal "$(jq -r "$has_it, select(.event == \"released\") | .event" told | sed s/holding/acquired/ | uniq -c | awk '$1 > 1')" ""
   assert_equal "$(jq -r 'select(.event == "left").node' told)" ""
-  # Each that was told as waiting had come before, and each has got it.
+  # No waiter is reported twice.
   assert_equal "$(jq -r 'select(.event == "waiting").node' told | sort | uniq -d)" ""
   assert_equal "$(<told.err)" ""
   kill -TERM "$follower"
@@ -63,7 +63,7 @@ had_it() { (($(wc -l <held) >= $1)); }
   note "$(wc -l <held) hand-overs"
 }
 
-# crowd: one run after the other that ends at once.
+# crowd: makes one run after the other; each ends at once.
 crowd() {
   # shellcheck disable=SC2016
   until [[ -e enough ]]; do zklock run --slots 2 /s -- sh -c 'echo "$ZKLOCK_NODE" >>held'; done
@@ -86,7 +86,7 @@ crowd() {
   most=$(jq -r .event told | awk '/acquired|holding/ && ++n > most { most = n } /released/ { --n } END { print most + 0, n + 0 }')
   assert_equal "$most" "2 0"
   assert_equal "$(comm -12 <(jq -r 'select(.event == "left").session' told | sort -u) <(jq -r "$has_it.session" told | sort -u))" ""
-  # nobody holds who has no slot
+  # Without a slot, none is reported as a holder.
   assert_equal "$(comm -23 <(jq -r "$has_it.node" told | sort) <(cat held <(
     jq -r "select(.pid == ${pid[last]}).node" told) | sort))" ""
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show: who holds a lock and who waits for it.
+# Tests that zklock show lists the holder of a lock and its waiters.
 
 load ../helpers
 
@@ -8,10 +8,10 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# json EXPRESSION: of python, about the object `lock` in $output.
+# json EXPRESSION: prints a Python expression about the object `lock` in $output.
 json() { python3 -c "import json, sys; lock = json.load(sys.stdin); print($1)" <<<"$output"; }
 
-# stranger NAME PATH TEXT: another program's contender; its node is ${node[NAME]}.
+# stranger NAME PATH TEXT: starts another program's contender; its node is ${node[NAME]}.
 declare -gA node=()
 stranger() {
   background znode stand "$2" "$3" >"$1.node"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show --format prometheus: who holds, who waits, since when, and when the last success was.
+# Tests zklock show --format prometheus: it has holders, waiters, since when, and the last success.
 
 load ../helpers
 load ../metrics

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show -r: the locks in a tree, and only those.
+# Tests that zklock show -r lists the locks in a tree, and only those.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# lists PATHS ARG…: `zklock show -r ARG…` lists these, a line each, and says nothing else.
+# lists PATHS ARG…: `zklock show -r ARG…` lists exactly these, a line each, and prints nothing else.
 lists() {
   expect_status 0 zklock show -r "${@:2}"
   assert_equal "$(listed)" "$1"

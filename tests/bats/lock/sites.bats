@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Where no lock, no slots, no group and no queue can be: inside of others.
+# Tests that no lock, no slots, no group and no queue can be inside another one.
 
 load ../helpers
 load ../queue
@@ -9,13 +9,13 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# Not the container of a gate that nobody is in: the server sweeps it.
+# Omits the container of an empty gate, because the server removes it.
 nodes() {
   local path
   for path in / /q /q/items /q/waiting /l /s /g; do znode ls "$path" 2>/dev/null || true; done | sed '/^locks$/d'
 }
 
-# refused PATH TEXT: by all that would make something there, with 65; nothing is made.
+# refused PATH TEXT: all that would make something there ends with 65, and makes nothing.
 refused() {
   local before
   before=$(nodes)

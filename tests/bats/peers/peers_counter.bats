@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Two processes of a peer and two of zklock add to one number, under one lock.
+# Tests two processes of a peer and two of zklock that add to one number, under one lock.
 
 load ../helpers
 load ../peers

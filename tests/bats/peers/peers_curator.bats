@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Curator's locks, ZooKeeper's own recipe, and zklock: who excludes whom.
+# Tests which of Curator's locks, ZooKeeper's own recipe and zklock exclude each other.
 
 load ../helpers
 load ../peers
@@ -39,7 +39,7 @@ teardown() { end_all; }
 
 @test "LeaderSelector, which uses the mutex: -x" { exclude LeaderSelector; }
 
-# leads OPTION… LOCK: zklock finds the leader there, and says whose it is.
+# leads OPTION… LOCK: zklock finds the leader there, and names its program.
 leads() {
   expect_error 65 "belongs to Curator's LeaderLatch, which would not wait for us" zklock run "$@" -- touch ran
   assert [ ! -e ran ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock group and the groups of other programs: Curator's GroupMember, Kazoo's Party and ShallowParty.
+# Tests zklock group and the groups of other programs: Curator's GroupMember, Kazoo's Party and ShallowParty.
 
 load ../helpers
 load ../peers
@@ -36,7 +36,7 @@ teardown() { end_all; }
 
 @test "GroupMember: its name is taken for zklock, as long as it is in" {
   take first GroupMember.java1 /g
-  # Its start() does not wait for its node.
+  # GroupMember's start() does not wait for its node.
   expect_status 0 zklock group wait --at-least 1 -w 20s /g
   expect_error 75 "the name is taken" zklock group join --unique --name java1 /g -- true
   expect_error 75 "1 member in it" zklock group delete /g

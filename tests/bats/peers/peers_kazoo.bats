@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Kazoo's locks and zklock: who excludes whom.
+# Tests which of Kazoo's locks and zklock exclude each other.
 
 load ../helpers
 load ../peers

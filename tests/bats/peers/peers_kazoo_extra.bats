@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Kazoo's Lock with extra_lock_patterns=["-lock-"], Lock.extra, which waits for the default names too; and Kazoo's other
-# locks where zklock takes them for that.
+# Tests Lock.extra, which is Kazoo's Lock with extra_lock_patterns=["-lock-"] and waits for the default names too. Also
+# tests Kazoo's other locks if zklock takes them for that.
 
 load ../helpers
 load ../peers

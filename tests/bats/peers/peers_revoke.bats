@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Asked to let go: zklock by Curator's Revoker, and peers by zklock break.
+# Tests requests to let go: to zklock by Curator's Revoker, and to peers by zklock break.
 
 load ../helpers
 load ../peers
@@ -55,7 +55,7 @@ teardown() { end_all; }
   await released p
 }
 
-# taken_away KIND: of a holder that does not hear when it is asked; it has to be taken away.
+# taken_away KIND: such a holder does not hear the request; the lock has to be taken away.
 taken_away() {
   take p "$1" /l
   expect_error 75 "has not let go" zklock break --yes -w 1 /l

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock show: contenders of Curator and Kazoo, beside zklock's.
+# Tests that zklock show lists contenders of Curator and Kazoo, beside zklock's.
 
 load ../helpers
 load ../peers

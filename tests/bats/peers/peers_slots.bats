@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Curator's InterProcessSemaphoreV2 and zklock --slots: never more inside than there are slots.
+# Tests Curator's InterProcessSemaphoreV2 and zklock --slots: never more are inside than there are slots.
 
 load ../helpers
 load ../peers
@@ -68,7 +68,7 @@ all_taken() {
   await held a
 }
 
-# The greatest number of them inside at once.
+# Prints the greatest number that were inside at once.
 most_inside() { awk '{ now += $1 == "in" ? 1 : -1; if (now > most) most = now } END { print most }' visits; }
 
 @test "two zklocks and two peers visit 50 times each: there are two inside, never three" {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/bench: not what it finds, but that it finds something; and its report.
+# Tests that scripts/bench finds something, whatever that is, and its report.
 
 load ../helpers
 load ../bench
 
-# All but what the report replaces.
+# Prints all but what the report replaces.
 marked_off() { sed '/^<!-- made by/,/^<!-- to here/d' "$1"; }
 
 @test "queues and locks are measured beside bare programs" {

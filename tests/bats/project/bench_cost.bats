@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/bench: what it finds about killed programs, costs and TLS.
+# Tests that scripts/bench finds something about killed programs, costs and TLS.
 
 load ../helpers
 load ../bench

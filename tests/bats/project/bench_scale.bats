@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/bench: what it finds about values and great numbers.
+# Tests that scripts/bench finds something about values and great numbers.
 
 load ../helpers
 load ../bench

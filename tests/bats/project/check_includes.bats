@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/check-includes, on throw-away trees: a check that finds nothing proves nothing.
+# Tests scripts/check-includes on throw-away trees: a check that finds nothing proves nothing.
 
 load ../helpers
 
@@ -11,14 +11,14 @@ setup() {
 
 teardown() { end_all; }
 
-# source FILE LINE…
+# source_file FILE LINE…
 source_file() {
   printf '%s\n' "${@:2}" >"src/$1"
 }
 
 check() { expect_status "$1" "$repo/scripts/check-includes" .; }
 
-# breach FILE:LINE TEXT: it is the only one.
+# breach FILE:LINE TEXT: check-includes reports this breach alone.
 breach() {
   check 1
   assert_output --partial "src/$1: "

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What the ZooKeeper library asks of the system. zklock puts itself between it and its sockets by the linker's --wrap:
-# TLS, and a look at what it receives. A library that sent or received in another way would get past that, in the clear.
+# Tests what the ZooKeeper library asks of the system. By the linker's --wrap, zklock puts TLS and a look at what is
+# received between it and its sockets. A library that used another way would bypass that, in the clear.
 
 load ../helpers
 
@@ -10,8 +10,8 @@ setup() {
   archive=$(sed -n 's/^ZOOKEEPER_ARCHIVE:FILEPATH=//p' "${ZKLOCK_BIN%/*}/CMakeCache.txt") || return
 }
 
-# Those that zklock has wrapped; what makes, waits for and ends a socket or tells of it, but moves no bytes; the source
-# of random numbers, which is a file; what knows of no descriptor.
+# Prints the known calls: those that zklock has wrapped; those about sockets that move no bytes; those that read random
+# numbers, from a file; and those that know of no descriptor.
 known() {
   printf '%s\n' connect recv send \
     close fcntl getpeername getsockopt poll setsockopt socket freeaddrinfo gai_strerror getaddrinfo inet_ntop \
@@ -24,16 +24,16 @@ known() {
 
 names() { awk -v kind="$1" 'NF >= 2 && $(NF - 1) ~ kind { print $NF }' | sort -u; }
 
-# As they are called in a program: without what FORTIFY and large files make of them. But the wrapping of recv is none of
-# __recv_chk.
+# Prints names as a program calls them, without what FORTIFY and large files make of them. But __recv_chk stays, because
+# wrapping recv does not wrap it.
 plain_names() { sed -E 's/^__(isoc[0-9]+_)?//; /^recv_chk$/!s/_chk$//; s/64$//' | sort -u; }
 
-# unknown_calls ARCHIVE: what it takes from elsewhere and what is not among the known.
+# unknown_calls ARCHIVE: prints what it takes from elsewhere and what is not among the known.
 unknown_calls() {
   comm -23 <(nm -u "$1" | names U) <(nm --defined-only "$1" | names '[A-TV-Z]') | plain_names | comm -23 - <(known | sort -u)
 }
 
-# calls ARCHIVE NAME: how often.
+# calls ARCHIVE NAME: prints how often it calls NAME.
 calls() { objdump -r "$1" | grep -cE "[[:space:]](__)?$2(64)?(_chk|_2)?([-+@]|\$)"; }
 
 # passes ARCHIVE
@@ -43,12 +43,12 @@ passes() {
   [[ -z $unknown ]] ||
     fail "libzookeeper_st.a calls what it did not before: $unknown. If one of these can send or receive on a socket, zklock \
 has to wrap it, beside connect, send and recv (CMakeLists.txt, src/zk); else add it to the list of this test" || return
-  # One way each to the random numbers; a second one might be a socket's.
+  # The random numbers need one call each; a second one might be a socket's.
   [[ $(calls "$1" open) == 1 && $(calls "$1" read) == 1 ]] ||
     fail "libzookeeper_st.a calls open or read more than once: look whether that reads from a socket, past zklock's recv"
 }
 
-# with_call DECLARATION CALL: an archive like the library's, but with that call.
+# with_call DECLARATION CALL: makes an archive like the library's, but with that call.
 with_call() {
   printf '%s\n' "$1" "int planted(int fd, void* data) { return (int)$2; }" >planted.c
   cc -O1 -c planted.c

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The documents and the help against the program.
+# Compares the documents and the help with the program.
 
 load ../helpers
 load ../complete
@@ -12,8 +12,8 @@ setup_file() {
   faults_in_pages
 }
 
-# A new option --frob and a new command frob; an option, a status and a page of show that its section lacks; an option of
-# run that is gone.
+# Adds an option --frob, a command frob, and an option, a status and a page of show that its section lacks. Removes an
+# option of run.
 faults_in_help() {
   cat >fake <<'END'
 #!/bin/sh
@@ -30,7 +30,7 @@ END
   check "$repo" "$PWD/fake" >help.said
 }
 
-# Pages that say what is not so, and a zklock without --label.
+# Makes pages that are wrong, and a zklock without --label.
 faults_in_pages() {
   printf '%s\n' '#!/bin/sh' "'$ZKLOCK_BIN' \"\$@\" | grep -v -e --label" >less
   chmod +x less
@@ -51,7 +51,7 @@ check() {
   echo "status $status"
 }
 
-# said NAME PATTERN: prints the lines with that extended regular expression that check-docs said of the faults in NAME.
+# said NAME PATTERN: prints what check-docs said of the faults in NAME, if it matches that extended regular expression.
 said() { grep -E -e "$2" "$BATS_FILE_TMPDIR/$1.said" | sed 's/^check-docs: //'; }
 
 setup() { setup_place; }
@@ -111,7 +111,7 @@ fits() {
   assert_equal "$(grep -o '^[A-Z][a-z]*:  ' <<<"$output")" $'Locks:  \nQueues:  \nGroups:  \nValues:  \nHealth:  '
   assert_equal "$(grep -c '^.\{7\}  [a-z0-9]' <<<"$output")" 29
   refute_output --partial complete
-  # The root's --help names the same ones.
+  # The root's --help names the same commands.
   local words
   words=$(zklock --help | grep -v '^Bugs:' | sed -n 's/^[A-Z][a-z]*: *\([a-z].*,.*\)/\1/p' | tr -s ', ' '\n' | LC_ALL=C sort -u)
   assert_equal "$words" "$(subcommands | grep -vx help | tr ' ' '\n' | LC_ALL=C sort -u)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Over a distance, a command takes as long as the round trips that it waits for (scripts/bench far).
+# Tests that a command far away takes as long as the round trips that it waits for (scripts/bench far).
 
 load ../helpers
 
@@ -15,6 +15,6 @@ setup() { setup_place; }
 @test "a path is completed from far away" {
   expect_status 0 python3 -B "$repo/tests/bench/far.py" --count --rtt 150 --times 1 --check "$repo/tests/bench/far.targets" \
     "$ZKLOCK_BIN" "${ZKLOCK_SERVERS##*:}" complete-path
-  # One that has given up closes nothing, and is a round trip shorter.
+  # A completion that has given up closes nothing, and is a round trip shorter.
   assert_equal "$(awk '$2 >= 4 && $3 >= 4' <<<"$output" | wc -l)" 1
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock's own objects are hardened, not only the libraries in it.
+# Tests that zklock's own objects are hardened, not only the libraries in it.
 
 load ../helpers
 
 setup() { core=${ZKLOCK_BIN%/*}/libzklock_core.a; }
 
-# count WHAT COMMAND…: how many objects' output has it.
+# count WHAT COMMAND…: prints for how many objects the output has WHAT.
 count() {
   local what=$1
   shift
@@ -19,7 +19,7 @@ count() {
   # Files are compiled together, but not those of two floors.
   floors=$(find "$repo/src" -mindepth 1 -maxdepth 1 -type d | wc -l)
   assert [ "$objects" -ge "$floors" ]
-  # Not in those without an array or an address on the stack.
+  # Objects without an array or an address on the stack have none.
   assert [ "$(count __stack_chk_fail nm)" -gt $((objects / 2)) ]
   assert [ "$(count '__(read|recv|mem|str|poll|v?snprintf|v?fprintf|fd)[a-z]*_chk' nm)" -ge 1 ]
   if [[ $(uname -m) == x86_64 ]]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where, that it works there without the source tree, and what the Debian package holds.
+# Tests what `cmake --install` puts where, that it works there without the source tree, and the Debian package.
 
 load ../helpers
 
@@ -14,7 +14,7 @@ setup() { setup_place; }
 
 teardown() { end_all; }
 
-# For the programs that are to be found there.
+# Makes the installed programs the first ones in PATH.
 use_installed() { export PATH=$installed/bin:$PATH; }
 
 @test "everything is where the system looks" {
@@ -65,7 +65,7 @@ use_installed() { export PATH=$installed/bin:$PATH; }
   done
 }
 
-# expect_error_of_sandbox STATUS TEXT ARG…: it ends so, with this one line.
+# expect_error_of_sandbox STATUS TEXT ARG…: zklock-sandbox ends so, with this one line.
 expect_error_of_sandbox() {
   expect_status "$1" env zklock-sandbox "${@:3}"
   assert_equal "$stderr" "zklock-sandbox: $2"
@@ -77,7 +77,7 @@ expect_error_of_sandbox() {
     "cannot start a server: there is no /nowhere/bin/java; on Debian: apt install default-jre-headless" -- true
 }
 
-# The command of the line of the examples' crontab that has TEXT in it.
+# cron_command TEXT: prints the command of the line of the examples' crontab that contains TEXT.
 cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/doc/zklock/examples/crontab"; }
 
 @test "a line of the examples' crontab runs its job, and is silent when the lock is busy" {
@@ -112,7 +112,7 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
   command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
   local file
   for file in "$installed"/share/doc/zklock/examples/*.{service,timer}; do
-    # systemd searches in folders of its own only
+    # systemd searches only its own folders.
     sed "s,^ExecStart=zklock ,ExecStart=$installed/bin/zklock ," "$file" >"${file##*/}"
   done
   mv active-standby@.service active-standby@importer.service
@@ -120,7 +120,7 @@ cron_command() { sed -n "/^[*0-9].*$1/s/^\([^ ]* *\)\{5\}//p" "$installed/share/
   assert_equal "$output$stderr" ""
 }
 
-# Of what is installed already: else cpack would build first, and change the program under the other tests.
+# Packs what is installed already, because cpack would build first, and change the program under the other tests.
 make_package() {
   expect_status 0 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$PWD/package" \
     -D CPACK_INSTALL_CMAKE_PROJECTS= -D "CPACK_INSTALLED_DIRECTORIES=$installed;/usr"
@@ -161,7 +161,7 @@ make_package() {
   assert_equal "$(find unpacked -type f ! -perm -444)" ""
 }
 
-# changelog NAME ARG…: of a file with a release, the one before, and what comes next.
+# changelog COMMAND ARG…: runs it on a file with a release, the one before, and what comes next.
 changelog() {
   mkdir -p scripts/package
   cp "$repo/scripts/package/changelog" scripts/package/

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The picture of the README: it can be drawn again, and shows what it is there to show.
+# Tests the picture of the README: it can be drawn again, and shows what it is there to show.
 
 load ../helpers
 
@@ -12,7 +12,7 @@ setup() {
 
 teardown() { end_all; }
 
-# What a reader sees: the words of FILE, a row a line.
+# rows_of FILE: prints the words that a reader sees, a row a line.
 rows_of() {
   python3 - "$1" <<'END'
 import sys, xml.etree.ElementTree as tree

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# A real node exporter and a real Prometheus, with the script and the rules of zklock-recipes(7): from a dead letter to
-# the alert, and until it is over.
+# Tests the script and the rules of zklock-recipes(7) with a real node exporter and a real Prometheus. They go from a
+# dead letter to the alert, and until it is over.
 
 load ../helpers
 load ../recipes
@@ -15,7 +15,7 @@ setup() {
 
 teardown() { end_all; }
 
-# serve NAME CMD…: in the background, on a port that is free; its address is in the file NAME.address.
+# serve NAME CMD…: starts it in the background, on a free port; its address is in the file NAME.address.
 serve() {
   background "${@:2}" --web.listen-address=127.0.0.1:0 >"$1.log" 2>&1
   wait_for 'msg="Listening on"' "$1.log" || return
@@ -36,7 +36,7 @@ END
   serve prometheus prometheus --config.file=prometheus.yml --storage.tsdb.path="$PWD/data"
 }
 
-# ask PATH: what Prometheus answers.
+# ask PATH: prints what Prometheus answers.
 ask() {
   python3 -c 'import sys, urllib.request
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -44,7 +44,7 @@ print(opener.open("http://%s/api/v1/%s" % tuple(sys.argv[1:]), timeout=5).read()
     "$(<prometheus.address)" "$1"
 }
 
-# The dead-letter alerts that fire, as "/queue summary".
+# Prints the dead-letter alerts that fire, as "/queue summary".
 dead_letters() {
   ask alerts | jq -r '.data.alerts[] | select(.labels.alertname == "DeadLetters" and .state == "firing") |
     .labels.queue + " " + .annotations.summary'
@@ -52,7 +52,7 @@ dead_letters() {
 
 said() { [[ $(dead_letters) == "$1" ]]; }
 
-# The value of a sample, as Prometheus has it.
+# Prints the value of a sample, as Prometheus has it.
 value() { ask "query?query=$1" | jq -r '.data.result[] | .value[1]'; }
 
 @test "a dead letter makes an alert fire in Prometheus, and an empty queue ends it" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# A new user who has README.md alone: what it tells him to type is taken from it and run, and does what it says.
-# Numbers, times, ids and hosts are not compared; all else is.
+# Acts as a new user who has README.md alone: runs what it says to type, and checks that it does what it says. Numbers,
+# times, ids and hosts are not compared; all else is.
 
 load ../helpers
 
@@ -17,7 +17,7 @@ teardown() {
   if [[ -e own ]]; then stop_ensemble; fi
 }
 
-# block KIND TEXT: the block of that kind that has TEXT in its first line.
+# block KIND TEXT: prints the block of that kind whose first line contains TEXT.
 block() {
   awk -v kind="$1" -v text="$2" '
     /^```$/ { inside = 0 }
@@ -26,17 +26,17 @@ block() {
     $0 == "```" kind { first = 1 }' "$repo/README.md"
 }
 
-# inline TEXT: the command within the text that begins with TEXT.
+# inline TEXT: prints the command within the text that begins with TEXT.
 inline() { tr '\n' ' ' <"$repo/README.md" | grep -o "\`$1[^\`]*\`" | tr -d '\`' | head -n 1; }
 
-# stand_in NAME: a program of that name, its text on standard input.
+# stand_in NAME: makes a program of that name from the text on standard input.
 stand_in() {
   cat >"bin/$1"
   chmod +x "bin/$1"
 }
 
-# The commands of a console block as a script that repeats each before its output. What runs in the background says
-# nothing, and is in place before the next one comes.
+# Makes a script of the commands of a console block, which repeats each before its output. What runs in the background
+# prints nothing, and is in place before the next one comes.
 script_of() {
   cat <<'END'
 say() { local status=$?; printf '$ %s\n' "$1"; return "$status"; }
@@ -54,7 +54,7 @@ END
   done
 }
 
-# What may differ from one run to the next.
+# Replaces what may differ from one run to the next.
 normalize() {
   sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z +[^ ]+ +[0-9]+ +[^ ]+ /TIME HOST PID USER /' \
     -e 's/(held by |host=)[^ ]+/\1HOST/; s/\(pid [0-9]+/(pid N/; s/time=[^ ]+/time=TIME/' \
@@ -62,7 +62,7 @@ normalize() {
     -e 's/(^| )([0-9]+(\.[0-9]+)?(ms|s|m|h))+/\1SPAN/g; s/ +/ /g'
 }
 
-# play TEXT: runs the console block that has TEXT in its first line.
+# play TEXT: runs the console block whose first line contains TEXT.
 play() {
   block console "$1" >promised
   [[ -s promised ]] || fail "README.md has no console block that begins with: $1"
@@ -73,7 +73,7 @@ play() {
   diff <(normalize <promised) <(normalize <shown) || fail "README.md promises other things (-) than there were (+)"
 }
 
-# on_host LINE: does what cron does there for the line of the crontab that has LINE in it.
+# on_host LINE: does what cron does there for the line of the crontab that contains LINE.
 on_host() {
   local table job
   table=$(block crontab ZKLOCK_SERVERS=zk1,zk2,zk3)
@@ -82,7 +82,7 @@ on_host() {
   /bin/sh -c "$job"
 }
 
-# begin_host LINE: the same in the background.
+# begin_host LINE NAME: does so in the background.
 begin_host() { on_host "$1" >"$2.out" 2>"$2.err" 3>&- & }
 
 items_are() { [[ $(zklock queue count /queues/urls) == "items $1"$'\n'"dead $2" ]]; }
@@ -202,7 +202,7 @@ exec sleep 60'
   assert_equal "$output" hi
 }
 
-# A tree in which README's first commands do all that they do, but to install and to compile: what is built is there.
+# Makes a tree in which README's first commands do all but install and compile: what is built is there.
 fresh_tree() {
   mkdir -p tree/scripts tree/tests tree/build
   cp "$repo"/scripts/{try,test,zk-sandbox} tree/scripts
@@ -232,7 +232,7 @@ ln -sf '$ZKLOCK_BIN' build/zklock"
   local command
   command=$(block sh scripts/try | sed -n '/^scripts\/test/p')
   fresh_tree
-  # Each part is what README says that it is, but for what it runs.
+  # Each part is what README says that it is, except for what it runs.
   printf 'print("checked:", *sys.argv[1:])\n' >tests/check/run && sed -i '1i import sys' tests/check/run
   expect_status 0 bash -c "$command"
   assert_output "checked: quick"

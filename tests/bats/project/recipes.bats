@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The examples of zklock-recipes(7), taken out of the page and run, with what the page says they do.
-# What is not zklock's is a stand-in of the name that the page uses.
+# Runs the examples of zklock-recipes(7), as they are in the page, and checks that they do what it says. Programs other
+# than zklock are stand-ins of the names that the page uses.
 
 load ../helpers
 load ../recipes
@@ -129,7 +129,7 @@ teardown() {
 
 readonly standby="ONE HOST ACTIVE, THE OTHERS STANDING BY"
 
-# start_unit NAME: the unit's line, like a host of that name.
+# start_unit NAME: runs the unit's line, like a host of that name.
 start_unit() {
   background env HOST="$1" sh line 2>"$1.err"
   pid[$1]=$!
@@ -180,7 +180,7 @@ setup_importer() {
     d}" importer.service >notify.service
   example "ROLLING RESTART OF A FLEET" 1 web.service
   example "CONFIGURATION THAT IS RELOADED" 2 follow.service
-  # programs that are there
+  # The units get a program that is there.
   sed -Ei 's,/usr/(local/)?s?bin/(zklock|importer|httpd|install-config),/bin/true,' ./*.service
   expect_status 0 systemd-analyze verify "$PWD"/*.service
   assert_equal "$(grep -F "$PWD" <<<"$stderr")" ""
@@ -205,8 +205,8 @@ readonly fleet="ROLLING RESTART OF A FLEET"
 
 members() { zklock group list -q --at-least "$1" /groups/web; }
 
-# Six members; `systemctl restart web` ends the one of its host, notes how many are left, and starts it again unless
-# the host is broken.
+# Starts six members. `systemctl restart web` ends the one of its host, notes how many are left, and starts it again
+# unless the host is broken.
 setup_fleet() {
   stand_in httpd 'exec sleep 600'
   unit_line "$fleet" 1 unit_start
@@ -224,7 +224,7 @@ END
   wait_until "all are in" members 6
 }
 
-# restart_all STATUS: on all hosts at once; each ends with that.
+# restart_all STATUS: runs on all hosts at once; each ends with STATUS.
 restart_all() {
   local host
   for host in {1..6}; do
@@ -440,7 +440,7 @@ readonly latch="A LATCH, AND A BARRIER ON BOTH SIDES"
 
 readonly subtree="A SUBTREE AS A FILE"
 
-# As paths and values, sorted.
+# Prints it as paths and values, sorted.
 tree_below() { zklock value list -r --json "$1" | jq -c --arg at "$1" '[.path[($at | length):], .value, .value_base64]'; }
 
 @test "a subtree: written to a file and read back, with all bytes" {
@@ -477,7 +477,7 @@ readonly crawler="A CRAWLER AND ITS DEAD LETTERS"
 
 count_is() { [[ $(zklock queue count --exact --json /queues/urls) == "$1" ]]; }
 
-# The code for an address is in a file of its name, once where it is 503.
+# A file named like an address has its code, and a 503 is used only once.
 setup_crawler() {
   # shellcheck disable=SC2016
   stand_in curl 'name=${!#}; name=${name##*/}; code=200; [ ! -e "$name" ] || code=$(<"$name")
@@ -526,7 +526,7 @@ pages() { cat ./*.html | sed 's,.*/,,' | sort | xargs; }
 
 # --- monitoring ----------------------------------------------------------------------------------
 
-# check SERVERS: as Nagios would run it.
+# check SERVERS: runs the command as Nagios would.
 check() {
   local line
   line=$(sed -n 's/^ *command_line //p' command)
@@ -576,7 +576,7 @@ zklock_group_members{group="/groups/web"} 0'
   expect_status 2 zklock-metrics no-such-folder
 }
 
-# judge_alerts: what the file alerts.yml makes of series, by the tests of promtool.
+# judge_alerts: tests by promtool what the file alerts.yml makes of series.
 judge_alerts() {
   cat >judged.yml <<'END'
 rule_files: [alerts.yml]
@@ -676,7 +676,7 @@ saved() { sqlite3 state.db "SELECT value FROM state"; }
   expect_status 1 env ZKLOCK_TOKEN="$(head -n 1 tokens)" ./save-report
   assert_equal "$stderr" "not saved: a later holder of the lock has written"
   assert_equal "$(saved)" "$(tail -n 1 reports)"
-  # the last holder may write twice
+  # The last holder may write twice.
   expect_status 0 env ZKLOCK_TOKEN="$(tail -n 1 tokens)" ./save-report
   assert_equal "$(saved)" late
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/zk-sandbox: everything else is tested on it, so it is tested first.
+# Tests scripts/zk-sandbox. All else is tested on it, so it is tested first.
 
 load ../helpers
 load ../sandbox
 
-# alone: one server, of a release in ZOOKEEPER_HOME, with settings of its own; three: an ensemble
+# `alone` is one server, of a release in ZOOKEEPER_HOME, with settings of its own; `three` is an ensemble.
 setup_file() {
   enter_file_folder
   mkdir -p release/lib release/conf
@@ -15,8 +15,8 @@ setup_file() {
   share three --servers 3
 }
 
-# begin_around NAME [OPTION…]: a sandbox around a command that writes ZKLOCK_SERVERS and ZKLOCK_SANDBOX to NAME.ready and
-# then stays. Its process is ${pid[NAME]}.
+# begin_around NAME [OPTION…]: starts a sandbox around a command that writes ZKLOCK_SERVERS and ZKLOCK_SANDBOX to
+# NAME.ready and then stays. Its process is ${pid[NAME]}.
 begin_around() {
   # shellcheck disable=SC2016
   background "$repo/scripts/zk-sandbox" "${@:2}" -- \
@@ -45,7 +45,7 @@ begin_around() {
 
 @test "the command gets the dispositions and descriptors that the sandbox was given; died of a signal it gives 128 and its number" {
   local list='grep -E "SigIgn|SigBlk" /proc/self/status; ls /proc/self/fd'
-  # 3 is Bats' own, and ls has one for the folder it reads
+  # Descriptor 3 is Bats' own, and ls has one for the folder that it reads.
   expect_status 0 sh -c "exec 3>&-; $list"
   local expected=$output
   expect_status 143 sh -c "exec 3>&-; exec '$repo/scripts/zk-sandbox' -- sh -c '$list; kill -TERM \$\$'"
@@ -55,10 +55,10 @@ begin_around() {
 
 all_ready() { (($(cat ./*.ready | wc -l) == 8)); }
 
-# asked ADDRESS: what the server there says of itself.
+# asked ADDRESS: prints what the server there reports of itself.
 asked() { (printf srvr >&0 && cat) 0<>"/dev/tcp/${1/://}"; }
 
-# is_left DIR: of the sandbox there.
+# is_left DIR: something of the sandbox there is left.
 is_left() { [[ -e $1 ]] || grep -qF -e "-Dzklock.sandbox=$1" /proc/[0-9]*/cmdline 2>/dev/null; }
 
 @test "sandboxes at once do not meet; INT, TERM, HUP and KILL each end one, and its command, and leave no server and no folder" {
@@ -74,7 +74,7 @@ is_left() { [[ -e $1 ]] || grep -qF -e "-Dzklock.sandbox=$1" /proc/[0-9]*/cmdlin
   for name in INT:130 TERM:143 HUP:129 KILL:137; do
     kill -s "${name%:*}" "${pid[${name%:*}]}"
     expect_end "${name#*:}" "${pid[${name%:*}]}"
-    # SIGKILL leaves it to a process that takes a moment.
+    # After SIGKILL, another process removes it, which takes a moment.
     if [[ $name != KILL:* ]]; then refute is_left "$(sed 1d "${name%:*}.ready")"; fi
   done
   wait_until "nothing is left" nothing_left
@@ -174,7 +174,7 @@ is_left() { [[ -e $1 ]] || grep -qF -e "-Dzklock.sandbox=$1" /proc/[0-9]*/cmdlin
   assert_nothing_left
 }
 
-# not_stopped DIR: it is refused in one line, and all that is in it is still there.
+# not_stopped DIR: `stop` refuses it in one line, and all that is in it is still there.
 not_stopped() {
   local before
   before=$(find "$1/" | sort)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/zk-sandbox with TLS, and where variables for TLS are set that are not about the sandbox.
+# Tests scripts/zk-sandbox with TLS, and with variables for TLS that are not about the sandbox.
 
 load ../helpers
 load ../sandbox
 
-# secure: an ensemble over TLS, with addresses of its own, started by a program that notes what it starts
+# `secure` is an ensemble over TLS, with its own addresses, started by a program that notes what it starts.
 setup_file() {
   enter_file_folder
   printf '#!/bin/sh\necho "$1" >>"$0.started"; shift; exec "$@"\n' >enter
@@ -41,7 +41,7 @@ setup_file() {
   assert [ ! -e "$TMPDIR/here" ]
 }
 
-# by_tls ADDRESS WORD OPTION…: the reply to a four-letter word, by a client that accepts only a server of that name.
+# by_tls ADDRESS WORD OPTION…: prints the reply to a four-letter word. The client accepts only a server of that name.
 by_tls() {
   printf '%s' "$2" | timeout "${ZKLOCK_TEST_WAIT:-20}" openssl s_client -quiet -connect "$1" \
     -CAfile "$ZKLOCK_TLS_CA" -verify_return_error "${@:3}"
@@ -63,7 +63,7 @@ own_certificate() { certificate=(-cert "$ZKLOCK_TLS_CERT" -key "$ZKLOCK_TLS_KEY"
     expect_status 1 by_tls "$address" srvr "${certificate[@]}" -verify_hostname elsewhere
     expect_status 1 by_tls "$address" srvr
     assert_output ""
-    # Which one depends on the release of Java.
+    # The alert depends on the release of Java.
     assert_regex "$stderr" "alert (bad certificate|handshake failure)"
   done
   assert says 2 srvr "Mode: "
@@ -73,7 +73,7 @@ own_certificate() { certificate=(-cert "$ZKLOCK_TLS_CERT" -key "$ZKLOCK_TLS_KEY"
 
 @test "--tls: the client's certificate is an identity for ACLs" {
   on secure
-  # a follower may not have yet what another one was told
+  # A follower may not have yet what was written by another one.
   ZKLOCK_SERVERS=${ZKLOCK_SERVERS%%,*} ZKLOCK_PLAIN_SERVERS=${ZKLOCK_PLAIN_SERVERS%%,*}
   expect_status 0 /usr/bin/python3 - <<'END'
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The static program, which a Release build makes: it needs nothing of the system, and nothing of the system crashes it.
-# These tests have it out of their own build's objects.
+# Tests the static program, which a Release build makes: it needs nothing of the system, and nothing of the system
+# crashes it. Here it is made of the tested build's objects.
 
 load ../helpers
 
@@ -16,7 +16,7 @@ need_root() {
   unshare --mount true 2>/dev/null || skip "no mount namespace can be made here"
 }
 
-# with_nsswitch LINE…: a command line's begin; those lines are all of /etc/nsswitch.conf for what follows.
+# with_nsswitch LINE…: sets nsswitched. A command after it has only those lines in /etc/nsswitch.conf.
 with_nsswitch() {
   printf '%s\n' "$@" >nsswitch.conf
   # shellcheck disable=SC2016

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# ZKLOCK_TRACE: what zklock does, as events, and whether its models allow that.
+# Tests ZKLOCK_TRACE: what zklock does, as events, and whether its models allow that.
 
 load ../helpers
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# scripts/try and what scripts/setup says: with stand-ins for apt, sudo and the build, so that nothing is installed.
+# Tests scripts/try and what scripts/setup prints, with stand-ins for apt, sudo and the build: nothing is installed.
 
 load ../helpers
 
-# The tools of this machine are not found there, so that some are missing.
+# Hides this machine's tools, so that some are missing.
 setup() {
   local tool
   setup_place
@@ -27,7 +27,7 @@ teardown() { end_all; }
 # stand_in NAME SCRIPT
 stand_in() { printf '#!%s\n%s\n' "$BASH" "$2" >"bin/$1" && chmod +x "bin/$1"; }
 
-# at_terminal STATUS TYPED CMD…: what a terminal shows of it is in $shown.
+# at_terminal STATUS TYPED CMD…: runs CMD at a terminal, and sets $shown to what that shows.
 at_terminal() {
   local pty
   pty=$(command -v pty)
@@ -36,7 +36,7 @@ at_terminal() {
   shown=$(tr -d '\r' <screen)
 }
 
-# set_up STATUS ARG…: without a terminal.
+# set_up STATUS ARG…: runs scripts/setup without a terminal.
 set_up() { expect_status "$1" env PATH="$PWD/bin" bash "$repo/scripts/setup" "${@:2}"; }
 
 assert_installed() { assert grep -q '^apt-get .*-y .*install .*cmake' apt.log; }
@@ -98,7 +98,7 @@ plan="setup: with what they need, apt installs 150 packages, 12.5 MB to fetch, 6
 
 @test "what a package would start is masked before it is installed, and disabled after" {
   stand_in id 'echo 1000'
-  stand_in sudo 'if [[ $1 == -n ]]; then shift; fi; echo "$*" >>sudo.log' # and does nothing
+  stand_in sudo 'if [[ $1 == -n ]]; then shift; fi; echo "$*" >>sudo.log' # it does nothing
   set_up 0 test bench
   assert_equal "$(sed -nE 's/.* (install) .*/\1/p; s/^ln .*system[/]|^update-rc.d //p' sudo.log)" \
     "prometheus.service
@@ -140,7 +140,7 @@ setup: nothing is installed: cannot fetch http://debian/deb1: Temporary failure 
   assert_regex "$stderr" "E: dpkg was interrupted"$'\n'"setup: could not install: g\+\+ cmake "
 }
 
-# A tree with scripts/try in it, whose build is what cmake here does: SCRIPT.
+# tree_with_cmake SCRIPT: makes a tree with scripts/try, whose build is a cmake that runs SCRIPT.
 tree_with_cmake() {
   mkdir -p tree/scripts
   cp "$repo/scripts/try" tree/scripts

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue push and pull at the same time.
+# Tests zklock queue push and pull at the same time.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# pushers N COUNT: N at once, each with so many lines "PUSHER NUMBER".
+# pushers N COUNT: starts N at once, each with so many lines "PUSHER NUMBER".
 pushers() {
   local n
   for ((n = 1; n <= $1; ++n)); do
@@ -57,7 +57,7 @@ pushers() {
     wait_gone $!
   done
   zklock queue pull --all /q >got7
-  # what was written and not removed any more comes again
+  # Items that were written but not removed come again.
   cmp <(cat got* | sort -nu) <(seq 20000)
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue: what it costs the server. On a server of this file's own, whose counters nobody else moves.
+# Tests what zklock queue costs the server. Uses one of this file's own, whose counters nothing else changes.
 
 load ../helpers
 load ../counters
@@ -17,7 +17,7 @@ setup() {
 
 teardown() { end_all; }
 
-# A queue with one item.
+# Makes a queue with one item.
 new_queue() {
   zklock queue purge --yes /q
   zklock queue delete --yes /q
@@ -34,8 +34,8 @@ push_costs() {
 }
 
 @test "a push costs the same for 1 line and for 500, and one request more for the next 500" {
-  # connect; sync, read the queue's mark, list the segments; the batch; close
-  # and three writes: the session's begin and end, the batch
+  # The requests are: connect; sync, read the queue's mark, list the segments; the batch; close. The three writes are
+  # the session's begin and end, and the batch.
   push_costs 6 3 1
   push_costs 6 3 500
   push_costs 7 4 501
@@ -49,10 +49,10 @@ push_costs() {
   assert_equal "$(cost_of writes zklock queue push /q another)" 3
 }
 
-# pull_costs ARG…: of a pull that takes one item.
+# pull_costs ARG…: checks the cost of a pull that takes one item.
 pull_costs() {
   assert_equal "$(cost_of requests zklock queue pull "$@")" 13
-  # with the session's begin and end
+  # Two of them are the session's begin and end.
   assert_equal "$(cost_of writes zklock queue pull "$@")" 4
 }
 

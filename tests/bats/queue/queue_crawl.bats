@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# A crawl in miniature: producers, a queue, workers that fetch from a web server. Fetches fail, are killed, workers are
-# killed, and so are servers. Every address is fetched, none is lost, and the dead letters are exactly those that always
-# fail.
+# Tests a crawl in miniature: producers, a queue, and workers that fetch from a web server. Fetches fail or are killed,
+# and workers and servers are killed. Every address is fetched, none is lost, and the dead letters are exactly those
+# that always fail.
 
 load ../helpers
 
@@ -13,8 +13,8 @@ teardown() {
   if [[ -e own ]]; then stop_ensemble; fi
 }
 
-# start_web: serves "N" for /N; for N divisible by 50 it always answers 500. What was served well is in the file
-# served, a line each.
+# start_web: serves "N" for /N, but always answers 500 if N is divisible by 50. The file served has what was served
+# well, one a line.
 start_web() {
   background python3 - >web <<'END'
 import http.server, socketserver
@@ -39,7 +39,7 @@ END
   wait_until "the web server runs" test -s web
 }
 
-# fetch: what works on an address. It fails in one of 20 runs, and is killed in another.
+# Makes fetch, which works on an address. It fails in one of 20 runs, and is killed in another.
 write_fetch() {
   cat >fetch <<'END'
 #!/bin/bash
@@ -56,13 +56,13 @@ END
 # produce FIRST LAST
 produce() { seq -f "$(<web)/%.0f" "$1" "$2" | "$ZKLOCK_BIN" queue push /crawl; }
 
-# work N: worker N until the queue is empty, started again whenever it was killed or lost its claims.
+# Runs a worker until the queue is empty, and starts it again whenever it was killed or lost its claims.
 work() {
   background bash -c 'until "$ZKLOCK_BIN" queue pull --all -j 2 --retry-delay 10ms --max-attempts 9 /crawl -- ./fetch 2>>err
     do status=$?; echo "$status" >>statuses; ((status != 123)) || exit 0; done'
 }
 
-# crawl ADDRESSES: three producers, eight workers; meanwhile `disturb` is called again and again.
+# crawl ADDRESSES: runs three producers and eight workers, and meanwhile calls `disturb` again and again.
 crawl() {
   local n third=$(($1 / 3))
   local producers=()
@@ -83,7 +83,7 @@ crawl() {
   ZKLOCK_TEST_WAIT=240 wait_gone "${workers[@]}"
 }
 
-# Each address that can be fetched was, those that cannot are the dead letters, and nothing is left.
+# Each address that can be fetched was, the others are the dead letters, and nothing is left.
 check_crawl() {
   local port
   port=$(<web)
@@ -92,14 +92,14 @@ check_crawl() {
     <(seq -f "$port/%.0f" "$1" | awk -F/ '$2 % 50 == 0' | sort)
   expect_status 0 zklock queue count --json --exact /crawl
   assert_output "{\"items\":0,\"dead\":$(($1 / 50)),\"in_work\":0}"
-    # What was done twice was done by a worker that was killed, or lost its claim, before it could say so.
+  # An address is fetched twice if a worker was killed, or lost its claim, before it could report the first time.
   note "$1 addresses, $(($(wc -l <fetched) - $(sort -u fetched | wc -l))) done more than once, ended early: $(sort statuses | uniq -c | tr -s ' \n' ' ')"
 }
 
-# kill_worker N: its zklock, which begins again at once.
+# kill_worker N: kills its zklock, which begins again at once.
 kill_worker() { pkill -KILL -P "${workers[$1]}" zklock || true; }
 
-# kill_guard N: one of the two of that worker.
+# kill_guard N: kills one of that worker's two.
 kill_guard() { pkill -KILL -o -P "$(pgrep -P "${workers[$1]}" zklock)" zklock || true; }
 
 @test "a crawl of 250 addresses, with fetches and workers that fail and are killed" {

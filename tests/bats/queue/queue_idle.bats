@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull: consumers that stand in line while servers go away. On a server of this file's own, which it kills.
+# Tests consumers that stand in line while servers go away. Uses a server of this file's own, which it kills.
 #
 # shellcheck disable=SC2034
 
@@ -8,7 +8,7 @@ load ../helpers
 load ../queue_nodes
 load ../counters
 
-# A packet of 100 kB, and they close the connection.
+# The servers close the connection after a packet of 100 kB.
 setup_file() { counted_server --set maxSessionTimeout=60000 --java-property jute.maxbuffer=100000; }
 
 teardown_file() { stop_ensemble; }
@@ -20,7 +20,7 @@ setup() {
 
 teardown() { end_all; }
 
-# work ARG…: on /q, in the background; each command writes its item to `begun`, and ends when a file of its name is there.
+# work ARG…: pulls from /q in the background. Each command writes its item to `begun`, and ends when a file is named so.
 work() {
   # shellcheck disable=SC2016
   background zklock queue pull "$@" /q -- sh -c 'read -r item; echo "$item" >>begun; until [ -e "$item" ]; do sleep 0.02; done' 2>err
@@ -34,7 +34,7 @@ work() {
   wait_until "the second job waits" has_nodes /q/waiting 1
   zk_sandbox kill 1
   touch one
-  # A third of the session timeout is what the delete was given.
+  # The delete was given a third of the session timeout.
   wait_until "the place is given up" is_past $(($(now_us) + 5000000))
   zk_sandbox restart 1
   wait_until "what was done is removed" has_nodes "$segment" 0
@@ -43,7 +43,7 @@ work() {
   wait_until "the other job waits, once" has_nodes /q/waiting 1
 }
 
-# wait_behind_a_ghost DUR: both idle, in this order; the first is killed while the server is away.
+# wait_behind_a_ghost DUR: two consumers wait, one behind the other. The first is killed while the server is away.
 wait_behind_a_ghost() {
   local ghost
   queue_of
@@ -73,7 +73,7 @@ wait_behind_a_ghost() {
   wait_for "no items" err
 }
 
-# claimed QUEUE N: it has N hundred items, and somebody works on each. Larger batches would not fit.
+# claimed QUEUE N: it has N hundred items, and all are in work. Larger batches would not fit.
 claimed() {
   for ((n = 0; n < $2; n++)); do seq 100 | zklock queue push "$1"; done
   background znode claim "$1" >claimed
@@ -83,7 +83,7 @@ claimed() {
 
 long_path() { printf '/%080d' 1 2; }
 
-# wait_idly QUEUE: a consumer that finds nothing there, and has set all its watches.
+# wait_idly QUEUE: starts a consumer that finds nothing there, and has set all its watches.
 wait_idly() {
   background zklock queue pull -w 60s --session-timeout 60s "$1" >out 2>err
   pid[idle]=$!
@@ -105,7 +105,7 @@ wait_idly() {
 
 watches() { zk_sandbox word 1 mntr | awk '$1 == "zk_watch_count" { print $2 }'; }
 
-# It has set all of them.
+# It has set all its watches.
 sleeps() {
   local before
   before=$(watches)

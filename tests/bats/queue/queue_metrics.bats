@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue count --format prometheus: what is in a queue, what is in work, what was given up on, how old it is.
+# Tests zklock queue count --format prometheus: what is in the queue, in work and given up on, and how old it is.
 
 load ../helpers
 load ../metrics
@@ -55,7 +55,7 @@ oldest() { sampled queue_oldest_item_timestamp_seconds; }
   assert_equal "$(sampled queue_items)" '{queue="/q",priority="100"} 800'
   assert_equal "$(oldest)" "{queue=\"/q\"} $(zklock queue list -N 1 --json /q | jq -r .id |
     { read -r id && timestamp "/q/items/100-0000000001/$id" ctime; })"
-  # and one that is empty now, and that nobody has found to be
+  # One more segment is empty, and no consumer has found that out.
   expect_status 0 zklock queue pull --count 300 /q
   assert_equal "$(znode ls /q/items/100-0000000001)" ""
   exposes queue count /q

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull: readers who are slow or gone, consumers who are killed or frozen.
+# Tests zklock queue pull with readers that are slow or gone, and consumers that are killed or frozen.
 
 load ../helpers
 load ../queue_nodes
@@ -58,7 +58,7 @@ teardown() { end_all; }
 @test "frozen past its session: the item is not removed under who has it now, and that is 76" {
   queue_of "$(long_text)"
   pull_without_reader frozen --session-timeout 500ms /q
-  # A part of it is written: who has written nothing has lost nothing, and would look for another item.
+  # A part is written: a consumer that has written nothing has lost nothing, and would look for another item.
   head -c 1 <&"$reader" >/dev/null
   kill -STOP "${pid[frozen]}"
   wait_until "the session has ended" is_free 0
@@ -112,7 +112,7 @@ teardown() { end_all; }
   assert_equal "$(attempts 0)" 0
 }
 
-# No more goes into the pipe, and what went in has been removed.
+# stands_still N: no more goes into the pipe, and what went in has been removed.
 stands_still() {
   local left
   left=$(zklock queue count --json /q | jq .items)
@@ -137,13 +137,13 @@ stands_still() {
   cmp <(cat got other | sort) <(sort lines)
 }
 
-# through_relay NAME ARG…: pull_without_reader by a relay, with a session that outlives the test.
+# through_relay NAME ARG…: does pull_without_reader through a relay, with a session that outlives the test.
 through_relay() {
   start_relay "${ZKLOCK_SERVERS%%/*}"
   ZKLOCK_SERVERS=$(relayed_ports)/${ZKLOCK_SERVERS#*/} pull_without_reader "$@" --session-timeout 60s /q
 }
 
-# It has the item, which the pipe has no room for.
+# It has an item for which the pipe has no room.
 begins_to_write() { head -c 1 <&"$reader" >got; }
 
 expect_doubt() {

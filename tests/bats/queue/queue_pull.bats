@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull: items to standard output.
+# Tests that zklock queue pull writes items to standard output.
 
 load ../helpers
 load ../queue_nodes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue push: items into a queue.
+# Tests that zklock queue push puts items into a queue.
 
 load ../helpers
 load ../queue
@@ -111,7 +111,7 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
 @test "a line that is appended to a file is in the queue at once" {
   echo one >log
   mkfifo lines
-  exec 4<>lines # else to open one end would wait for the other
+  exec 4<>lines # opening one end alone would wait for the other
   background tail -n +1 -f log >lines
   background zklock queue push /q <lines
   wait_until "one is in" has_items /q 1
@@ -122,7 +122,7 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
 
 @test "INT: what is in flight is finished, and how many are in is said" {
   mkfifo lines
-  exec 4<>lines # else to open one end would wait for the other
+  exec 4<>lines # opening one end alone would wait for the other
   background zklock queue push /q <lines 2>err
   local pusher=$!
   printf 'a\nb\n' >&4

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue push to a server that takes less in one request than an item may have.
+# Tests zklock queue push to a server that takes less in one request than an item may have.
 
 load ../helpers
 
-# A packet of 100 kB, and it closes the connection.
+# The server closes the connection after a packet of 100 kB.
 setup_file() { ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000 --java-property jute.maxbuffer=100000; }
 
 teardown_file() { stop_ensemble; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue push: servers fail on the way. On an ensemble of this file's own.
+# Tests zklock queue push while servers fail, on an ensemble of this file's own.
 
 load ../helpers
 load ../queue
@@ -12,7 +12,7 @@ teardown_file() { stop_ensemble; }
 setup() {
   setup_zk
   export ZKLOCK_SESSION_TIMEOUT=30s ZKLOCK_CONNECT_TIMEOUT=120s # servers may start slowly
-  # One that the test before has restarted may still be joining, and without it the next to be killed is one too many.
+  # A server that the test before has restarted may still be joining. Without it, the next kill is one too many.
   ZKLOCK_TEST_WAIT=120 wait_until "all are in sync" well
 }
 
@@ -22,7 +22,7 @@ well() { zk_sandbox word "$(zk_sandbox leader)" mntr | grep -qx $'zk_synced_foll
 
 holds_some() { (($(zklock queue count --json /q | jq .items) > 0)); }
 
-# begin_push: lines 1, 2, 3 … go into /q, as long as there is no file `last`, and 5,000 more: so it is in the midst of it
+# begin_push: lines 1, 2, 3 … go into /q until there is a file `last`, and then 5,000 more. So it is in the midst of it
 # when servers fail, however fast it is. What went is in the file lines.
 begin_push() {
   mkfifo input
@@ -40,7 +40,7 @@ begin_push() {
   wait_until "some are in" holds_some
 }
 
-# end_push: all went in, in order.
+# end_push: all lines went in, in order.
 end_push() {
   touch last
   ZKLOCK_TEST_WAIT=120 expect_end 0 "$pusher" || return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue push: input that comes slowly, while the server goes and comes back. On a server of this file's own.
+# Tests zklock queue push with slow input while the server, one of this file's own, goes and comes back.
 
 load ../helpers
 load ../queue
@@ -17,7 +17,7 @@ setup() {
 
 teardown() { end_all; }
 
-# feed FIRST LAST SECONDS: lines of these numbers, one each so often, to whoever reads descriptor 4.
+# feed FIRST LAST SECONDS: writes lines of these numbers to descriptor 4, with that pause after each.
 feed() {
   local n
   for ((n = $1; n <= $2; ++n)); do
@@ -26,9 +26,9 @@ feed() {
   done
 }
 
-# Pushes what comes through descriptor 4, and is past its start.
+# Starts a push of what comes through descriptor 4. Returns when it is past its start.
 begin_push() {
-  exec 4<>lines # else to open one end would wait for the other
+  exec 4<>lines # opening one end alone would wait for the other
   background zklock queue push "$@" /q <lines 2>err 4>&-
   pusher=$!
   exec 4>lines
@@ -36,7 +36,7 @@ begin_push() {
   wait_until "it pushes" eval '[[ $(listed /q) == "line 0" ]]'
 }
 
-# all_in LAST: all lines up to that are in, each once and in order, and nothing was said.
+# all_in LAST: all lines up to that are in, each once and in order, and nothing was printed.
 all_in() {
   exec 4>&-
   expect_end 0 "$pusher" || return
@@ -61,7 +61,7 @@ all_in() {
 @test "more comes while the server is away than is read at once" {
   begin_push
   zk_sandbox kill 1
-  # more than are in flight and fill a pipe
+  # These are more than are in flight and fill a pipe.
   seq -f "line %.0f" 1 15000 >&4 3>&- &
   sleep 0.3
   zk_sandbox restart 1
@@ -82,7 +82,7 @@ all_in() {
 @test "the server is frozen for longer than a connection may be silent, while lines come" {
   begin_push --session-timeout 12s
   zk_sandbox pause 1
-  feed 1 6 0.5 # few, or no more is read before they are answered
+  feed 1 6 0.5 # only a few: after many, no more is read before they are answered
   feed 7 40 0.02
   zk_sandbox continue 1
   feed 41 50 0.02

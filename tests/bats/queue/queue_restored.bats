@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Queues and groups that a backup has brought back, with all nodes persistent.
+# Tests queues and groups that a backup has brought back, with all nodes persistent.
 
 load ../helpers
 load ../queue
@@ -63,7 +63,7 @@ readonly id=_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60
   echo one >&7
   wait_until "the first is in" has_nodes /q/items/100-0000000000 1
   name=$(znode ls /q/items/100-0000000000)
-  # Each of them takes a number itself.
+  # Each of these nodes takes a number itself.
   for n in 2 3 4; do znode create "/q/items/100-0000000000/${name%-*}-000000000$n" "in the way"; done
   echo two >&7
   exec 7>&-

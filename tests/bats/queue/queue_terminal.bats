@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue at a terminal: the progress of push, the questions of purge and delete; signals in a push.
+# Tests zklock queue at a terminal: the progress of push, the questions of purge and delete, signals in a push.
 
 load ../helpers
 load ../queue
@@ -16,7 +16,7 @@ teardown() {
   end_all
 }
 
-# on_terminal CMD…: with `press` for its keys, the file screen, and its end in the file end.
+# on_terminal CMD…: runs CMD with `press` for its keys and the file screen; the file end has how it ended.
 on_terminal() {
   need_terminal
   rm -f screen end

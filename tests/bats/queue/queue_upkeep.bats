@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue list, count, requeue, purge and delete.
+# Tests zklock queue list, count, requeue, purge and delete.
 
 load ../helpers
 load ../queue
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# work_on PATH: a claim on an item, as a consumer of that name makes it.
+# work_on PATH: makes a claim on an item, as a consumer on web1 does.
 work_on() {
   background znode hold "$1/claim" '{"host":"web1","pid":12,"command":"fetch"}' >worker
   wait_until "somebody works on it" test -s worker

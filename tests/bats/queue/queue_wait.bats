@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull: waiting for items. On a server of this file's own, whose counters nobody else moves.
+# Tests how zklock queue pull waits. Uses a server of this file's own, whose counters nothing else changes.
 
 load ../helpers
 load ../queue_nodes
@@ -12,7 +12,7 @@ teardown_file() { stop_ensemble; }
 
 setup() {
   setup_zk
-  # nobody pings within a test
+  # No client pings within a test.
   export ZKLOCK_SESSION_TIMEOUT=60s
 }
 
@@ -39,7 +39,7 @@ expect_item() {
   expect_error 69 "no server answered" zklock queue pull -S 127.0.0.1:1 -w 200ms /q
 }
 
-# expire_until MOMENT NAME…: again and again their sessions expire while they wait.
+# expire_until MOMENT NAME…: their sessions expire again and again while they wait.
 expire_until() {
   local name moment=$1
   shift
@@ -68,7 +68,7 @@ stand_or_end() {
   expire_until $((began + 4000000)) prints works
   for name in prints works; do
     expect_end 75 "${pid[$name]}"
-    # one that began anew when the session expired last would end later
+    # A wait that began again when the session expired last would end later.
     (($(now_us) - began < 9000000)) || fail "after $((($(now_us) - began) / 1000)) ms"
     assert_equal "$(<"$name.err")" "zklock: cannot pull from /q: no items"
   done
@@ -135,7 +135,7 @@ stand_or_end() {
   assert_equal "$(<c.err)" "zklock: cannot pull from /q: our place in line was removed"
 }
 
-# One of them has ended; asked so that it costs no request.
+# One of them has ended. This costs no request.
 one_has_ended() {
   local one
   for one in "${pid[@]}"; do
@@ -174,7 +174,7 @@ one_has_ended() {
     pid[c$n]=$!
   done
   wait_until "all stand in line" has_nodes /q/waiting 30
-  # the line moves up by one: the item's consumer, and the next one's look around
+  # The line moves up by one: the item's consumer and the next one look around.
   before=$(requests)
   put "$segment" 1 item1
   wait_until "the item is taken, and removed" one_has_ended
@@ -199,7 +199,7 @@ one_has_ended() {
   (($(requests) - before < 300))
 }
 
-# pull_by N COUNT: N at a time take COUNT items one by one; prints the requests for each.
+# pull_by N COUNT: N at a time take COUNT items one by one. Prints the requests for each.
 pull_by() {
   local before n loops=()
   before=$(requests)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull -- COMMAND: what a command gets, and what its end means for the item.
+# Tests zklock queue pull -- COMMAND: what a command gets, and what its end means for the item.
 
 load ../helpers
 load ../queue_nodes
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# pull ARG…: from /q, with a delay that no test waits for.
+# pull ARG…: pulls from /q, with a delay too short to wait for.
 pull() { zklock queue pull --retry-delay 10ms /q "$@"; }
 
 dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
@@ -48,7 +48,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$output" 131071
   assert_regex "$stderr" "zklock: /q: 2 items went to the dead letters$"
   assert_equal "$(dead_ones .why.reason)" $'it holds a NUL byte, which no argument (-I) can\nit is too long for an argument (-I)'
-  # One that is too long together with the rest is no reason to give up on all.
+  # An item may be too long only together with the rest, which is no reason to give up on all.
   zklock queue requeue /q
   zklock queue purge --yes /q
   head -c 120000 /dev/zero | tr '\0' x | zklock queue push --whole /q
@@ -185,7 +185,7 @@ dead_ones() { zklock queue list --dead --json /q | jq -r "$1"; }
   assert_equal "$(attempts 0)" 1
 }
 
-# tried_before ITEM TIMES: by others, who died.
+# tried_before ITEM TIMES: other consumers tried it, and died.
 tried_before() {
   for ((i = 0; i < $2; ++i)); do znode create "$(item "$1")/claim" && znode rm "$(item "$1")/claim"; done
 }
@@ -201,7 +201,7 @@ tried_before() {
   local of_bad of_later
   mapfile -t of_bad <bad
   mapfile -t of_later <later
-  # Sixteen times the first delay after the fifth attempt; after the ninth it would have been a minute.
+  # The delay is sixteen times the first one after the fifth attempt. It would have been a minute after the ninth.
   ((of_bad[1] - of_bad[0] >= 3200000))
   ((of_later[1] < of_bad[1]))
 }
@@ -209,7 +209,7 @@ tried_before() {
 @test "while 64 failed items wait, nothing new is taken: none burns its attempts" {
   seq 70 | zklock queue push /q
   background zklock queue pull --follow --retry-delay 1m -j 4 /q -- sh -c 'echo >>tried; exit 1'
-  # Up to three more were running when the last of them failed.
+  # Up to three more commands were running when the last of them failed.
   wait_until "64 have failed" eval '(($(wc -l <tried) >= 64))'
   kill -TERM $!
   expect_end 0 $!
@@ -220,7 +220,7 @@ tried_before() {
 
 @test "-j runs so many at a time" {
   seq 12 | zklock queue push /q
-  # Each waits until three are there, so fewer would never end.
+  # Each waits until three are there, so with fewer none would ever end.
   background zklock queue pull --all -j 3 /q -- sh -c 'i=$(cat); touch run$i
     while [ $(ls run* | wc -l) -lt 3 ] && [ ! -e go ]; do sleep 0.02; done; touch go; ls run* | wc -l >>seen; rm run$i'
   expect_end 0 $!

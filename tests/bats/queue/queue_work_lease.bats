@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull -- COMMAND: the claims are lost, or can no longer be proved. No command works on an item that
-# may be somebody else's.
+# Tests zklock queue pull -- COMMAND if the claims are lost, or can no longer be proved. No command works on an item
+# that another worker may have.
 #
 # shellcheck disable=SC2004,SC2016
 
@@ -15,7 +15,7 @@ setup() {
 
 teardown() { end_all; }
 
-# work NAME ARG…: on /q; each command is `critical`, which writes its life to the file life.
+# work NAME ARG…: pulls from /q. Each command is `critical`, which writes its life to the file life.
 work() {
   local name=$1
   shift
@@ -40,7 +40,7 @@ expect_lost() {
   assert_order "stop, end of a, begin of b" "$began" "$(last_of a)" "$(first_of b)"
   kill -CONT "${pid[a]}"
   expect_lost "no quorum confirmed it for [0-9.]+s"
-  # The first one's claims were its own; one item is still the second one's, whichever it heard of first.
+  # The first worker's claims were its own. The second one still has one item, whichever it heard of first.
   local of_b=0
   is_claimed 0 || of_b=1
   is_claimed $of_b
@@ -89,8 +89,8 @@ expect_lost() {
   expect_lost "it was deleted"
 }
 
-# end_session PID: somebody who has read its password in its memory closes its session, without TLS. Its owner may take it
-# back before the request to close it has come: then once more. If there is no session then, the request had come.
+# end_session PID: closes its session without TLS, like a client that has read its password in its memory. If the owner
+# takes it back before the request comes, closes it once more. If there is no session then, the request had come.
 end_session() {
   python3 -B - "$repo/tests/faults" "$1" "$(jq -r 'select(.event == "session").session' trace | tail -n 1)" \
     "${ZKLOCK_PLAIN_SERVERS:-${ZKLOCK_SERVERS%/*}}" <<'END'
@@ -219,7 +219,7 @@ in_work() { [[ $(zklock queue count --exact --json /q | jq .in_work) == "$1" ]];
 # end_with ITEM STATUS: lets the command of that item end.
 end_with() { echo "$2" >"$1.new" && mv "$1.new" "$1.go"; }
 
-# The first command's end makes the worker ask for more, in vain: so it settles nothing of the others before the fence.
+# The first command's end makes the worker ask for more, without an answer. So it settles no others before the fence.
 @test "what had ended at the fence is settled as it ended; who was stopped has not done his item, whatever he says" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   queue_of first good stopped bad
@@ -240,7 +240,7 @@ end_with() { echo "$2" >"$1.new" && mv "$1.new" "$1.go"; }
   assert_equal "$(zklock queue list --json /q | jq -r .begins)" $'stopped\nbad'
 }
 
-# runs COUNT: so many commands do.
+# runs COUNT: so many commands run.
 runs() {
   local guard count=0
   for guard in $(guard_of "${pid[a]}"); do count=$((count + $(pgrep -cP "$guard"))); done
@@ -267,6 +267,6 @@ runs() {
   wait_until "it has ended" runs 0
   kill -KILL "$(guard_of "${pid[a]}")"
   kill -CONT "${pid[a]}"
-  # It sees the end of its command first, and waits on, or that of its guard, and ends with 76.
+  # If it sees the end of its command first, it waits on. If it sees that of its guard first, it ends with 76.
   wait_until "its item is done" has_nodes "$segment" 0
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull -- COMMAND at its edges: what failed counts to the end, nobody waits for ever without a server, and
-# nothing is held that others could work on.
+# Tests zklock queue pull -- COMMAND at its edges: what failed counts to the end, no consumer waits for ever without a
+# server, and none holds what others could work on.
 # shellcheck disable=SC2016,SC2154
 setup() {
   load ../helpers
@@ -9,7 +9,7 @@ setup() {
 teardown() { end_all; }
 
 
-# by_relay: $relayed is the way to the server that ends when ${pid[relay]} does.
+# by_relay: sets $relayed to a way to the server that ends when ${pid[relay]} does.
 by_relay() {
   start_relay "${ZKLOCK_SERVERS%%/*}"
   relayed=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
@@ -18,7 +18,7 @@ by_relay() {
 works() { wait_until "$1 is worked on" test -e "$1.works"; }
 ended() { wait_until "$1 has ended" test -e "$1.ended"; }
 
-# begin_pull ARG…: `zklock queue pull ARG…` whose command reads its item, and ends with the status in the file ITEM.go.
+# begin_pull ARG…: starts `zklock queue pull ARG…`. Its command reads its item, and ends with the status in ITEM.go.
 begin_pull() {
   background zklock queue pull "$@" -- sh -c 'read -r item; touch "$item.works"
     until [ -s "$item.go" ]; do sleep 0.02; done; touch "$item.ended"; exit "$(cat "$item.go")"' >out 2>err
@@ -46,13 +46,13 @@ in_work() { [[ $(zklock queue count --exact --json "$1" | jq .in_work) == "$2" ]
   begin_pull -S "$relayed" --session-timeout 30s --connect-timeout 1s --all /q
   works a
   kill -KILL "${pid[relay]}"
-  # Not before that is known.
+  # The command may not end before that is known.
   wait_until "the connection is lost" refute_connected "${pid[pull]}"
   end_with 65 a
   expect_end 69 "${pid[pull]}"
 }
 
-# No socket of it is connected to anybody.
+# refute_connected PID: no socket of it is connected.
 refute_connected() {
   local inode
   for inode in $(readlink /proc/"$1"/fd/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p'); do
@@ -113,7 +113,7 @@ refute_connected() {
   pid[pull]=$!
   works long
   wait_until "only that is in work" in_work /q 1
-  # Nor do they count as tried, or as taken.
+  # The others count neither as tried nor as taken.
   assert_equal "$(zklock queue list --json /q | jq -s 'map(.attempts) | add')" 1
   touch go
   expect_end 0 "${pid[pull]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock queue pull -- COMMAND and signals.
+# Tests zklock queue pull -- COMMAND and signals.
 
 load ../helpers
 load ../queue_nodes
@@ -9,8 +9,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# work ARG…: on /q; a command that writes the signal it gets to the file `got`, and otherwise runs until the file `go` is
-# there. With STUBBORN=1 it goes on after the signal.
+# work ARG…: pulls from /q. The command writes the signal that it gets to the file `got`, and otherwise runs until the
+# file `go` is there. With STUBBORN=1 it goes on after the signal.
 work() {
   background zklock queue pull "$@" /q -- sh -c '
     trap "echo TERM >>got; [ ${STUBBORN-0} = 1 ] || exit 9" TERM
@@ -23,7 +23,7 @@ work() {
 
 begun() { wait_until "$1 commands have begun" eval "((\$(wc -l <began) == $1))"; }
 
-# Returns when it has been taken: a second one of the same kind would else be the same.
+# Returns when it has been taken. Before that, a second one of the same kind would be the same.
 send() {
   kill "-$1" "$worker"
   wait_until "SIG$1 is taken" grep -q "^ShdPnd:.0*$" "/proc/$worker/status"
@@ -120,7 +120,7 @@ send() {
   done
 }
 
-# trapping SIGNAL STATUS ARG…: `zklock queue pull ARG… /q` whose command goes on after that signal, and ends with STATUS.
+# trapping SIGNAL STATUS ARG…: starts `zklock queue pull ARG… /q`, whose command survives SIGNAL and ends with STATUS.
 trapping() {
   local signal=$1 status=$2
   shift 2

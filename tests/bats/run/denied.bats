@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run where the kernel is old, a filter denies system calls, or the command takes away what zklock looks at: the
+# Tests zklock run if the kernel is old, a filter denies system calls, or the command removes what zklock looks at. The
 # command is ended all the same, with TERM first, or zklock refuses at the start.
 
 load ../helpers
@@ -9,12 +9,12 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# A command that writes who it is, and whether TERM has come; its child is a stranger to its own group and parent.
+# The command writes its id, and whether TERM has come. Its child has left its group, and lost its parent.
 tree='trap "echo TERM >>told; exit 3" TERM; (setsid sh -c "trap \"echo CHILD >>told; exit\" TERM
   echo \$\$ >child; while :; do sleep 0.05; done" &); until [ -s child ]; do sleep 0.02; done
   echo $$ >parent; while :; do sleep 0.05; done'
 
-# expect_ended CMD…: `zklock run` by CMD; TERM to it reaches all of the tree, and then nothing of that lives.
+# expect_ended CMD…: CMD runs `zklock run`. TERM to it reaches all of the tree, and then nothing of that lives.
 expect_ended() {
   local zklock
   rm -f told child parent

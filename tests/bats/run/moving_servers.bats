@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Servers that get new addresses, as in Kubernetes or where machines are replaced: names are looked up again, the
+# Tests servers that get new addresses, as in Kubernetes or when machines are replaced: names are looked up again, the
 # session is kept, and nothing that runs is stopped or misses anything.
 
 load ../helpers
@@ -9,7 +9,7 @@ load ../queue
 setup_file() {
   local addresses
   ensemble --tick 1000 || return
-  # Names and addresses of their own stand for the servers: 127.1.SERVER.GENERATION, all with one port.
+  # The servers get names and addresses of their own: 127.1.SERVER.GENERATION, all with one port.
   cd "$BATS_FILE_TMPDIR" || return
   export TEST_HOSTS=$BATS_FILE_TMPDIR/hosts port
   : >"$TEST_HOSTS"
@@ -37,7 +37,7 @@ teardown() {
   end_all
 }
 
-# arrive SERVER: at a new address, besides the one that it has.
+# arrive SERVER: it gets a new address, besides the one that it has.
 arrive() {
   local server=$1 place
   ((++generation[server]))
@@ -48,7 +48,7 @@ arrive() {
   port=$(awk '/^port/ { print $2; exit }' "relayed.$server")
 }
 
-# depart SERVER GENERATION [SIGNAL]: nothing is there any more; with STOP, nothing that answers.
+# depart SERVER GENERATION [SIGNAL]: nothing is there any more; with STOP, nothing there answers.
 depart() {
   local place=127.1.$1.$2
   kill -s "${3:-KILL}" "${pid["$place"]}"
@@ -60,7 +60,7 @@ tell_names() {
   mv hosts.new "$TEST_HOSTS"
 }
 
-# move SERVER [SIGNAL]: it is at a new address, and no more at the old one.
+# move SERVER [SIGNAL]: it gets a new address, and leaves the old one.
 move() {
   local old=${generation[$1]}
   arrive "$1"
@@ -68,7 +68,7 @@ move() {
   tell_names
 }
 
-# Everybody hears of a change that is made now.
+# All clients hear of a change that is made now.
 assert_all_hear() {
   local word=$1
   zklock value set /v "$word"
@@ -97,7 +97,7 @@ found_again() { grep -Eq "reconnected to $1:$port\b" holder.err; }
   background zklock queue pull --session-timeout 10s --follow /q >pulled
   pid[consumer]=$!
   assert_all_hear start
-  # The second one falls silent at its old address, the others refuse there.
+  # The second one falls silent at its old address. The others refuse connections there.
   for signal in KILL STOP KILL; do
     move $((++number)) "$signal"
     assert_all_hear "moved-$number"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --restart: after a loss the lock is taken and the command run again.
+# Tests zklock run --restart: after a loss it takes the lock and runs the command again.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# serve NAME ARG…: a service; each time that it starts, NAME.runs gets a line with its process id and token.
+# serve NAME ARG…: starts a service. Each start adds a line with its process id and token to NAME.runs.
 serve() {
   # shellcheck disable=SC2016
   background ended "$1.end" "$ZKLOCK_BIN" run --restart "${@:2}" /l -- sh -c 'echo $$ $ZKLOCK_TOKEN >>$0.runs
@@ -19,7 +19,7 @@ serve() {
 
 runs() { wc -l <"$1.runs"; }
 
-# has_run NAME N: it has started for the N-th time.
+# has_run NAME N: it has started for the Nth time.
 has_run() { [[ -e $1.runs ]] && (($(runs "$1") == $2)); }
 
 await_run() { wait_until "$1 runs for the ${2}th time" has_run "$1" "$2"; }
@@ -41,7 +41,7 @@ lose() { znode rm "$(its_node)"; }
   assert is_gone "$(awk 'NR == 1 { print $1 }' a.runs)"
   assert [ "$(awk 'NR == 2 { print $2 }' a.runs)" -gt "$(awk 'NR == 1 { print $2 }' a.runs)" ]
   assert has_nodes /l 1
-  # its own end is the end
+  # If it ends by itself, it does not run again.
   touch a.go
   wait_for "exit 5" a.end
   assert_no_nodes /l
@@ -87,7 +87,7 @@ lose() { znode rm "$(its_node)"; }
   await_run a 1
   kill -STOP "${pid[relay]}"
   wait_for "no quorum confirmed the lock for" a.err
-  # What the relay has not passed on is lost: nothing ends the session but the servers.
+  # What the relay has not passed on is lost, so only the servers end the session.
   kill -KILL "${pid[relay]}"
   start_relay -l "$port" "${ZKLOCK_SERVERS%/*}"
   await_run a 2
@@ -113,7 +113,7 @@ lose() { znode rm "$(its_node)"; }
   background ended end "$ZKLOCK_BIN" run --session-timeout 10s --restart /l -- critical -i life a 2>stderr
   wait_until "it runs" lives a
   lose
-  # a second's grace for those who ignore TERM
+  # A command that ignores TERM has a second's grace.
   wait_for TERM life
   kill -TERM "$(awk '/pid/ { print $2 }' end)"
   wait_for "exit 76" end
@@ -159,7 +159,7 @@ lose() { znode rm "$(its_node)"; }
   kill -STOP "${pid[relay]}"
   wait_for "no quorum confirmed the lock for" a.err
   assert is_gone "$(awk '{ print $1 }' a.runs)"
-  # the first try has failed too
+  # The first try has failed too.
   local silence="no server answered"
   if over_tls; then silence="does not answer in the TLS handshake"; fi
   wait_for "$silence" a.err

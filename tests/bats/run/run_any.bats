@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --any: the first of several locks that is free.
+# Tests zklock run --any: it takes the first of several locks that is free.
 
 load ../helpers
 
@@ -8,10 +8,10 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# path_of NAME: which one its command holds.
+# path_of NAME: prints the lock that its command holds.
 path_of() { tr '\0' '\n' <"/proc/$(<"$1.held")/environ" | sed -n 's/^ZKLOCK_PATH=//p'; }
 
-# stand_at_all NAME LOCK…: one that waits in all lines.
+# stand_at_all NAME LOCK…: starts one that waits in all lines.
 stand_at_all() {
   local name=$1 lock
   local -A before=()
@@ -21,13 +21,13 @@ stand_at_all() {
   for lock in "$@"; do wait_until "$name stands at $lock" has_nodes "$lock" $((before[$lock] + 1)); done
 }
 
-# holds NAME LOCK: its command runs, under that one.
+# holds NAME LOCK: its command runs under that lock.
 holds() {
   wait_until "$1 holds a lock" test -s "$1.held"
   assert_equal "$(path_of "$1")" "$2"
 }
 
-# counts N…: so many nodes at /a, /b, /c.
+# counts N…: there are so many nodes at /a, /b, /c.
 counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" "$*"; }
 
 @test "the first that is free, in the order of their names on the command line; the environment tells which" {
@@ -268,7 +268,7 @@ counts() { assert_equal "$(count_nodes /a) $(count_nodes /b) $(count_nodes /c)" 
   expect_error 65 "cannot take /s: " zklock run --any /a /s -- touch ran
   assert has_nodes /a 1
   assert [ ! -e ran ]
-  # Not looked at while one before it is free.
+  # It is not looked at while one before it is free.
   expect_status 0 zklock run --any /b /s -- true
   let_all_go x s
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the control group of the command, where one can be had.
+# Tests the control group of the command of zklock run, if one can be had.
 
 load ../helpers
 
@@ -15,7 +15,7 @@ teardown() { end_all; }
 
 group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 
-# The mount of control groups, version 2.
+# Prints the mount of control groups, version 2.
 groups_at() {
   awk '{ for (i = 7; i < NF; ++i) if ($i == "-" && $(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo
 }
@@ -28,7 +28,7 @@ need_groups() {
   ((found == 0)) || skip "control groups cannot be killed here"
 }
 
-# start SCRIPT: under /l, in the background; it is in $group.
+# start SCRIPT: runs it under /l, in the background; its control group is $group.
 start() {
   background zklock run /l -- sh -c "sed -n 's/^0:://p' /proc/\$\$/cgroup >group; echo \$\$ >started; $1" 2>stderr
   pid[a]=$!

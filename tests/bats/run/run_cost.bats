@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: what it costs the server. On a server of this file's own, whose counters nobody else moves.
+# Tests what zklock run costs the server. Uses one of this file's own, whose counters nothing else changes.
 
 load ../helpers
 load ../counters
@@ -11,19 +11,19 @@ teardown_file() { stop_ensemble; }
 
 setup() {
   setup_zk
-  # many waiters are heard little within a test
+  # With this, many waiters send little within a test.
   export ZKLOCK_SESSION_TIMEOUT=600s
 }
 
 teardown() { end_all; }
 
-# watches PATH: the number of sessions that watch it.
+# watches PATH: prints the number of sessions that watch it.
 watches() {
   word wchp | awk -v path="/${ZKLOCK_SERVERS#*/}$1" \
     '/^\// { on = $0 == path; next } on && NF { ++n } END { print n + 0 }'
 }
 
-# waiters N: in line for /l, behind whoever is there.
+# waiters N: starts so many in line for /l, behind those that are there.
 waiters() {
   local n before
   before=$(count_nodes /l)
@@ -35,13 +35,13 @@ has_watches() { (($(count watch_count) == $1)); }
 
 @test "one uncontended run is one create and one delete, and no other write" {
   expect_status 0 zklock run /l -- true # the parents
-  # with the session's begin and end
+  # Two of them are the session's begin and end.
   assert_equal "$(cost_of writes zklock run /l -- true)" 4
 }
 
 @test "one uncontended run asks for create, list and delete, and watches its node" {
   expect_status 0 zklock run /l -- true
-  # connect, create, list, read with a watch, delete, close
+  # They are: connect, create, list, read with a watch, delete, close.
   assert_equal "$(cost_of requests zklock run /l -- true)" 6
 }
 
@@ -60,9 +60,9 @@ has_watches() { (($(count watch_count) == $1)); }
 @test "one uncontended run of two locks, and of slots, costs twice that" {
   expect_status 0 zklock run /a /b -- true
   expect_status 0 zklock run --slots 2 /s -- true
-  # a check of the first before the second is asked for, another of both before the start
+  # It checks the first before it asks for the second, and both before the start.
   assert_equal "$(cost_of requests zklock run /a /b -- true)" 12
-  # the gate and a lease: create, list, delete each; that no lock stands there
+  # The gate and a lease take a create, a list and a delete each; one checks for a lock.
   assert_equal "$(cost_of requests zklock run --slots 2 /s -- true)" 11
 }
 
@@ -70,7 +70,7 @@ has_watches() { (($(count watch_count) == $1)); }
   expect_status 0 zklock run /a /b /c -- true
   assert_equal "$(cost_of requests zklock run --any /a /b /c -- true)" 6
   hold h /a /b
-  # create, list and delete each
+  # Each lock needs a create, a list and a delete.
   assert_equal "$(cost_of requests zklock run --any /a /b /c -- true)" 12
   let_all_go h
 }
@@ -87,7 +87,7 @@ has_watches() { (($(count watch_count) == $1)); }
   received=$(requests)
   let_all_go h2
   wait_until "w1 holds it" test -s w1.held
-  # of w1 its own and those on h1 and h3, which it no longer needs
+  # w1 has its own watches and those on h1 and h3, which it no longer needs.
   wait_until "w2 has looked" has_watches 11
   # h2: delete, close. w1: a list or a check before it, two deletes. w2: in three lines the same, and three watches.
   assert [ "$(($(requests) - received))" -le 13 ]
@@ -99,7 +99,7 @@ has_watches() { (($(count watch_count) == $1)); }
   local before
   before=$(writes)
   expect_status 0 zklock run /a/b/l -- true
-  # /a, /a/b, /a/b/l and the four; a create that fails is a transaction too
+  # These are /a, /a/b, /a/b/l and the usual four. A create that fails is a transaction too.
   assert [ "$(($(writes) - before))" -ge 7 ]
   assert [ "$(($(writes) - before))" -le 14 ]
 }
@@ -135,7 +135,7 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h
   wait_until "the first has its turn" test -s turns
   wait_until "it watches its own node" has_watches 59
-  # two events; delete, close, list; a long answer to a word counts for more
+  # two events; answers to delete, close, list; a long answer to a word, which counts for more
   assert [ "$(($(answers) - sent))" -le 8 ]
   assert [ "$(($(requests) - received))" -le 3 ]
   assert_equal "$(wc -l <turns)" 1
@@ -148,7 +148,7 @@ has_watches() { (($(count watch_count) == $1)); }
   stand w /l
   received=$(requests)
   for n in {1..20}; do znode set "$node" "change $n"; done
-  # 3 are znode's own each; the waiter and the holder look again
+  # Three of them are znode's own each; the waiter and the holder look again.
   assert [ "$(($(requests) - received))" -le $((20 * 10)) ]
   received=$(requests)
   expect_status 75 zklock run -w 1s /l -- true
@@ -167,10 +167,10 @@ has_watches() { (($(count watch_count) == $1)); }
   let_all_go h w
 }
 
-# in_line COUNT: contenders for /l, who is granted it and who waits; without a request of ours.
+# in_line COUNT: so many contend for /l: the holder and those that wait. This costs no request.
 in_line() { has_watches $((2 * $1 - 1)); }
 
-# Of one zklock that has the lock, and of others that come while it does, one by one: WHAT each of these costs.
+# cost_of_waiting WHAT FIRST: one zklock has the lock, and others come one by one. Prints WHAT each of these costs.
 cost_of_waiting() {
   local n waiting=6 before
   before=$("$1")
@@ -189,18 +189,18 @@ cost_of_waiting() {
 
 @test "a section that has to be waited for is eight requests, four of them transactions" {
   expect_status 0 zklock run /l -- true # the parents
-  # connect, create, list; read the one before it, read its own node, list; delete, close
+  # They are: connect, create, list; read the one before it, read its own node, list; delete, close.
   assert_equal "$(cost_of_waiting requests 6)" 8
   assert_equal "$(cost_of_waiting writes 4)" 4
 }
 
-# The number of watches that have fired, because a node or a list of children had changed.
+# Prints how many watches have fired because a node or a list of children had changed.
 events() { word mntr | awk '/^zk_sum_node_.*_watch_count/ { n += $2 } END { print n }'; }
 
-# Asked so that it neither costs a request nor sets a watch.
+# This neither costs a request nor sets a watch.
 has_leases() { (($(word dump | grep -c "/${ZKLOCK_SERVERS#*/}/s/leases/") == $1)); }
 
-# full_slots N: three hold all slots of /s, N wait.
+# full_slots N: three hold all slots of /s, and N wait.
 full_slots() {
   local n
   for n in 1 2 3; do hold "h$n" --slots 3 /s; done
@@ -208,11 +208,11 @@ full_slots() {
     background zklock run --slots 3 /s -c 'echo turn >>turns; exec await_file go'
   done
   wait_until "one waits in the gate, all others before it" has_nodes /s/locks "$1"
-  # a holder watches its lease, who is in the gate the list of leases, any other its node and the one before it
+  # A holder watches its lease, the one in the gate the list of leases, any other its node and the one before it.
   wait_until "all watch" has_watches $((3 + 1 + 2 * ($1 - 1)))
 }
 
-# one_slot_freed N: while N wait.
+# one_slot_freed N: checks what that costs while N wait.
 one_slot_freed() {
   full_slots "$1"
   local fired received
@@ -221,9 +221,9 @@ one_slot_freed() {
   let_all_go h1
   wait_until "one has its turn" test -s turns
   wait_until "the next one has a lease" has_leases 4
-  # it still watches its node at the gate
+  # It still watches its node at the gate.
   wait_until "it watches the leases" has_watches $((3 + 2 + 2 * ($1 - 2)))
-  # who is in the gate; when that leaves it, the next one; the holder's own; what the new holder watched in the gate
+  # They are: the one in the gate; the next one, when that leaves; the holder's own; what the new holder watched there.
   assert_equal "$(($(events) - fired))" 4
   # delete, close; check, list, leave the gate, read; list; a lease, list, look around, check, list
   assert [ "$(($(requests) - received))" -le 14 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run does what it is for: nothing is done twice at once, on one server and on three, whatever happens to these.
+# Tests what zklock run is for: nothing is done twice at once, on one server and on three, whatever happens to these.
 
 load ../helpers
 
@@ -15,7 +15,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# count_up PROCESSES TIMES: in the background; each adds one to f, again and again, under the lock.
+# count_up PROCESSES TIMES: starts them in the background. Each adds one to f, again and again, under the lock.
 count_up() {
   local n
   echo 0 >f

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: signals while the lock is given back, and no server answers. What the command has done is done, so its
-# status stays.
+# Tests signals to zklock run while it gives the lock back and no server answers. What the command has done is done, so
+# its status stays.
 
 load ../helpers
 
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# ends_in_silence STATUS ARG…: `zklock run ARG… /l`; its command has ended with STATUS, and its server is silent.
+# ends_in_silence STATUS ARG…: the command of `zklock run ARG… /l` has ended with STATUS, and the server is silent.
 ends_in_silence() {
   start_relay "${ZKLOCK_SERVERS%/*}"
   # shellcheck disable=SC2016
@@ -22,7 +22,7 @@ ends_in_silence() {
   wait_gone "$(<held)"
 }
 
-# send_for MICROSECONDS SIGNAL…: again and again: for the first second, a sixth of the session timeout, none counts.
+# send_for MICROSECONDS SIGNAL…: repeats them. In the first second, a sixth of the session timeout, none counts.
 send_for() {
   local until=$(($(now_us) + $1)) name
   while ! is_past "$until" && ! is_gone "${pid[a]}"; do

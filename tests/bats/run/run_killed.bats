@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock is killed: what it held is free as soon as its command is dead, not when its session expires. The sessions here
-# outlast every test.
+# Tests that what a killed zklock held is free as soon as its command is dead, not when its session expires. The
+# sessions here outlast every test.
 
 load ../helpers
 load ../group
@@ -14,7 +14,7 @@ setup() {
 
 teardown() { end_all; }
 
-# waiter NAME PATH: stands in line; NAME.ran is there when it had its turn.
+# waiter NAME PATH: it stands in line, and makes NAME.ran when it has its turn.
 waiter() {
   local before
   before=$(count_nodes "$2")
@@ -192,7 +192,7 @@ waiter() {
   waiter b /l
   local guard
   guard=$(guard_of "$(<inner)")
-  kill -STOP "$(<inner)" # or it ends what its guard, which stands still, does not
+  kill -STOP "$(<inner)" # otherwise it would end what its guard, which stands still, does not
   kill -STOP "$guard"
   kill -KILL "$(<inner)"
   wait_until "the outer one has looked again, which it does every second" is_past $(($(now_us) + 2500000))
@@ -204,7 +204,7 @@ waiter() {
   expect_end 0 "${pid[a]}"
 }
 
-# As under cron: zklock's group is orphaned, and timeout(1), for one, kills all of it.
+# zklock's group is orphaned, as under cron. timeout(1), for one, kills all of it.
 @test "all of a group without a terminal is killed: the guard ends what has left the group, and gives the lock back" {
   # shellcheck disable=SC2016
   background setsid "$ZKLOCK_BIN" run /l -- sh -c 'setsid sh -c "echo \$\$ >left.pid; exec sleep 1000" & wait'

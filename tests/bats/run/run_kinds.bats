@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Shared and exclusive locks, and the names of other programs.
+# Tests shared and exclusive locks, and the names of other programs.
 
 load ../helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the lock lost, the servers gone, the session over, one of our own processes killed.
+# Tests zklock run if the lock is lost, the servers gone, the session over, or one of our own processes killed.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# stubborn_tree ARG…: under the lock, a command with descendants that ignore TERM; their ids are in pids.
+# stubborn_tree ARG…: runs a command under the lock with descendants that ignore TERM; their ids are in pids.
 stubborn_tree() {
   # shellcheck disable=SC2016
   background ended end "$ZKLOCK_BIN" run "$@" -- sh -c 'trap "" TERM
@@ -26,7 +26,7 @@ assert_all_gone() {
   while read -r one; do assert is_gone "$one"; done <pids
 }
 
-# expect_lost REASON: what stubborn_tree has begun ends with 76, one line, and nothing of it runs. REASON is a pattern.
+# expect_lost REASON: stubborn_tree's run ends with 76 and one line, and nothing of it is left. REASON is a pattern.
 expect_lost() {
   local said wanted="zklock: lost /l: $1; the command was stopped"
   wait_for "exit 76" end
@@ -36,7 +36,7 @@ expect_lost() {
   [[ $said == $wanted ]] || fail "not for the reason '$1': $said"
 }
 
-# A session of its own that expires while zklock is frozen.
+# expire PID N: freezes zklock until its session has expired, and N nodes are left.
 expire() {
   kill -STOP "$1"
   wait_until "its session is over" has_nodes /l "$2"
@@ -60,7 +60,7 @@ expire() {
   assert_equal "$(<log)" cleaned
 }
 
-# delete_unseen NAME NODE: while the zklock NAME is frozen its command ends, and NODE is deleted before.
+# delete_unseen NAME NODE: while the zklock NAME is frozen, NODE is deleted, and then its command ends.
 delete_unseen() {
   kill -STOP "${pid[$1]}"
   znode rm "$2"
@@ -190,7 +190,7 @@ delete_unseen() {
   expect_error 69 "127.0.0.1:$(<port)" zklock run -S "127.0.0.1:$(<port)" --connect-timeout 600ms /l -- touch ran
   expect_error 69 "127.0.0.1:$(<port)" zklock run -S "127.0.0.1:$(<port)" -w 600ms /l -- touch ran
   assert [ $(($(now_us) - began)) -lt 3000000 ]
-  # one that answers is found behind it
+  # A server after it that answers is found.
   expect_status 0 zklock run --session-timeout 1s -S "127.0.0.1:$(<port),$ZKLOCK_SERVERS" -w 10s /l -- touch ran
   assert [ -e ran ]
 }

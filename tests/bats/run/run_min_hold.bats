@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --min-hold: the lock is held for so long at least, whatever the command does.
+# Tests zklock run --min-hold: the lock is held for so long at least, whatever the command does.
 
 load ../helpers
 
@@ -8,8 +8,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# hold_on NAME SCRIPT ARG…: `zklock run ARG… -c SCRIPT` in the background; returns when the command has ended and the
-# lock is held on.
+# hold_on NAME SCRIPT ARG…: starts `zklock run ARG… -c SCRIPT` in the background. Returns when the command has ended and
+# the lock is held on.
 hold_on() {
   background zklock run "${@:3}" /l -c "echo \$\$ >$1.command; $2" 2>"$1.err"
   pid[$1]=$!
@@ -109,7 +109,7 @@ all_but_one_ended() { (($(count_ended) == ${#pid[@]} - 1)); }
 
 @test "the hold outlasts many session timeouts" {
   hold_on a true --min-hold 60s --session-timeout 500ms
-  # three of them go by
+  # Three of them go by.
   expect_status 75 zklock run -q -w 1500ms /l -- true
   refute is_gone "${pid[a]}"
   kill -TERM "${pid[a]}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run inside zklock run, under the same lock.
+# Tests zklock run inside zklock run, under the same lock.
 
 load ../helpers
 
@@ -8,11 +8,11 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# A script for a command under /l, with a command under /l in it.
+# This script of a command under /l runs a command under /l.
 # shellcheck disable=SC2016
 inner_sleeper='"$ZKLOCK_BIN" run /l -- sh -c "echo \$\$ >inner; exec sleep 600"; echo "inner $?" >>ends; sleep 600'
 
-# start_nested ARG…: `zklock run ARG… /l` with that script.
+# start_nested ARG…: starts `zklock run ARG… /l` with that script.
 start_nested() {
   background zklock run "$@" /l -- sh -c "echo \$\$ >outer; $inner_sleeper" 2>stderr
   wait_until "both run" test -s inner
@@ -83,7 +83,7 @@ END
   expect_end 76 $!
   assert is_gone "$(<outer)"
   assert is_gone "$(<inner)"
-  # the inner one has had the time to say it or has not; it may have ended before the outer one had heard of it
+  # The inner one may have had no time to print it, or may have ended before the outer one had heard of it.
   local how="(; the command was stopped|, maybe before the command had ended)"
   refute grep -vE "^zklock: lost /l: its node was deleted$how\$" stderr
   assert [ -s stderr ]
@@ -116,7 +116,7 @@ END
   refute grep -vF "zklock: lost /l: its node was deleted, maybe before the command had ended" stderr
 }
 
-# left_behind SCRIPT: in the background of a command under /l, which has ended; SCRIPT writes a process id to left.
+# left_behind SCRIPT: a command under /l leaves it in the background, and ends. SCRIPT writes a process id to left.
 left_behind() {
   background zklock run /l -c "echo \$\$ >it; ($1) & until [ -s left ]; do sleep 0.02; done" 2>stderr
   pid[a]=$!
@@ -149,11 +149,11 @@ left_behind() {
   assert_equal "$(<ends)" "inner 0"
 }
 
-# is_closed PID: an inner one uses the lock of that zklock, and nothing new may.
+# is_closed PID: an inner one uses the lock of that zklock, and no new one may.
 is_closed() { [[ -s left ]] && ! readlink "/proc/$1/fd/"* | grep -q zklock-open; }
 
-# third_one LOCK ARG…: under `zklock run ARG…`, whose command has ended, an inner one under /l goes on, and then runs a third
-# one under LOCK.
+# third_one LOCK ARG…: the command of `zklock run ARG…` has ended, but an inner one under /l goes on. It then runs a
+# third one under LOCK.
 third_one() {
   printf '%s\n' 'echo $$ >left' 'until [ -e left.go ]; do sleep 0.02; done' \
     "\"\$ZKLOCK_BIN\" run -w 5s $1 -- touch third" 'echo "third $?" >ends' >inner.sh
@@ -249,7 +249,7 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
   token=$(znode stat "$node" | sed -n 's/czxid=//p')
   ZKLOCK_PATH=/l ZKLOCK_NODE=$node ZKLOCK_TOKEN=$token expect_error 75 "pid ${pid[h]}" zklock run -n /l -- true
   ZKLOCK_OUTER="$token $node" expect_error 75 "pid ${pid[h]}" zklock run -n /l -- true
-  # the same path elsewhere
+  # This is the same path in another chroot.
   # shellcheck disable=SC2016
   expect_error 75 "pid ${pid[h]}" env OTHER="$ZKLOCK_SERVERS" ZKLOCK_SERVERS="$ZKLOCK_SERVERS/x" \
     "$ZKLOCK_BIN" run /l -c '"$ZKLOCK_BIN" run -S "$OTHER" -n /l -- true'
@@ -289,7 +289,7 @@ parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status"; }
   done
 }
 
-# Somebody has sent to this port, and what listens there has not read it.
+# has_unread PORT: what listens there has not read what was sent to it.
 has_unread() { awk -v port="$(printf ':%04X$' "$1")" '$2 ~ port && $5 !~ /:00000000$/' /proc/net/tcp | grep -q .; }
 
 left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
@@ -324,7 +324,7 @@ left_one_has_looked() { [[ -s inner ]] || has_nodes /l 2; }
   expect_status 75 zklock run /l -- unshare -pf --mount-proc "$ZKLOCK_BIN" run -w 500ms /l -- touch ran
   assert [ ! -e ran ]
   assert_regex "$stderr" "^zklock: /l is held by pid [0-9]+ on [^ ]*, which by ZKLOCK_NODE runs us, but is not seen"
-  # Who does not wait hears nothing of that.
+  # A run that does not wait prints nothing of that.
   expect_error 75 "held by" zklock run /l -- unshare -pf --mount-proc "$ZKLOCK_BIN" run -n /l -- touch ran
 }
 

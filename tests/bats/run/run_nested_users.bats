@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run as root inside zklock run of somebody else, through a setuid program as sudo is one: the outer one may not
-# look at the inner one's descriptors.
+# Tests zklock run as root inside zklock run of another user, through a setuid program such as sudo. The outer one may
+# not look at the inner one's descriptors.
 
 load ../helpers
 
@@ -25,7 +25,7 @@ teardown() {
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
-# left_behind LOCK: a zklock of root's with LOCK, by a command under /l that has ended. It is in left until left.go.
+# left_behind LOCK: a command under /l leaves a zklock of root's with LOCK, and ends. It is in left until left.go.
 left_behind() {
   background setpriv --reuid=65534 --regid=65534 --clear-groups "$place/zklock" run /l -c "echo \$\$ >it
     $place/setpriv --reuid=0 $place/zklock run $1 -- \

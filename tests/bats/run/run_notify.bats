@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run under a service manager: STATUS= of sd_notify(3), and nothing else.
+# Tests zklock run under a service manager: it sends STATUS= of sd_notify(3), and nothing else.
 
 load ../helpers
 
@@ -8,8 +8,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# manager ADDRESS: a socket there, "@name" for an abstract one; what it is sent is in the file `told`, a line for each
-# datagram.
+# manager ADDRESS: listens at a socket there, "@name" for an abstract one. What it is sent is in the file `told`, a line
+# for each datagram.
 manager() {
   export NOTIFY_SOCKET=$1
   background python3 -uc 'import socket, sys
@@ -20,7 +20,7 @@ while True: print(receiving.recv(65536).decode().replace("\n", "|"))' "$1" >told
   wait_for ready told
 }
 
-# was_told PATTERN…: these statuses, and nothing else.
+# was_told PATTERN…: exactly these statuses were sent.
 was_told() {
   local wanted
   wanted=$(printf 'STATUS=%s\n' "$@")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --once-per: not again so soon after a success.
+# Tests that zklock run --once-per does not run again so soon after a success.
 
 load ../helpers
 
@@ -45,7 +45,7 @@ skipped() {
   began=$(date -r ran +%s%6N)
   skipped --once-per 1s
   wait_until "it runs again" expect_status 0 zklock run -q --once-per 1s /l -- touch again
-  # the server's clock and ours count whole milliseconds
+  # The server's clock and ours count whole milliseconds.
   assert [ $(($(now_us) - began)) -ge 900000 ]
   assert [ -e again ]
   skipped --once-per 1s
@@ -169,7 +169,7 @@ watched() { zk_sandbox word 1 wchp | grep -q "/${ZKLOCK_SERVERS#*/}$1\$"; }
 @test "the answer to the record is lost: it is there once, and the lock is free, 0" {
   start_relay "${ZKLOCK_SERVERS%/*}"
   local version
-  # of a node that is not there yet, and of one that is
+  # The record's node is not there yet the first time, and is the second time.
   for version in 0 1; do
     hold "h$version" --session-timeout 60s --once-per 1ms -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l
     wait_until "the last answer before the record has come" watched "$(its_node)"

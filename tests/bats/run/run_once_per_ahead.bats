@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --once-per: a server's clock that was ahead and is put right; a record that cannot be read in time. On a
-# server of this file's own.
+# Tests zklock run --once-per with a server's clock that was ahead and is put right, and a record that cannot be read in
+# time. Uses a server of this file's own.
 
 load ../helpers
 
 setup_file() {
-  export WRONG=$BATS_FILE_TMPDIR/wrong # by how many seconds the server's clock is
+  export WRONG=$BATS_FILE_TMPDIR/wrong # the seconds by which the server's clock is wrong
   echo 0 >"$WRONG"
   ensemble --servers 1 --tick 250 --set maxSessionTimeout=60000 \
     --enter "env WALL_CLOCK=$WRONG LD_PRELOAD=${PATH%%:*}/preload_wall_clock.so"
@@ -51,7 +51,7 @@ skipped() {
 
 @test "the record cannot be read before the fence: 76, and the command is not started" {
   expect_status 0 zklock run /l -- true
-  # It connects, creates and lists, and reads the record. (Over TLS that would be another request.)
+  # zklock connects, creates and lists, and reads the record. (Over TLS that would be another request.)
   start_relay -r 4 "${ZKLOCK_SERVERS%/*}"
   expect_error 76 "the record of the last success could not be read in time; the command was not started" \
     zklock run --once-per 1h --session-timeout 2s -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" /l -- touch ran

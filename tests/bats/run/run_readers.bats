@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: shared and exclusive holders of one lock, readers and writers.
+# Tests shared and exclusive holders of one lock, readers and writers.
 
 load ../helpers
 load ../history
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# come_again NAME ARG…: four times, in the background.
+# come_again NAME ARG…: comes in four times, in the background.
 come_again() {
   # shellcheck disable=SC2016
   background sh -c 'name=$1; shift
@@ -36,7 +36,7 @@ come_again() {
   assert_no_nodes /l
 }
 
-# in_turns LOCK [OPTION…]: a writer; two readers, a writer and a reader come behind it, in this order.
+# in_turns LOCK [OPTION…]: a writer comes, and after it two readers, a writer and a reader, in this order.
 in_turns() {
   local lock=$1
   shift
@@ -98,7 +98,7 @@ in_turns() {
   queue_up w /l
   for name in r3 r1; do
     let_all_go "$name"
-    # it had the time to come in
+    # The writer had the time to come in.
     expect_status 75 zklock run -nq /l -- true
     refute_in w
   done

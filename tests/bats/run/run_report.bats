@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --report: one line of JSON for each run, whatever it ends with.
+# Tests zklock run --report: it writes one line of JSON for each run, whatever that ends with.
 
 load ../helpers
 
@@ -8,8 +8,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# reported FILTER WANTED [LINE]: the only line of the file `report`, or this one of several, is an object of which jq says
-# that.
+# reported FILTER WANTED [LINE]: jq's FILTER makes WANTED of the only line of the file `report`, or of this one of
+# several.
 reported() {
   if (($# < 3)); then assert_equal "$(wc -l <report)" 1; fi
   assert_equal "$(sed -n "${3:-1}p" report | jq -c "$1")" "$2"
@@ -17,7 +17,7 @@ reported() {
 
 readonly how='[.path // .paths, .status, .end, .signal, .held != null]'
 
-# ends STATUS HOW ARG…: zklock run does with that status, and its line says HOW.
+# ends STATUS HOW ARG…: zklock run ends with that status, and its line says HOW.
 ends() {
   rm -f report
   expect_status "$1" zklock run --report report "${@:3}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: its server goes away and comes back. On a server of this file's own.
+# Tests zklock run if its server goes away and comes back. Uses a server of this file's own.
 
 load ../helpers
 

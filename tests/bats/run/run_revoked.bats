@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: somebody asks the holder to let go, as Curator's Revoker does, by writing __REVOKE__ into its node.
+# Tests zklock run if the holder is asked to let go, by __REVOKE__ in its node, as Curator's Revoker does.
 
 load ../helpers
 
@@ -22,7 +22,7 @@ wanted="revoked (zklock break); the command was stopped"
   local began
   began=$(now_us)
   revoke "$node"
-  # a second's grace for those who ignore TERM
+  # A command that ignores TERM has a second's grace.
   wait_for "TERM" life
   assert has_nodes /l 2
   refute lives b 1

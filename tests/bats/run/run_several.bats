@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run with several locks: all of them or none.
+# Tests zklock run with several locks: it takes all of them or none.
 
 load ../helpers
 
@@ -95,7 +95,7 @@ waits_for() { wait_until "$1 waits for $2" has_nodes "$2" "$3"; }
   hold h /b
   begin w --session-timeout 1s /a /b
   waits_for w /b 2
-  # two sessions' length goes by
+  # The length of two sessions goes by.
   expect_error 75 "cannot take /a: held by $(hostname) (pid ${pid[w]}) for " zklock run -w 3s /a -- true
   let_all_go h w
   assert_equal "$(<w.err)" ""

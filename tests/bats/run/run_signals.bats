@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: signals, and what becomes of a command and its descendants.
+# Tests signals to zklock run, and what becomes of a command and its descendants.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# catch END ARG…: print_signals under the lock; its lines are in got.
+# catch END ARG…: runs print_signals under the lock; its lines are in got.
 catch() {
   background zklock run /l -- print_signals "$@" >got
   wait_for ready got
@@ -20,14 +20,14 @@ assert_free() { expect_status 0 zklock run -n /l -- true; }
 
 assert_held() { expect_status 75 zklock run -q -n /l -- true; }
 
-# tree SCRIPT: `sh -c SCRIPT` under the lock, where SCRIPT's processes write their ids to pids, one a line.
+# tree SCRIPT: runs `sh -c SCRIPT` under the lock. SCRIPT's processes write their ids to pids, one a line.
 tree() {
   background zklock run --session-timeout 2s /l -- sh -c "$1" 2>stderr
 }
 
 has_pids() { (($(wc -l <pids) == $1)); }
 
-# assert_all_gone: those in pids, already.
+# assert_all_gone: the processes in pids are gone already.
 assert_all_gone() {
   local one
   while read -r one; do assert is_gone "$one"; done <pids
@@ -152,7 +152,7 @@ assert_all_gone() {
   # shellcheck disable=SC2016
   run -0 timeout 10 sh -c '"$ZKLOCK_BIN" run /l -c "sleep 600 >/dev/null 2>&1 & echo done" | cat'
   assert_output "done"
-  # while the command runs on without its output
+  # The command runs on without its output.
   background sh -c '"$ZKLOCK_BIN" run /l -c "exec >&-; echo \$\$ >pids; exec sleep 600" | cat >cat.out; touch eof'
   wait_until "it runs" test -s pids
   kill "$(<pids)"
@@ -268,8 +268,8 @@ assert_all_gone() {
   assert_free
 }
 
-# As under cron: the script leads its session, so its group is orphaned, and the kernel hangs up such a group when one of
-# its last ties goes while a member is stopped.
+# The script leads its session, as under cron, so its group is orphaned. The kernel hangs up such a group if one of its
+# last ties goes while a member is stopped.
 @test "in a group without a terminal that has a stopped member the command's end hangs nobody up" {
   # shellcheck disable=SC2016
   expect_status 0 setsid --wait sh -c 'trap "echo hung up" HUP
@@ -279,7 +279,7 @@ assert_all_gone() {
   assert_equal "$output" fine
 }
 
-# As cron and systemd start it. The guard is in that group too, and zklock may be the first one who runs again.
+# cron and systemd start it so. The guard is in that group too, and zklock may be the first to run again.
 @test "all of a group without a terminal is stopped while it waits, and continued: it waits on" {
   hold h /l
   # shellcheck disable=SC2016
@@ -296,8 +296,8 @@ assert_all_gone() {
   assert [ -s w.held ]
 }
 
-# The command's guard must be in another one by then: stopped, it could not keep the fence. The command forks nothing: a
-# child that is stopped before it executes would keep it from being stopped.
+# The command's guard must be in another group by then: if stopped, it could not keep the fence. The command forks
+# nothing, because a child that is stopped before it executes would keep it from being stopped.
 @test "all of a group without a terminal is stopped while its command runs, and continued: it keeps its lock" {
   mkfifo go
   # shellcheck disable=SC2016

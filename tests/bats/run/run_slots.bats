@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --slots: so many may hold it at a time.
+# Tests zklock run --slots: so many may hold it at a time.
 
 load ../helpers
 load ../history
@@ -102,7 +102,7 @@ has_left() { (($(grep -c out history) >= $1)); }
   assert_no_nodes /l/leases
   assert_no_nodes /l/locks
   let_all_go a b
-  # whatever it was used for before
+  # The earlier use of a path does not matter.
   expect_status 0 zklock run -n /s -- true
   expect_status 0 zklock run -n --slots 2 /l -- true
   znode create /q "zklock queue 1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run --slots: contenders that go away, wherever they stand, leave nothing behind.
+# Tests zklock run --slots: contenders that go away leave nothing behind, wherever they stand.
 
 load ../helpers
 load ../history
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# the_next_comes_in NAME…: these hold the slots; when they leave, somebody else is let in.
+# the_next_comes_in NAME…: these hold the slots; when they leave, another one is let in.
 the_next_comes_in() {
   begin next /l --slots 2
   let_all_go "$@"
@@ -66,7 +66,7 @@ the_next_comes_in() {
   way=$(($(now_us) - way))
   for n in {1..24}; do
     background zklock run --slots 2 /l -- sh -c 'echo $$ >>commands; exec sleep 600'
-    # Not the shell that is about to become it.
+    # Waits until the shell has become zklock.
     until [[ $(<"/proc/$!/comm") == zklock ]]; do :; done
     moment=$(($(now_us) + n * way / 20))
     until is_past "$moment"; do :; done
@@ -78,7 +78,7 @@ the_next_comes_in() {
   let_all_go a
 }
 
-# wait_at_gate NAME ARG…: behind others who wait there.
+# wait_at_gate NAME ARG…: starts one behind others that wait there.
 wait_at_gate() {
   local before
   before=$(count_nodes /l/locks)

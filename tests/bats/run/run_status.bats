@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: how it ends. A command's status and signal come back; what is zklock's own says so.
+# Tests how zklock run ends: a command's status and signal come back, and what is zklock's own says so.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# end_of_run ARG…: how `zklock run ARG…` ends, "exit N" or "signal NAME"; a shell cannot tell.
+# end_of_run ARG…: prints how `zklock run ARG…` ends, "exit N" or "signal NAME", which a shell cannot.
 end_of_run() {
   ended end "$ZKLOCK_BIN" run "$@" 2>stderr || true
   tail -n 1 end

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: the command finds everything as it would without zklock, and a few variables more.
+# Tests that the command finds everything as it would without zklock run, and a few variables more.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# same CMD…: prints the same with and without zklock.
+# same CMD…: CMD prints the same with and without zklock.
 same() {
   expect_status 0 "$@"
   local expected=$output$stderr
@@ -16,7 +16,7 @@ same() {
   assert_equal "$output$stderr" "$expected"
 }
 
-# bytes FILE: as text that can be compared.
+# bytes FILE: prints them as text that can be compared.
 bytes() { od -An -c "$1"; }
 
 @test "standard input reaches the command, byte for byte, to its end" {
@@ -114,7 +114,7 @@ bytes() { od -An -c "$1"; }
 }
 
 @test "the command has no descriptor of ours, and all of the caller's" {
-  # 1 and 2 are other pipes each time; find has the folder that it reads open
+  # 1 and 2 are other pipes each time. find has the folder that it reads open.
   local list='exec 3>&-; exec find /proc/self/fd -type l ! -name "[12]" ! -lname "/proc/*" -printf "%f %l\n"'
   same sh -c "$list"
   : >file
@@ -137,7 +137,7 @@ bytes() { od -An -c "$1"; }
 
 @test "with standard error closed nothing is written where it does not belong" {
   : >file
-  # the first descriptor that is free would be 2
+  # The first descriptor that is free would be 2.
   expect_status 75 sh -c '"$ZKLOCK_BIN" run /l -c "unset ZKLOCK_NODE; \"\$ZKLOCK_BIN\" run -n -w 0 /l -- true 2>&- 5<>file"'
   assert_equal "$(<file)" ""
 }
@@ -185,7 +185,7 @@ END
   let_all_go h
 }
 
-# systemd's socket activation: the number has to be that of the process that takes the sockets.
+# In systemd's socket activation, the number has to be that of the process that takes the sockets.
 @test "sockets that zklock was handed are its command's" {
   # shellcheck disable=SC2016
   expect_status 0 sh -c 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$ZKLOCK_BIN" run /l -- sh -c "echo \$LISTEN_PID \$\$; cat <&3"' \
@@ -245,7 +245,7 @@ END
 
 @test "the command is scheduled as zklock is, though its guard goes before others" {
   local nicer
-  nicer=$(nice -n 5 nice) # who runs the tests may be nice, too
+  nicer=$(nice -n 5 nice) # the tests may be run by nice, too
   # shellcheck disable=SC2016
   expect_status 0 nice -n 5 "$ZKLOCK_BIN" run /l -c 'nice; ps -o cls= -p $$'
   assert_output --regexp "^$nicer"$'\n *TS$'

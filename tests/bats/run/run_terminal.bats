@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run at a terminal: what is typed, and what is shown.
+# Tests zklock run at a terminal: what is typed, and what is shown.
 
 load ../helpers
 
@@ -16,14 +16,14 @@ teardown() {
   end_all
 }
 
-# on_terminal CMD…: with `press` for its keys and `shown` for its screen. Its process id is $!.
+# on_terminal CMD…: runs CMD with `press` for its keys and the file screen. Its process id is $!.
 on_terminal() {
   need_terminal
   : >screen
   background pty screen "$@" <keys 7>&-
 }
 
-# zklock's own name for a shell in the terminal.
+# Starts a shell on the terminal that knows zklock by its own name.
 shell_on_terminal() {
   on_terminal bash --norc --noprofile -i
   press $'PS1="$ "; zklock() { "$ZKLOCK_BIN" "$@"; }; stty -echo; echo re\'\'ady\n'
@@ -32,7 +32,7 @@ shell_on_terminal() {
 
 press() { printf '%s' "$1" >&7; }
 
-# matches FILE REGEX: in all of it, with lines ends as \n.
+# matches FILE REGEX: all of FILE matches it, with line ends as \n.
 matches() { [[ $(tr -d '\r' <"$1") =~ $2 ]]; }
 
 state_of() { ps -o stat= -p "$1"; }
@@ -91,8 +91,8 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   wait_for tty screen
 }
 
-# A shell with job control: in an orphaned group the kernel stops nobody. The command forks nothing: in a vfork it would
-# not stop.
+# The shell has job control, because the kernel does not stop an orphaned group. The command forks nothing, because it
+# would not stop in a vfork.
 @test "Ctrl-Z: the command is continued at once, and it is said" {
   mkfifo go
   # shellcheck disable=SC2016
@@ -106,10 +106,10 @@ is_running() { [[ $(state_of "$1") != T* ]]; }
   assert_equal "$(grep -c continued screen)" 1
 }
 
-# It may be empty for a moment.
+# The file may be empty for a moment.
 has_counted_past() { ((10#0$(<count) > $1)); }
 
-# It stops neither before its child is executed, nor then, when that was stopped before it could be executed.
+# It does not stop before its child is executed, nor then, if the child was stopped before that.
 @test "Ctrl-Z in the middle of a vfork of the command's: it runs on" {
   # shellcheck disable=SC2016
   on_terminal bash -mc '"$ZKLOCK_BIN" run /l -- dash -c "n=0; until [ -e go ]; do /bin/true; n=\$((n + 1)); echo \$n >count; done"; exit $?'
@@ -179,7 +179,7 @@ has_counted_past() { ((10#0$(<count) > $1)); }
   host=$(hostname)
   wait_for "zklock: waiting for /l: held by $host (pid ${pid[first]}, nightly) for " screen
   assert [ $(($(now_us) - began)) -ge 800000 ]
-  # the holder changes, and somebody stands between
+  # The holder changes, and another one stands between.
   stand between /l
   let_all_go first
   wait_for "at last" screen
@@ -233,7 +233,7 @@ has_counted_past() { ((10#0$(<count) > $1)); }
   shell_on_terminal
   press $'zklock run /l -- touch ran &\n'
   wait_until "it stands in line" has_nodes /l 2
-  # one in the foreground has shown it, so the other would have
+  # One in the foreground has shown it, so the other would have, too.
   press $'zklock run -w 2s /l -- true; echo "stat""us $?"\n'
   wait_for "status 75" screen
   assert_equal "$(tr '\r' '\n' <screen | grep -c 'waiting for /l')" "$(tr '\r' '\n' <screen | grep -c '2 before us')"

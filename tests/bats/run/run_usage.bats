@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: what may be typed, and what is said of the rest: one line, 64, and nothing is made.
+# Tests what may be typed in zklock run. All else ends with 64 and one line, and nothing is made.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# wrong TEXT ARG…: `zklock ARG…` is wrong use, and the one line has TEXT.
+# wrong TEXT ARG…: `zklock ARG…` is wrong use, and the one line contains TEXT.
 wrong() {
   expect_error 64 "$1" zklock "${@:2}"
   assert_equal "$output" ""

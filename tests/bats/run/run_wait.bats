@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock run: one after the other. Who waits, who is told no, who goes away, and what is left behind.
+# Tests that zklock runs go one after the other: which wait, are refused or go away, and what is left behind.
 
 load ../helpers
 
@@ -115,7 +115,7 @@ in_line() { has_nodes /l "$1"; }
     background ended end "$ZKLOCK_BIN" run /l -- sh -c "echo \$\$ >>commands; exec sleep 600"
     wait_until "it stands in line" in_line 2
     kill -KILL "$(<h.held)"
-    # the holder ends, and the lock changes hands, within milliseconds
+    # The holder ends, and the lock changes hands, within milliseconds.
     moment=$((${EPOCHREALTIME/[.,]/} + round * 200))
     while ((${EPOCHREALTIME/[.,]/} < moment)); do :; done
     kill -TERM "$(awk '/pid/ { print $2 }' end)"
@@ -228,7 +228,7 @@ in_line() { has_nodes /l "$1"; }
   local n
   (until [[ -e stop ]]; do znode rm /a >/dev/null 2>&1 || true; done) &
   for n in {1..30}; do
-    # the node may well vanish while it is held
+    # The node may well vanish while it is held.
     background zklock run -w 20s /a/b/l -c 'echo >>ran' 2>"err$n"
     pid["$n"]=$!
   done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# TLS: files, options and lists that are wrong are told before anything is done (64), and what is right is taken.
+# Tests TLS: wrong files, options and lists are reported before anything is done (64), and right ones are accepted.
 
 load ../helpers
 load ../tls
@@ -34,7 +34,7 @@ teardown() {
 
 zklock() { timeout 20 "$ZKLOCK_BIN" "$@"; }
 
-# usage TEXT OPTION…: so do `run`, `ruok` and `health` end, though nobody listens there.
+# usage TEXT OPTION…: `run`, `ruok` and `health` end so, though no server listens there.
 usage() {
   local text=$1
   shift
@@ -44,14 +44,14 @@ usage() {
   [[ $stderr == *"$text"* ]] || fail "health says: $stderr"
 }
 
-# served OPTION…: they are good, the server that wants a certificate says.
+# served OPTION…: these options are good for the server that wants a certificate.
 served() {
   [[ -n ${port:-} ]] || tls_server --cert "$certificates/good.pem" --ca "$certificates/ca.pem" --to "$plain"
   expect_status 0 zklock ruok -S "tls://127.0.0.1:$port" "$@"
   assert_equal "$output$stderr" imok
 }
 
-# as_nobody CMD…: as somebody for whom files are not readable that say so; in $place, which nobody owns.
+# as_nobody CMD…: runs CMD as a user to whom the modes of files apply, in that user's folder, $place.
 as_nobody() { (cd "$place" && setpriv --reuid=65534 --regid=65534 --clear-groups "$@"); }
 
 need_nobody() {

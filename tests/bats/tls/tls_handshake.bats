@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# TLS with servers that do not go through the handshake as they should, or are no ZooKeeper behind it: one line, a status, in
-# time, and nothing done.
+# Tests TLS with servers that do not go through the handshake as they should, or are no ZooKeeper after it. zklock
+# prints one line, ends with a status in time, and does nothing.
 
 load ../helpers
 load ../tls
@@ -42,14 +42,14 @@ setup_file() {
   both 69 "TLS handshake"
 }
 
-# T/6 is 667 ms.
+# A sixth of the session timeout is 667 ms.
 @test "a handshake that takes longer than a server may be silent leads to a session" {
   tls_server --cert "$certificates/good.pem" --to "$plain" --pause 1
   expect_status 0 zklock run -S "tls://127.0.0.1:$port" --session-timeout 4s /l -- echo ran
   assert_equal "$output$stderr" ran
 }
 
-# As when many knock at once.
+# It takes so long if many connect at once.
 @test "a handshake that takes longer than a first attempt leads to a session" {
   tls_server --cert "$certificates/good.pem" --to "$plain" --pause 4
   expect_status 0 zklock run -S "tls://127.0.0.1:$port" --connect-timeout 30s /l -- echo ran
@@ -81,7 +81,7 @@ setup_file() {
   tls_server --cert "$certificates/good.pem" --say hellos
   background zklock run -S "tls://127.0.0.1:$port,$silent" /l -- true
   wait_for greeting "said.$port"
-  pause 1 # it is in the middle of it
+  pause 1 # it is in the middle of the handshake
   before=$(now_us)
   kill -TERM $!
   expect_end 143 $!
@@ -95,7 +95,7 @@ setup_file() {
     tls_server --cert "$certificates/good.pem" --say $kind
     both 69 "TLS handshake"
   done
-  # which may come before the handshake begins
+  # The reset may come before the handshake begins.
   tls_server --cert "$certificates/good.pem" --say reset
   both 69 "127.0.0.1:$port"
 }

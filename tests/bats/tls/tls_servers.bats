@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# TLS with servers whose certificates are not what they should be, each for a session and for a word: one line, a status,
-# and nothing done.
+# Tests TLS with servers whose certificates are not what they should be, each for a session and for a word. zklock
+# prints one line, ends with a status, and does nothing.
 
 load ../helpers
 load ../tls
@@ -53,7 +53,7 @@ setup_file() {
   server by_name
   both 69 "its certificate is for localhost, not for 127.0.0.1"
   host=localhost both_succeed
-  # where both are named the name decides
+  # If both are named, the name decides.
   expect_status 0 zklock run -S "tls://localhost:$port,127.0.0.1:$port$chroot" /l -- true
   server by_address
   host=localhost both 69 "its certificate is for 127.0.0.1, not for localhost"
@@ -123,7 +123,7 @@ setup_file() {
 # shaken N NAME: so many handshakes were with a client of that name.
 shaken() { (($(grep -cx "shaken TLSv1.3 - $2" "said.$port") == $1)); }
 
-# lose N NAME: the connection is lost; then there are so many.
+# lose N NAME: loses the connection; then there are so many.
 lose() {
   kill -USR2 "${pid[relay]}"
   wait_until "there were $1 handshakes as $2" shaken "$@"

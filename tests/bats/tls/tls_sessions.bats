@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# TLS with a real server that wants certificates of its clients: who gets in, as whom, what crosses the wire, and who
-# ends the session of a zklock that was killed.
+# Tests TLS with a real server that wants certificates of its clients: which get in, as whom, what crosses the wire, and
+# what ends the session of a killed zklock.
 
 load ../helpers
 load ../group
@@ -35,7 +35,7 @@ as_second() { without_certificate env "ZKLOCK_TLS_CERT=$certificates/second.pem"
 
 as_foreign() { without_certificate env "ZKLOCK_TLS_CERT=$certificates/foreign.pem" "$@"; }
 
-# both STATUS TEXT CMD…: so do `run` and `ruok`, by that command.
+# both STATUS TEXT CMD…: `run` and `ruok` end so, if CMD runs them.
 both() {
   expect_error "$1" "$2" "${@:3}" timeout 25 "$ZKLOCK_BIN" run /l -- touch ran
   expect_error "$1" "$2" "${@:3}" timeout 25 "$ZKLOCK_BIN" ruok
@@ -108,7 +108,7 @@ both() {
 
 # --- what crosses the wire -----------------------------------------------------------------------
 
-# use_all SERVERS: paths, items, data, labels and credentials, each with a word of its own in it.
+# use_all SERVERS: uses paths, items, data, labels and credentials, each with a word of its own in it.
 use_all() {
   export ZKLOCK_SERVERS=$1
   echo "digest:user-WORD1:password-WORD2" >secret
@@ -119,7 +119,7 @@ use_all() {
   expect_status 0 zklock group join --auth-file secret --name member-WORD7 --data data-WORD8 /group-WORD9 -- true
 }
 
-# The numbers of the words that a reader of the wire sees.
+# Prints the numbers of the words that a reader of the wire sees.
 seen() { grep -aoE 'WORD[0-9]' capture | sort -u | tr -d 'WORD\n'; }
 
 @test "nothing of a path, an item, a label, a name, credentials crosses the wire in the clear; without TLS all does" {
@@ -135,7 +135,7 @@ seen() { grep -aoE 'WORD[0-9]' capture | sort -u | tr -d 'WORD\n'; }
   assert_equal "$(seen)" 123456789
 }
 
-# TLS has read more of them than poll knows of.
+# TLS has read more answers than poll knows of.
 @test "more answers than are taken in a turn are not waited for" {
   seq 2000 | expect_status 0 zklock queue push /q
   expect_status 0 zklock --session-timeout 600s queue list /q

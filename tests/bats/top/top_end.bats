@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock top: however it ends the terminal is as it was; and where there is none, or a dumb one, it is text.
+# Tests that zklock top leaves the terminal as it was, however it ends. Without one, or on a dumb one, it is text.
 
 load ../helpers
 load ../tmux

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock top on three servers: one is down, all are, and they come back.
+# Tests zklock top on three servers: one is down, all are, and they come back.
 
 load ../helpers
 load ../tmux
@@ -41,8 +41,8 @@ each_server() {
   each_server continue
   ZKLOCK_TEST_WAIT=40 wait_screen "^1 lock"
   ZKLOCK_TEST_WAIT=40 wait_screen "^ok: 3 of 3 serve, .* leads"
-  # A leader of ZooKeeper 3.8.0 that has stood still, with a transaction under way, may never commit any more: it takes
-  # the acknowledgement of that for the one of a new leader, and serves reads, and words. A new leader commits.
+  # A leader of ZooKeeper 3.8.0 that has stood still with a transaction under way may never commit again. It takes its
+  # acknowledgement for that of a new leader, and serves reads, and words. A new leader commits.
   each_server kill
   each_server restart
   zklock queue push --connect-timeout 1m /top/q a b

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock top on a screen of tmux's: what is on it at each size, and what the keys do.
+# Tests zklock top on a screen of tmux's: what is on it at each size, and what the keys do.
 
 load ../helpers
 load ../tmux
@@ -9,7 +9,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# Twelve locks, for the last of which somebody waits, two queues, one with a dead letter, and a group.
+# Makes twelve locks, the last with a waiter, two queues, one with a dead letter, and a group.
 some_of_all() {
   local number
   for number in {01..11}; do
@@ -27,7 +27,7 @@ some_of_all() {
 
 count_on_screen() { screen | grep -cE "$1"; }
 
-# first_of HEAD: the row below it.
+# first_of HEAD: prints the row below it.
 first_of() { screen | grep -A 1 "^$1 " | tail -n 1; }
 
 top_on() { on_tmux "$1" "$2" "$ZKLOCK_BIN" top --interval 200ms "${@:3}"; }
@@ -120,7 +120,7 @@ quit() {
   start_relay "${ZKLOCK_SERVERS%/*}"
   servers=$(relayed_ports)/${ZKLOCK_SERVERS#*/}
   hold h /top/l
-  # The session of this one is longer than top's, so when its node is gone, both are over.
+  # This one's session is longer than top's, so when its node is gone, both are over.
   hold other -S "$servers" --session-timeout 3s /other
   on_tmux 80 24 "$ZKLOCK_BIN" top -S "$servers" --session-timeout 1s --interval 200ms /top
   wait_screen "^/top/l "

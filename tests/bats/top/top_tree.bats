@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock top on trees that nobody has made for it: many nodes, long names, escape codes, nodes that may not be read, locks
-# that come and go.
+# Tests zklock top on trees that were not made for it: many nodes, long names, escape codes, nodes that may not be read,
+# locks that come and go.
 
 load ../helpers
 load ../tmux
@@ -11,7 +11,7 @@ setup() {
   mkfifo orders
   exec 7<>orders # so that neither end waits for the other
   : >answers
-  # A lock's holder has made the chroot.
+  # This makes the chroot, as a lock's holder does.
   znode create /top
   background /usr/bin/python3 "$repo/tests/helpers/stand_in_lines.py" "$ZKLOCK_SERVERS" <orders >>answers 2>crowd.err
 }
@@ -21,7 +21,7 @@ teardown() {
   end_all
 }
 
-# order LINE: of stand_in_lines.py, and waits for its answer.
+# order LINE: sends it to stand_in_lines.py, and waits for its answer.
 order() {
   local before
   before=$(wc -l <answers)
@@ -122,7 +122,7 @@ quit() {
   quit
 }
 
-# Less passes the relay than one look asks.
+# The relay passes less than one look asks.
 rests() {
   local before
   before=$(stat -c %s passed)
@@ -130,7 +130,7 @@ rests() {
   (($(stat -c %s passed) - before < 50000))
 }
 
-# The first look does not get to all nodes, and the others, which ask about each item, not to all queues.
+# The first look does not get to all nodes. The others, which ask about each item, do not get to all queues.
 @test "a tree that no look sees all of: looks in a hurry come to an end" {
   export ZKLOCK_TEST_WAIT=$((${ZKLOCK_TEST_WAIT:-20} * 3))
   order "plain /top/plain 400"
@@ -138,7 +138,7 @@ rests() {
   start_relay -w passed "${ZKLOCK_SERVERS%/*}"
   on_tmux 80 24 "$ZKLOCK_BIN" top -S "$(relayed_ports)/${ZKLOCK_SERVERS#*/}" --interval 1h /top
   wait_screen "^/top/q"
-  # Opening the details ends a pause, so those that are in a hurry are soon over.
+  # Opening the details ends a pause, so looks in a hurry are soon over.
   for _ in {1..50}; do
     press Enter
     press Enter

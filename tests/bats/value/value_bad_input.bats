@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value: what is refused is refused with one line and the documented status, and nothing is written.
+# Tests that zklock value refuses with one line and the documented status, and writes nothing.
 
 load ../helpers
 

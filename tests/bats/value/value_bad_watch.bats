@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value watch and wait: what is refused is refused with one line and the documented status.
+# Tests that zklock value watch and wait refuse with one line and the documented status.
 
 load ../helpers
 
@@ -80,7 +80,7 @@ teardown() { end_all; }
     # shellcheck disable=SC2086
     expect_error 77 "the ACL there does not allow it" zklock value $verb /mine/a
   done
-  # Whether it is there, and which version it has, everybody may know.
+  # Any client may know whether it is there, and which version it has.
   expect_status 0 zklock value wait /mine/a
   expect_error 75 "it has version 0" zklock value wait -w 0 --newer-than 0 /mine/a
   export ZKLOCK_SERVERS=127.0.0.1:1 ZKLOCK_CONNECT_TIMEOUT=300ms

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value: compare and set, by many at once.
+# Tests compare and set by many zklock values at once.
 
 load ../helpers
 load ../values
@@ -9,8 +9,8 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# twenty FILE ARG…: `zklock value ARG…` twenty times at once, "@" in ARG being the number of each; their statuses are in
-# $statuses, each as often as it came, and who ended with 0 in $first.
+# twenty ARG…: runs `zklock value ARG…` twenty times at once, with "@" in ARG as the number of each. $statuses says how
+# often each status came. The file first has the number of the one that ended with 0.
 twenty() {
   local n status pids=()
   for n in {1..20}; do

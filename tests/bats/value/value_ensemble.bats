@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value on an ensemble of this file's own, whose servers are killed.
+# Tests zklock value on an ensemble of this file's own, whose servers are killed.
 
 load ../helpers
 load ../values
@@ -24,7 +24,7 @@ have_counted() { (($(counted 0) >= $1)) || are_over; }
   local round=0 server
   count_up /counter 4 50
   until are_over; do
-    # By turns the leader and one that is not: always two are left.
+    # The leader and another server take turns, so two are always left.
     server=$(zk_sandbox leader)
     if ((round++ % 2)); then server=$((server % 3 + 1)); fi
     wait_until "they count on" have_counted $((15 * round)) || return

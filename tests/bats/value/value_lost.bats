@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value set, whose requests and answers are lost.
+# Tests zklock value set with lost requests and answers.
 #
 # shellcheck disable=SC2317 # `relay_dies` is called by name
 
@@ -50,7 +50,7 @@ teardown() { end_all; }
     background sleep 100
     pid[relay]=$!
   }
-  # of a handshake, a sync and a read, what comes behind is the transaction's
+  # A handshake, a sync and a read are answered first; the next answer is the transaction's.
   lose a 4 relay_dies set --connect-timeout 2s "$v" mine
   assert_equal "$ended" 69
   assert_regex "$(<said)" "^zklock: cannot reach ZooKeeper .*; whether it was done is not known\$"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value delete, whose requests and answers are lost.
+# Tests zklock value delete with lost requests and answers.
 
 load ../helpers
 load ../value_lost

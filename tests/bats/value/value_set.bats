@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value get and set: bytes as they are, versions, and what a value may not be.
+# Tests zklock value get and set: bytes as they are, versions, and what a value may not be.
 
 load ../helpers
 
@@ -88,7 +88,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
 
 @test "twenty at once make their nodes below the same that is missing: each does" {
   local i pids=()
-  # their input ends for all in the same moment
+  # The input of all ends in the same moment.
   mkfifo input
   exec 9<>input
   for i in {1..20}; do
@@ -117,7 +117,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   hold h /l
   expect_error 65 "'$(znode ls /l)' is the name of a contender" zklock value set "$(its_node /l)" x
   expect_error 65 "is the name of a contender" zklock value set /l/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000001 x
-  # any contender, whoever made it, and what would be above it
+  # These are any contender's name, whichever program made it, and a path below one.
   expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001 x
   expect_error 65 "'x-7-0000000001' is the name of a contender" zklock value set /l/x-7-0000000001/v x
   assert_equal "$(znode ls /l | wc -l)" 1
@@ -135,7 +135,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   expect_error 65 "is what zklock marks" zklock value set /v "zklock queue 1"
   expect_error 65 "is what zklock marks" zklock value set /v "zklock group 7"
   assert_equal "$(zklock queue count /q | xargs)" "items 1 dead 0"
-  # a lock's own node is nobody's
+  # A lock's own node belongs to no client.
   expect_status 0 zklock value set /l x
 }
 
@@ -145,7 +145,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   zklock value get /v | cmp - large
   head -c 1100000 /dev/zero >larger
   expect_error 65 "cannot set /w: the value is too large: ZooKeeper takes at most" zklock value set /w <larger
-  # before it is read whole
+  # It is refused before it is read whole.
   expect_error 65 "cannot set /w: the value is too large: ZooKeeper takes at most" zklock value set /w </dev/zero
   assert_equal "$(znode ls /)" v
 }
@@ -178,7 +178,7 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   assert_equal "$(znode get /v/w)" b
 }
 
-# The command outlives its lock: a shell of its own session, whose zklock is stopped with its guard.
+# The command outlives its lock, like a shell of its own session whose zklock is stopped with its guard.
 @test "--fenced: 76 and nothing is written once a node of those that were held is gone" {
   hold h /l
   hold i /m
@@ -191,16 +191,16 @@ assert_untouched_but() { assert_equal "$(znode ls /)" "$1"; }
   ZKLOCK_NODE=$nodes expect_error 76 "is lost" zklock value set --fenced /new/v b
   ZKLOCK_NODE=$nodes expect_error 76 "is lost" zklock value delete --fenced /v
   ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER="7 /m/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000" expect_error 76 "is lost" zklock value set --fenced /v b
-  # One on other servers is not theirs to check.
+  # A lock on other servers is not theirs to check.
   ZKLOCK_NODE=$(its_node /l) ZKLOCK_OUTER=$'7 /m/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000000\tother.test:1/x' expect_status 0 zklock value set --fenced /v a
-  # The innermost one is checked whatever the list that names its servers.
+  # The innermost lock is checked whichever list names its servers.
   expect_status 0 env ZKLOCK_NODE="$(its_node /l)" ZKLOCK_SERVERS=other.test:1 \
     "$ZKLOCK_BIN" -S "$ZKLOCK_SERVERS" value set --fenced /v a
   assert_equal "$(znode get /v)" a
   assert_equal "$(znode ls / | xargs)" "l m v"
 }
 
-# Their nodes may be made again by somebody else: they prove nothing.
+# Other clients may make their nodes again, so these prove nothing.
 @test "--fenced in a worker of a queue and in a member of a group: 64, outside of a lock" {
   zklock queue push /q x
   expect_status 64 zklock queue pull --max-attempts 1 /q -- "$ZKLOCK_BIN" value set --fenced /v -

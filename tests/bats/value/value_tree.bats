@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value list and delete: names, tables, JSON lines; one node, or all of a tree.
+# Tests zklock value list and delete: names, tables, JSON lines; one node, or all of a tree.
 
 load ../helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value wait: the latch.
+# Tests zklock value wait, the latch.
 
 load ../helpers
 
@@ -8,7 +8,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# await ARG…: in the background; its process id is $waiter.
+# await ARG…: starts it in the background; its process id is $waiter.
 await() {
   background zklock value wait "$@" 2>wait.err
   waiter=$!

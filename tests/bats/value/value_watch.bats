@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value watch: each state of a node is told once, the last one always, to readers and to commands.
+# Tests that zklock value watch reports each state once, and the last one always, to readers and to commands.
 
 load ../helpers
 
@@ -8,41 +8,41 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# watch ARG…: in the background, into the file states; its process id is $watcher.
+# watch ARG…: starts it in the background, into the file states; its process id is $watcher.
 watch() {
   background zklock value watch "$@" >states 2>watch.err
   watcher=$!
 }
 
-# told STATE…: the watch has written these lines of JSON, as VALUE@VERSION or as "missing", and no other.
+# told STATE…: the watch has written exactly these lines of JSON, as VALUE@VERSION or as "missing".
 told() {
   local states
   states=$(jq -r 'if .exists then "\(.value // .value_base64)@\(.version)" else "missing" end' states)
   [[ $states == "$(printf '%s\n' "$@")" ]]
 }
 
-# listed STATE…: likewise with --list, as NAMES with a space between them, or as "missing".
+# listed STATE…: it has done so with --list, as NAMES with a space between them, or as "missing".
 listed() { [[ $(jq -r 'if .exists then .names | join(" ") else "missing" end' states) == "$(printf '%s\n' "$@")" ]]; }
 
 # ran RUN…: the command has written these lines.
 ran() { [[ -e runs && $(<runs) == "$(printf '%s\n' "$@")" ]]; }
 
-# has FILE FORMAT: it holds what printf makes of that.
+# has FILE FORMAT: FILE contains exactly what printf makes of FORMAT.
 # shellcheck disable=SC2059
 has() { cmp "$1" <(printf "$2"); }
 
-# Of all sessions of this test.
+# Prints how many watches all sessions of this test have.
 watches() {
   zklock 4lw wchp |
     awk -v chroot="/${ZKLOCK_SERVERS#*/}/" '/^\// { ours = index($0, chroot) == 1; next } ours && /0x/ { ++count }
       END { print count + 0 }'
 }
 
-# lose_session CMD…: the session of $watcher, which lasts a second, expires, and CMD is done before it can have another.
+# lose_session CMD…: the session of $watcher, which lasts a second, expires. CMD is done before it can have another.
 lose_session() {
   kill -STOP "$watcher"
   "$@"
-  # longer than it lasts by all clocks
+  # This is longer than it lasts by all clocks.
   sleep 2.5
   kill -CONT "$watcher"
 }
@@ -151,7 +151,7 @@ lose_session() {
   wait_for '["a"]' states
   znode rm /d
   wait_until "the deletion" eval '[[ $(tail -n 1 states) == "{\"path\":\"/d\",\"exists\":false,\"names\":[]}" ]]'
-  # each once, whether /d was seen empty or not
+  # Each comes once, whether /d was seen empty or not.
   assert_equal "$(uniq -d states)" ""
   assert_equal "$(jq -c .names states | grep -cxF -e '["b"]' -e '["a","b"]' -e '["a"]')" 3
 }
@@ -249,7 +249,7 @@ lose_session() {
   wait_for "zklock: sh ended with status 3; still watching /v" watch.err
   znode set /v two
   wait_until "it ran again" ran . .
-  # and so it does where it was killed
+  # The watch also goes on if the command was killed.
   background zklock value watch /v -- sh -c 'kill -KILL $$' 2>killed
   wait_for "zklock: sh ended by signal 9; still watching /v" killed
 }
@@ -323,7 +323,7 @@ lose_session() {
 @test "a reader who stops for three session timeouts: the session lives, he gets the last state" {
   mkfifo pipe
   exec {reader}<>pipe
-  # more than a pipe holds
+  # The value is more than a pipe holds.
   head -c 100000 /dev/zero | tr '\0' x >large
   zklock value set /v <large
   background zklock value watch -v --session-timeout 2s /v >pipe 2>watch.err

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# zklock value watch on an ensemble of this file's own, whose servers fail.
+# Tests zklock value watch on an ensemble of this file's own, whose servers fail.
 
 load ../helpers
 
@@ -12,7 +12,7 @@ setup() { setup_zk; }
 
 teardown() { end_all; }
 
-# write N: as often as it takes while servers go and come.
+# write N: tries as often as it takes while servers go and come.
 write() {
   until zklock value set /v "$1" 2>>write.err; do :; done
 }
@@ -40,7 +40,7 @@ forward() { sort -nuc "$1" || fail "a state was told twice, or taken back: $(sor
   background bash -c "$(declare -f zklock write write_all); write_all 1 $last; echo >written"
   for server in 1 2 3; do
     wait_until "writing goes on" eval "(($(wc -l <states) + 50 < \$(wc -l <states)))"
-    # the last one is the leader of these
+    # The last one is the leader.
     if ((server == 3)); then server=$(zk_sandbox leader); fi
     zk_sandbox kill "$server"
     zk_sandbox restart "$server"

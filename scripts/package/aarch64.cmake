@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For a build on another machine that is to run on 64-bit ARM: Debian's cross compiler, with Debian's libraries for that
-# in build/sysroot-arm64, which scripts/release unpacks.
+# Builds for 64-bit ARM on another machine: by Debian's cross compiler, with Debian's ARM libraries in
+# build/sysroot-arm64, which scripts/release unpacks.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
@@ -13,7 +13,7 @@ foreach(kind LIBRARY INCLUDE PACKAGE)
   set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
 endforeach()
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-# Or the compiler takes the libc that came with it, which Debian mends less often.
+# Otherwise the compiler takes the libc that came with it, which Debian fixes less often.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -B${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu)
 
 set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)

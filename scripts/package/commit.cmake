@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# At each build: writes HEADER with the git commit of SOURCE, nothing where that is no checkout. A header that says so
-# already is left alone, so that nothing is built again.
+# Runs at each build: writes HEADER with the git commit of SOURCE, without one if SOURCE is no checkout. A header that
+# is up to date is not touched, so nothing is built again.
 cmake_minimum_required(VERSION 3.25)
 
-# git(VARIABLE ARG...): what git says; empty when there is none, or it fails. It must not lock the index, or it would
-# be in the way of who commits meanwhile.
+# git(VARIABLE ARG...): sets VARIABLE to git's output; empty if there is no git, or it fails. It must not lock the
+# index, because that would block a commit at the same time.
 find_program(GIT git)
 function(git variable)
   set(output "")
@@ -18,7 +18,7 @@ endfunction()
 set(COMMIT "")
 git(top rev-parse --show-toplevel)
 file(REAL_PATH ${SOURCE} source)
-if(top STREQUAL source)  # else something else's, a folder above
+if(top STREQUAL source)  # otherwise a folder above is the checkout
   git(COMMIT rev-parse --short=12 HEAD)
   git(changes status --porcelain --untracked-files=no)
   if(changes)

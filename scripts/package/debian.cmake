@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by cpack between installing and packaging: what Debian wants otherwise than `cmake --install` does it.
+# cpack runs this between installing and packaging. It changes what Debian wants otherwise than `cmake
+# --install` does it.
 cmake_minimum_required(VERSION 3.25)
 
-# Whatever the umask of who packages.
+# The umask of the user must not matter.
 file(CHMOD_RECURSE ${CPACK_TEMPORARY_DIRECTORY}
      DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
@@ -11,13 +12,13 @@ endif()
 set(share ${CPACK_TEMPORARY_DIRECTORY}/usr/share)
 set(doc ${share}/doc/zklock)
 
-# Where Debian's zsh searches below /usr.
+# Debian's zsh searches this folder below /usr.
 file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 
-# The licences themselves are on every Debian.
+# Every Debian has the licences themselves.
 file(REMOVE ${doc}/LICENSE ${doc}/LGPL-2.1.txt)
 
-# Debian's own, in its form, which CHANGELOG.md is not.
+# Debian wants its own form of changelog, which CHANGELOG.md is not.
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/changelog debian ${CPACK_PACKAGE_VERSION} ${CPACK_PACKAGE_CONTACT}
                 OUTPUT_FILE ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
 file(CHMOD ${doc}/changelog PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where things are installed (cmake --install), the Debian package (cpack -G DEB), the RPM (cpack -G RPM) and
-# the tarball (cpack -G TGZ).
+# Defines what is installed where (cmake --install), the Debian package (cpack -G DEB), the RPM (cpack -G RPM) and the
+# tarball (cpack -G TGZ).
 include(GNUInstallDirs)
 
 install(TARGETS zklock)
@@ -10,7 +10,7 @@ foreach(section 1 7)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 install(FILES README.md CHANGELOG.md LICENSE scripts/package/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# libc's, which is inside.
+# libc is inside, so its licence applies.
 if(ZKLOCK_PORTABLE AND EXISTS /usr/share/common-licenses/LGPL-2.1)
   install(FILES /usr/share/common-licenses/LGPL-2.1 RENAME LGPL-2.1.txt DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
@@ -18,12 +18,12 @@ install(DIRECTORY scripts/package/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES completions/zklock.bash RENAME zklock
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/zklock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-# Zsh's own choice, and what Debian's zsh searches below /usr/local; for below /usr see debian.cmake.
+# Zsh searches this folder, and so does Debian's zsh below /usr/local; debian.cmake handles /usr.
 install(FILES completions/_zklock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 set(CPACK_PACKAGE_NAME zklock)
 set(CPACK_PACKAGE_HOMEPAGE_URL ${ZKLOCK_HOMEPAGE})
-# Who publishes packages names himself by -DCPACK_PACKAGE_CONTACT='Name <address>'; this address is valid in form only.
+# A publisher of packages gives -DCPACK_PACKAGE_CONTACT='Name <address>'; this address is valid in form only.
 if(NOT CPACK_PACKAGE_CONTACT MATCHES "<.+@.+>")
   set(CPACK_PACKAGE_CONTACT "zklock maintainers <maintainers@zklock.invalid>")
 endif()
@@ -46,8 +46,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # finds none for a static program
-# Suggested only: a host that locks has no need of Java. zklock-sandbox says what to install. The first one has the
-# authorities that --tls trusts.
+# Java is only suggested, because a host that locks does not need it; zklock-sandbox says what to install. The first
+# package has the authorities that --tls trusts.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
     "ca-certificates, default-jre-headless, libzookeeper-java, libslf4j-java, openssl")
 set(CPACK_ZKLOCK_STATIC ${ZKLOCK_PORTABLE})  # for debian.cmake
@@ -56,10 +56,10 @@ set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_GROUP System/Base)
 string(REPLACE "\n.\n" "\n\n" CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
-# Else it would name the host that built it, and own links that debuggers look for.
+# Without this, the RPM would name the host that built it, and own links that debuggers look for.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost localhost
 %define _build_id_links none")
-# Folders that are other packages'.
+# These folders belong to other packages.
 foreach(folder bash-completion bash-completion/completions fish fish/vendor_completions.d man man/man1 man/man7
                zsh zsh/site-functions)
   list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/share/${folder})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare SUBCOMMAND WORD…: what scripts/bench measures zklock against. A subcommand makes the requests that zklock makes
-// for the same work, by the C client and nothing else.
+// bare SUBCOMMAND WORD…: scripts/bench measures zklock against it. A subcommand makes the requests that zklock makes
+// for the same work, by the C client alone.
 #include "bare.h"
 
 #include <cstdio>

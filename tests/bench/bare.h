@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `bare`. Each has a source of its own, whose head says what it does.
+// The subcommands of `bare`. Each has a source of its own, whose head describes it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace bare {
 
 using Words = std::vector<std::string>;
 
-// Each gets the words after its name. It returns false if they are wrong, and has done nothing then.
+// Each gets the words after its name. It returns false, and does nothing, if they are wrong.
 bool lock(const Words& words);
 bool push(const Words& words);
 bool drain(const Words& words);

@@ -151,7 +151,7 @@ void Client::await_end(const std::string& path) {
   Answer answer;
   must_be_sent(zoo_awexists(handle_, (chroot_ + path).c_str(), on_event, &fired, on_stat, &answer));
   while (!answer.done) turn(true);
-  if (answer.code == ZNONODE) return;  // the watch stays, but nobody makes a node of that name again
+  if (answer.code == ZNONODE) return;  // the watch stays, but no node of that name is made again
   if (answer.code != ZOK) die("cannot watch", answer.code);
   while (!fired) turn(true);
 }
@@ -179,7 +179,7 @@ void Client::add_remove(const std::string& path) {
 }
 
 void Client::transact(Answer& answer) {
-  // The library writes to the results when the answer comes; nobody reads them.
+  // The library writes to the results when the answer comes; they are not read.
   static std::vector<zoo_op_result_t> results(kMostOperations);
   if (operations_.size() > kMostOperations) die("too large a transaction");
   must_be_sent(

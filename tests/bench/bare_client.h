@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ZooKeeper C client and nothing else: what the subcommands of `bare` share. They handle no failure: they run on
-// a healthy server, and end with a message if it is not.
+// The ZooKeeper C client alone, for the subcommands of `bare`. They handle no failure: they run on a healthy server,
+// and end with a message if it is not.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace bare {
 
-// What became of a request. It must live until it is done.
+// The result of a request. It must live until it is done.
 struct Answer {
   bool done = false;
   int code = ZOK;
@@ -18,13 +18,13 @@ struct Answer {
   std::vector<std::string> names;
 };
 
-// Ends the program.
+// Prints a message and ends the program.
 [[noreturn]] void die(const std::string& what, int code = ZOK);
 
-// Reads a line of standard input, without its end; false: there is none left.
+// Reads a line of standard input, without its end; returns false if there is none left.
 bool next_line(std::string& line);
 
-// A session with the servers in ZKLOCK_SERVERS, established; their chroot is `chroot`.
+// An established session with the servers in ZKLOCK_SERVERS; their chroot is `chroot`.
 class Client {
  public:
   Client();
@@ -32,19 +32,19 @@ class Client {
 
   // Waits for an answer that must be good; `what` is for the message.
   void await(const Answer& answer, const std::string& what);
-  // Sends and takes in what is ready; waits for that only if `wait`.
+  // Sends and receives what is ready; waits for that only if `wait`.
   void turn(bool wait);
 
   void create(const std::string& path, const std::string& data, int flags, Answer& answer);
   void remove(const std::string& path, Answer& answer);
   void children(const std::string& path, Answer& answer);
-  // `watched`: with a watch that does nothing.
+  // `watched`: sets a watch that does nothing.
   void read(const std::string& path, bool watched, Answer& answer);
   void write(const std::string& path, const std::string& data, Answer& answer);
   void sync(const std::string& path, Answer& answer);
-  // `fired` is set when what was read has changed.
+  // Sets `fired` when what was read has changed.
   void read_watched(const std::string& path, bool& fired, Answer& answer);
-  // Until there is no such node, or it has changed. It is asked for, and watched, at once.
+  // Waits until there is no such node, or it has changed. Sends the request, with a watch, at once.
   void await_end(const std::string& path);
 
   // A transaction is filled with add_…, then sent; another one can be filled at once.

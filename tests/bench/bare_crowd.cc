@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare crowd GROUP: members of one session, for where only their number counts. For each line "+N" or "-N" of standard
-// input N more join, or those N leave that joined last; prints "ok" when that is done. Their names have the same
-// length, so that what is written of each has too. The group must be there.
+// bare crowd GROUP: members of one session, for measurements in which only their number counts. For each line "+N" or
+// "-N" of standard input, N more join, or the N that joined last leave; then it prints "ok". Their names, and so their
+// data, have the same length. The group must exist.
 #include "bare.h"
 #include "bare_client.h"
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Unanswered, so that the answers do not pile up.
+// Limits unanswered requests, so that the answers do not pile up.
 constexpr size_t kMostInFlight = 1000;
 
 constexpr size_t kDigits = 8;
@@ -45,7 +45,7 @@ void change(bare::Client& client, const std::string& group, long& members, long 
   await_all(client, answers, 0);
 }
 
-// The next line comes when this one was answered, so none waits in a buffer.
+// The next line comes after this one was answered, so none waits in a buffer.
 bool await_line(bare::Client& client, std::string& line) {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   while (poll(&input, 1, kPause) == 0) client.turn(false);

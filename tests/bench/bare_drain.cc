@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare drain PATH [JOBS]: takes all items out of a queue that nobody else uses, with what `zklock queue pull --all`
-// asks of the server and no more: the next 128 items claimed in one transaction and read, the ones before written to
-// standard output and removed, claims and all, in another. With JOBS each item for itself, JOBS of them under way: a
-// claim with a read, and a removal.
+// bare drain PATH [JOBS]: takes all items out of a queue without other users, with exactly the requests of `zklock
+// queue pull --all`. One transaction claims the next 128 items, which are then read. Another one removes the items
+// before, claims and all, after they are written to standard output. With JOBS it handles each item alone, JOBS at a
+// time: a claim with a read, and a removal.
 #include "bare.h"
 #include "bare_client.h"
 

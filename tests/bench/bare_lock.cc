@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare lock PATH: what a lock held for `true` costs at least. The requests of `zklock run PATH -- true`, in one
-// process; neither lease nor guard. The node above must be there.
+// bare lock PATH: the least cost of a lock held for `true`. It makes the requests of `zklock run PATH -- true`, in one
+// process without lease or guard. The node above must exist.
 #include "bare.h"
 #include "bare_client.h"
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-// The number that the server gave.
+// Returns the number that the server gave.
 std::string place_of(const std::string& name) {
   return name.substr(name.size() - 10);
 }
@@ -20,7 +20,7 @@ bool is_before(const std::string& left, const std::string& right) {
   return place_of(left) < place_of(right);
 }
 
-// Waits until nobody stands before `name`. `names` is the list as of when we came.
+// Waits until no contender is before `name`. `names` is the list at our arrival.
 void wait_for_turn(bare::Client& client, const std::string& path, const std::string& name,
                    std::vector<std::string> names) {
   for (;;) {

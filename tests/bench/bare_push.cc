@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare push PATH <FILE: the transactions of `zklock queue push PATH <FILE`, sent as fast as the client library can:
-// batches of 500 items, eight in flight, a thousand items a segment. PATH is a queue that is not there yet.
+// bare push PATH <FILE: sends the transactions of `zklock queue push PATH <FILE`, as fast as the client library can:
+// batches of 500 items, eight in flight, a thousand items a segment. The queue PATH must not exist yet.
 #include "bare.h"
 #include "bare_client.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare value VERB PATH [DATA]: what `zklock value` costs at least, by the C client and nothing else.
+// bare value VERB PATH [DATA]: the least cost of `zklock value`, by the C client alone.
 //
-//   get PATH | set PATH DATA   like `zklock value get`, a sync with the read; like `set` of what is there
+//   get PATH | set PATH DATA   like `zklock value get`, a sync with the read; like `set` of an existing node
 //   list PATH                  the names, sorted
 //   fill PATH N                N children named 00000 and so on
 //   watch PATH                 a line for each value that it sees

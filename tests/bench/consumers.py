@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons of consumers: several of one queue, and of Kazoo's."""
+"""Compares consumers: several of one queue, and Kazoo's."""
 
 import subprocess
 import time
@@ -52,7 +52,7 @@ def apart(bench, items, number):
 
 
 def kazoo(bench, verb, deep, taken, number):
-    """Takes so many items a second, by so many consumers, out of a queue of that depth."""
+    """Returns how many items a second so many consumers take out of a queue of that depth."""
     def one(turn):
         queue = f"/{verb}-{deep}-{number}-{turn}"
         subprocess.run([*KAZOO, "fill" if verb == "get" else "put-all", queue, bench.lines.file(deep)], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each thing that zklock can do costs the servers."""
+"""Measures what each thing that zklock can do costs the servers."""
 
 import glob
 import os
@@ -12,12 +12,12 @@ from programs import HELPERS, ZKLOCK, bare, run
 from pushes import push
 from sandbox import ask, monitored, servers
 
-# As servers are, not as the sandbox has them, they wait for the disk. Without padding a log is as long as what is
-# written to it. They do not look each minute for containers that are empty, or the removal of our locks, a transaction
-# for each, would be counted in what comes next.
+# Like usual servers, and unlike the sandbox's, they wait for the disk. Without padding, a log is as long as what is
+# written to it. They do not look for empty containers each minute: the removals of our locks, a transaction each, would
+# be counted in what comes next.
 AS_USUAL = [word for setting in ("zookeeper.forceSync=yes", "zookeeper.preAllocSize=0",
                                  "znode.container.checkIntervalMs=86400000") for word in ("--java-property", setting)]
-# Half of what a heartbeat every sixth of 15 s comes to.
+# A heartbeat every sixth of 15 s is twice as much.
 MOST = 12
 ZNODE = [f"{HELPERS}/znode"]
 FIRST = "_c_00000000-0000-4000-8000-000000000000-lock-"  # of a line
@@ -58,7 +58,7 @@ def standing(findings, bench, account):
 
 
 def a_minute(bench, account, commands, first):
-    """Of one of the commands, all of which stand behind the first."""
+    """Measures one of the commands, all of which stand behind the first."""
     seconds, settle = bench.pick(full=(60, 10), quick=(10, 2), least=(1, 0))
     started = start_many(first, await_ephemerals)
     try:
@@ -104,19 +104,19 @@ def scaled(figures, factor):
 
 
 def await_ephemerals(count):
-    """Each of those that stand has one."""
+    """Each of the standing commands has one ephemeral node."""
     wait_until(f"{count} ephemeral nodes", lambda: int(monitored()["zk_ephemerals_count"]) == count)
 
 
 class Account:
-    """Of the one server. It does nothing when this is made."""
+    """The one server's counters. It must be idle when this is made."""
 
     def __init__(self):
         first = counted()
         self._look = difference(first, counted())
 
     def of(self, work):
-        """What the work has cost, in the order of UNITS."""
+        """Returns what the work has cost, in the order of UNITS."""
         begin = counted()
         work()
         return difference(self._look, difference(begin, counted()))
@@ -133,10 +133,10 @@ def counted():
 
 
 def transactions(answer):
-    """The lower half of the zxid counts them."""
+    """The lower half of the zxid counts transactions."""
     return int(re.search(r"^Zxid: 0x([0-9a-f]+)", answer, re.MULTILINE).group(1), 16) & 0xFFFFFFFF
 
 
 def log_size():
-    """Of all its files, in bytes."""
+    """Returns the size of all log files, in bytes."""
     return sum(os.path.getsize(file) for file in glob.glob(f"{os.environ['ZKLOCK_SANDBOX']}/1/data/version-2/log.*"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many that wait for one lock: what a hand-over asks of the server, and what a waiter takes of memory."""
+"""Many waiters for one lock: how many requests a hand-over takes, and how much memory a waiter."""
 
 import os
 
@@ -7,7 +7,7 @@ from processes import end_all, line_length, proportional_size, start_many, wait_
 from programs import ZKLOCK
 from sandbox import Traffic, servers
 
-# So long that nobody pings while it is counted.
+# Sessions are so long that no client pings while the requests are counted.
 LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")
 WORDS = [*ZKLOCK, "run", "--session-timeout", "1h", "/l", "--"]
 
@@ -46,7 +46,7 @@ def gather(findings, bench, size):
 
 
 def hand_overs(first, last):
-    """Lets the first holder go; requests and events until the last one has started, who may go then."""
+    """Lets the first holder go. Returns requests and events until the last one has started, which may go then."""
     traffic = Traffic()
     with open(first, "w", encoding="ascii"):
         pass

@@ -28,7 +28,7 @@ def is_up(etcdctl):
 
 
 def words(member, peers, client, folder):
-    """One member's command."""
+    """Returns one member's command."""
     cluster = ",".join(f"{name}={peer}" for name, peer in peers.items())
     return ["etcd", "--name", member, "--data-dir", os.path.join(folder, member), "--listen-client-urls", client,
             "--advertise-client-urls", client, "--listen-peer-urls", peers[member],
@@ -36,14 +36,14 @@ def words(member, peers, client, folder):
 
 
 def start(member, peers, client, folder):
-    """One member. It ends with its standard input, so with us too, however we end."""
+    """Starts one member. It ends with its standard input, so with us too, however we end."""
     return subprocess.Popen(["sh", "-c", '"$@" >/dev/null 2>&1 </dev/null & cat; kill $!; wait', "sh",
                              *words(member, peers, client, folder)], stdin=subprocess.PIPE)
 
 
 @contextlib.contextmanager
 def server(findings, count=1):
-    """The words that begin a command of etcdctl; nothing where there is no etcd. Its data is in memory where it can be:
+    """Yields the words that begin a command of etcdctl; nothing if there is no etcd. Its data is in memory if possible:
     it waits for the disk at each write, which the ZooKeeper servers of the sandbox do not."""
     if not has_etcd(findings):
         yield None

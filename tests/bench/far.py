@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many network round trips zklock's commands take.
+"""Measures how many network round trips zklock's commands take.
 
   far.py [OPTIONS] ZKLOCK PORT [NAME...]
 
 A relay in this process stands between zklock and the ZooKeeper server at 127.0.0.1:PORT and holds back every byte for
-half a round trip in each direction; the first bytes of a connection wait for one round trip more, which is what TCP's
-handshake takes. With a round trip of 100 ms all else is small beside it, so the time of a command divided by the round
+half a round trip in each direction. The first bytes of a connection wait for one round trip more, like TCP's
+handshake. With a round trip of 100 ms everything else is small. So the time of a command divided by the round
 trip is the number of round trips it waits for, whatever the machine. Prints a line for each command:
 
   NAME FIRST WARM        the first run (nothing is there yet), the median of the runs after it
 
   --rtt MS      (100)
-  --count       of a command that ends: the round trips that follow from each other, by what the relay carried, not by
-                the clock. On a busy machine, too; but a pause that the command makes itself is not in it.
+  --count       for a command that ends: the consecutive round trips, by what the relay carried, not by the clock. This
+                works on a busy machine, too; but a pause of the command's own is not counted.
   --times N     runs after the first one (3)
   --trace       the frames of each run, decoded, on standard error: client-side times in round trips
   --check FILE  lines "NAME FIRST WARM" of upper bounds; exits with 1 if one is exceeded by more than 0.5
   --list        the names
 
-NAME: only those (a trailing * matches the rest). Python's standard library only. It knows no TLS, and models neither a
-limited bandwidth nor TCP's slow start: those add to what is printed for large amounts of data.
+NAME: only those (a trailing * matches the rest). Needs only Python's standard library. It knows no TLS, and models
+neither limited bandwidth nor TCP's slow start: those add to the figures for large amounts of data.
 """
 import argparse
 import heapq
@@ -49,7 +49,7 @@ def text(body, at):
 
 
 def steps_of_multi(body):
-    """The kinds of a multi's steps, counted: "check create*500"."""
+    """Returns the kinds of a multi's steps, counted: "check create*500"."""
     at, kinds = 8, []
     while at + 9 <= len(body):
         (kind,) = struct.unpack_from('>i', body, at)
@@ -78,7 +78,7 @@ def steps_of_multi(body):
 
 
 class Decoder:
-    """Frames of one connection, in both directions."""
+    """Decodes the frames of one connection, in both directions."""
 
     def __init__(self, say):
         self.say, self.buffers, self.first, self.asked = say, {'>': b'', '<': b''}, {'>': True, '<': True}, {}
@@ -128,8 +128,8 @@ class Decoder:
 
 
 class Waits:
-    """How many round trips the command has waited for. What it sends comes one round trip after the latest answer that
-    it has received."""
+    """Counts the round trips that the command has waited for. What it sends comes one round trip after the latest
+    answer that it has received."""
 
     def __init__(self):
         self.received = 0
@@ -155,7 +155,7 @@ class Connection:
 
 
 class Relay(threading.Thread):
-    """Any number of connections to one target, each delayed by `delay` seconds in each direction."""
+    """Relays any number of connections to one target, each delayed by `delay` seconds in each direction."""
 
     def __init__(self, target, delay, waits):
         super().__init__(daemon=True)
@@ -191,7 +191,7 @@ class Relay(threading.Thread):
             data = b''
         left = max(time.monotonic(), opened)
         if decoder and data:
-            # By the client's clock: when it could send at the earliest, when it receives.
+            # Uses the client's clock: when it could send at the earliest, and when it receives.
             decoder.feed(way, left if way == '>' else left + self.delay, data)
         trip = connection.sent() if way == '>' else connection.asked
         arrive = connection.reach_server if way == '>' else connection.reach_client
@@ -231,8 +231,8 @@ class Case:
 
 
 class Wake:
-    """`words` runs far away and waits; once it is quiet, `action` is done near by. The figure is the time from its end
-    to the first line of what waits. There is no first run: it is measured like the others."""
+    """`words` runs far away and waits; once it is quiet, `action` runs near by. The figure is the time from the
+    action's end to the waiter's first line. There is no first run: it is measured like the others."""
 
     def __init__(self, name, words, action, before=()):
         self.name, self.words, self.action, self.before, self.once = name, words.split(), action, before, False
@@ -242,7 +242,7 @@ def lines(count):
     return ''.join('%d\n' % i for i in range(count))
 
 
-# What is prepared is a pair: a command line and its input; "hold" and "tree" are steps of their own.
+# A step that prepares is a pair: a command line and its input; "hold" and "tree" are steps of their own.
 def push(path, text):
     return 'queue push ' + path, text
 
@@ -362,7 +362,7 @@ class Bench:
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        env={**self.env, 'ZKLOCK_SERVERS': '127.0.0.1:%d' % self.relays[0].port})
             if case.words[1] != 'watch' and case.words[0] != 'run':
-                waiting.stdout.readline()  # what was there before
+                waiting.stdout.readline()  # it was there before
             elif case.words[1] == 'watch' and case.words[0] == 'value':
                 waiting.stdout.readline()
             time.sleep(20 * self.rtt)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comparisons find: series of figures, ratios of their medians, and what was left out."""
+"""The results of comparisons: series of figures, ratios of their medians, and what was left out."""
 
 import statistics
 
@@ -14,7 +14,7 @@ class Series:
         self.median = statistics.median(self.values)
 
     def spread(self):
-        """The middle half of the values; of less than four all."""
+        """Returns the middle half of the values; if there are less than four, all."""
         if len(self.values) < 4:
             return min(self.values), max(self.values)
         quarters = statistics.quantiles(self.values, n=4)
@@ -27,7 +27,7 @@ class Series:
 
 
 class Claim:
-    """A figure that has to be reached: at least or at most `target`, or there is none."""
+    """A figure that should be at least or at most `target`, if there is one."""
 
     def __init__(self, name, value, at_least=None, at_most=None, unit=""):
         self.name = name
@@ -47,7 +47,7 @@ class Claim:
         return self.value <= self.at_most if self.at_most is not None else None
 
     def missed_by(self):
-        """The part of the target; nothing where it is met, or there is none."""
+        """Returns the missing part of the target; nothing if it is met, or there is none."""
         if self.is_met() is not False:
             return None
         target = self.at_most if self.at_least is None else self.at_least
@@ -59,7 +59,7 @@ class Claim:
 
 
 class Findings:
-    """Of one comparison."""
+    """The findings of one comparison."""
 
     def __init__(self, name, title, method=""):
         self.name = name
@@ -90,14 +90,14 @@ class Findings:
 
 
 def number(value):
-    """Three digits that count, or all before the point."""
+    """Returns three significant digits, or all before the point."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
 
 
 def table(findings):
-    """The lines of a table for people."""
+    """Returns the lines of a table for people."""
     lines = [findings.title]
     width = max((len(series.name) for series in findings.series), default=0)
     width = max([width, *(len(claim.name) for claim in findings.claims)])

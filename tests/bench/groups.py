@@ -9,7 +9,7 @@ from processes import end_all, proportional_size, read_soon, start_many
 from programs import HELPERS, ZKLOCK, interleaved, run
 from sandbox import Traffic, servers
 
-# So long that nobody pings while it is counted.
+# Sessions are so long that no client pings while the requests are counted.
 LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")
 JOIN = [*ZKLOCK, "group", "join", "--session-timeout", "1h"]
 
@@ -58,7 +58,7 @@ def joining(findings, bench):
 
 
 def joined(words, watcher, left=None):
-    """Milliseconds until it is seen to have joined; adds those until it is seen to have left."""
+    """Returns the milliseconds until it is seen to have joined; adds those until it is seen to have left."""
     start = time.monotonic()
     member = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     watcher.await_lines(1)
@@ -82,7 +82,7 @@ def members(findings, bench):
     with servers(*LONG_SESSIONS):
         watcher = Watcher([*ZKLOCK, "group", "watch", "--session-timeout", "1h", "/g"])
         try:
-            repeated(watcher, rounds)  # until the server's code is compiled
+            repeated(watcher, rounds)  # compiles the server's code
             alone = repeated(watcher, rounds)
             gather(findings, watcher, count, started)
             crowded = repeated(watcher, rounds)
@@ -100,7 +100,7 @@ def members(findings, bench):
 
 
 def repeated(watcher, rounds):
-    """Joins, one after the other, each gone before the next."""
+    """Joins one after another; each leaves before the next."""
     return [joined([*JOIN, "--name", "one", "/g"], watcher) for _ in range(rounds)]
 
 

@@ -1,21 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""kazoo_peer.py VERB PATH …: Kazoo's recipes at the work of zklock, on ZKLOCK_SERVERS.
+"""kazoo_peer.py VERB PATH …: does the work of zklock by Kazoo's recipes, on ZKLOCK_SERVERS.
 
     lock PATH [N [COMMAND…]]  N times (1): run the command (`true`) under the lock
-    put PATH FILE       the lines of FILE into a Queue, as its put() does it
+    put PATH FILE       puts the lines of FILE into a Queue, by its put()
     fill PATH FILE      the same faster, without waiting for each answer
-    put-all PATH FILE   into a LockingQueue
-    get PATH N          N items out of a Queue
-    consume PATH N      N items out of a LockingQueue: get and consume each
-    party PATH NAME     in a Party, until it gets TERM
-    watch PATH          a line for each list of children that it sees: how many there are
-    read PATH           a node's bytes
-    write PATH TEXT [VERSION]  into a node, if that is its version
-    list PATH           the names of its children, sorted
-    watch-value PATH    a line for each value that it sees
+    put-all PATH FILE   puts them into a LockingQueue
+    get PATH N          takes N items out of a Queue
+    consume PATH N      takes N items out of a LockingQueue: get and consume each
+    party PATH NAME     is in a Party, until it gets TERM
+    watch PATH          prints the number of children, for each list of them that it sees
+    read PATH           prints a node's bytes
+    write PATH TEXT [VERSION]  writes into a node, if that is its version
+    list PATH           prints the names of its children, sorted
+    watch-value PATH    prints a line for each value that it sees
 
-Those that take items say "ready" and begin when standard input ends. KAZOO_TIMEOUT is the session's (15 s).
+Verbs that take items say "ready" and begin when standard input ends. KAZOO_TIMEOUT is the session's (15 s).
 """
 
 import os
@@ -66,7 +66,7 @@ def get(client, path, count):
     queue = client.Queue(path)
     await_start()
     for _ in range(int(count)):
-        # Others may have been quicker with all that it knew of.
+        # Others may have been quicker with all items that it knew.
         while queue.get() is None:
             time.sleep(0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long somebody who was killed is missed by the next one."""
+"""Measures how long the next one must wait after a zklock was killed."""
 
 import concurrent.futures
 import contextlib
@@ -15,7 +15,7 @@ from processes import PATIENCE, line_length, read_soon, wait_until
 from programs import ZKLOCK, interleaved
 from sandbox import servers
 
-# Where a session has to expire, it does so within a tick.
+# A session that has to expire does so within a tick.
 SHORT_TICKS = ("--tick", "500")
 T = 6  # seconds
 SESSION = ["--session-timeout", f"{T}s"]
@@ -42,7 +42,7 @@ def killed(findings, bench, count=1):
 
 
 def peers_of(findings, etcdctl):
-    """{name: words of a lock and a command}"""
+    """Returns {name: function that returns the words of a lock and a command}."""
     peers = {}
     if etcdctl:
         peers["etcdctl"] = lambda lock, command: [*etcdctl, "lock", f"--ttl={T}", lock, "--", *command]
@@ -69,7 +69,7 @@ class Outcome:
 
 
 class Trials:
-    """Each with new paths."""
+    """Plays trials, each with new paths."""
 
     def __init__(self, folder, count):
         self._files = os.path.join(folder, f"killed{count}")
@@ -113,9 +113,9 @@ class Trials:
             return alone(Outcome(milliseconds, is_free(file)))
 
     def of_peers(self, peers, trials):
-        """{name: outcomes} of {name: words of a lock and a command}"""
+        """Returns {name: outcomes} for {name: words of a lock and a command}."""
         def trial(name, number):
-            # It stands in line, or will long before T is over; and not all die in the same phase of their lease.
+            # It stands in line, or will long before T is over; and they die in different phases of their lease.
             return self._of_peer(peers[name], f"{name}{number}", 1 + number / trials * T)
 
         with concurrent.futures.ThreadPoolExecutor(len(peers) * trials or 1) as threads:
@@ -136,12 +136,12 @@ def run(lock, command):
 
 
 def hold(file, until="sleep 600"):
-    """A command that takes a lock of the kernel, which lasts as long as anything of it lives, and says so."""
+    """Returns a command that takes a lock of the kernel, and says so. The lock lasts until its processes are dead."""
     return ["flock", "--nonblock", file, "sh", "-c", f"echo held; exec {until}"]
 
 
 def look(file):
-    """A command that says so when that lock is free, else nothing."""
+    """Returns a command that says so if that lock is free, and otherwise nothing."""
     return ["flock", "--nonblock", file, "echo", "next"]
 
 
@@ -155,7 +155,7 @@ def is_free(file):
 
 
 def next_after(killed_one, following, then=lambda: None, ends=True):
-    """From the kill, and what is done then, until the following one says something or ends without a word."""
+    """Measures from the kill, and a call of `then`, until the following one prints something or ends without output."""
     begin = time.monotonic()
     killed_one.kill()
     then()
@@ -167,7 +167,7 @@ def next_after(killed_one, following, then=lambda: None, ends=True):
 
 
 def alone(outcome):
-    """Its milliseconds."""
+    """Returns its milliseconds."""
     if not outcome.alone:
         raise RuntimeError("the killed one's command was not dead when the next one had its place, or that one failed")
     return outcome.milliseconds
@@ -178,7 +178,7 @@ def await_line(path, length):
 
 
 class Processes:
-    """Whose groups are killed in the end, with what they leave behind: not everybody's command ends with it."""
+    """Kills their groups in the end, with what they leave behind: some commands do not end with their parent."""
 
     def __init__(self):
         self._started = []
@@ -189,7 +189,7 @@ class Processes:
         return self._started[-1]
 
     def holding(self, words):
-        """One whose command says that it has begun."""
+        """Starts a process whose command says that it has begun."""
         process = self.start(words)
         if read_soon(process.stdout) != b"held\n":
             raise RuntimeError("another word was expected")

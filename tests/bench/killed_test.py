@@ -14,7 +14,7 @@ class KilledTest(unittest.TestCase):
         self.file = os.path.join(folder.name, "lock")
 
     def outcome(self, holder):
-        """What one finds who looks when the holder is dead."""
+        """Returns what the next one finds when the holder is dead."""
         with killed.Processes() as processes:
             killed_one = processes.holding(holder)
             waiting = ["sh", "-c", 'read -r word; exec "$@"', "sh", *killed.look(self.file)]

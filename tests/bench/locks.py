@@ -21,7 +21,7 @@ def one_lock(findings, bench, count=1):
     guard, the sum of both peaks while the lock is held."""
     with servers(count=count), etcd.server(findings, count) as etcdctl:
         contestants = one_lock_contestants(findings, bench, etcdctl)
-        interleaved(contestants, 4, {"Curator": 2})  # the lock is made, the servers' code compiled
+        interleaved(contestants, 4, {"Curator": 2})  # makes the lock, and compiles the servers' code
         samples = interleaved(contestants, bench.pick(full=60, quick=8, least=2), SLOW)
         held = [held_size() for _ in range(bench.pick(full=5, quick=3, least=1))]
     wall = {name: findings.add(f"{name} wall", "ms", [1000 * one.wall for one in taken])
@@ -50,7 +50,7 @@ def one_lock_contestants(findings, bench, etcdctl):
 
 
 def held_size():
-    """Of a zklock that holds a lock, and its guard."""
+    """Returns the size of a zklock that holds a lock, and its guard."""
     with subprocess.Popen([*ZKLOCK, "run", "/l", "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as zklock:
         zklock.stdin.write(b"held\n")
         zklock.stdin.flush()
@@ -81,7 +81,7 @@ def hand_over(findings, bench, count=1):
     with servers(count=count), etcd.server(findings, count) as etcdctl:
         contestants = hand_over_contestants(findings, etcdctl, workers, each)
         run([*ZKLOCK, "run", "/l", "--", "true"])
-        interleaved({name: contestants[name] for name in ("zklock", "floor")}, 1)  # the servers' code is compiled
+        interleaved({name: contestants[name] for name in ("zklock", "floor")}, 1)  # compiles the servers' code
         samples = interleaved(contestants, bench.pick(full=6 if count == 1 else 4, quick=1, least=1))
     sections = workers * each
     rates = {name: findings.add(name, "sections/s", [sections / one.wall for one in taken])

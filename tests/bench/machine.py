@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured on, and what with: nothing that tells whose machine it is."""
+"""Describes the machine and the programs of the measurement: nothing shows whose machine it is."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from peers import KAZOO
 from programs import ZKLOCK
 
 KAZOO_VERSION = [KAZOO[0], "-c", "import kazoo.version; print(kazoo.version.__version__)"]
-# What prints a version first of all numbers with a point.
+# The first number with a point that each prints is its version.
 PROGRAMS = {
     "zklock": [*ZKLOCK, "--version"],
     "Kazoo": KAZOO_VERSION,
@@ -40,7 +40,7 @@ def version_of(words):
 
 
 def package_version(name):
-    """Debian's."""
+    """Returns the version of a Debian package."""
     return version_of(["dpkg-query", "-W", "-f", "${Version}\n", name])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that zklock is measured beside, and whether they are here."""
+"""The programs that zklock is measured against, and checks whether they are here."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import subprocess
 from programs import HELPERS, HERE
 
 JARS = "/usr/share/java"
-# The flags make for a quick start.
+# The flags make the start quick.
 JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", "-cp"]
 ZOOKEEPER_PATH = [f"{JARS}/{jar}.jar" for jar in ("zookeeper", "slf4j-nop")]
 CURATOR_PATH = [f"{HELPERS}/curator_lock.jar", *ZOOKEEPER_PATH,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a comparison, drawn by gnuplot: medians as bars, the middle half of the values as lines."""
+"""Draws pictures of a comparison by gnuplot: medians as bars, the middle half of the values as lines."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 from figures import number
 from peers import has
 
-# Where medians are farther apart than that, short bars could not be told from none.
+# If medians are farther apart than that, short bars would look like none.
 FAR_APART = 20
 
 SCRIPT = """
@@ -44,8 +44,8 @@ def file_of(comparison, unit):
 
 
 def units(findings):
-    """Those with a picture: there is nothing to see where there is only one figure, and what has figures in several
-    units has a row of its own in the report."""
+    """Returns the units that get a picture. A single figure needs none, and figures in several units have a row of
+    their own in the report."""
     if len({one.name for one in findings.series}) < len(findings.series):
         return []
     found = [one.unit for one in findings.series]
@@ -53,7 +53,7 @@ def units(findings):
 
 
 def draw(findings, folder):
-    """A file for each unit."""
+    """Draws a file for each unit."""
     for unit in units(findings):
         series = [one for one in findings.series if one.unit == unit]
         subprocess.run(["gnuplot"], input=script_of(findings, unit, series, folder), check=True, text=True)

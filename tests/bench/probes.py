@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`zklock ruok` beside what else asks a server whether it is well."""
+"""Compares `zklock ruok` with other ways to ask a server whether it is well."""
 
 from peers import FOUR_LETTER_WORD, ZOOKEEPER_SHELL, has, has_zookeeper_shell
 from programs import ZKLOCK, interleaved, run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that run: their memory, their children; and how to have many of them."""
+"""Running processes: their memory, their children; and how to start many."""
 
 import os
 import select
@@ -18,17 +18,17 @@ def children(pid):
 
 
 def with_guard(pid):
-    """A zklock, and the guard that is its only child."""
+    """Returns a zklock, and the guard that is its only child."""
     return [pid, *children(pid)]
 
 
 def proportional_size(pids):
-    """In MiB: what is shared counts in parts."""
+    """Returns MiB; shared memory counts in parts."""
     return sum(kibibytes(f"/proc/{pid}/smaps_rollup", "Pss:") for pid in pids) / 1024
 
 
 def peak_size(pids):
-    """In MiB: what is shared counts for each."""
+    """Returns MiB; shared memory counts for each."""
     return sum(kibibytes(f"/proc/{pid}/status", "VmHWM:") for pid in pids) / 1024
 
 
@@ -46,14 +46,14 @@ def wait_until(what, fact):
 
 
 def line_length(path):
-    """How many stand there."""
+    """Returns how many contenders stand there."""
     answer = subprocess.run([f"{HELPERS}/znode", "ls", path], check=False, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return len(answer.stdout.split())
 
 
 def read_soon(stream, or_end=False):
-    """What comes next; nothing if that may be the end."""
+    """Returns what comes next; nothing if that may be the end."""
     if not select.select([stream], [], [], PATIENCE)[0]:
         raise RuntimeError("nothing came")
     text = os.read(stream.fileno(), 4096)
@@ -63,7 +63,7 @@ def read_soon(stream, or_end=False):
 
 
 def start_many(commands, await_count, stdout=subprocess.DEVNULL):
-    """Starts them a lot at a time; `await_count(N)` returns when N have come to where they wait."""
+    """Starts them in batches; `await_count(N)` returns when N have come to where they wait."""
     started = []
     for first in range(0, len(commands), LOT):
         started += [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout)

@@ -14,12 +14,12 @@ ZKLOCK = [BIN]
 
 
 def bare(name):
-    """One of its subcommands."""
+    """Returns the command of a subcommand of `bare`."""
     return [f"{HELPERS}/bare", name]
 
 
 class Sample:
-    """What a run took: seconds of wall time and of CPU, all its children's too, and its largest memory in MiB."""
+    """The cost of a run: seconds of wall time and of CPU, all its children's too, and its largest memory in MiB."""
 
     def __init__(self, wall, cpu, memory=0.0):
         self.wall = wall
@@ -28,7 +28,7 @@ class Sample:
 
 
 def run(words, stdin=os.devnull, stdout=os.devnull, environment=None):
-    """Runs a program to its end, which must be good. Its environment is ours, or the one given."""
+    """Runs a program to its end, which must be good, in our environment or the given one."""
     reading, writing = os.pipe()
     timed = [f"{HELPERS}/timed", str(writing), *words]
     with open(stdin, "rb") as source, open(stdout, "wb") as sink, open(reading, encoding="ascii") as answer:
@@ -46,7 +46,7 @@ def output_of(words):
 
 
 def run_together(commands):
-    """Runs all at once; a sample of the whole, without its memory."""
+    """Runs all at once; returns a sample of the whole, without its memory."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     processes = [subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for words in commands]
@@ -59,8 +59,8 @@ def run_together(commands):
 
 
 def interleaved(contestants, rounds, seldom=None):
-    """{name: samples} of {name: function of the round}, one after the other in each round; those in `seldom`, {name:
-    N}, in every Nth only, because they are slow."""
+    """Returns {name: samples} for {name: function of the round}. Each round runs them one after another; those in
+    `seldom`, {name: N}, only run every Nth time, because they are slow."""
     samples = {name: [] for name in contestants}
     for turn in range(rounds):
         for name, measure in contestants.items():

@@ -12,7 +12,7 @@ SLOW = {"Kazoo Queue": 4, "Kazoo LockingQueue": 4}  # times as few rounds
 
 
 class Lines:
-    """Files of lines of 100 bytes, the newline not counted."""
+    """Makes files of lines of 100 bytes, the newline not counted."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -77,7 +77,7 @@ def count_of(lines):
 
 
 def measures(contestants, file, prefix):
-    """Bare and Kazoo are given the file by name or as standard input, as they want it."""
+    """Gives bare and Kazoo the file by name or as standard input, as they want it."""
     def measure(name, words):
         def one(turn):
             queue = f"/{prefix}-{os.path.basename(file)}-{name.replace(' ', '')}-{turn}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons of `zklock queue pull`, one at a time."""
+"""Compares `zklock queue pull`, one at a time."""
 
 import os
 
@@ -46,7 +46,7 @@ def draining(findings, bench):
             return one
 
         contestants = {"zklock": measure("z", [*ZKLOCK, "queue", "pull", "--all"]), "bare": measure("b", bare("drain"))}
-        interleaved(contestants, 1)  # until the server's code is compiled
+        interleaved(contestants, 1)  # compiles the server's code
         samples = interleaved({name: lambda turn, measure=measure: measure(turn + 1)
                                for name, measure in contestants.items()}, bench.pick(full=6, quick=1, least=1))
         rates = {name: findings.add(f"{name} drain of {count:,}", "items/s", [count / sample.wall for sample in taken])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BENCHMARKS.md, and a sentence of README, made of bench.json."""
+"""Makes BENCHMARKS.md, and a sentence of README, of bench.json."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import textwrap
 
 from figures import number
 
-PLOTS = "build/bench/plots"  # for whoever wants to look: the report has none
-SCALE = "scale.json"  # beside the file of all others
+PLOTS = "build/bench/plots"  # for interested readers: the report has none
+SCALE = "scale.json"  # beside the file of all other comparisons
 BEGIN, END = "<!-- made by scripts/bench --report -->", "<!-- to here -->"
 EXTENTS = {"quick": "with small counts, to see that all works: the figures say little",
            "least": "with the smallest counts, to see that all works: the figures say nothing"}
@@ -34,7 +34,7 @@ it. The bare program is linked as zklock is: else it would be the linker that is
 
 
 def write(file, root):
-    """Writes BENCHMARKS.md, README.md between its marks, and copies the plots."""
+    """Writes BENCHMARKS.md, and README.md between its marks, and copies the plots."""
     try:
         with open(file, encoding="utf-8") as source:
             results = json.load(source)
@@ -52,7 +52,7 @@ def write(file, root):
 
 
 def add_scale(results, file):
-    """Where it is there. Small counts do not stand beside full ones."""
+    """Adds the scale comparisons, if there are any. Small counts are not put beside full ones."""
     if not os.path.exists(file):
         return
     with open(file, encoding="utf-8") as source:
@@ -74,7 +74,7 @@ def copy_plots(results, source, target):
 
 
 def replaced(text, part, begin=BEGIN):
-    """The text with that between its marks."""
+    """Returns the text with that part between its marks."""
     before, found, rest = text.partition(begin)
     _, end, after = rest.partition(END)
     if not found or not end:
@@ -88,7 +88,7 @@ def benchmarks(results):
 
 
 def table(heads, rows):
-    """Markdown. What is not the first in a row is set to the right."""
+    """Returns a Markdown table. All columns but the first are aligned to the right."""
     rule = ["---"] + ["---:"] * (len(heads) - 1)
     return "".join(f"| {' | '.join(row)} |\n" for row in [heads, rule, *rows])
 
@@ -128,7 +128,7 @@ def targets(results):
     return "\n".join(lines)
 
 
-# What the figures of a comparison say about where the time goes.
+# Explains by the figures of a comparison where the time goes.
 WHERE = {
     "lock": "What `zklock --version` takes is the start of the program; the guard is a second process.",
     "hand-over": "20 loops and the servers share the processors: see the CPU time of a section, and `lock` for what is "
@@ -150,7 +150,7 @@ def heading(comparison):
 
 
 def anchor(comparison):
-    """As it is made of a heading."""
+    """Returns the anchor that Markdown makes of a heading."""
     kept = [letter for letter in heading(comparison).lower() if letter.isalnum() or letter in "- _"]
     return "".join(kept).replace(" ", "-")
 
@@ -167,7 +167,7 @@ def section(comparison):
 
 
 def figures(series):
-    """A row for each; or for each name, where the same stands there in several units."""
+    """Returns a row for each; or for each name, if it has several units."""
     names = list(dict.fromkeys(one["name"] for one in series))
     units = list(dict.fromkeys(one["unit"] for one in series))
     medians = {(one["name"], one["unit"]): number(one["median"]) for one in series}
@@ -183,7 +183,7 @@ def wrapped(text, indent=""):
 
 
 def glance(results):
-    """One table, one line for each of a few other figures."""
+    """Returns one table, and one line for each of a few other figures."""
     lines = ["## At a glance\n"]
     if found(results, "lock"):
         lines += ["`true` under a lock that nobody else wants, medians of one run in which all take turns:\n",
@@ -193,7 +193,7 @@ def glance(results):
 
 
 def short(results):
-    """A sentence for README."""
+    """Returns a sentence for README."""
     lock = found(results, "lock")
     series = {one["name"]: one["median"] for one in lock["series"]} if lock else {}
     took = [f"{name} {number(series[f'{key} wall'])} ms" for key, name in NAMES.items() if f"{key} wall" in series]
@@ -220,7 +220,7 @@ def lock_table(results):
     return table(["", "wall time", "CPU time", "memory", "wall time, to zklock's"], rows)
 
 
-# The comparison, the claim or series, and what is said of it.
+# The comparison, the claim or series, and the text about it.
 HIGHLIGHTS = (
     ("hand-over", "zklock's rate to floor",
      "20 loops that want the same lock: {value} of the rate of bare C programs"),

@@ -12,10 +12,10 @@ SANDBOX = f"{ROOT}/scripts/zk-sandbox"
 
 @contextlib.contextmanager
 def servers(*options, count=1, heap="512m"):
-    """A fresh sandbox, in ZKLOCK_SERVERS and what else it sets. It ends with its standard input, so with us too, however
-    we end; the environment is then as it was."""
+    """A fresh sandbox, in ZKLOCK_SERVERS and the other variables that it sets. It ends with its standard input, so with
+    us too, however we end; the environment is then as it was."""
     before = dict(os.environ)
-    # A server that runs for long has its code compiled well; the sandbox prefers a short start.
+    # A long-running server compiles its code well; the sandbox prefers a short start.
     environment = {**before, "_JAVA_OPTIONS": "-XX:TieredStopAtLevel=4"}
     words = [SANDBOX, "--servers", str(count), "--heap", heap, *options, "--", "sh", "-c",
              "env | grep ^ZKLOCK_; echo; exec cat"]
@@ -37,18 +37,18 @@ def servers(*options, count=1, heap="512m"):
 
 
 def addresses():
-    """Host and port of each."""
+    """Returns host and port of each."""
     return [(host, int(port)) for host, port in
             (one.rsplit(":", 1) for one in os.environ["ZKLOCK_SERVERS"].split(","))]
 
 
 def ask(*words):
-    """What the sandbox says of its servers."""
+    """Returns what the sandbox reports of its servers."""
     return output_of([SANDBOX, *words]).strip()
 
 
 class Traffic:
-    """Of the first server, from now on. To look costs a request and an answer, which are taken off."""
+    """Counts the first server's traffic from now on. Each count costs a request and an answer, which are subtracted."""
 
     def __init__(self):
         first = counters()
@@ -56,17 +56,17 @@ class Traffic:
         self._look = [after - before for before, after in zip(first, self._begin)]
 
     def so_far(self):
-        """Requests, and events."""
+        """Returns requests, and events."""
         received, sent = (after - before - look for before, after, look in zip(self._begin, counters(), self._look))
         return received, sent - received
 
 
 def monitored():
-    """What the first server says of itself."""
+    """Returns what the first server reports of itself."""
     return dict(line.split("\t", 1) for line in ask("word", "1", "mntr").splitlines() if "\t" in line)
 
 
 def counters():
-    """Packets received and sent; answers and events are sent."""
+    """Returns the packets received and sent; answers and events are sent."""
     values = monitored()
     return int(values["zk_packets_received"]), int(values["zk_packets_sent"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A large group, and many who watch it: what a change costs, and what many changes in a row do."""
+"""Measures a large group with many watchers: what a change costs, and many changes in a row."""
 
 import os
 import statistics
@@ -13,11 +13,11 @@ from programs import BIN, bare
 from sandbox import servers
 from shares import Share, bytes_received, enter
 
-# So long that nobody pings while it is counted.
+# Sessions are so long that no client pings while the requests are counted.
 LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")
 LINE = len("+m00000000\n")
-OTHER = "ZKLOCK_BENCH_OTHER"  # another zklock to measure beside ours, like one that was built before a change
-REST = 2  # seconds, after which a change is a lone one
+OTHER = "ZKLOCK_BENCH_OTHER"  # another zklock to measure beside ours, like one from before a change
+REST = 2  # seconds after which a change is a lone one
 UNITS = ("s", "requests", "KiB a watcher", "lists a watcher", "server CPU s")
 
 
@@ -54,7 +54,7 @@ class Watchers:
                                                      stdin=subprocess.DEVNULL, stdout=sink))
 
     def await_told(self, more):
-        """Until all have told so many more."""
+        """Waits until all have written so many more."""
         self.told += more
         deadline = time.monotonic() + PATIENCE
         for file in self._files:
@@ -66,7 +66,7 @@ class Watchers:
             raise RuntimeError("a watcher has told too much")
 
     def received(self):
-        """KiB, by each on average."""
+        """Returns the KiB that each has received on average."""
         received = bytes_received()
         return sum(received.get(one.pid, 0) for one in self.started) / len(self.started) / 1024
 
@@ -100,7 +100,7 @@ def watched(findings, bench):
 
 
 def of_one(findings, bench, crowd, title, start, members):
-    """Seconds until a lone change is told, and lists a watcher for many in a row."""
+    """Returns the seconds until a lone change is reported, and the lists per watcher for many in a row."""
     share = Share()
     watchers = start()
     try:
@@ -129,7 +129,7 @@ def lone_changes(findings, bench, crowd, title, watchers, members):
 
 
 def in_a_row(findings, bench, crowd, title, watchers, members):
-    """Lists a watcher."""
+    """Returns the lists per watcher."""
     changes, pause = bench.pick(full=(100, 0.05), quick=(100, 0.02), least=(10, 0))
     time.sleep(REST)
     share, before = Share(), watchers.received()
@@ -147,12 +147,12 @@ def in_a_row(findings, bench, crowd, title, watchers, members):
 
 
 def cost_of(share, watchers, before, members):
-    """In the order of UNITS, but for the first."""
+    """Returns the cost in the order of UNITS, without the first."""
     _, requests, _, cpu = share.so_far()
     received = watchers.received() - before
     return [requests, received, received / list_size(members), cpu]
 
 
 def list_size(members):
-    """KiB in an answer, in which each name has its length, too."""
+    """Returns the KiB of an answer, in which each name also has its length."""
     return members * (len("m00000000") + 4) / 1024

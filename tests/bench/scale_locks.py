@@ -34,7 +34,7 @@ def in_line(findings, bench):
 
 
 def through(findings, name, words, size):
-    """What the server has spent on the line, in the order of UNITS, and what each of those in it."""
+    """Returns the server's cost of the line, in the order of UNITS, and each contender's."""
     spent = cpu_of_ended()
     first = start_many([[f"{HELPERS}/znode", "stand", f"/l/{FIRST}"]], await_line)
     started = []
@@ -53,7 +53,7 @@ def through(findings, name, words, size):
 
 
 def cpu_of_ended():
-    """Children, and what they have waited for."""
+    """Returns the CPU time of children, and of what they have waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

@@ -13,8 +13,8 @@ from shares import Share, enter, resident_size, wakes
 
 UNITS = (*SHARE_UNITS, "wakes")
 ITEM = 800  # bytes of heap, with something to spare
-SETTLE = 1  # seconds, after which those that were woken are idle again
-LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")  # so long that nobody pings while it is counted
+SETTLE = 1  # seconds after which woken consumers are idle again
+LONG_SESSIONS = ("--set", "maxSessionTimeout=3600000")  # so long that no client pings during the count
 
 
 def idle(findings, bench):
@@ -45,7 +45,7 @@ def await_idle(count):
 
 
 def pushed(lines, sink, started):
-    """In the order of UNITS."""
+    """Returns the figures in the order of UNITS."""
     before, target = all_wakes(started), os.path.getsize(sink) + os.path.getsize(lines)
     share = Share()
     begin = time.monotonic()
@@ -94,7 +94,7 @@ def deep(findings, bench):
 
 
 def depth_and_heap(items):
-    """Items, and MiB."""
+    """Returns the number of items, and MiB."""
     with open("/proc/meminfo", encoding="ascii") as lines:
         free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) // 1024
     heap = max(512, min(items * ITEM // 2**20, free // 2))
@@ -102,7 +102,7 @@ def depth_and_heap(items):
 
 
 def numbers(bench, count):
-    """A file of that many lines."""
+    """Returns a file of that many lines."""
     path = os.path.join(bench.folder, f"{count}.numbers")
     with open(path, "w", encoding="ascii") as lines:
         lines.writelines(f"{number:012d}\n" for number in range(count))

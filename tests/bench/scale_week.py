@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A week in the small: does anything grow that should not, in the servers or in what runs for long?"""
+"""A week in miniature: does anything grow that should not, in the servers or in long-running processes?"""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from programs import ZKLOCK, output_of, run_together
 from sandbox import monitored, servers
 from shares import descriptors, exact_cpu_seconds
 
-# So that what is a container and empty is gone soon.
+# Empty containers go soon.
 PROMPT = ("--java-property", "znode.container.checkIntervalMs=500")
 TOGETHER = 20
 MOST_NODES = 10  # an open segment of a priority more, or less
@@ -24,7 +24,7 @@ NODES = ("znode_count", "ephemerals_count", "watch_count", "num_alive_connection
 
 
 class LongLived:
-    """What stands for the whole week, by its name: processes."""
+    """The processes that run for the whole week, by their names."""
 
     def __init__(self):
         self.processes = {
@@ -58,7 +58,7 @@ class LongLived:
         pipe.flush()
 
     def sizes(self):
-        """{name: KiB, descriptors, CPU seconds}"""
+        """Returns {name: (KiB, descriptors, CPU seconds)}."""
         return {name: (kibibytes(f"/proc/{one.pid}/smaps_rollup", "Anonymous:"), descriptors(one.pid),
                        exact_cpu_seconds(one.pid)) for name, one in self.processes.items()}
 
@@ -78,7 +78,7 @@ class LongLived:
 
 
 def read_all(descriptor):
-    """Until the other side is closed, which is an error for a terminal."""
+    """Reads until the other side is closed, which is an error for a terminal."""
     try:
         while os.read(descriptor, 65536):
             pass
@@ -99,7 +99,7 @@ def week(findings, bench):
         try:
             for number in range(max(2, rounds // 10)):
                 one_round(stay, f"warm{number}")
-            # Until memory is in as many pieces as it will be.
+            # Memory is then in as many pieces as it will be.
             stay.push(bench.pick(full=200_000, quick=30_000, least=100))
             nodes, sizes = quiet(stay), stay.sizes()
             begin = time.monotonic()
@@ -112,7 +112,7 @@ def week(findings, bench):
 
 
 def one_round(stay, name):
-    """How many commands there were."""
+    """Returns how many commands there were."""
     batches = [
         [["run", "/locks/common", "--", "true"]] * TOGETHER,
         [["run", f"/locks/of/{name}-{number}", "--", "true"] for number in range(TOGETHER)],
@@ -130,7 +130,7 @@ def one_round(stay, name):
 
 
 def quiet(stay):
-    """What the server counts, when that is less no more."""
+    """Waits until the server's counts no longer fall, and returns them."""
     deadline = time.monotonic() + PATIENCE
     before = None
     while True:

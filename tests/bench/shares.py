@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What something has cost the first server; what processes have, and have been sent."""
+"""What something has cost the first server; what processes have, and have received."""
 
 import os
 import re
@@ -14,7 +14,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Share:
-    """From when this is made on; answers are events too. To look costs a request, an answer and some CPU time."""
+    """Counts from its creation on; answers are events too. Each count costs a request, an answer and some CPU time."""
 
     def __init__(self):
         self.pid = int(ask("pid", "1"))
@@ -26,7 +26,7 @@ class Share:
                 cpu_seconds(self.pid)]
 
     def so_far(self):
-        """In the order of UNITS."""
+        """Returns the figures in the order of UNITS."""
         return [after - before for before, after in zip(self._begin, self._now())]
 
 
@@ -41,19 +41,19 @@ def cpu_seconds(pid):
 
 
 def exact_cpu_seconds(pid):
-    """Of its first thread, for what takes less than a tick."""
+    """Returns the CPU time of its first thread, even if that is less than a tick."""
     with open(f"/proc/{pid}/schedstat", encoding="ascii") as stat:
         return int(stat.read().split()[0]) / 1e9
 
 
 def cpu_in(stat):
-    """The name of the program may have spaces and brackets in it."""
+    """The program's name may have spaces and brackets in it."""
     user, system = stat.rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / TICKS
 
 
 def resident_size(pid):
-    """In MiB."""
+    """Returns MiB."""
     return kibibytes(f"/proc/{pid}/status", "VmRSS:") / 1024
 
 
@@ -62,13 +62,13 @@ def descriptors(pid):
 
 
 def wakes(pid):
-    """How often it has waited for something."""
+    """Returns how often the process has waited for something."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
 
 def bytes_received():
-    """{process: bytes} by the established connections that it has now."""
+    """Returns {process: bytes} by the established connections that it has now."""
     lines = subprocess.run(["ss", "-tinpHO", "state", "established"], check=True, stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
     return received_in(lines)

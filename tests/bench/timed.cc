@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// timed FD COMMAND [ARG…]: runs it, and writes to that descriptor what it took: seconds of wall time, seconds of CPU
-// with its children's, and its largest memory in KiB. A small program, because a process counts the memory of whoever
-// forked it. Ends with its status, 128 + N after a signal.
+// timed FD COMMAND [ARG…]: runs the command, and writes its cost to that descriptor: seconds of wall time, seconds of
+// CPU with its children's, and its largest memory in KiB. It is small, because a process also counts the memory of the
+// one that forked it. Ends with the command's status, 128 + N after a signal.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TLS costs zklock."""
+"""Measures what TLS costs zklock."""
 
 import os
 
@@ -19,17 +19,17 @@ def tls(findings, bench):
 
 
 def runs(bench):
-    """{way: samples}"""
+    """Returns {way: samples}."""
     words = [*ZKLOCK, "run", "/l", "--", "true"]
     with servers("--tls"):
         contestants = {way: lambda _, environment=environment: run(words, environment=environment)
                        for way, environment in ways().items()}
-        interleaved(contestants, bench.pick(full=20, quick=8, least=1))  # the servers' code is compiled
+        interleaved(contestants, bench.pick(full=20, quick=8, least=1))  # compiles the servers' code
         return interleaved(contestants, bench.pick(full=60, quick=16, least=2))
 
 
 def pushes(bench, lines):
-    """{way: samples}"""
+    """Returns {way: samples}."""
     many, warm = bench.lines.file(lines), bench.lines.file(10_000)
 
     def measure(way):
@@ -44,7 +44,7 @@ def pushes(bench, lines):
 
 
 def ways():
-    """{way: environment} to the servers that there are."""
+    """Returns {way: environment} for the current servers."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("ZKLOCK_TLS")}
     plain["ZKLOCK_SERVERS"] = os.environ["ZKLOCK_PLAIN_SERVERS"]
     return {"TLS": dict(os.environ), "plain": plain}

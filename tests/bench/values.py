@@ -46,8 +46,8 @@ def judge(findings, what, samples):
 
 
 class Peers:
-    """Who is there, and {name: function of the round} for each thing. Each compares and sets in a node of its own, whose
-    version is how often it has."""
+    """Finds the programs that are there, and returns {name: function of the round} for each operation. Each compares
+    and sets in its own node, whose version counts its writes."""
 
     def __init__(self, findings, bench, etcdctl):
         self._folder = bench.folder
@@ -64,7 +64,7 @@ class Peers:
                 run([*etcdctl, "put", key, PAYLOAD])
 
     def _there(self, words):
-        """Of {name: words, or a function of the round} those whose program is there."""
+        """Returns those whose program is there, of {name: words, or a function of the round}."""
         there = {"etcdctl": self._etcdctl, "Kazoo": self._kazoo, SHELL: self._shell}
         return {name: these if callable(these) else lambda _, these=these: run(these)
                 for name, these in words.items() if there.get(name, True)}
@@ -101,7 +101,7 @@ class Peers:
         return run([*self._etcdctl, "txn"], stdin=file)
 
     def check(self):
-        """That each has done what was measured; etcdctl and the shell do not tell by their status."""
+        """Checks that each has done what was measured, which the status of etcdctl and the shell does not show."""
         for name in self._versions:
             if name != "etcdctl":
                 there = output_of([*VALUE, "get", "--json", f"/cas-{name}"])
@@ -163,7 +163,7 @@ def watching(findings, bench):
 
 
 class Way:
-    """From a program that writes to one that watches."""
+    """The way from a program that writes to one that watches."""
 
     def __init__(self, words, path):
         run([*VALUE, "set", path, "first"])
@@ -172,7 +172,7 @@ class Way:
         self._watcher.await_lines(1)
 
     def seen(self, turn):
-        """Milliseconds."""
+        """Returns milliseconds."""
         start = time.monotonic()
         self._writer.stdin.write(f"{turn} {start}\n".encode())
         self._writer.stdin.flush()

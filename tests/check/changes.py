@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has changed, and which eighth of the left-out rest it is the turn of."""
+"""Finds what has changed, and which eighth of the left-out tests is to run."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 from stamps import ROOT
 
 EIGHTH = 8
-# A text, which stays, or a comment, which does not, unless it is for clang-tidy.
+# Matches a text, which is kept, or a comment, which is not, unless it is for clang-tidy.
 TEXT_OR_COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')|//(?!.*NOLINT).*|/\*(?:.|\n)*?\*/""")
 SUBJECTS = re.compile(r"(?:src/(?:recipe|command|host)|src|tests/(?:unit|recipe|bats))/([a-z]+)/")
 
@@ -25,7 +25,7 @@ def is_clean():
 
 
 def changed_since(base):
-    """Paths that are otherwise than in BASE, what is not committed included; not those that are gone."""
+    """Returns the paths that differ from BASE, uncommitted changes included; not deleted files."""
     listed = git("diff", "--name-only", "--diff-filter=d", base).splitlines()
     return sorted({*listed, *git("ls-files", "--others", "--exclude-standard").splitlines()})
 
@@ -35,8 +35,8 @@ def gone_since(base):
 
 
 def last_passed(passed):
-    """The base of a test: the last commit before this one that is known to have passed; else the newest one that is a
-    day older, as a series of commits is judged as a whole. None where the history does not reach so far."""
+    """Returns the base of a test: the last earlier commit known to have passed. Otherwise it is the newest commit that
+    is a day older, because a series of commits is judged as a whole. None if the history does not reach so far."""
     for commit in git("rev-list", "-n", "200", "HEAD").splitlines():
         if commit in passed:
             return commit
@@ -46,12 +46,12 @@ def last_passed(passed):
 
 
 def code_of(text):
-    """Without comments and the space between words."""
+    """Returns TEXT without comments, with single spaces between words."""
     return " ".join(TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", text).split())
 
 
 def with_other_code(paths, base):
-    """Those of the PATHS in which more has changed since BASE than comments."""
+    """Returns the PATHS in which more than comments has changed since BASE."""
     def before(path):
         shown = subprocess.run(["git", "show", f"{base}:{path}"], cwd=ROOT, check=False, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
@@ -64,17 +64,17 @@ def with_other_code(paths, base):
 
 
 def before_last_change():
-    """The base of `scripts/test quick`: the changes that are not committed; where there are none, the last commit's."""
+    """Returns the base of `scripts/test quick`: it tests the uncommitted changes; without any, the last commit's."""
     return "HEAD" if changed_since("HEAD") else "HEAD~1"
 
 
 def subjects_of(paths):
-    """The folders that the paths are in: queue, lock, …"""
+    """Returns the subjects of the paths, which are folders: queue, lock, …"""
     return {match[1] for match in map(SUBJECTS.match, paths) if match}
 
 
 def turn(commit):
-    """Which eighth: 0 to 7."""
+    """Returns the number of the eighth: 0 to 7."""
     return int(commit[:8], 16) % EIGHTH
 
 
@@ -83,6 +83,6 @@ def eighth_of(names, number):
 
 
 def neighbours_of(names, number):
-    """An eighth, too, of names that follow one another."""
+    """Returns an eighth, of names that follow one another."""
     ordered = sorted(names)
     return ordered[number * len(ordered) // EIGHTH:(number + 1) * len(ordered) // EIGHTH]

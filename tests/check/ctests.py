@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests by CTest on real servers, gives what failed a second try, and notes how long each took."""
+"""Runs tests by CTest on real servers, gives failed ones a second try, and notes how long each took."""
 
 import glob
 import hashlib
@@ -11,16 +11,16 @@ import xml.etree.ElementTree
 from memory import Memory
 from stamps import ROOT
 
-# Short ticks, so that a session's end is noticed soon; long sessions are allowed all the same. The server does not sweep
-# away the containers that a test looks at.
+# Ticks are short, so that a session's end is noticed soon; long sessions are allowed all the same. The server does not
+# remove containers, because a test reads them.
 SERVERS = ("--tick", "250", "--set", "maxSessionTimeout=60000",
            "--java-property", "znode.container.checkIntervalMs=3600000")
 SANDBOX = f"{ROOT}/scripts/zk-sandbox"
-FOUND = f"{ROOT}/build/check"  # what a run leaves for its end: files `failed` and `flaky`, a name a line
+FOUND = f"{ROOT}/build/check"  # a run keeps notes for its end here: files `failed` and `flaky`, a name a line
 
 
 def note(kind, names):
-    """For the end of the run. A file, as each part is a process of its own."""
+    """Notes the names for the end of the run, in a file, because each part is a process of its own."""
     os.makedirs(FOUND, exist_ok=True)
     with open(f"{FOUND}/{kind}", "a", encoding="utf-8") as file:
         file.writelines(f"{name}\n" for name in names)
@@ -35,7 +35,7 @@ def noted(kind):
 
 
 def tests_in(build):
-    """Each test's name and its labels."""
+    """Returns each test's name and its labels."""
     shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE, text=True).stdout
     def labels(test):
@@ -44,7 +44,7 @@ def tests_in(build):
 
 
 def digest_of(name):
-    """Of the test as it is written: one that has been changed has needed no second try yet."""
+    """Returns a digest of the test as it is written: a changed test has not needed a second try yet."""
     kind, _, short = name.partition(".")
     paths = glob.glob(f"{ROOT}/tests/{kind}/*/{short}.bats") + glob.glob(f"{ROOT}/tests/{kind}/*/{short}_test.cc")
     digest = hashlib.sha256()
@@ -55,8 +55,8 @@ def digest_of(name):
 
 
 def on_servers(words, tls=False):
-    """WORDS on a server of their own. With TLS, tests labelled so find another one's settings by ZKLOCK_TLS_SETTINGS:
-    see tests/bats/over_tls."""
+    """Returns the command that runs WORDS on a server of their own. With TLS, tests labelled so find another server's
+    settings by ZKLOCK_TLS_SETTINGS: see tests/bats/over_tls."""
     words = [SANDBOX, *SERVERS, "--", *words]
     if not tls:
         return words
@@ -66,7 +66,7 @@ def on_servers(words, tls=False):
 
 
 def seconds_of(report):
-    """Of each test that has run, by what CTest has written."""
+    """Returns the seconds of each test that has run, from CTest's report."""
     if not os.path.exists(report):
         return {}
     cases = xml.etree.ElementTree.parse(report).getroot().iter("testcase")
@@ -74,7 +74,7 @@ def seconds_of(report):
 
 
 def ctest(build, words, report=None, tls=False):
-    """0 if all have passed."""
+    """Returns 0 if all have passed."""
     told = ["--output-junit", report] if report else []
     return subprocess.run(on_servers(["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", *told,
                                       *words], tls), cwd=ROOT, check=False).returncode
@@ -89,9 +89,9 @@ def last_failed(build):
 
 
 def run_tests(build, names, at_a_time, tls=False, suffix=""):
-    """Whether all of these have passed. They wait more than they work. One that fails gets a second try, alone and on
-    servers of its own, because a busy machine can hold up a process for longer than a session lasts; its first output
-    stays in the log, and names a bug to be found. One that needs it for the third time has failed."""
+    """Returns whether all these tests have passed. They wait more than they work. A failed one gets a second try, alone
+    and on its own servers, because a busy machine can hold up a process for longer than a session lasts. Its first
+    output stays in the log, and names a bug to be found. One that needs its third second try has failed."""
     if not names:
         return True
     os.makedirs(FOUND, exist_ok=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/test remembers from run to run, over all clones of a user: a file that is not committed.
+"""What scripts/test remembers from run to run, for all clones of a user, in a file that is not committed.
 
-    seconds       of each part and each test, the last few
-    second_tries  of each test: the days on which it failed and then passed alone, with a digest of the test as it was
+    seconds       the last few times of each part and each test
+    second_tries  for each test, the days on which it failed and then passed alone, with a digest of the test then
     stamps        digests of what has passed: see stamps.py
     passed        commits that scripts/test has passed
 
-ZKLOCK_TEST_MEMORY names another file. A run without the file, or with one that cannot be read, begins with nothing.
+ZKLOCK_TEST_MEMORY names another file. If the file is missing or cannot be read, a run begins with nothing.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ KEPT_SECONDS = 5
 KEPT_COMMITS = 50
 DAYS_OF_SECOND_TRIES = 30
 DAYS_OF_STAMPS = 90
-THIRD = 3  # the second try of one test that is a failure
+THIRD = 3  # this second try of one test is a failure
 
 
 def default_path():
@@ -36,7 +36,7 @@ def days_ago(days):
 
 
 class Memory:
-    """Each call reads the file, and each note_…() writes it: parts are processes of their own, and so are other runs."""
+    """Each call reads the file, and each note_…() writes it: parts and other runs are processes of their own."""
 
     def __init__(self, path=None):
         self._path = path or default_path()
@@ -59,7 +59,7 @@ class Memory:
             os.replace(f"{self._path}.new", self._path)
 
     def seconds(self):
-        """Of each name, the last few."""
+        """Returns the last few times for each name."""
         return self._read()["seconds"]
 
     def note_seconds(self, seconds):
@@ -69,7 +69,7 @@ class Memory:
                 content["seconds"][name] = [*earlier, round(took, 1)][-KEPT_SECONDS:]
 
     def note_second_tries(self, digests):
-        """Of tests by their names. Returns those that needed one for the third time, as they are now."""
+        """Notes second tries of tests, by their names. Returns unchanged tests that needed a third one."""
         since = days_ago(DAYS_OF_SECOND_TRIES)
         third = []
         with self._changed() as content:

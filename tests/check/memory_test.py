@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is remembered is there at the next run, and what is too old is not."""
+"""Memory: the next run finds what is remembered, and not what is too old."""
 
 import os
 import sys

@@ -25,20 +25,20 @@ WAITING = 3 * JOBS  # tests at a time that wait more than they work
 QUICK, USUAL, ALL = "quick", "usual", "all"
 BESIDE = "beside"  # a part that runs while those after it run
 
-# A status that no test expects; the longest wait for a fact, in seconds: under sanitizers a start takes seven times as long.
+# No test expects this status. The longest wait for a fact is in seconds: sanitizers make a start seven times as long.
 UNDER_SANITIZERS = {
     "ASAN_OPTIONS": "exitcode=99:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "LSAN_OPTIONS": f"print_suppressions=0:suppressions={ROOT}/tests/helpers/lsan.supp",
     "ZKLOCK_TEST_WAIT": "60",
 }
-# Of clang-tidy's checks.
+# These of clang-tidy's checks depend on the main file, so each file is checked alone for them.
 ALONE = ("-*,bugprone-exception-escape,bugprone-suspicious-include,misc-unused-alias-decls,misc-unused-using-decls,"
          "modernize-deprecated-headers")  # these depend on the main file
 TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
-CLASSES = f"{ROOT}/build/classes"  # of Java, for the servers
+CLASSES = f"{ROOT}/build/classes"  # Java's, for the servers
 WORKLOADS = ("lock", "jobs", "queue", "upkeep", "group", "value", "looks")  # of tests/sim
-# They do not test zklock.
+# These do not test zklock.
 NOT_OF_ZKLOCK = {"sandbox", "sandbox_tls", "check_includes", "try"}
 
 
@@ -57,8 +57,8 @@ class Scope:
         self.subjects = changes.subjects_of(self.changed)
 
     def picked(self, what, names, is_changed, stamp, eighth_of=changes.eighth_of):
-        """Those of the names that have to be run: all; or those that have changed, and an eighth of the others, without
-        what is known to have passed as it is."""
+        """Returns the names that have to be run: all; or the changed ones and an eighth of the others, without tests
+        that are known to have passed as they are."""
         if self.mode == ALL:
             return sorted(names)
         changed = [name for name in sorted(names) if is_changed(name)]
@@ -74,7 +74,7 @@ def succeeds(words, **more):
 
 
 def quietly(log, words, **more):
-    """With its output in LOG below build/, which is shown when it fails."""
+    """Runs WORDS with the output in LOG below build/, which is shown if they fail."""
     os.makedirs(os.path.dirname(f"{ROOT}/build/{log}"), exist_ok=True)
     with open(f"{ROOT}/build/{log}", "w+", encoding="utf-8", errors="replace") as file:
         passed = succeeds(words, stdout=file, stderr=subprocess.STDOUT, **more)
@@ -85,7 +85,7 @@ def quietly(log, words, **more):
 
 
 def at_a_time(count, work, items):
-    """What WORK gives for each."""
+    """Returns what WORK returns for each item."""
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(work, items))
 
@@ -96,7 +96,7 @@ def environment(**more):
 
 @contextlib.contextmanager
 def alone_in(preset):
-    """Of two parts at once."""
+    """Holds a lock on the preset, because two parts may build it at once."""
     os.makedirs(f"{ROOT}/build", exist_ok=True)
     with open(f"{ROOT}/build/{preset}.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -106,7 +106,7 @@ def alone_in(preset):
 def build(preset, *targets):
     """Configures and builds a preset (CMakePresets.json) in build/PRESET."""
     launcher = "ccache" if succeeds(["sh", "-c", "command -v ccache >/dev/null"]) else ""
-    # What another clone has compiled is known, too.
+    # This lets ccache find what another clone has compiled.
     its = environment(CCACHE_BASEDIR=ROOT, CCACHE_NOHASHDIR="1",
                       CCACHE_SLOPPINESS="pch_defines,time_macros,include_file_mtime,include_file_ctime")
     cache = f"{ROOT}/build/{preset}/CMakeCache.txt"
@@ -122,10 +122,10 @@ def build(preset, *targets):
                             ["cmake", "--build", f"build/{preset}", "--parallel", str(JOBS), *target], env=its))
 
 
-# --- what stands in the files ----------------------------------------------------------------------------------------
+# --- the files -------------------------------------------------------------------------------------------------------
 
 def listed(scope, *patterns):
-    """The files of these patterns that are ours; for a quick check, those of them that have changed."""
+    """Returns our files that match the patterns; for a quick check, only the changed ones."""
     paths = changes.git("ls-files", "--cached", "--others", "--exclude-standard", *patterns).splitlines()
     return [path for path in paths if os.path.isfile(f"{ROOT}/{path}") and (scope.mode != QUICK or path in scope.changed)]
 
@@ -139,7 +139,7 @@ def is_shell(path):
 
 
 def check_each(words, paths):
-    """The paths in some calls of WORDS side by side."""
+    """Checks the paths in several calls of WORDS side by side."""
     calls = [paths[at::JOBS] for at in range(JOBS)]
     return all(at_a_time(JOBS, lambda its: not its or succeeds([*words, *its]), calls))
 
@@ -162,21 +162,21 @@ def includes(_):
 
 def words(scope):
     """codespell knows every word, but for a few that are meant so"""
-    # Not what was recorded: pictures, certificates, histories, seeds of the fuzz targets.
+    # Recorded files are left out: pictures, certificates, histories, seeds of the fuzz targets.
     recorded = (".svg", ".pem", ".trace", ".seeds")
     return check_each(["codespell"], [path for path in listed(scope) if not path.endswith(recorded)])
 
 
 def scripts(scope):
     """the unit tests of what is written in Python; each mutant fits the source"""
-    # They take a minute, and test more of what is written there than of zklock.
+    # These take a minute, and test the Python code more than zklock.
     theirs = ("tests/faults/", "tests/experiments/", "tests/bench/", "tests/helpers/", "scripts/zk-sandbox")
     changed = any(path.startswith(theirs) for path in scope.changed_or_gone)
     slow = scope.picked("scripts", ["tests/faults", "tests/experiments"], lambda _: changed, lambda _: "")
     folders = ["tests/check", "tests/mutants", "tests/bench", *slow]
     os.environ["ZKLOCK_HELPERS"] = f"{ROOT}/build/test/tests"
     discover = ["python3", "-B", "-m", "unittest", "discover", "-p", "*_test.py", "-s"]
-    # One after the other: those of the fault suite measure.
+    # The folders are tested one after another, because those of the fault suite measure times.
     return all(quietly(f"check/{folder.replace('/', '-')}.log", [*discover, folder]) for folder in folders)
 
 
@@ -218,7 +218,7 @@ def models(scope, *options):
 
 
 def check_histories():
-    """Those that are kept: what a model has to allow, and what it must not."""
+    """Checks the kept histories: a model must accept the allowed ones and reject the others."""
     folder = "tests/model/histories"
     allowed = [path for path in stamps.files_in(f"{folder}/allowed") if path.endswith(".trace")]
     refused = stamps.files_in(f"{folder}/refused")
@@ -257,7 +257,7 @@ def conformance(scope):
     for servers in ("1", "3"):
         sequences = "2000" if scope.mode == ALL else "150"
         if not holds(servers, "--sequences", sequences):
-            # The real servers are late now and then.
+            # The real servers are late now and then, so this gets a second try.
             if not holds(servers, "--sequences", sequences):
                 return False
             note("flaky", [f"conformance on {servers} servers"])
@@ -267,8 +267,8 @@ def conformance(scope):
 
 
 def of_bats(scope):
-    """The Bats files to run, without those whose stamp says that they have passed; for a quick check, those of the
-    subjects that have changed, those that have changed themselves, and the smoke tests."""
+    """Returns the Bats files to run, without those whose stamp says that they have passed. For a quick check these are
+    the changed ones, those of the changed subjects, and the smoke tests."""
     labels = tests_in("build/test")
     names = {name for name, its in labels.items() if its & {"bats", "unsanitized", "race"}}
     if scope.mode == QUICK:
@@ -284,7 +284,7 @@ def bats(scope):
     if not build("test", "programs"):
         return False
     names = of_bats(scope)
-    # Computed now: the files may be edited before the tests end.
+    # Computed now, because the files may be edited before the tests end.
     its = [stamps.of_bats(name) for name in stamps.TESTED if f"bats.{name}" in names]
     if not run_tests("build/test", names, WAITING, tls=True):
         return False
@@ -308,7 +308,7 @@ def faults(scope, *options):
 
 
 def run_faults(options):
-    """What was only late gets a second try with the same seed, as a test does; what should never have happened does not."""
+    """Gives a late run a second try with the same seed, as for a test; a broken promise gets none."""
     status = subprocess.run(["tests/faults/run", *options], cwd=ROOT, check=False).returncode
     if status != 3:
         return status == 0
@@ -359,7 +359,7 @@ def sanitized(scope):
 
 def fuzz(_):
     """each fuzz target (tests/fuzz) for 2 s"""
-    # With the same random numbers each time: a change is not to fail for what has always been there.
+    # The random numbers are always the same: a change must not fail for an old bug.
     return build("clang", "fuzz_targets") and succeeds(["tests/fuzz/run", "--seed", "1", "build/clang", "2"])
 
 
@@ -371,7 +371,7 @@ def tidy(scope):
     if not build("tidy", "zklock_commit"):
         return False
     version = subprocess.run(["clang-tidy", "--version"], check=False, stdout=subprocess.PIPE, text=True).stdout
-    # What the build has not is not to be judged by its flags.
+    # Files that the build leaves out cannot be judged by its flags.
     paths = [path for path in changes.git("ls-files", "src/*.cc").splitlines()
              if os.path.basename(path) not in ("fmt.cc", "no_tls.cc")]
     stamp = lambda path: stamps.of_tidy(path, version)
@@ -379,7 +379,7 @@ def tidy(scope):
     its_changes = stamps.to_check(paths, changes.with_other_code(sources, scope.base))
     picked = scope.picked("tidy", paths, lambda path: path in its_changes, stamp, changes.neighbours_of)
     words = compile_words()
-    # By itself for what it includes, too.
+    # Each file is checked by itself, too, for what it includes.
     alone = dict(zip(picked, at_a_time(JOBS, lambda path: has_nothing_to_say(path, words[path], ALONE), picked)))
     groups = together(picked, words, 12)
     good = at_a_time(JOBS, lambda group: has_nothing_to_say(including(group), words[group[0]], TOGETHER), groups)
@@ -390,20 +390,20 @@ def tidy(scope):
 
 
 def compile_words():
-    """How each file of build/tidy is compiled, but for the names of input and output."""
+    """Returns how each file of build/tidy is compiled, without the names of input and output."""
     with open(f"{ROOT}/build/tidy/compile_commands.json", encoding="utf-8") as file:
         return {os.path.relpath(one["file"], ROOT): shlex.split(one["command"].partition(" -o ")[0]) for one in json.load(file)}
 
 
 def together(paths, words, most):
-    """Up to MOST of a folder that are compiled in the same way, as lists."""
+    """Returns lists of up to MOST files of a folder that are compiled in the same way."""
     kind = lambda path: (os.path.dirname(path), words[path])
     return [group for _, its in itertools.groupby(sorted(paths, key=kind), kind) for files in [list(its)]
             for group in (files[at:at + most] for at in range(0, len(files), most))]
 
 
 def including(paths):
-    """A file that includes these: what they include is looked at once."""
+    """Returns a file that includes these, so that shared headers are checked once."""
     file = f"{ROOT}/build/tidy/{paths[0].replace('/', '-')}"
     with open(file, "w", encoding="utf-8") as text:
         text.writelines(f'#include "{ROOT}/{path}"\n' for path in paths)
@@ -434,7 +434,7 @@ def failsafe(scope):
 
 
 def same_under_sanitizers():
-    """The simulation does the same there, to the last byte of its log."""
+    """Checks that the simulation does the same under sanitizers, to the last byte of its log."""
     if not build("test", "sim") or not build("clang", "sim"):
         return False
     def hash_of(preset, workload):
@@ -508,8 +508,8 @@ def package(_):
             and succeeds(["tests/package/run", files, "build/package"]))
 
 
-# Each with the seconds that it takes on a slow machine, without any cache: a part that takes twice as long, and twice as
-# long as it ever did on this machine, hangs.
+# Each part has the seconds that it takes on a slow machine, without any cache. A part hangs if it takes twice as long,
+# and twice its longest time on this machine.
 PARTS = {
     "format": (format_, 60), "shell": (shell, 120), "includes": (includes, 60), "words": (words, 60),
     "build": (build_, 900), "scripts": (scripts, 180), "models": (models, 400), "sim": (sim, 600),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps: a digest of all that a test depends on. What has passed with that digest need not be run again.
+"""Stamps: a digest of all that a test depends on. A test that has passed with that digest need not be run again.
 
-Only for tests of which it can be told by their files what they depend on: the tests of documents, completions, scripts,
-the models, clang-tidy, and whether a Bats file can fail.
+Only tests whose files show what they depend on have one: the tests of documents, completions and scripts, the models,
+clang-tidy, and the proof that a Bats file can fail.
 """
 
 import functools
@@ -13,7 +13,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Of Bats files: what they test, besides themselves and what they load. A folder stands for all that is in it.
+# Lists what Bats files test, besides themselves and what they load. A folder stands for all files in it.
 BENCH = ("scripts/bench", "scripts/zk-sandbox", "tests/bench", "README.md")
 SANDBOX = ("scripts/zk-sandbox", "tests/helpers/znode.cc")
 TESTED = {
@@ -48,7 +48,7 @@ def files_in(path):
 
 
 def stamp_of(name, paths, *words):
-    """NAME says which test it is; each of PATHS, with what it is called, and WORDS are what it depends on."""
+    """NAME is the test; it depends on the content and names of PATHS, and on WORDS."""
     digest = hashlib.sha256("\0".join((name, *words)).encode())
     for path in sorted({file for path in paths for file in files_in(path)}):
         digest.update(f"\0{path}\0".encode())
@@ -57,7 +57,7 @@ def stamp_of(name, paths, *words):
 
 
 def included(path, folders=("src", "tests"), known=None):
-    """PATH and what it includes of ours, directly or not."""
+    """Returns PATH and our files that it includes, directly or not."""
     known = {} if known is None else known
     if path in known:
         return known
@@ -72,8 +72,8 @@ def included(path, folders=("src", "tests"), known=None):
 
 
 def to_check(paths, changed):
-    """Those of the PATHS, .cc files, that have changed, and for each header that has changed its own .cc file, or else the
-    first one that includes it."""
+    """Returns the changed ones of the PATHS, which are .cc files. For each changed header it adds its own .cc file, or
+    else the first one that includes it."""
     found = {path for path in paths if path in changed}
     for header in (path for path in changed if path.endswith(".h")):
         including = [path for path in sorted(paths) if header in included(path)]
@@ -88,12 +88,12 @@ def bats_file(name):
 
 
 def with_loaded(name):
-    """The Bats file and those that it may load."""
+    """Returns the Bats file and those that it may load."""
     return [bats_file(name), *sorted(os.path.relpath(one, ROOT) for one in glob.glob(f"{ROOT}/tests/bats/*.bash"))]
 
 
 def of_bats(name):
-    """None for a Bats file of which nobody can tell what it depends on: it tests zklock."""
+    """Returns None for a Bats file that tests zklock: its dependencies are unknown."""
     return stamp_of(f"bats.{name}", [*with_loaded(name), *TESTED[name]]) if name in TESTED else None
 
 
@@ -106,7 +106,7 @@ def of_tidy(path, version):
 
 
 def of_model(name):
-    """A model calls functions of src: those of the headers that it includes."""
+    """A model depends on functions of src, through the headers that it includes."""
     paths = [path for path in glob.glob(f"{ROOT}/tests/model/*") if os.path.isfile(path)]
     others = [os.path.relpath(path, ROOT) for path in paths if not path.endswith("_model.cc")]
     ours = [f"tests/model/{name}.cc", *others]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stamp is another one as soon as something is that the test depends on; the eighths are all, and none twice."""
+"""A stamp changes with everything that the test depends on; the eighths together are all, without repeats."""
 
 import glob
 import os

@@ -33,7 +33,7 @@ def await_fact(what, fact, patience=PATIENCE):
 
 
 def zklock(*words, **options):
-    """One in the background, that does not outlive us."""
+    """Starts one in the background that does not outlive us."""
     return subprocess.Popen(bound(ZKLOCK, *words),
                             **{"stdin": subprocess.DEVNULL, "start_new_session": True, **options})
 

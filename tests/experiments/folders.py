@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the experiments are, and where their imports come from. Programs and tests import this module first.
+"""Finds the experiments, and where their imports come from. Programs and tests import this module first.
 
 The experiments share modules with the fault suite and with the benchmarks.
 """
@@ -10,5 +10,5 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
-# The order matters: some modules of the two folders have the same name, and the fault suite's are meant.
+# The order matters: some modules of the two folders have the same name, and we need the fault suite's.
 sys.path += [f"{ROOT}/tests/faults", f"{ROOT}/tests/bench"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which acknowledged updates are lost.
+"""Finds which acknowledged updates are lost.
 
-Each update has a name of its own, and adds it to a shared file as a line. It is acknowledged when its tool has ended
-with 0. One that is acknowledged and not in the file at the end is lost: somebody has read the file before that update,
-and written it after. One in the file that is not acknowledged is no loss: its tool could not say how it ended.
+Each update has a name of its own, and adds it to a shared file as a line. It is acknowledged if its tool has ended
+with 0. An acknowledged update that is not in the file at the end is lost: another one has read the file before that
+update, and written it after. An unacknowledged update in the file is no loss: its tool could not say how it ended.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ NOTHING = Verdict(0, 0, 0, ())
 
 
 def judge(statuses, lines):
-    """Of one file: {name of an update: its tool's status}, and the lines at the end. Throws ValueError when they cannot
-    come of such updates: then it is the experiment that is wrong."""
+    """Judges one file: {name of an update: its tool's status}, and the lines at the end. Throws ValueError if these
+    updates cannot have made the lines: then the experiment is wrong."""
     if len(set(lines)) < len(lines):
         raise ValueError("an update stands there twice")
     if unknown := [name for name in lines if name not in statuses]:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""jepsen_kazoo.py SERVERS SECONDS PATH COMMAND…: the command under Kazoo's Lock, as its documentation shows it.
+"""jepsen_kazoo.py SERVERS SECONDS PATH COMMAND…: runs the command under Kazoo's Lock, as its documentation shows it.
 
-Its sessions live for SECONDS. It ends with 0 when the command has and the lock was released.
+Its sessions live for SECONDS. It ends with 0 if the command has and the lock was released.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contestants, and the loops in which each takes locks, one update after the other."""
+"""The contestants, and the loops in which each takes locks, one update after another."""
 
 import itertools
 import os
@@ -17,10 +17,10 @@ from jepsen_nemesis import Nemesis
 from jepsen_servers import Etcds, ZooKeepers
 
 TTL = 2  # seconds: of a session, of a lease
-LOOPS = 5  # that want the same lock
+LOOPS = 5  # they want the same lock
 LONGEST_WAIT = 2.0  # seconds between read and write
-AFTER_FAILURE = 0.1  # seconds until the next try: nobody spins while all servers are paused
-PYTHON = "/usr/bin/python3"  # that which has Kazoo
+AFTER_FAILURE = 0.1  # seconds until the next try: no loop spins while all servers are paused
+PYTHON = "/usr/bin/python3"  # this one has Kazoo
 
 
 def zklock(servers, lock, command):
@@ -36,12 +36,12 @@ def kazoo(servers, lock, command):
     return [PYTHON, "-B", f"{HERE}/jepsen_kazoo.py", servers.clients_list(), str(TTL), f"/{lock}", *command]
 
 
-# Their servers, and the command that runs a command under a lock.
+# Their servers, and the function that runs a command under a lock.
 CONTESTANTS = {"zklock": (ZooKeepers, zklock), "etcdctl": (Etcds, etcdctl), "Kazoo": (ZooKeepers, kazoo)}
 
 
 class Loops:
-    """Of one contestant, LOOPS for each of `locks` locks. Each lock has a file, and none knows of another."""
+    """One contestant's loops, LOOPS for each of `locks` locks. Each lock has a file, and none knows of another."""
 
     def __init__(self, servers, words, seed, locks):
         self._servers = servers
@@ -63,7 +63,7 @@ class Loops:
             thread.start()
 
     def end(self):
-        """Those under way end without a success."""
+        """Ends all loops; current updates end without a success."""
         self._over.set()
         self._servers.place.kill_all()
         for thread in self._threads:
@@ -90,7 +90,7 @@ class Loops:
         return sum(1 for statuses in self._statuses.values() for status in list(statuses.values()) if status == 0)
 
     def judged(self):
-        """The verdict on all files, and how often a tool ended with which status."""
+        """Returns the verdict on all files, and how often a tool ended with which status."""
         verdict = jepsen_judge.NOTHING
         for lock, statuses in self._statuses.items():
             with open(self._file(lock), encoding="ascii") as file:
@@ -103,8 +103,8 @@ def kept_of(folder):
 
 
 def play(name, seed, locks, enough):
-    """One contestant; what the results have of it. `enough` is asked, with the number of acknowledged updates and the
-    seconds since the start, whether it is over. Files and what was said are kept where zklock has lost something."""
+    """Plays one contestant; returns its part of the results. `enough` decides when it is over, by the number of
+    acknowledged updates and the seconds since the start. If zklock has lost something, files and output are kept."""
     make, words = CONTESTANTS[name]
     with make() as servers:
         loops, nemesis = Loops(servers, words, seed, locks), Nemesis(servers, seed)

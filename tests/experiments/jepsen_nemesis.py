@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pauses servers and resumes them, by turns, as Jepsen's does: its intervals and its targets.
+"""Pauses servers and resumes them, by turns, with Jepsen's intervals and targets.
 
-When and whom is a pure function of the seed: the same for each contestant, but for who leads.
+Times and targets are a pure function of the seed: the same for each contestant, except which server leads.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-FIRST = 5.0  # second at which the first pause may begin
+FIRST = 5.0  # the second at which the first pause may begin
 INTERVAL = 5.0  # seconds between two operations, on the average
 NUMBERS = (1, 2, 3)
 
@@ -20,11 +20,11 @@ class Pause:
     at: float  # seconds from the start
     length: float
     whom: str  # "leader" or "all"
-    lot: int  # who is paused while nobody leads
+    lot: int  # picks the server to pause while none leads
 
 
 def pauses(seed):
-    """Without an end."""
+    """Yields pauses without end."""
     lots = random.Random(f"pauses {seed}")
     at = FIRST
     while True:
@@ -48,12 +48,12 @@ class Nemesis:
         self._thread.start()
 
     def end(self):
-        """Nobody is paused then."""
+        """Ends; no server is paused then."""
         self._over.set()
         self._thread.join()
 
     def check(self):
-        """Throws what it has thrown."""
+        """Throws what its thread has thrown."""
         if self._error:
             raise self._error
 

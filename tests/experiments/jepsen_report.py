@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/experiments/jepsen has found: a line for people, JEPSEN.md with its plot, and a part of README.md."""
+"""Reports what tests/experiments/jepsen has found: a line for people, JEPSEN.md with its plot, and a part of
+README.md."""
 
 import glob
 import json
@@ -8,7 +9,7 @@ import sys
 
 from folders import ROOT
 
-os.environ.setdefault("ZKLOCK_BIN", f"{ROOT}/build/test/zklock")  # whose version is told
+os.environ.setdefault("ZKLOCK_BIN", f"{ROOT}/build/test/zklock")  # its version is reported
 
 import machine as bench_machine
 import plots
@@ -18,7 +19,7 @@ from jepsen_text import INTRO, METHOD
 
 FOLDER = "tests/experiments"
 BEGIN = "<!-- made by tests/experiments/jepsen --report -->"
-SMALL = 1000  # updates: a run of fewer is said to be short
+SMALL = 1000  # updates: a run of fewer counts as short
 TITLES = {"zklock": "`zklock run`", "etcdctl": "`etcdctl lock`", "Kazoo": "Kazoo's `with client.Lock()`"}
 VERSIONS = ("zklock", "etcd", "Kazoo", "ZooKeeper server", "Python")
 UNIT = "percent lost"
@@ -63,17 +64,17 @@ def write(out, root):
 
 
 def names(runs):
-    """Of the contestants, as they came."""
+    """Returns the contestants' names, as they came."""
     return list(dict.fromkeys(one["name"] for run in runs for one in run["contestants"]))
 
 
 def of(runs, name):
-    """What was found of a contestant, with the run."""
+    """Returns what was found of a contestant, with the run."""
     return [(run, one) for run in runs for one in run["contestants"] if one["name"] == name]
 
 
 def draw(runs, folder):
-    """The file's name; nothing where there is nothing to see."""
+    """Returns the file's name; nothing if there is nothing to see."""
     findings = Findings("jepsen", LOST)
     for name in names(runs):
         findings.add(name, UNIT, [share(one) for _, one in of(runs, name)])
@@ -84,7 +85,7 @@ def draw(runs, folder):
 
 
 def how_long(runs):
-    """Said of runs that are shorter than the usual."""
+    """Returns a remark on runs that are shorter than usual."""
     fewest = min(run["updates"] for run in runs)
     return f"Short runs, of {fewest} updates of the first: the figures say little.\n\n" if fewest < SMALL else ""
 
@@ -99,7 +100,7 @@ def lost_of(found):
 
 
 def short(runs):
-    """For README: all runs together."""
+    """Returns the part for README: all runs together."""
     lost = ", ".join(f"{TITLES[name]} {lost_of([one for _, one in of(runs, name)])}" for name in names(runs))
     return report.wrapped(
         "We repeated [Jepsen's experiment](https://jepsen.io/analyses/etcd-3.4.3), which pauses servers while locks guard "

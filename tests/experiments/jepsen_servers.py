@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three servers of either kind, that can be paused; both with their data in memory, or without waiting for the disk."""
+"""Three servers of either kind, which can be paused; both with their data in memory, or without waiting for the
+disk."""
 
 import json
 import os
@@ -64,7 +65,7 @@ class Etcds(Stage):
         return ["etcdctl", f"--endpoints={','.join(self._clients.values())}"]
 
     def leader(self):
-        """Nothing while there is none, or not all answer."""
+        """Returns nothing while no server leads, or not all answer."""
         asked = subprocess.run([*self.etcdctl(), "--command-timeout=1s", "endpoint", "status", "-w", "json"],
                                check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         if asked.returncode != 0:

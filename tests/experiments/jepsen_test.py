@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planted losses are found, pauses are a pure function of the seed, the report has what was found."""
+"""Planted losses are found, pauses are a pure function of the seed, the report has the findings."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class JudgeTest(unittest.TestCase):
 
 
 class UpdateTest(unittest.TestCase):
-    """The command itself, without a lock."""
+    """Tests the command itself, without a lock."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -83,7 +83,7 @@ exec "$@"
 
 
 class ProgramTest(unittest.TestCase):
-    """A few updates on real servers."""
+    """Makes a few updates on real servers."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -91,7 +91,7 @@ class ProgramTest(unittest.TestCase):
         self.folder = folder.name
 
     def played(self, updates, **variables):
-        """Its status, and what was found of zklock."""
+        """Returns its status, and what was found of zklock."""
         words = ["--only", "zklock", "--locks", "2", "--updates", str(updates), "--seed", "1", "--out", self.folder]
         status = subprocess.run([f"{HERE}/jepsen", *words], check=False, stdout=subprocess.DEVNULL,
                                 env={**os.environ, "TMPDIR": self.folder, **variables}).returncode
@@ -140,7 +140,7 @@ class NemesisTest(unittest.TestCase):
         self.assertEqual({pause.whom for pause in pauses}, {"leader", "all"})
 
     def hit(self, pause, leader):
-        """Whom it pauses; all of them are resumed."""
+        """Returns the servers that it pauses; all of them are resumed."""
         servers = FakeServers(leader)
         nemesis = Nemesis(servers, 1)
         nemesis._schedule = [pause]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of JEPSEN.md that have no figures that were measured."""
+"""The parts of JEPSEN.md without measured figures."""
 
 INTRO = """# Lost updates
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""jepsen_update.py FILE NAME SECONDS: what runs under the lock.
+"""jepsen_update.py FILE NAME SECONDS: runs under the lock.
 
-It reads FILE, waits, and puts a new file in its place: what was read, and a line with NAME. Nothing but the lock keeps
-two of them apart: of two that have read the same the later one drops the line of the earlier. It says what it does.
+It reads FILE, waits, and puts a new file in its place: what was read, and a line with NAME. Only the lock keeps
+two of them apart: if two have read the same, the later one drops the line of the earlier. It says what it does.
 """
 
 import os

@@ -3,8 +3,8 @@
 //
 //   experiments_life FILE SLOT SECONDS
 //
-// In FILE, slot SLOT has two numbers of 8 bytes: nanoseconds of CLOCK_BOOTTIME at the start of the first command that
-// was given this slot, and at the last sign of life of any. After SECONDS, at most a minute, it ends.
+// In FILE, slot SLOT has two numbers of 8 bytes: nanoseconds of CLOCK_BOOTTIME at the start of the first command with
+// this slot, and at the last sign of life of any. After SECONDS, at most a minute, it ends.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>

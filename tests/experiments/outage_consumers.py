@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Idle consumers while the server is away."""
+"""Measures idle consumers while the server is away."""
 
 import os
 import statistics
@@ -11,7 +11,7 @@ from away import PATIENCE, await_fact, end, push, sandbox, serves, zklock
 
 CLIENTS_LIFE = 40.0  # seconds, the longest with a tick of 2 s
 CONSUMERS = 3
-LINE = 150  # characters of what it said, or a long path would be most of it
+LINE = 150  # characters of its output, or a long path would be most of it
 COMMAND = """read -r item; echo "$(date +%s.%N) $item" >>"$0"
              case $item in fail*) exit 1 ;; slow*) exec sleep 600 ;; esac"""
 
@@ -45,7 +45,7 @@ class Consumers:
                       self._queue, "--", "sh", "-c", COMMAND, self._taken, stdout=self._log, stderr=self._log)
 
     def _replace_ended(self):
-        """The one with the command that runs ends with 76 where the servers were away for longer than a claim is sure."""
+        """The one with the running command ends with 76 if the servers were away for longer than a claim is sure."""
         for number, consumer in enumerate(self._consumers):
             if consumer.poll() is not None:
                 with open(self._log_path, encoding="utf-8") as log:
@@ -68,7 +68,7 @@ class Consumers:
         return len(self._client.get_children(f"{self._queue}/waiting"))
 
     def _times(self):
-        """When each item was first taken."""
+        """Returns when each item was first taken."""
         times = {}
         if os.path.exists(self._taken):
             with open(self._taken, encoding="utf-8") as lines:
@@ -83,7 +83,7 @@ class Consumers:
         return items
 
     def _await_taken(self, items, patience):
-        """When the last was taken, and how many were not."""
+        """Returns when the last was taken, and how many were not."""
         try:
             await_fact("all are taken", lambda: all(item in self._times() for item in items), patience)
         except RuntimeError:
@@ -110,7 +110,7 @@ class Consumers:
         return last - back > self._given.within
 
     def _measure(self):
-        """Of a new item, with all consumers idle."""
+        """Measures a new item, with all consumers idle."""
         delays = []
         for item in self._new_items(7):
             push(self._queue, [item])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pushers that are fed slowly while the server is away."""
+"""Pushers get input slowly while the server is away."""
 
 import collections
 import os
@@ -82,7 +82,7 @@ class Pushers:
         return 1 if missing or doubled or not sorted_ok else 0
 
     def _in_order(self, listed, number):
-        """The first of each."""
+        """Keeps the first of equal lines."""
         lines = list(dict.fromkeys(int(line.partition(":")[2]) for line in listed if line.startswith(f"{number}:")))
         return lines == sorted(lines)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the leader pings a follower: every half tick, at a phase that only the wire shows.
+"""Finds when the leader pings a follower: every half tick, at a phase that only the wire shows.
 
-A packet socket in the router's namespace sees what the leader sends. What begins like a ping of the servers'
-protocol (its type, 5, in four bytes) is one. Times are nanoseconds of CLOCK_BOOTTIME, by the kernel's stamps.
+A packet socket in the router's namespace sees what the leader sends. A packet is a ping if it begins like one of the
+servers' protocol (its type, 5, in four bytes). Times are nanoseconds of CLOCK_BOOTTIME, by the kernel's stamps.
 """
 
 import ctypes
@@ -52,7 +52,7 @@ class Pings:
                 self._take(sniffer)
 
     def _open(self, namespace, device):
-        """The namespace is this thread's alone from here on."""
+        """From here on, this thread alone is in the namespace."""
         libc = ctypes.CDLL(None, use_errno=True)
         with open(namespace, "rb") as handle:
             if libc.setns(handle.fileno(), CLONE_NEWNET) != 0:
@@ -85,7 +85,7 @@ class Pings:
         return [at for at in list(self._times) if at >= moment]
 
     def await_next(self, moment, patience=10.0):
-        """The first one after `moment`."""
+        """Returns the first ping after `moment`."""
         until = now() + int(patience * 1e9)
         while now() < until:
             if found := self.since(moment):

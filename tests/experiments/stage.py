@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three servers and a folder for an experiment made by hand, and the end of all that was started on them."""
+"""Three servers and a folder for an experiment made by hand; ends all that was started on them."""
 
 import contextlib
 import logging
@@ -68,7 +68,7 @@ class Stage:
         self._ends.callback(end)
 
     def zklock(self, *words, log="zklock.log", **options):
-        """One in the background, that does not outlive us."""
+        """Starts one in the background that does not outlive us."""
         with open(self.place.path(log), "ab") as output:
             return subprocess.Popen(
                 bound(self.place.zklock, *words), env=self.place.environment,

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether all servers have the same nodes in the end. They have where ZooKeeper keeps its own promise; where one has
-what another has not, what was deleted is there again for who asks that one, and no client can help it."""
+"""Checks that all servers have the same nodes in the end. ZooKeeper promises that. If they differ, deleted nodes are
+there again for clients of one server, and no client can help it."""
 
 from bare_client import BareClient
 from leftovers import await_none, walk
 
-PATIENCE = 15.0  # seconds for who lags behind
+PATIENCE = 15.0  # seconds for servers that lag
 SHOWN = 5
 
 
 def differences(trees):
-    """Texts of what not all of `trees`, address to nodes, have."""
+    """Yields a text for each node that not all of `trees` (address to nodes) have."""
     everywhere = set.intersection(*trees.values())
     for address, nodes in trees.items():
         if more := sorted(nodes - everywhere):
@@ -23,7 +23,7 @@ def tree(address):
 
 
 def look(addresses):
-    """Texts of what they differ by, also after a while. A server that does not answer has ended, and nobody meant it to."""
+    """Returns texts of what still differs after a while. If a server does not answer, no fault has ended it."""
 
     def differ():
         trees, silent = {}, []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of three servers, of which all have the same, and not."""
+"""Compares the trees of three servers, equal and different ones."""
 
 import unittest
 import unittest.mock

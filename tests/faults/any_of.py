@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More loops of `zklock run --any` than there are numbers for them, and what they have to keep:
+"""Runs more loops of `zklock run --any` than there are numbers, and checks these promises:
 
-    1. No number is two commands' at once, by a lock of the kernel's (number.cc).
-    2. None is unused for longer than gaps.py allows: somebody always waits.
-    3. Nobody is starved: after the last fault everybody has a number again.
+    1. No two commands have a number at once, by a lock of the kernel's (number.cc).
+    2. No number is unused for longer than gaps.py allows: a loop always waits.
+    3. No loop is starved: after the last fault each one has a number again.
 """
 
 import collections
@@ -29,7 +29,7 @@ class Contender(Loop):
 
 
 def read_signs(folder):
-    """(word, number, run, at) of each sign of life."""
+    """Returns (word, number, run, at) of each sign of life."""
     path = os.path.join(folder, "numbers")
     if not os.path.exists(path):
         return []
@@ -38,13 +38,13 @@ def read_signs(folder):
 
 
 def starved(folder, names, since):
-    """Who of them has begun nothing since then."""
+    """Returns the loops that have begun nothing since then."""
     begun = {run.partition(".")[0] for word, _, run, at in read_signs(folder) if word == "begin" and at > since}
     return sorted(set(names) - begun)
 
 
 def unused(signs, start, end):
-    """(number, from, to) of the times in which nobody had it."""
+    """Yields (number, from, to) of the times in which no command had the number."""
     free_from = {str(number): start for number in range(NUMBERS)}
     for word, number, _, at in sorted(signs, key=lambda sign: sign[3]):
         if word in ("begin", "twice"):
@@ -55,7 +55,7 @@ def unused(signs, start, end):
 
 
 def check(folder, events):
-    """(what was counted, violations), both as lines of text; nothing where there were none."""
+    """Returns (what was counted, violations), both as lines of text; nothing if there were no signs."""
     signs = read_signs(folder)
     if not signs:
         return [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made signs of those who use numbers: some that keep the rules, and for each rule some that break it."""
+"""Checks hand-made signs of loops that use numbers: some keep the rules, and for each rule some break it."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ EVENTS = [{"at": 0, "what": "start"}, {"at": 0, "what": "crowd begin", "run": "n
 
 
 def signs_of(number, run, begin, end):
-    """Alive from then to then."""
+    """Yields signs of a run that lives from `begin` to `end`."""
     yield f"begin {number} {run} {begin}"
     at = begin
     while (at := at + OFTEN) < end:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of packets.py in the router's namespace, and what is sent through it.
+"""Runs packets.py in the router's namespace, and sends packets through it.
 
-A packet takes the long way by a rule for the device that it came in by; it comes back by another one, so that no rule
-holds for it a second time. The rules stand only while a fault lasts.
+A packet takes the long way by a rule for the device that it came in by. It comes back by another device, so that no
+rule applies a second time. The rules exist only while a fault lasts.
 """
 
 import os
@@ -15,7 +15,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packets.py")
 
 
 class BadLine:
-    """`pairs`: of places (network.py) whose packets to each other take it."""
+    """`pairs` are the places (network.py) whose packets to each other take it."""
 
     def __init__(self, network, name, table, pairs):
         self._network = network

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least of a ZooKeeper client: each connection has a session of its own, for a few requests one after the other."""
+"""A minimal ZooKeeper client: each connection has a session of its own, for a few requests one after another."""
 
 import collections
 import socket
@@ -14,11 +14,11 @@ Node = collections.namedtuple("Node", "data owner")
 
 
 class Refused(Exception):
-    """By the server; its first argument is the code."""
+    """The server has refused; the first argument is its code."""
 
 
 class BareClient:
-    """Throws OSError where this server does not answer in time."""
+    """Throws OSError if the server does not answer in time."""
 
     def __init__(self, address):
         host, port = address.split(":")
@@ -83,7 +83,7 @@ class BareClient:
         return Node(answer[4:4 + length], struct.unpack(">q", stat[44:52])[0])
 
     def create_numbered(self, path, data):
-        """A persistent node, whose path it returns; everybody may do everything with it."""
+        """Makes a persistent node that everybody may change, and returns its path."""
         acl = struct.pack(">ii", 1, 31) + b"".join(struct.pack(">i", len(text)) + text for text in (b"world", b"anyone"))
         made = self._ask(CREATE, path, struct.pack(">i", len(data)) + data + acl + struct.pack(">i", PERSISTENT_NUMBERED))
         return made[4:].decode()

@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves from a run's files that the lock kept its promises: checker.py FOLDER
 
-    1. No two critical sections overlap: who enters gets the kernel's lock, which all processes of an earlier one
-       had; and none of them gives a sign of life any more, neither by the clock nor by the order of the lines.
+    1. No two critical sections overlap: an entering command gets the kernel's lock, which all processes of an earlier
+       one had. None of these gives a sign of life later, neither by the clock nor by the order of the lines.
     2. Tokens strictly grow, in the order of entering.
     3. The lock is never free for longer than gaps.py allows. The contenders are many and come back at
-       once, so that somebody always waits.
-    4. Statuses: as what has hit a run allows, contender_statuses.py.
-    5. After the last fault each contender has its turn, and when all have ended nothing is left: no process, and no
-       node but what stays by design (leftovers.py).
-    6. Every line can be read. A run without faults, or hardly ever with a quorum, proves nothing, nor does a kind of
-       faults that is planned again and again and never made.
+       once, so that one always waits.
+    4. Statuses fit what has hit a run: contender_statuses.py.
+    5. After the last fault each contender has its turn. When all have ended, no process is left, and no
+       node except those that stay by design (leftovers.py).
+    6. Every line can be read. A run proves nothing if it has no faults, or hardly ever a quorum, or if a kind of
+       fault is planned again and again and never made.
 
-What is no promise after some faults is in excuses.py. That commands end by the fence, and what counts as a proof, is in
-margin.py. What the queues, groups and numbers beside it have to keep is in crowd_checker.py and any_of.py, other locks'
-promises are in lock_checker.py, those of two more queues in queue_checker.py, of a counter in value_checker.py, what fenced
-writes do in fenced_checker.py.
+excuses.py has what is no promise after some faults. margin.py checks that commands end by the fence, and what counts as
+a proof. crowd_checker.py and any_of.py check the queues, groups and numbers beside it, lock_checker.py other locks,
+queue_checker.py two more queues, value_checker.py a counter, fenced_checker.py fenced writes.
 """
 
 import collections
@@ -38,19 +37,19 @@ from gaps import judged, limit_of
 from history import read_history
 from schedule import SESSION
 
-LEAST_FENCED = 5  # losses in a run of which faults are wanted
+LEAST_FENCED = 5  # losses in a run that has wanted faults
 OFTEN = 3
 LEAST_QUORUM = 0.15  # of the time
 LATE = 3
 DIFFERENT = "the servers do not agree: "
-# Something has not happened in time, of which a busy machine alone may be the cause.
+# These violations only mean that something was late, for which a busy machine may be the only cause.
 IN_TIME = re.compile(r"(?:\w+: )?(?:free for |number \d+ is unused |late: |unsettled: |left over: node |never were "
                      r"|contender \d+ has not been |a quorum for |\d+ faults of |\d+ losses with a fenced write "
                      r"|\d+ times planned, )")
 
 
 def overlaps(history, excuses):
-    """Yields a text for every overlap: of each section with those before it."""
+    """Yields a text for every section that overlaps one before it."""
     last = latest = None
     for section in history.sections:
         if section.enter.word == "overlap" and not excuses.anybody_but(section.run, section.enter.at):
@@ -71,7 +70,7 @@ def overlap(first, sign, second):
 
 
 def token_faults(history, excuses):
-    # A command that was being started when its node was deleted may begin after the next one's.
+    # A command that was starting when its node was deleted may begin after the next one.
     in_time = [one for one in history.sections if not excuses.cover(one.run, one.enter.at, True)]
     for before, after in zip(in_time, in_time[1:]):
         if after.enter.token <= before.enter.token:
@@ -89,7 +88,7 @@ def unreadable_lines(history):
 
 
 def gaps(history, start, end):
-    """Yields (from, to, what ended it) for the times in which nobody was inside."""
+    """Yields (from, to, what ended it) for the times in which no command was inside."""
     free_from = start
     for section in history.sections:
         if section.enter.at > free_from:
@@ -104,7 +103,7 @@ def limit(events):
 
 
 def long_gaps(history, events, stretches):
-    """Yields the violations, and puts the length of every part looked at into `stretches`."""
+    """Yields the violations, and adds the length of every part checked to `stretches`."""
     marks = [event for event in events if event["what"] in ("quorum", "fault", "healed")]
     for start, end, ended_by in gaps(history, events[0]["at"], events[-1]["at"]):
         for since, until in judged(start, end, marks):
@@ -128,7 +127,7 @@ def status_faults(history, events):
 
 
 def starved(history, events):
-    """Who has not entered after the last fault: it was their turn at least once."""
+    """Returns the contenders that have not entered since the last fault: each was due at least once."""
     last = max((event["at"] for event in events if event["what"] in ("fault", "healed")), default=0)
     loops = {event["run"].partition(".")[0] for event in events if event["what"] == "begin"}
     through = {section.run.partition(".")[0] for section in history.sections if section.latest.at > last}
@@ -150,7 +149,7 @@ def too_little(events, sections, wanted):
 
 
 def never_made(events):
-    """A kind that never finds anybody to hit is a mistake in the suite."""
+    """Yields the kinds that never find a target: that is a bug in the suite."""
     kinds = count(events, "fault", "kind")
     yield from (f"{n} times planned, never made: {kind}" for kind, n in sorted(count(events, "skipped", "kind").items())
                 if n >= OFTEN and kind not in kinds)
@@ -165,7 +164,7 @@ def left_over(events):
 
 
 def closest(history):
-    """The shortest time between a section cut short and the next one's beginning."""
+    """Returns the shortest time between a section cut short and the next one's beginning."""
     pairs = zip(history.sections, history.sections[1:])
     return min((b.enter.at - a.latest.at for a, b in pairs if not a.exit), default=0)
 
@@ -196,13 +195,13 @@ def report(history, events, stretches):
 
 
 def until_stop(events):
-    """What counts for the lock: afterwards nobody begins again."""
+    """Returns the events that count for the lock: after "stop", no contender begins again."""
     ends = [number for number, event in enumerate(events) if event["what"] == "stop"]
     return events[:ends[0] + 1] if ends else events
 
 
 def check(history_path, events_path, wanted=(0, 0)):
-    """(what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
+    """Returns (what was counted, violations), both as lines of text. `wanted`: faults and kinds of them."""
     all_events = read_events(events_path)
     events, excuses = until_stop(all_events), Excuses(all_events)
     history = read_history(history_path, excused=excuses.cover)
@@ -230,13 +229,13 @@ def show(counted, violations):
 
 
 def differ(violations):
-    """Whether the servers do, of which no client can know."""
+    """Returns whether the servers differ, which no client can know."""
     return any(violation.startswith(DIFFERENT) for violation in violations)
 
 
 def status_of(violations):
-    """0: none; LATE: all are of what was not in time, or the servers have lost what they had promised to keep, so that
-    nothing else is proved; 1: others."""
+    """Returns 0 without violations. LATE: all are of late things, or the servers have broken their own promise, so
+    nothing else is proved. 1: others."""
     if not violations:
         return 0
     return LATE if differ(violations) or all(map(IN_TIME.match, violations)) else 1

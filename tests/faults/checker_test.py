@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made histories: one that keeps every rule, and for each rule some that break it."""
+"""Checks hand-made histories: one keeps every rule, and for each rule some break it."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class CheckerTest(unittest.TestCase):
                              self.write("events", "".join(event_line(*event) for event in events or EVENTS)), wanted)
 
     def expect(self, words, history, events=None, wanted=(0, 0)):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(history, events, wanted)[1]
         self.assertEqual(len(violations), 1, violations)
         for word in words if isinstance(words, tuple) else (words,):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that put wall clocks wrong: zklock's, or a server's (tests/helpers/preload_wall_clock.cc)."""
+"""Faults of faults.py that set wall clocks wrong: zklock's, or a server's (tests/helpers/preload_wall_clock.cc)."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ HOUR = 3600
 
 
 class ClockFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def wall_clock_wrong(self, fault):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a contender's zklock may end with, by what hit it and how far it was:
+"""The statuses of a contender's zklock that fit what hit it and how far it was:
 
-    never entered       75 its place was removed, 70 its guard was killed, a signal; 76 if that came when its command
+    never entered       75: its place was removed; 70: its guard was killed; a signal. 76 if that came when its command
                         had just begun and had no time to say so
-    left in order       0; and what came too late to change that: 76 the node was gone by then, a signal
-    cut short inside    76; 137 and 138 where the command died of KILL or USR1, another signal itself
+    left in order       0; after a late hit also 76 if the node was gone by then, or a signal
+    cut short inside    76; 137 and 138 if the command died of KILL or USR1; another signal itself
     all                 death by a KILL that the suite has sent
 """
 

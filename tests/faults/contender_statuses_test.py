@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each status has its causes, and is wrong without them."""
+"""Each status is right with its causes, and wrong without them."""
 
 import signal
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of `zklock run` that compete for one lock, each begun again as soon as it ends."""
+"""Runs loops of `zklock run` that compete for one lock; each begins again as soon as it ends."""
 
 import os
 import random
@@ -55,7 +55,7 @@ def children_of(pid):
 
 
 def handle_on(pid, parent):
-    """None if there is no such child of that parent any more."""
+    """Returns None if that parent no longer has such a child."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:
@@ -71,7 +71,7 @@ def handle_on(pid, parent):
 
 
 def guard_of(pid):
-    """A handle on the process between a zklock and its command; None if there is none any more."""
+    """Returns a handle on the process between a zklock and its command; None if it is gone."""
     children = children_of(pid)
     return handle_on(children[0], pid) if children else None
 
@@ -100,7 +100,7 @@ class Contenders:
         return next((contender for contender in self.all if contender.run == run), None)
 
     def end_in_order(self, patience):
-        """As their users would end them; it is their own work to leave nothing."""
+        """Ends the contenders as users would; they must leave nothing by themselves."""
         for contender in self.all:
             contender.current.terminate()
         for contender in self.all:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs beside the contenders: pushers, consumers, workers, members of a group and its watcher.
+"""Runs beside the contenders: pushers, consumers, workers, members of a group and its watcher.
 
     push1 work1in     feed the queues LINES and WORK line by line, through a pipe
     pull1 pull2       take the lines of LINES to standard output, whose reader is slow
     work1 work2       two commands at a time for the items of WORK, some of which fail at first
     join1 join2       members of GROUP
-    watch1            tells who is in
+    watch1            reports the members
     number1 …         more of them than there are numbers (any_of.py)
-    …                 the loops of the other families that promises.py has
+    …                 the loops of the other families of promises.py
 """
 
 import subprocess
@@ -70,7 +70,7 @@ class Crowd:
         self._values.stop()
 
     def _left(self, queue):
-        """How many items are in it, None if nobody says so."""
+        """Returns how many items the queue has; None if no server answers."""
         words = [self._zklock, "-S", self._servers, "--connect-timeout", "3s", "queue", "list", queue]
         try:
             done = subprocess.run(words, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=5,
@@ -80,7 +80,7 @@ class Crowd:
         return len(done.stdout.splitlines()) if done.returncode == 0 else None
 
     def _unturned(self):
-        """Who of the other families had no turn since the last fault."""
+        """Returns the loops of the other families that had no turn since the last fault."""
         events = read_events(self._place.path("events"))
         return lock_checker.turned(self._place.folder, events, [loop.name for loop in self.holders], self._calm)
 
@@ -88,7 +88,7 @@ class Crowd:
         return any_of.starved(self._place.folder, [loop.name for loop in self.numbered], self._calm)
 
     def settled(self):
-        """Whether all that was pushed was taken, the watcher is right, and everybody has had a number."""
+        """Returns whether all pushed items were taken, the watcher is right, and each loop has had a number."""
         if any(pusher.current for pusher in self.pushers) or self._starved():
             return False
         return (self.watcher.is_true([member.name for member in self.members])
@@ -96,7 +96,7 @@ class Crowd:
                 and not list(self._values.unsettled()) and not list(self._queues.unsettled()))
 
     def conclude(self):
-        """Notes what has not settled, for the checker."""
+        """Notes for the checker what has not settled."""
         for pusher in self.pushers:
             if pusher.current:
                 self._events.add("unsettled", text=f"{pusher.run} has not ended at the end of its input")
@@ -127,7 +127,7 @@ class Crowd:
             pusher.kill()
 
     def kill(self):
-        """However the run came to its end."""
+        """Kills all loops, whichever way the run ended."""
         for loop in self.all:
             loop.stopped = True
             if loop.current:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges what the crowd (crowd.py) has left behind:
 
-    1. Every line that was acknowledged, by the pusher's status 0 or by its count in an error, was written by a consumer
+    1. Every acknowledged line, by the pusher's status 0 or by its count in an error, was written by a consumer
        or worked on to its end, or is still in the queue.
-    2. No line was written twice, unless somebody had a reason: the pusher has said that it may be there twice, or one
+    2. No line was written twice without a reason: the pusher has said that it may be there twice, or one
        of the consumers was killed, or has said that something comes again (76).
-    3. No item is at work in two commands at once, by a lock of the kernel's (worker.cc) and by the clock.
+    3. No two commands work on an item at once, by a lock of the kernel's (worker.cc) and by the clock.
     4. Statuses: 0, 76, death by a signal of ours. At the end a consumer gets a SIGTERM.
-    5. Within a time after the last fault all items were taken, and the watcher tells who is in. What it says makes
-       sense: nobody joins twice or leaves without having joined.
+    5. Within a time after the last fault all items were taken, and the watcher reports the members. Its changes make
+       sense: no member joins twice or leaves without having joined.
 """
 
 import collections
@@ -34,7 +34,7 @@ def read_words(path):
 
 
 class Record:
-    """Of a run's folder and events, of one family; those of another one have files of their own."""
+    """A run's folder and events, for one family; each other family has files of its own."""
 
     def __init__(self, folder, events, family="crowd"):
         def mine(what):
@@ -57,7 +57,7 @@ class Record:
         return self.ends.get(run, {}).get("said", "")
 
     def excuse(self, run):
-        """Whether what this run took may come again."""
+        """Returns whether what this run took may come again."""
         end = self.ends.get(run)
         return run in self.killed or not end or end["status"] == LOST or bool(EXCUSE.search(end["said"]))
 
@@ -66,7 +66,7 @@ class Record:
         return any(int(first) <= number_of(line) <= int(last) for first, last in spans)
 
     def acknowledged(self):
-        """(queue, run, how many of its first lines) of every pusher."""
+        """Yields (queue, run, how many of its first lines) of every pusher."""
         for run, fed in self.fed.items():
             end = self.ends.get(run)
             if not end:
@@ -103,7 +103,7 @@ def doubled_lines(record):
 
 
 def overlapping_work(record):
-    """The same item in two commands at once."""
+    """Yields a text for each item in two commands at once."""
     attempts = {}  # (item, run, pid, node, attempt) to [item, run, first, last]; pids come again
     for words in record.work:
         if len(words) != 7:
@@ -131,9 +131,9 @@ def wrong_statuses(record):
         if end.get("over"):
             allowed |= {TERM, 143}
         if run.startswith("requeue") and "the session expired; run it again" in end["said"]:
-            allowed.add(69)  # as zklock-queue(1) has it
+            allowed.add(69)  # zklock-queue(1) documents it
         if run == "requeue1.1" and "there is no such queue" in end["said"]:
-            allowed.add(75)  # the first of them may be there before the first pusher
+            allowed.add(75)  # the first consumer may be there before the first pusher
         if end["status"] not in allowed:
             last = end["said"].strip().splitlines()[-1:]
             yield f"status {end['status']} of {run}: {''.join(last)}"
@@ -163,7 +163,7 @@ def count(record):
 
 
 def check(folder, events):
-    """(what was counted, violations), both as lines of text; nothing where there was no crowd."""
+    """Returns (what was counted, violations), both as lines of text; nothing if there was no crowd."""
     record = Record(folder, events)
     if not record.ends:
         return [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made records of queues and groups: one that keeps every rule, and for each rule some that break it."""
+"""Checks hand-made records of queues and groups: one keeps every rule, and for each rule some break it."""
 
 import os
 import tempfile
@@ -53,7 +53,7 @@ class CrowdTest(unittest.TestCase):
         return crowd_checker.check(self.folder, EVENTS if events is None else events)
 
     def expect(self, words, **record):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(**record)[1]
         self.assertEqual(len(violations), 1, violations)
         self.assertIn(words, violations[0])

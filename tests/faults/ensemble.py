@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three servers from scripts/zk-sandbox, and what they say of themselves."""
+"""Three servers from scripts/zk-sandbox, and what they report of themselves."""
 
 import os
 import shlex
@@ -34,7 +34,7 @@ class Ensemble:
         self._paused = dict.fromkeys(NUMBERS, 0)
         self._lock = threading.Lock()
         self.held_back = {n: 0 for n in NUMBERS}  # by how many faults
-        self.troubled = 0  # by how many faults, so that nothing can be expected of it in time
+        self.troubled = 0  # by how many faults; while above 0, it need not answer in time
         self.hidden = {n: 0 for n in NUMBERS}  # from us, not from each other
 
     def start(self, options):
@@ -55,13 +55,13 @@ class Ensemble:
                               text=True, env=environment).stdout
 
     def _watch_over(self):
-        """Takes the servers down should we be killed."""
+        """Takes the servers down if we are killed."""
         return subprocess.Popen(["sh", "-c", WATCH, "sh", str(os.getpid()), self._script, self._folder],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 start_new_session=True)
 
     def stop(self):
-        """Also what was started by a start() that did not get to its end. Keeps the logs."""
+        """Also stops what an unfinished start() has started. Keeps the logs."""
         if os.path.exists(os.path.join(self._folder, "java")):
             for number in NUMBERS:
                 log = os.path.join(self._folder, str(number), "log")
@@ -81,7 +81,7 @@ class Ensemble:
                 self._call("pause", str(number))
 
     def pause(self, number):
-        """Counted: two faults may freeze the same server."""
+        """Counts: two faults may freeze the same server."""
         with self._lock:
             self._paused[number] += 1
             self._try("pause", number)
@@ -96,10 +96,10 @@ class Ensemble:
         try:
             self._call(word, str(number))
         except subprocess.CalledProcessError:
-            pass  # dead at the moment, by another fault
+            pass  # another fault has just killed it
 
     def lists(self):
-        """Of all servers, for zklock and for who speaks no TLS."""
+        """Returns lists of all servers, for zklock and for programs without TLS."""
         return [",".join(addresses[number] for number in NUMBERS) for addresses in (self.addresses, self._plain)]
 
     # --- what they say -------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Ensemble:
             time.sleep(BETWEEN_WRITES)
 
     def leader(self):
-        """Nothing while there is none or more than one."""
+        """Returns nothing while there is none or more than one."""
         leaders = [n for n in NUMBERS if self._modes[n] == "leader"]
         return leaders[0] if len(leaders) == 1 else None
 

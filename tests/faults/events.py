@@ -4,9 +4,9 @@
     {"at": NANOSECONDS, "what": "begin", "run": "3.17", "pid": 4711}        a zklock was started
     {"at": …, "what": "end", "run": "3.17", "status": 76}                   its status, or minus a signal
     {"at": …, "what": "fault", "kind": "zklock killed", "run": "3.17", …}   a fault begins
-    {"at": …, "what": "healed", "kind": …}                                  and is over
+    {"at": …, "what": "healed", "kind": …}                                  the fault is over
     {"at": …, "what": "quorum", "there": true}                              from here on
-    {"at": …, "what": "stop"}                                               nothing counts from here on
+    {"at": …, "what": "stop"}                                               from here on, no event counts
 """
 
 import json
@@ -15,7 +15,7 @@ import time
 
 
 def now():
-    """What zklock's clock and the holders' say too, in every namespace."""
+    """Returns the time by the clock that zklock and the holders use too, in every namespace."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is not promised is no violation, and the same without the fault, for another run, or later, is one."""
+"""What is not promised is no violation. It is one without the fault, for another run, or later."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class ExcusesTest(unittest.TestCase):
         self.folder = folder.name
 
     def check(self, late, fault, status, healed=4.0):
-        """`late`: (at, process) of the first one's last sign of life; `fault`: its kind and details."""
+        """Checks with `late`: (at, process) of the first one's last sign of life, and `fault`: its kind and details."""
         sign = ("alive 1.1 100", *late)
         lines = sorted([*FIRST, *SECOND_ONE, sign], key=lambda line: line[1])
         with open(os.path.join(self.folder, "history"), "w", encoding="ascii") as history:
@@ -78,7 +78,7 @@ class ExcusesTest(unittest.TestCase):
         self.assertEqual(self.check((4.3, 77), {"kind": "lock deleted with all below it", "runs": ["1.1"]}, 76), [])
 
     def tokens(self, fault):
-        """Of one that is entered with a smaller token than that of the one before."""
+        """Checks a section whose token is smaller than that of the one before."""
         lines = [("enter 2.1 101", 1.0), ("exit 2.1 101", 1.1), ("enter 1.1 100", 1.2), ("exit 1.1 100", 1.3)]
         with open(os.path.join(self.folder, "history"), "w", encoding="ascii") as history:
             history.writelines(f"{words} {int(at * SECOND)} 77\n" for words, at in lines)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what the schedule says: one thread for each lane. Here is what hits a server, or cuts it off; the rest has a
-file for each of its subjects, NAME_faults.py.
+"""Does what the schedule says: one thread for each lane. This file has faults that hit a server, or cut it off. Each
+other subject has its file NAME_faults.py.
 
-The network's faults need namespaces (network.py). Without them the proxies cut a server off from the
-clients, and a server is cut off from the others by freezing those.
+The network's faults need namespaces (network.py). Without them, the proxies cut a server off from the
+clients, and freezing the other servers cuts it off from those.
 """
 
 import collections
@@ -23,14 +23,14 @@ from network import CLIENTS
 from schedule import TICK, LANES
 
 SLOW = 0.03, 0.2  # seconds each way
-TOLD_LATE = 1.0  # seconds at most until the names tell that a server has moved
-LEAST_PAUSE = 1.0  # seconds between two of a lane even when it is late: zklock and guard are not to die together
+TOLD_LATE = 1.0  # seconds at most until the names show that a server has moved
+LEAST_PAUSE = 1.0  # seconds between two of a lane even if it is late: zklock and guard must not die together
 REJOIN = 20.0  # seconds that a restarted server may take
 
 
 class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.NodeFaults, signal_faults.SignalFaults,
              server_faults.ServerFaults, wire_faults.WireFaults, clock_faults.ClockFaults):
-    """`enough`: (faults, kinds of them) after which no more are begun."""
+    """`enough`: no more faults begin after so many (faults, kinds of them)."""
 
     def __init__(self, place, events, targets, ensemble, network, proxies, bad_lines, nodes, enough=None):
         self._place = place
@@ -51,7 +51,7 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
         self._error = None
 
     def start(self, schedule, start, seconds):
-        """What a lane that is late would begin after so many seconds is left out."""
+        """Starts the lanes. A late lane leaves out what it would begin after so many seconds."""
         for lane in LANES:
             faults = [fault for fault in schedule if fault.lane == lane.name]
             thread = threading.Thread(target=self._play, args=(faults, start, start + seconds))
@@ -62,7 +62,7 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
         return not any(thread.is_alive() for thread in self._threads)
 
     def end(self):
-        """Ends the one under way, which heals what it did."""
+        """Ends the current faults, and so heals what they did."""
         self._targets.over = True
         self._over.set()
         for thread in self._threads:
@@ -105,7 +105,7 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
                 stay_file.write(f"{start:020} {self._stay_until:020}\n")
 
     def _begin(self, fault, stay=0.0, **details):
-        """To be called just before the harm is done. `stay`: for how many seconds commands go on, None: none does."""
+        """Call it just before the harm is done. `stay`: for how many seconds commands go on; None: they do not."""
         if stay is not None:
             self._have_stay(stay or fault.length + TICK / 2)
         self._events.add("fault", kind=fault.kind, planned=fault.at, length=fault.length, **details)
@@ -211,7 +211,7 @@ class Faults(process_faults.ProcessFaults, tree_faults.TreeFaults, node_faults.N
 
     @contextlib.contextmanager
     def servers_moved(self, fault):
-        """To another address each, of which their names tell a moment later."""
+        """Moves each to another address, which their names show a moment later."""
         number = self._server(fault)
         if not self._network or not number:
             yield None

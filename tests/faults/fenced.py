@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holders that lose their locks, and writers of theirs that go on with `zklock value set --fenced`.
+"""Holders that lose their locks, and their writers, which go on with `zklock value set --fenced`.
 
-Each lock has one who holds it and one who waits. The command under the lock tells what it holds; a writer, which no
-guard can kill because it is not below it, writes that in the holder's name again and again. Then the holder is hit. Its
-writer goes on until the next holder's has written, and for some attempts more. In half of the rounds the attempt under
-way is frozen before the holder is hit, at some moment of its life, and goes on when the next holder's has written.
-What came of each attempt stands in the file `fenced`; fenced_checker.py judges it.
+Each lock has a holder and a waiter. The command under the lock tells what it holds. A writer, which no guard can kill
+because it is not below it, writes that repeatedly in the holder's name. Then the holder is hit. Its
+writer goes on until the next holder's has written, and for some more attempts. In half of the rounds the current
+attempt is frozen before the holder is hit, at some moment of its life, and goes on when the next holder's has written.
+The file `fenced` has the outcome of each attempt; fenced_checker.py judges it.
 """
 
 import contextlib
@@ -27,18 +27,18 @@ LOCK, VALUE = "/fenced/locks/", "/fenced/values/"
 KINDS = ("frozen with its guard", "cut off", "node deleted", "killed with its guard")
 TELL = 'echo "$$ $ZKLOCK_TOKEN $ZKLOCK_NODE"; exec sleep 1000'
 TRIES = 3  # attempts after the next holder's first write
-LONGEST_ATTEMPT = 0.02  # seconds within which one is frozen
+LONGEST_ATTEMPT = 0.02  # seconds within which an attempt is frozen
 PATIENCE = 30.0  # seconds for a step; then the round is given up
 WRITERS_PATIENCE = "5s"
 STOPPED = 5.0  # seconds that a zklock may take to end
 
 
 class Over(Exception):
-    """The run is, or a step takes too long."""
+    """The run is over, or a step takes too long."""
 
 
 class Writer(threading.Thread):
-    """In the name of a holder; each attempt is a process."""
+    """Writes in the name of a holder; each attempt is a process."""
 
     def __init__(self, scene, lock, run, token, node):
         super().__init__(daemon=True)
@@ -49,7 +49,7 @@ class Writer(threading.Thread):
         self.node = node
         self._process = None
         self._over = threading.Event()
-        self.freeze_after = None  # seconds: the next attempt is
+        self.freeze_after = None  # seconds after which the next attempt is frozen
         self.frozen = threading.Event()
         self.first = None  # when the first write was acknowledged
         self.refused = False
@@ -72,7 +72,7 @@ class Writer(threading.Thread):
             self._process.send_signal(signal.SIGSTOP)
             self.freeze_after = None
             self.frozen.set()
-            if self._over.is_set():  # whoever ended us may have looked too early
+            if self._over.is_set():  # end() may have come before the attempt was frozen
                 self.thaw()
         said, complaint = self._process.communicate()
         status = self._process.returncode
@@ -97,7 +97,7 @@ class Writer(threading.Thread):
 
 
 class Holder:
-    """A `zklock run` behind a proxy of its own, and when it has its lock, its writer."""
+    """A `zklock run` behind a proxy of its own and, once it has its lock, its writer."""
 
     def __init__(self, scene, lock, run, proxies):
         self._scene = scene
@@ -115,7 +115,7 @@ class Holder:
                                             start_new_session=True)
 
     def is_writing(self):
-        """Whether it holds the lock; its writer is started then."""
+        """Returns whether it holds the lock; starts its writer then."""
         while not self.writer and select.select([self._zklock.stdout], [], [], 0)[0]:
             piece = os.read(self._zklock.stdout.fileno(), 4096)
             self._said += piece
@@ -132,7 +132,7 @@ class Holder:
         return self.is_writing() and (self.writer.first or self.writer.refused)
 
     def hit(self, kind):
-        """False where that could not be."""
+        """Returns False if that was not possible."""
         if kind == "cut off":
             self._order("silent")
         elif kind == "node deleted":
@@ -154,7 +154,7 @@ class Holder:
             self.proxies.order(number, order)
 
     def heal(self):
-        """And ends it."""
+        """Heals the holder and ends it."""
         if self.writer:
             self.writer.end()
         self._zklock.terminate()
@@ -173,7 +173,7 @@ class Holder:
 
 
 class Lock(threading.Thread):
-    """Its rounds, one after the other."""
+    """Plays a lock's rounds, one after another."""
 
     def __init__(self, scene, number):
         super().__init__(daemon=True)
@@ -210,7 +210,7 @@ class Lock(threading.Thread):
             time.sleep(0.01)
 
     def _play(self, holder, proxies):
-        """Whoever holds the lock afterwards, or will."""
+        """Plays a round. Returns the Holder that has the lock afterwards, or will."""
         following = None
         try:
             self._await("the holder writes", holder.has_written)
@@ -244,8 +244,8 @@ class Lock(threading.Thread):
 
 
 class Fenced:
-    """All locks. `direct`: the servers, and `plain` those for who speaks no TLS. `pause`: between two attempts, in
-    seconds."""
+    """All locks. `direct`: the servers; `plain`: those for programs without TLS. `pause`: seconds between two
+    attempts."""
 
     def __init__(self, place, direct, plain, seed, count, session, pause):
         self.place = place
@@ -266,7 +266,7 @@ class Fenced:
         return sum(lock.rounds for lock in self._locks)
 
     def remove(self, node):
-        """Behind its owner's back. False where that could not be."""
+        """Removes the node behind its owner's back. Returns False if that was not possible."""
         environment = {**self.place.environment, "ZKLOCK_SERVERS": self._plain}
         environment.pop("ZKLOCK_PLAIN_SERVERS", None)
         znode = os.path.join(os.path.dirname(self.place.holder), "znode")
@@ -280,14 +280,14 @@ class Fenced:
                 raise lock.error
 
     def end(self):
-        """Of all holders and attempts."""
+        """Ends all holders and attempts."""
         self.over.set()
         for lock in self._locks:
             if lock.ident:
                 lock.join()
 
     def conclude(self):
-        """With the servers still there."""
+        """Notes the final values; the servers must still be there."""
         for lock in range(1, len(self._locks) + 1):
             words = [self.place.zklock, "-S", self.direct, "value", "get", "--json", f"{VALUE}{lock}"]
             done = subprocess.run(words, check=False, env=self.place.environment, stdin=subprocess.DEVNULL,

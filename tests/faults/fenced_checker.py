@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges the attempts to write of fenced.py:
 
-    1. Tokens never go down from version to version, and no version was made by two. A version that nobody was told of
-       is the write of an attempt whose end is unknown, with a token between those before and after it.
-    2. An attempt begun after the write of a larger token was acknowledged ends with 76, or with 69 where no server
+    1. Tokens never go down from version to version, and no version was made twice. If a version was acknowledged to no
+       attempt, an attempt with an unknown end has written it, with a token between those before and after it.
+    2. An attempt begun after the write of a larger token was acknowledged ends with 76, or with 69 if no server
        answered.
-    3. Nobody who was told 76 writes again: 76 is not said to who holds the lock.
+    3. A run that got 76 never writes again: a holder of the lock does not get 76.
     4. Statuses: 0, 69, 76.
-    5. Enough losses, after each of which the loser tried to write, and was told 76.
+    5. Enough losses happen, after each of which the loser tried to write, and got 76.
 """
 
 import collections
@@ -19,7 +19,7 @@ WRITTEN, UNKNOWN, LOST = 0, 69, 76
 
 
 class Record:
-    """Of one lock."""
+    """The record of one lock."""
 
     def __init__(self, number, events):
         mine = [event for event in events if event["lock"] == number]
@@ -33,7 +33,7 @@ class Record:
         self.final = [event for event in mine if event["what"] == "final"][-1:]
 
     def versions(self):
-        """(version, token, whose), as far as it is known."""
+        """Yields (version, token, writer), as far as they are known."""
         for one in self.acknowledged:
             yield one["version"], one["token"], name(one)
         last = self.acknowledged[-1]["version"] if self.acknowledged else -1
@@ -42,7 +42,7 @@ class Record:
                 yield one["version"] + 1, one["token"], "what is there in the end"
 
     def outlived(self, loss):
-        """The attempts of a loser that were begun when another had written with a larger token."""
+        """Returns the attempts of a loser that were begun after another run had written with a larger token."""
         mine = [one for one in self.writes if one["run"] == loss["run"]]
         later = [one["at"] for one in self.acknowledged if mine and one["token"] > mine[0]["token"]]
         return [one for one in mine if later and one["begun"] > min(later)]
@@ -92,7 +92,7 @@ def wrong_statuses(record):
 
 
 def refused_losses(records):
-    """The losses whose loser was told so, and how often all were."""
+    """Returns how many losses had a refused loser, and how many refusals there were."""
     refusals = [[one for one in record.outlived(loss) if one["status"] == LOST]
                 for record in records for loss in record.losses]
     return sum(1 for some in refusals if some), sum(map(len, refusals))
@@ -111,7 +111,8 @@ def count(records):
 
 
 def check(folder, least=0):
-    """(what was counted, violations), both as lines of text; nothing where nobody wrote. `least`: losses."""
+    """Returns (what was counted, violations), both as lines of text; nothing without writes. `least`:
+    losses."""
     path = os.path.join(folder, "fenced")
     events = read_events(path) if os.path.exists(path) else []
     records = [Record(number, events) for number in sorted({event["lock"] for event in events})]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made attempts to write: some that keep every rule, and for each rule some that break it."""
+"""Checks hand-made attempts to write: some keep every rule, and for each rule some break it."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class FencedCheckerTest(unittest.TestCase):
             return fenced_checker.check(folder, least)
 
     def expect(self, words, writes, **given):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(writes, **given)[1]
         self.assertEqual(len(violations), 1, violations)
         self.assertIn(words, violations[0])

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For how long a lock may be free while somebody waits for it: a session, a tick, and what limit_of says. Of several
+"""For how long a lock may be free while a contender waits for it: a session, a tick, and what limit_of adds. Of several
 sessions the longest counts.
 
-The time begins anew when a waiting zklock is killed or frozen, for it may have been the next; and when a server is
-thawed or a link mended, for the last words of a dead zklock may have been held up there, and make its session last.
-What does not count is the time without a quorum, by the suite's own question (events.py): a leader and a follower that
-no fault holds back, that say so themselves, and that have lately committed something for the suite. So an election is
-left out for as long as it takes.
+The time begins again when a waiting zklock is killed or frozen, because it may have been the next. It also begins again
+when a server is thawed or a link repaired: the last words of a dead zklock may have been held up there, and make its
+session last. The time without a quorum does not count, by the suite's own check (events.py). A quorum is a leader and a
+follower that no fault holds back, that say so themselves, and that have lately committed something for the suite. So an
+election is left out for as long as it takes.
 """
 
 from schedule import SESSION, TICK
 
 
 def limit_of(session):
-    """Three attempts to connect, of a third of a session each, and the start of a process on a busy machine."""
+    """Allows three attempts to connect, of a third of a session each, and the start of a process on a busy machine."""
     return int((session + TICK + session + 1.0) * 1e9)
 
 
@@ -33,7 +33,7 @@ def begins_anew(event, resets):
 
 
 def judged(start, end, events, resets=RESETS):
-    """The parts of a gap that have to be short. `events`: those of a run in their order, quorum, fault and healed."""
+    """Yields the parts of a gap that have to be short. `events`: a run's quorum, fault and healed, in their order."""
     there, since = True, start
     for event in events:
         at = min(event["at"], end)

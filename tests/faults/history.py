@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The holders' common file, read back: who was inside, from when to when.
+"""The holders' common file, read back: which runs were inside, from when to when.
 
-A line is "WORD RUN TOKEN NANOSECONDS PID", written at once to the file's end, the clock read just before.
+A line is "WORD RUN TOKEN NANOSECONDS PID". It is written at once to the file's end, after the clock was read.
 So both orders count: that of the clock, and that of the lines, in which a process that was frozen between
-reading the clock and writing cannot hide. Who enters has tried to lock a file, as holder.cc says, and notes an overlap
-where somebody has that: so the kernel says it too, which knows no order.
+reading the clock and writing cannot hide. An entering command has tried to lock a file, as holder.cc says, and notes an
+overlap if another process has it. So the kernel, which knows no order, confirms it too.
 """
 
 import os
@@ -34,9 +34,9 @@ class Line:
 
 @dataclass
 class Section:
-    """From a run's first line to the last one of any of its processes."""
+    """A section lasts from a run's first line to the last one of any of its processes."""
     enter: Line
-    last: Line  # as the file has it
+    last: Line  # in the order of the file
     latest: Line  # as the clock has it
     exit: Line = None
     oddities: list = field(default_factory=list)
@@ -70,7 +70,7 @@ def nothing(*_):
 
 
 def read_history(path, again=False, excused=nothing):
-    """`again`: a run may enter more than once, each time with a new token. `excused`: excuses.py."""
+    """Reads it. `again`: a run may enter more than once, each time with a new token. `excused`: see excuses.py."""
     found = History([], [], [])
     sections = {}
     with open(path, "rb") as lines:
@@ -93,7 +93,7 @@ def read_history(path, again=False, excused=nothing):
 
 
 def runs_since(path, since):
-    """Those that have written behind that moment. Read from the end: of a long run the rest is a hundred megabytes."""
+    """Returns the runs that have written after that moment. Reads from the end, because a long run has 100 MB."""
     runs, rest = set(), b""
     with open(path, "rb") as lines:
         end = lines.seek(0, os.SEEK_END)

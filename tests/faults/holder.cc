@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contenders of the fault suite run under the lock:
+// The contenders of the fault suite run this under the lock:
 //
 //   faults_holder HISTORY STAY RUN MILLISECONDS [LOCK…] [stubborn|forking|failing] [-- COMMAND…]
 //
-// It takes the kernel's lock for each LOCK (kernel_lock.h), which all its descendants inherit, and appends "enter RUN
-// TOKEN NANOSECONDS PID" to HISTORY, or "overlap …" where somebody has one of them; then "alive …" every few
-// milliseconds, and so does a descendant in a session of its own that ignores SIGTERM. After MILLISECONDS, or when
-// COMMAND has ended, it ends the descendant and writes "exit …", a failing one "fail …". If it entered before the
-// moment that STAY begins with, or HISTORY.stay, it stays until the second one there: so a fault meets a command that
+// It takes the kernel's lock for each LOCK (kernel_lock.h), which all its descendants inherit. It appends "enter RUN
+// TOKEN NANOSECONDS PID" to HISTORY, or "overlap …" if another process has one of them; then "alive …" every few
+// milliseconds. So does a descendant in a session of its own that ignores SIGTERM. After MILLISECONDS, or when
+// COMMAND has ended, it ends the descendant and writes "exit …", or "fail …" if it is `failing`. STAY and HISTORY.stay
+// each have two moments. If it entered before the first one, it stays until the second: so a fault meets a command that
 // would live on. A stubborn one ignores SIGTERM too. The descendant of a forking one is another process every
-// millisecond, each in a session of its own, for ten seconds at the longest.
+// millisecond, each in a session of its own, for ten seconds at most.
 #include "kernel_lock.h"
 #include "signs.h"
 
@@ -48,7 +48,7 @@ struct Manner {
   char** command = nullptr;
 };
 
-// One write for each line: nobody's can be in the midst of another's. The clock is read before.
+// Writes each line in one call, so that lines never mix. Reads the clock before.
 int64_t sign(const char* what) {
   char line[256];
   const int64_t time = now();
@@ -60,13 +60,13 @@ int64_t sign(const char* what) {
   return time;
 }
 
-// The caller ends where it has a successor.
+// Continues in a child: the caller ends once it has a successor.
 void hand_on() {
   if (fork() > 0) _exit(0);
   setsid();
 }
 
-// Lives until it is told to end: the end of its parent alone does not count.
+// Lives until it is told to end: its parent's end alone does not count.
 [[noreturn]] void be_descendant(int orders, bool forking) {
   const int64_t end = now() + kLongestChain;
   setsid();
@@ -84,7 +84,7 @@ void hand_on() {
   }
 }
 
-// Of several locks they stand in one word.
+// The tokens of several locks are one word.
 void read_token() {
   const char* const given = getenv("ZKLOCK_TOKEN");
   if (!given) _exit(98);
@@ -116,7 +116,7 @@ bool lock_all(const char* prefix, char** words) {
   return good;
 }
 
-// Its process, or 0.
+// Returns the process of the command, or 0.
 pid_t start(char** command) {
   if (!command) return 0;
   const pid_t child = fork();
@@ -130,7 +130,7 @@ bool stays_on(int64_t entered) {
   return now() < stay_until(stays[0], entered) || now() < stay_until(stays[1], entered);
 }
 
-// The status of its command.
+// Returns the status of the command.
 int live(const Manner& manner, int64_t entered, int64_t until) {
   const pid_t command = start(manner.command);
   int status = 0;
@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   const int64_t until = entered + atoll(argv[4]) * kMillisecond;
 
   int orders[2];
-  int end[2];  // its writing end is the descendant's alone
+  int end[2];  // only the descendant has its writing end
   if (pipe2(orders, O_CLOEXEC) != 0 || pipe2(end, O_CLOEXEC) != 0) return 98;
   if (fork() == 0) {
     close(orders[1]);

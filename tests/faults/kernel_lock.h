@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second lock of the fault suite's commands, which the kernel keeps: the whole tree of a command has it, as it is
-// inherited, and it is free when the last of them is dead. Who does not get it at once overlaps with somebody.
+// The second lock of the fault suite's commands, kept by the kernel. The whole tree of a command inherits it, and it is
+// free when the last of them is dead. A command that does not get it at once overlaps with another.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace faults {
 
-// False: somebody else's. `how`: LOCK_EX or LOCK_SH.
+// Returns false if another process has it. `how`: LOCK_EX or LOCK_SH.
 inline bool lock_file(const std::string& path, int how) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0) _exit(97);
@@ -20,7 +20,7 @@ inline bool lock_file(const std::string& path, int how) {
   return false;
 }
 
-// `lock` is "x:NAME", "s:NAME" for one that is shared, or "N:NAME" for one of so many. The files are PREFIX.NAME….
+// `lock` is "x:NAME", "s:NAME" for a shared one, or "N:NAME" for one of N. The files are PREFIX.NAME….
 inline bool lock_in_kernel(const std::string& prefix, const std::string& lock) {
   const std::string path = prefix + "." + lock.substr(lock.find(':') + 1);
   if (lock[0] == 'x') return lock_file(path, LOCK_EX);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves behind when all have ended: no process, and no node but what stays by design."""
+"""Finds what a run leaves behind when all have ended: no process, and no node except those that stay by design."""
 
 import os
 import re
@@ -8,9 +8,9 @@ import time
 from bare_client import NO_NODE, BareClient, Refused
 
 PROCESSES = 10.0  # seconds until all are dead; a guard tries for some of them to end the session
-NOBODYS = (0, -1 << 63)  # the owner of a node that stays, of a container
-# Nodes that have no session: locks, queues, groups and values, items (crowd.py tells of those that nobody has taken),
-# what was given up on, when something last succeeded.
+NOBODYS = (0, -1 << 63)  # the owners of a node that stays, and of a container
+# These nodes have no session: locks, queues, groups and values, items (crowd.py reports those that were not taken),
+# dead letters, the times of the last successes.
 BY_DESIGN = re.compile(r"""(/zookeeper(/.*)?|/locks(/faults)?|/numbers(/\d+)?|/groups(/[a-z]+)?|/values(/counter)?
     |/promises(/[a-z]+(\.last|/locks|/leases)?)?
     |/fenced(/(locks|values)(/\d+)?)?
@@ -23,7 +23,7 @@ def is_by_design(path):
 
 
 def walk(client, path="/"):
-    """(path, the session it belongs to or 0) of all nodes below it."""
+    """Yields (path, its session or 0) of all nodes below `path`."""
     try:
         names = client.children(path)
     except Refused as refused:
@@ -35,7 +35,7 @@ def walk(client, path="/"):
         try:
             yield child, client.get(child).owner
         except Refused:
-            continue  # gone meanwhile
+            continue  # it has gone meanwhile
         yield from walk(client, child)
 
 
@@ -62,7 +62,7 @@ def describe(pid):
 
 
 def await_none(find, patience):
-    """What is still there then."""
+    """Returns what is still there when the patience ends."""
     until = time.monotonic() + patience
     while (found := find()) and time.monotonic() < until:
         time.sleep(0.2)
@@ -70,8 +70,8 @@ def await_none(find, patience):
 
 
 def look(processes, addresses, patience):
-    """Texts of what is left. `processes`: returns those that are there; `patience`: seconds until each session that
-    nobody could end has expired."""
+    """Returns texts of what is left. `processes`: returns those that are there; `patience`: seconds until each session
+    that could not be ended has expired."""
     left = [text for text in map(describe, await_none(processes, PROCESSES)) if text]
 
     def nodes():

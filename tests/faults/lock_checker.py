@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the families of promises.py that are a table there:
+"""Judges the families of the table in promises.py:
 
-    1. Nobody is in with whom he must not be: by the kernel's locks, by the clock and by the order of the lines. Readers
-       are in together, and up to as many as there are slots, but no more; who takes both locks shuts out who takes one.
+    1. No run is in together with one that excludes it: by the kernel's locks, by the clock and by the order of the
+       lines. Readers are in together, and as many as there are slots; a run with both locks excludes those with one.
     2. Tokens of a lock's exclusive holders grow.
-    3. Those that may be together are so now and then.
-    4. Nobody runs within --once-per of a success; nobody is refused without one. That is by the servers' clock: where
-       one of them is wrong it is not judged.
-    5. -w and -n end in time, those of groups too: at once, or as gaps.py says where servers or links fail.
+    3. Runs that may be together are so now and then.
+    4. No run begins within --once-per of a success, and none is refused without one. The servers' clock counts; if
+       one of them is wrong, this is not judged.
+    5. -w and -n end in time, those of groups too: at once, or as gaps.py says if servers or links fail.
     6. Each loop has its turn after the last fault.
     7. Statuses: statuses.py.
 """
@@ -24,12 +24,12 @@ from statuses import wrong_statuses
 SECOND = 10**9
 ENOUGH = 20  # sections of which two or three should have met
 PROMPT = 3.0  # seconds for a process to start on a busy machine, and to give up its place
-AWHILE = 2 * SESSION  # after a fault there may be those who still look for a server
-CLOCKS = 0.02  # seconds by which a server's clock may be off, at one host
+AWHILE = 2 * SESSION  # after a fault some clients may still be looking for a server
+CLOCKS = 0.02  # seconds by which a server's clock may be off, on one host
 
 
 class Record:
-    """Of one family."""
+    """The record of one family."""
 
     def __init__(self, folder, family, events):
         self.family = family
@@ -49,7 +49,7 @@ class Record:
         self.marks = [event for event in events if event["what"] in ("quorum", "fault", "healed")]
 
     def is_disturbed(self, start, end):
-        """Whether a fault that may hit everybody's connection was there then, or not long before."""
+        """Returns whether a fault that may hit every connection was there then, or not long before."""
         since = {}
         for event in self.marks:
             if event["what"] == "fault" and "run" not in event and "runs" not in event:
@@ -60,8 +60,7 @@ class Record:
         return any(at < end for at in since.values())
 
     def has_wrong_clock(self, run, at):
-        """Whether a server's clock was wrong while this run had its place in line, or when the last success was
-        noted."""
+        """Returns whether a server's clock was wrong while this run was in line, or when the last success was noted."""
         since = {}
         for event in self.marks:
             if not event.get("kind", "").startswith("wall clock of a server"):
@@ -74,7 +73,7 @@ class Record:
         return any(begun < at for begun in since.values())
 
     def locks(self):
-        """For each lock (its name, [(section, mode, token)]), in the order of entering."""
+        """Returns for each lock (its name, [(section, mode, token)]), in the order of entering."""
         found = collections.defaultdict(list)
         for section in self.history.sections:
             words = sorted(spec_of(section.run).locks_of(section.run), key=lambda word: word.partition(":")[2])
@@ -129,7 +128,7 @@ def odd_lines(record):
 
 
 def outside_of_outer(record):
-    """What an inner run lives longer than the one around it."""
+    """Yields inner runs that outlive the one around them."""
     for run, sections in record.sections.items():
         outer = record.sections.get(run.removeprefix("in")) if spec_of(run).name.startswith("in") else None
         for section in sections:
@@ -154,7 +153,7 @@ def never_together(record):
 
 
 def once_too_often(record):
-    """Successes are those whose zklock said so."""
+    """Yields runs too soon after a success. It counts only if its zklock reported it."""
     if record.family != "once":
         return
     done = [section for section in record.history.sections if section.exit and section.exit.word == "exit"
@@ -169,7 +168,7 @@ def once_too_often(record):
 
 
 def refused_without_cause(record):
-    """Of a run that was cut short nobody knows whether its success was noted, nor when."""
+    """Ignores runs that were cut short: it is unknown whether and when their success was noted."""
     if record.family != "once":
         return
     sections = [section for section in record.history.sections if section.exit and section.exit.word == "exit"]
@@ -196,7 +195,7 @@ def late_ends(record):
 
 
 def turned(folder, events, loops, since):
-    """Those of these loops that had no turn since then; a run that may be refused is through when it has ended."""
+    """Returns the loops that have had a turn since then; a run that may be refused has had it when it has ended."""
     ended = {event["run"] for event in events if event["what"] == "crowd end" and event["at"] > since}
     written = {family: runs_since(os.path.join(folder, f"history.{family}"), since)
                for family in {spec_of(loop).family for loop in loops}}
@@ -221,7 +220,7 @@ RULES = (kernel_overlaps, overlaps, token_faults, odd_lines, outside_of_outer, n
 
 
 def check(folder, events):
-    """(what was counted, violations), both as lines of text; nothing of families that did not run."""
+    """Returns (what was counted, violations), both as lines of text; nothing for families that did not run."""
     counted, violations = [], []
     for family in FAMILIES:
         if not os.path.exists(os.path.join(folder, f"history.{family}")):

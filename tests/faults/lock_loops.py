@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of `zklock run`, and of `group join` and `wait`, that the table in promises.py has."""
+"""The loops of `zklock run`, and of `group join` and `wait`, in the table of promises.py."""
 
 import os
 
@@ -18,7 +18,7 @@ class Holder(Loop):
         self.kind = self.spec.kind
         for path in (self._history(), self._stay()):
             open(path, "ab").close()
-        # Half of them stay for the faults that hit others, too; they would be slow if all did.
+        # Half of them also stay for faults that hit others; if all did, they would be slow.
         self._others_stay = place.path("stay") if int(name[-1]) % 2 else os.devnull
 
     def _history(self):
@@ -28,14 +28,14 @@ class Holder(Loop):
         return f"{self._history()}.stay"
 
     def outlive(self, seconds):
-        """What runs now in this family goes on for so long, should nobody end it."""
+        """Lets the current commands of this family go on for so long, unless they are ended."""
         with open(self._stay(), "r+", encoding="ascii") as stay:
             stay.write(f"{now():020} {now() + int(seconds * 1e9):020}\n")
 
     def words(self):
         command = self._command(self.spec, self.run)
         if self.spec.verb != ("run",):
-            # No lock, no token.
+            # A member has no lock, so no token.
             command = ["env", "ZKLOCK_TOKEN=1", *command] if self.spec.locks else []
         return [*self.spec.verb, *self.spec.options, *self.spec.paths(), *(["--", *command] if command else [])]
 
@@ -54,7 +54,7 @@ class Holder(Loop):
 
 
 class Peer(Holder):
-    """Without TLS, which Kazoo does not speak."""
+    """Has no TLS, because Kazoo does not speak it."""
 
     def program(self):
         return ["/usr/bin/python3", "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer.py"),

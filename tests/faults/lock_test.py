@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made histories of the families of `zklock run`: some that keep every rule, and for each rule some that break it."""
+"""Checks hand-made histories of the families of `zklock run`: some keep every rule, and for each rule some break it."""
 
 import os
 import tempfile
@@ -38,7 +38,7 @@ class LockTest(unittest.TestCase):
                 file.write(f"{word} {run} {token} {round(float(at) * SECOND)} 7\n")
 
     def events_of(self, ends):
-        """`ends`: of runs, when they were begun and ended, and with which status."""
+        """Returns events. `ends`: for each run, when it began and ended, and its status."""
         for run, (begun, at, status, *said) in ends.items():
             common = {"run": run, "family": "run"}
             yield {"at": int(begun * SECOND), "what": "crowd begin", **common}
@@ -51,7 +51,7 @@ class LockTest(unittest.TestCase):
         return lock_checker.check(self.folder, sorted(events, key=lambda event: event["at"]))
 
     def expect(self, words, *given, **more):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(*given, **more)[1]
         self.assertEqual(len(violations), 1, violations)
         for word in words if isinstance(words, tuple) else (words,):
@@ -70,7 +70,7 @@ class LockTest(unittest.TestCase):
     def test_nothing_is_said_of_families_that_did_not_run(self):
         self.assertEqual(lock_checker.check(self.folder, []), ([], []))
 
-    # --- who is in with whom -------------------------------------------------------------------------
+    # --- exclusion -----------------------------------------------------------------------------------
 
     def test_who_does_not_get_the_kernels_lock_overlaps(self):
         for family, lines in (("shared", SHARED), ("slots", SLOTS), ("several", SEVERAL)):

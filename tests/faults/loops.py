@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of a zklock that pushes, pulls, works, joins or watches; crowd.py has which of them run.
+"""Loops of a zklock that pushes, pulls, works, joins or watches; crowd.py says which of them run.
 
-A run is "NAME.COUNT". Every line pushed is "RUN:NUMBER", with a "!" where the command is to fail at first, and padding.
+A run is "NAME.COUNT". Every line pushed is "RUN:NUMBER", with a "!" if the command must fail at first, and padding.
 """
 
 import fcntl
@@ -21,11 +21,11 @@ PIPE = 4096
 F_SETPIPE_SZ = 1031
 FAILS_AT_FIRST = 9  # one in so many
 BETWEEN_BEGINS = 0.3  # seconds
-PATIENCE = 5.0  # seconds for the last ones to end in order
+PATIENCE = 5.0  # seconds for the last runs to end in order
 
 
 class Loop:
-    """Begun again as soon as it ends, until told to stop. `kind` is what the faults call it, `family` who judges it."""
+    """Begins again as soon as it ends, until stop(). `kind` is its name for the faults, `family` for the checkers."""
 
     kind = ""
     family = "crowd"
@@ -51,10 +51,10 @@ class Loop:
         return {}
 
     def begun(self):
-        """With the new process."""
+        """Called after the new process has started."""
 
     def outlive(self, seconds):
-        """For a command that is to be found out."""
+        """Lets a command live on, so that the checker notices if it is not ended."""
 
     def begin(self):
         self._count += 1
@@ -125,7 +125,7 @@ class Pusher(Loop):
         self.events.add("fed", run=run, queue=self._queue, lines=number, family=self.family)
 
     def end(self):
-        """Its input is over soon; then it ends by itself."""
+        """Ends its input soon; then it ends by itself."""
         self.stopped = True
 
     def kill(self):
@@ -137,7 +137,7 @@ class Pusher(Loop):
 
 class Consumer(Loop):
     kind = "consumer"
-    queue, lines = LINES, "lines"  # where from, and the file where they go to
+    queue, lines = LINES, "lines"  # its source, and the file for its lines
 
     def words(self):
         return ["queue", "pull", "--follow", self.queue]
@@ -157,7 +157,7 @@ class Consumer(Loop):
                 *lines, rest = (rest + data).split(b"\n")
                 taken.write(b"".join(b"%s %s\n" % (run.encode(), line.split(b" ")[0]) for line in lines))
                 if not self.stopped:
-                    # Now and then for long enough that the pipe is full.
+                    # Sometimes pauses for so long that the pipe is full.
                     time.sleep(self.chance.uniform(1, 3) if self.chance.random() < 0.02 else 0.02)
 
     def end(self):
@@ -167,7 +167,7 @@ class Consumer(Loop):
 
 class Worker(Loop):
     kind = "worker"
-    queue, work = WORK, "work"  # where from, and the file of what is done
+    queue, work = WORK, "work"  # its source, and the file of what is done
     options = ("-j", "2", "--max-attempts", "99", "--retry-delay", "400ms")
 
     def words(self):
@@ -190,11 +190,11 @@ class Watcher(Loop):
         return ["group", "watch", GROUP]
 
     def pipes(self):
-        # Each run in a file of its own: it begins with who is in.
+        # Each run has a file of its own, because it begins with the members of that moment.
         return {"stdout": open(self.place.path(f"{self.run}.changes"), "wb")}
 
     def is_true(self, names):
-        """Whether it says now that these are in, each once."""
+        """Returns whether it now reports each of these names, once."""
         said = set()
         with open(self.place.path(f"{self.run}.changes"), encoding="utf-8") as changes:
             for line in changes:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what zklock itself has traced (ZKLOCK_TRACE), beside what its commands and the suite have noted:
+"""Judges zklock's own trace (ZKLOCK_TRACE), beside the notes of its commands and of the suite:
 
-    1. A command gives no sign of life later than two thirds of the session timeout after the last proof was sent that
-       its zklock had by then, and a moment. So the rest of the session is between it and the next holder, though
-       nobody may have come so soon.
-    2. Nothing is proved while no quorum can be: both followers are frozen, or the leader is cut off from them. An
-       answer that comes then to what was asked then is worth nothing.
+    1. A command gives no sign of life later than two thirds of the session timeout, and a moment, after its zklock sent
+       the last proof that it had by then. So the rest of the session is between it and the next holder, even if that
+       one comes later.
+    2. Nothing is proved while there can be no quorum: both followers are frozen, or the leader is cut off from them. If
+       an answer comes then to a request of that time, it is worth nothing.
 """
 
 import bisect
@@ -21,13 +21,13 @@ from schedule import TICK
 
 SECOND = 10**9
 MOMENT = int(0.15 * SECOND)  # from the fence to the end of what is killed, on a busy machine
-UNTIL_DONE = SECOND  # from the note of a fault to all servers having it
-# A follower cut off from its leader looks for another only then, of which one tick may have passed.
+UNTIL_DONE = SECOND  # from the note of a fault until all servers have it
+# A follower cut off from its leader looks for another only after this, of which one tick may have passed.
 ALONE = int((SYNC_LIMIT - 1) * TICK * SECOND)
 
 
 class Trace:
-    """Of one zklock."""
+    """The trace of one zklock."""
 
     def __init__(self, event):
         self.pid, self.began = event["pid"], event["at"]
@@ -43,13 +43,13 @@ class Trace:
             self._latest.append(max(event["sent"], self._latest[-1] if self._latest else 0))
 
     def proved_by(self, at):
-        """When the last proof was sent that it had then, 0: there was none."""
+        """Returns when the last proof that it had then was sent; 0: there was none."""
         number = bisect.bisect_right(self.proofs, (at, 1 << 63))
         return self._latest[number - 1] if number else 0
 
 
 def read_traces(path):
-    """Of each process: pids come again."""
+    """Returns the traces of each process: pids come again."""
     traces, latest = [], {}
     with open(path, encoding="utf-8") as lines:
         events = sorted(map(json.loads, lines), key=lambda event: event["at"])
@@ -62,7 +62,7 @@ def read_traces(path):
 
 
 def traces_of_runs(traces, events):
-    """Run to trace, None where there is none, of those that begin a process."""
+    """Returns run to trace, None if there is none, of the runs that begin a process."""
     of_pid = collections.defaultdict(list)
     for trace in traces:
         of_pid[trace.pid].append(trace)
@@ -71,7 +71,7 @@ def traces_of_runs(traces, events):
 
 
 def sections(folder):
-    """Of all that has a lease by a lock."""
+    """Yields the sections of everything that has a lease by a lock."""
     yield from read_history(os.path.join(folder, "history")).sections
     for family in FAMILIES:
         path = os.path.join(folder, f"history.{family}")
@@ -81,7 +81,7 @@ def sections(folder):
 
 
 def past_the_fence(traces, folder, events, margins):
-    """Yields the violations, and puts how long before its fence each lost command has ended into `margins`."""
+    """Yields the violations, and adds to `margins` how long before its fence each lost command has ended."""
     runs, excuses = traces_of_runs(traces, events), Excuses(events)
     for section in sections(folder):
         trace = runs.get(section.run)
@@ -99,7 +99,7 @@ def past_the_fence(traces, folder, events, margins):
 
 
 def blind_spans(events):
-    """(from, to, kind) of the times in which there can be no quorum."""
+    """Yields (from, to, kind) of the times in which there can be no quorum."""
     there = True
     for event in events:
         if event["what"] == "quorum":
@@ -124,7 +124,7 @@ def blind_proofs(traces, events):
 
 
 def check(folder, events):
-    """(what was counted, violations), both as lines of text; nothing where nobody was to trace anything."""
+    """Returns (what was counted, violations), both as lines of text; nothing if there is no trace."""
     path = os.path.join(folder, "trace")
     if not os.path.exists(path):
         return [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made traces: some in which each command ends by its fence, and some in which one does not, or is proved by nobody."""
+"""Checks hand-made traces: in some each command ends by its fence, and in others one does not, or has no proof."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import margin
 SECOND = 10**9
 HISTORY = ["enter 1.1 10 1.0", "alive 1.1 10 2.3", "enter 2.1 11 4.0", "exit 2.1 11 4.2"]
 EVENTS = [(0, "start", {}), (0.5, "begin", {"run": "1.1", "pid": 71}), (0.6, "begin", {"run": "2.1", "pid": 72})]
-# Of a session of 2 s, so the first fence is at 1.0 + 4/3.
+# The session has 2 s, so the first fence is at 1.0 + 4/3.
 TRACE = [(0.6, 71, "session", {"timeout": 2000}), (0.9, 71, "proved", {"sent": 0.8}), (1.1, 71, "proved", {"sent": 1.0}),
          (2.3, 71, "lost", {"why": "unproved"}), (3.0, 72, "session", {"timeout": 2000}),
          (3.9, 72, "proved", {"sent": 3.8})]
@@ -33,7 +33,7 @@ class MarginTest(unittest.TestCase):
             return margin.check(folder, noted)
 
     def expect(self, words, **given):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(**given)[1]
         self.assertEqual(len(violations), 1, violations)
         self.assertIn(words, violations[0])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Four network namespaces, for the clients and each server, around a fifth that routes between them.
 
-The clients' is the caller's own. The others have no name: each lives as long as a process of ours in it,
-so nothing can be left behind. A cut is a rule of the router's that drops what goes one way or the other,
+The clients use the caller's own. The others have no name: each lives as long as a process of ours in it,
+so nothing can be left behind. A cut is a rule of the router's that drops packets one way or the other,
 without a word to either end, as a broken line would.
 """
 
@@ -13,7 +13,7 @@ import time
 
 from bound import bound
 
-INSIDE = "ZKLOCK_FAULTS_NETWORK"  # set where this process has a network namespace of its own
+INSIDE = "ZKLOCK_FAULTS_NETWORK"  # set if this process has a network namespace of its own
 CLIENTS = 9
 SERVERS = (1, 2, 3)
 KEEP = ("unshare", "--net", "sleep", "infinity")
@@ -35,7 +35,7 @@ def is_possible():
 
 
 def enter(*more):
-    """Into a namespace of our own, by starting this program again with `more` words. It ends with us, and so do all
+    """Enters a namespace of our own, by starting this program again with `more` words. It ends with us, and so do all
     links in it."""
     os.environ[INSIDE] = "1"
     os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv, *more])
@@ -53,7 +53,7 @@ class Network:
             self._connect(place)
 
     def sandbox_options(self, *more):
-        """For scripts/zk-sandbox; `more` words are what starts a server there."""
+        """Returns options for scripts/zk-sandbox; `more` words start a server there."""
         words = ["nsenter", f"--net={self._folder}/server%", "--", *more]
         return ["--host", address("%"), "--enter", " ".join(words)]
 
@@ -69,7 +69,7 @@ class Network:
         os.symlink(namespace, self.namespace(place))
 
     def words_in(self, place):
-        """What runs the words behind it there."""
+        """Returns the words that run a command there."""
         return ["nsenter", "--net", f"--target={self._keepers[place]}", "--"] if place else []
 
     def _run(self, place, *words):
@@ -112,11 +112,11 @@ class Network:
                        f"lookup {table}")
 
     def reset(self, server):
-        """The server gives up its connections to clients, and sends each a RST."""
+        """Makes the server give up its connections to clients, and send each a RST."""
         self._run(server, "ss", "-K", "-t", "state", "established", "dst", address(CLIENTS))
 
     def narrow(self, bits):
-        """What servers send to clients has so many bits a second; more than half a second's is lost."""
+        """Limits what servers send to clients to so many bits a second; more than half a second's is lost."""
         self._run("router", "tc", "qdisc", "add", "dev", f"r{CLIENTS}", "root", "tbf", "rate", f"{bits}bit",
                   "burst", "4kb", "latency", "500ms")
 
@@ -124,7 +124,7 @@ class Network:
         self._run("router", "tc", "qdisc", "del", "dev", f"r{CLIENTS}", "root")
 
     def prepare_cut(self, number):
-        """A function that cuts a server off from the others, within a millisecond or two."""
+        """Returns a function that cuts a server off from the others, within a millisecond or two."""
         words = ["nsenter", "--net", f"--target={self._keepers['router']}", "--", "ip", "-batch", "-"]
         router = subprocess.Popen(words, stdin=subprocess.PIPE, text=True)
         lines = [f"rule add from {address(a)} to {address(b)} blackhole" for other in SERVERS if other != number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that somebody does through ZooKeeper: to nodes, to sessions, by `zklock break`."""
+"""Faults of faults.py that come through ZooKeeper: to nodes, to sessions, by `zklock break`."""
 
 import contextlib
 import subprocess
@@ -16,10 +16,10 @@ REMOVING = 20.0  # seconds at most in which a server has to answer; the run trie
 
 
 class NodeFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     def _with_node(self, fault):
-        """(run, process, path, session) of the holder, or of one who waits."""
+        """Returns (run, process, path, session) of the holder, or of a waiter."""
         target = self._targets.waiting(fault.lot) if fault.kind.startswith("waiter") else self._targets.holding()
         place = target and self._nodes.of_pid(target[2].pid)
         return (*target[1:], place[0], place[2]) if place else None
@@ -37,7 +37,7 @@ class NodeFaults:
 
     @contextlib.contextmanager
     def restored(self, fault):
-        """The holder's name and note as a backup has them: on a node that no session owns."""
+        """Adds the holder's name and note as from a backup: on a node that no session owns."""
         found = self._with_node(fault)
         made = found and self._nodes.restore(found[2])
         yield self._begin(fault, run=found[0]) if made else None
@@ -52,7 +52,7 @@ class NodeFaults:
         yield hit
 
     def _take_session(self, fault, lot):
-        """(run, connection)"""
+        """Returns (run, connection)."""
         found = self._with_node(fault)
         password = found and sessions.password_of(found[1].pid, found[3])
         if not password:
@@ -71,7 +71,7 @@ class NodeFaults:
 
     @contextlib.contextmanager
     def session_used(self, fault):
-        """It has moved to that server, and zklock has to move it back; it is the same session all the time."""
+        """Moves the session to that server, and zklock has to move it back; it stays the same session."""
         taken = self._take_session(fault, fault.lot)
         yield taken
         if taken and taken[1]:
@@ -84,7 +84,7 @@ class NodeFaults:
             yield None
             return
         force = ["--force"] if "force" in fault.kind else []
-        # Who gets the lock meanwhile is not touched, but who had it when zklock looked.
+        # `break` hits the holder that it has found, not a later one.
         hit = self._begin(fault, OUTLIVE, runs=self._targets.runs())
         with open(self._place.path("break.log"), "ab") as log:
             breaker = subprocess.Popen(

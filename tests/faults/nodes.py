@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at the lock's nodes behind zklock's back, and a hand on them."""
+"""Reads and changes the lock's nodes behind zklock's back."""
 
 import json
 import uuid
 
 from bare_client import NO_NODE, BareClient, Refused
 
-ROUNDS = 20  # of deleting what somebody makes meanwhile
+ROUNDS = 20  # of deleting while others make nodes
 
 
 class Nodes:
-    """What cannot be had because no server answers, everything may be broken, is None."""
+    """Returns None for what no server gives; everything may be broken."""
 
     def __init__(self, addresses, lock):
         self._addresses = addresses
         self._lock = lock
-        self._restored = []  # what the names of nodes begin with that restore() may have made
+        self._restored = []  # prefixes of the nodes that restore() may have made
 
     def _with_client(self, do):
         for address in self._addresses:
@@ -27,7 +27,7 @@ class Nodes:
         return None
 
     def line(self):
-        """(path, pid, session) of those in line, the holder first."""
+        """Returns (path, pid, session) of the contenders in line, the holder first."""
         return self._with_client(self._line) or []
 
     def _line(self, client):
@@ -37,27 +37,27 @@ class Nodes:
             path = f"{self._lock}/{name}"
             try:
                 node = client.get(path)
-            except Refused:  # gone
+            except Refused:  # it is gone
                 continue
             if node.owner:
                 found.append((path, pid_of(node.data), node.owner))
         return found
 
     def of_pid(self, pid):
-        """(path, pid, session)"""
+        """Returns (path, pid, session)."""
         return next((place for place in self.line() if place[1] == pid), None)
 
     def delete(self, path):
         return self._with_client(lambda client: client.delete(path) or True)
 
     def restore(self, path):
-        """A node of another contender with that one's note, in line behind all, that no session owns: its path."""
+        """Makes a node of a new contender with that one's note, last in line, owned by no session; returns its path."""
         name = f"_c_{uuid.uuid4()}-lock-"
-        self._restored.append(name)  # the answer may be lost, and a second server asked
+        self._restored.append(name)  # the answer may be lost, and then a second server is asked
         return self._with_client(lambda client: client.create_numbered(f"{self._lock}/{name}", client.get(path).data))
 
     def remove_restored(self):
-        """Whether none is left of what restore() has made, with or without an answer."""
+        """Returns whether none is left of what restore() has made, with or without an answer."""
         return not self._restored or self._with_client(self._remove_restored) or False
 
     def _remove_restored(self, client):
@@ -71,7 +71,7 @@ class Nodes:
         return True
 
     def delete_lock(self):
-        """With all below it."""
+        """Deletes the lock with all below it."""
         return self._with_client(self._delete_lock)
 
     def _delete_lock(self, client):

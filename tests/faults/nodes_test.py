@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Restored nodes go again, also those that nobody knows of: a server made them, and its answer was lost."""
+"""Restored nodes are removed, even unknown ones: a server made them, and its answer was lost."""
 
 import unittest
 import unittest.mock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs in the fault suite under any of several locks, whose names are numbers:
+// The fault suite runs this under any of several locks, whose names are numbers:
 //
 //   faults_number NUMBERS STAY RUN MILLISECONDS [stubborn]
 //

@@ -3,11 +3,11 @@
 """A bad line: packets.py DEVICE
 
 Makes a TUN device, prints "ready", and sends back into it what the kernel routes there, worse than it came. It obeys
-the lines on its standard input, and ends with it; each line replaces the one before, "" is a good line again:
+the lines on its standard input, and ends with it. Each line replaces the one before; "" is a good line again:
 
     loss 0.2       so many of the packets are lost, here one of five
     delay 0.05     each is late by so many seconds
-    jitter 0.1     and by as many more at random, so that they overtake each other
+    jitter 0.1     each is late by up to so many more at random, so that they overtake each other
     double 0.1     so many come twice
     corrupt 0.1    one bit of so many is changed: the receiver's checksum finds that
     largest 400    longer ones vanish, without the message that would make the sender send shorter ones
@@ -25,7 +25,7 @@ import time
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
 LONGEST = 1 << 16
-HEADER = 20  # bytes of IP, which routers look at and check themselves
+HEADER = 20  # bytes of IP, which routers check themselves
 
 
 def open_device(name):
@@ -35,7 +35,7 @@ def open_device(name):
 
 
 class Line:
-    """What leaves it when, by a heap of (time, number, packet)."""
+    """Decides what leaves the line when, by a heap of (time, number, packet)."""
 
     def __init__(self, chance):
         self._chance = chance
@@ -62,7 +62,7 @@ class Line:
             heapq.heappush(self._queue, (due, self._count, bytes(packet)))
 
     def due(self, at):
-        """The packets to be sent by then."""
+        """Yields the packets to be sent by then."""
         while self._queue and self._queue[0][0] <= at:
             yield heapq.heappop(self._queue)[2]
 
@@ -81,7 +81,7 @@ def take_all(device, line):
 def send(device, packet):
     try:
         os.write(device, packet)
-    except OSError:  # no IP any more, or no room: it is lost
+    except OSError:  # not IP, or no room: it is lost
         pass
 
 

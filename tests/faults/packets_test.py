@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bad line does to packets what it was told, and nothing when it was told nothing."""
+"""A bad line does to packets what it was told, and nothing without orders."""
 
 import random
 import unittest

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A contender that is another program's: peer.py kazoo|curator SERVERS LOCK HISTORY RUN MILLISECONDS
+"""Runs another program's contender: peer.py kazoo|curator SERVERS LOCK HISTORY RUN MILLISECONDS
 
 It takes LOCK once and notes that in HISTORY as holder.cc does, with the kernel's lock HISTORY.NAME too, where NAME is
-the last part of LOCK. It has no guard: so its session is long, no fault hits its process, and it ends itself, with 76,
-when it has had no connection for so long that its session may be over soon.
+the last part of LOCK. It has no guard, so its session is long, no fault hits its process, and it ends itself, with 76,
+after so long without a connection that its session may be over soon.
 """
 
 import fcntl
@@ -69,7 +69,7 @@ class Contender:
 
 
 def peer_of(name, servers, lock, history):
-    # Each for itself: a program for one has no use for what the other one needs.
+    # Each is imported alone: neither needs what the other one needs.
     if name == "kazoo":
         from peer_kazoo import Kazoo
         return Kazoo(servers, lock)

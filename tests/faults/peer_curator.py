@@ -29,7 +29,7 @@ class Curator:
     lost = ()
 
     def __init__(self, servers, lock, hosts):
-        # It writes its host's address on its node, which it does not have where nothing else knows it.
+        # It writes its host's address on its node, so a hosts file must have it.
         with open(hosts, "w", encoding="ascii") as names:
             names.write(f"127.0.0.1 {socket.gethostname()} localhost\n")
         self._path = lock
@@ -52,7 +52,7 @@ class Curator:
             self._news.notify()
 
     def _await(self, wanted):
-        """What it says beside that word. Where a request has failed it may have lost its session."""
+        """Returns what it says after that word. If a request has failed, it may have lost its session."""
         with self._news:
             while True:
                 for word, rest in self._said:
@@ -72,14 +72,14 @@ class Curator:
         return self._connected
 
     def take(self):
-        """The czxid of its node."""
+        """Returns the czxid of its node."""
         self._tell("take", "lock", "InterProcessMutex", self._path)
         self._await("held")
         self._tell("token", "token", self._path)
         return int(self._await("czxid"))
 
     def release(self):
-        """Where that fails its node goes with the session, which ends soon."""
+        """If that fails, its node goes with the session, which ends soon."""
         self._tell("release", "lock")
         time.sleep(AFTERWARDS)
 

@@ -4,7 +4,7 @@
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss, SessionExpiredError
 
-SESSION = 20.0  # Kazoo finds out after two thirds of it that nobody answers
+SESSION = 20.0  # Kazoo notices after two thirds of it that no server answers
 
 
 class Kazoo:
@@ -21,7 +21,7 @@ class Kazoo:
         return self._client.connected
 
     def take(self):
-        """The czxid of its node."""
+        """Returns the czxid of its node."""
         self._lock = self._client.Lock(self._path)
         self._lock.acquire()
         return self._client.get(f"{self._path}/{self._lock.node}")[1].czxid

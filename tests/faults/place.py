@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run's folder and environment, and the end of every process that was started with it."""
+"""Has a run's folder and environment, and ends every process that was started with it."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ import time
 
 MARK = "ZKLOCK_FAULTS"
 NEWEST = 40  # processes
-CHASE = 100  # looks at these
+CHASE = 100  # rounds
 
 
 class Place:
@@ -18,9 +18,9 @@ class Place:
         self.zklock = os.path.realpath(zklock)
         self.holder = os.path.realpath(holder)
         self.count = count  # of contenders
-        self.plain = None  # servers for who speaks no TLS
-        self.sessions = {}  # of those whose is another than all others'
-        self.forkers = ()  # the numbers of those whose commands fork all the time
+        self.plain = None  # servers for programs without TLS
+        self.sessions = {}  # of contenders with a session timeout of their own
+        self.forkers = ()  # the numbers of contenders whose commands fork all the time
         self.folder = tempfile.mkdtemp(prefix="zklock-faults.")
         self.environment = {**os.environ, MARK: self.folder, "ZKLOCK_TRACE": self.path("trace")}
         for name in ("history", "stay", "trace"):
@@ -31,13 +31,13 @@ class Place:
         return os.path.join(self.folder, name)
 
     def tell(self, name, text):
-        """To who reads that file now and then."""
+        """Writes a file that other processes read now and then."""
         with open(f"{self.path(name)}.new", "w", encoding="ascii") as file:
             file.write(f"{text}\n")
         os.replace(f"{self.path(name)}.new", self.path(name))
 
     def variables(self, whose):
-        """By which its wall clock, a server's log and a client's resolver do as they are told."""
+        """Returns variables by which `whose` wall clock, server log and resolver obey us."""
         libraries = ":".join(f"{os.path.dirname(self.holder)}/preload_{what}.so"
                              for what in ("wall_clock", "slow_log", "hosts"))
         return {"LD_PRELOAD": libraries, "TEST_HOSTS": self.path("hosts"), "WALL_CLOCK": self.path(f"wall-clock-{whose}"), "SLOW_LOG": self.path(f"slow-log-{whose}")}
@@ -64,17 +64,17 @@ class Place:
         return command.startswith(self.holder.encode()) and f"\0{run}\0".encode() in command
 
     def processes(self):
-        """That were started with our environment, and are not dead."""
+        """Returns the processes that were started with our environment, and are not dead."""
         return [pid for pid in self._marked() if not is_zombie(pid)]
 
     def kill_run(self, run):
-        """What is left of that run's command."""
+        """Kills what is left of that run's command."""
         self._kill(lambda: self._of_run(run))
         if run.partition(".")[0] in map(str, self.forkers):
             self._chase(run)
 
     def _chase(self, run):
-        """One that is another process every millisecond is gone before a list of all is read to its end."""
+        """Kills a process that forks every millisecond: it is gone before a list of all is read."""
         for _ in range(CHASE):
             with open("/proc/loadavg", encoding="ascii") as load:
                 last = int(load.read().split()[-1])
@@ -87,7 +87,7 @@ class Place:
         self._kill(self._marked)
 
     def _kill(self, find):
-        """In rounds, for what those who are found have started meanwhile."""
+        """Kills in rounds, because the found processes may have started others meanwhile."""
         until = time.monotonic() + 20
         while pids := list(find()):
             for pid in pids:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of what a fault has let live on: real processes, that fork all the time."""
+"""Ends what a fault has left alive: real processes, which fork all the time."""
 
 import os
 import subprocess

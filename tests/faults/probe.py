@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to a server: what it says it is, and whether it can have something written.
+"""Asks a server what it says it is, and whether it can commit a write.
 
-A server may say that it leads or follows while nothing it is sent is ever committed. A new session is:
+A server may say that it leads or follows while no request to it is ever committed. A new session is committed:
 its answer comes when a quorum has it.
 """
 
@@ -27,7 +27,7 @@ def receive(server, length):
 
 
 def mode(address):
-    """"leader", "follower", …; None without an answer."""
+    """Returns "leader", "follower", …; None without an answer."""
     try:
         with connect(address) as server:
             server.sendall(b"srvr")

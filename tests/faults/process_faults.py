@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that hit a zklock or its guard by signals that kill, freeze, or mean nothing."""
+"""Faults of faults.py that hit a zklock or its guard by signals that kill, freeze, or mean nothing."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ import time
 from contenders import guard_of
 from schedule import SESSION, TICK
 
-# How long a command that should have been killed goes on, to be found out: the next holder has entered by then.
+# A command that should have been killed goes on for so long that the next holder has entered: so the checker sees it.
 OUTLIVE = SESSION + 2 * TICK
 HARMLESS = (signal.SIGCONT, signal.SIGWINCH, signal.SIGURG, signal.SIGCHLD)
 LONGEST_RAIN = 0.4  # seconds
@@ -17,7 +17,7 @@ BETWEEN_DROPS = 0.01
 
 
 class ProcessFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def zklock_hit(self, fault):
@@ -35,7 +35,7 @@ class ProcessFaults:
 
     @contextlib.contextmanager
     def group_stopped(self, fault):
-        """Shorter than a lease: it may have been granted the lock meanwhile."""
+        """Stops the group for less than a lease: it may have been granted the lock meanwhile."""
         target = self._targets.waiting(fault.lot)
         if not target:
             yield None
@@ -64,7 +64,7 @@ class ProcessFaults:
     @contextlib.contextmanager
     def signals_rain(self, fault):
         pipe = "PIPE" in fault.kind
-        # Who has just begun does not ignore it yet.
+        # A zklock that has just begun does not ignore it yet.
         target = (self._targets.holding() or (None,))[1:] if pipe else self._targets.anybody(fault.lot)
         if not target:
             yield None
@@ -107,7 +107,7 @@ def send_group(process, number):
 
 
 def is_frozen(pid):
-    """Who was stopped by another fault is not to be continued."""
+    """A process that another fault has stopped must not be continued."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
             return stat.read().rpartition(")")[2].split()[0] == "T"

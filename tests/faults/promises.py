@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else runs in the crowd than its old parts, as a table: families of loops, each with a promise of its own.
+"""What else runs in the crowd, as a table: families of loops, each with a promise of its own.
 
     shared     readers (-s) are in together, writers alone
     slots      never more than three in one of three slots
-    several    who takes both locks shuts out who takes one of them
+    several    a run with both locks excludes those with one of them
     nested     a run inside a run, of the same lock and of another one
-    once       --once-per: after a success nobody runs for a while, after a failure somebody does
+    once       --once-per: no run for a while after a success, but after a failure
     waits      -w and -n end in time
     restart    --restart goes on, whatever is lost
     groups     a member's command goes on whatever fails; --unique and wait end in time
     numbers    --any (any_of.py)
-    values     a counter by --if-version, and who watches it (values.py)
+    values     a counter by --if-version, and its watchers (values.py)
     order      one consumer writes the lines of each pusher in their order (queues.py)
-    dead       what always fails is given up on after so many attempts, and put back by requeue (queues.py)
-    peers      one of Kazoo's stands in the same line (peer.py)
-    curator    so does one of Curator's; not in a short run, as a JVM at work is one processor less
+    dead       an item that always fails is given up on after so many attempts, and put back by requeue (queues.py)
+    peers      Kazoo stands in the same line (peer.py)
+    curator    Curator does too; not in a short run, because a JVM at work takes one processor
 
 A short run has some of them, by its seed.
 """
@@ -36,8 +36,8 @@ SLOTS = 3
 
 @dataclass(frozen=True)
 class Spec:
-    """Of `count` loops of `zklock run`, or another `verb`, that are called `name`. `locks` as faults_holder wants them,
-    "{loop}" being the loop's name."""
+    """`count` loops of `zklock run`, or another `verb`, that are called `name`. `locks` as faults_holder wants them;
+    "{loop}" is the loop's name."""
     family: str
     name: str
     count: int
@@ -46,12 +46,12 @@ class Spec:
     shortest: int = 50  # milliseconds that the command lives
     longest: int = 400
     failing: int = 0  # one in so many
-    inner: str = ""  # the name of another one, that the command runs
-    ends_alone: tuple = ()  # statuses of who has never entered
+    inner: str = ""  # the name of another one, which the command runs
+    ends_alone: tuple = ()  # statuses of a run that has never entered
     wait: float = None  # seconds, by its options
     verb: tuple = ("run",)
-    path: str = ""  # where it is not that of its locks
-    kind: str = "run"  # what the faults call it
+    path: str = ""  # if it is not that of its locks
+    kind: str = "run"  # its name for the faults
 
     def paths(self):
         return [self.path] if self.path else [ROOT + lock.partition(":")[2] for lock in self.locks]
@@ -87,7 +87,7 @@ SPECS = (
     Spec("groups", "many", 1, (), ("--at-least", "99", "-w", f"{WAIT:g}s"), verb=("group", "wait"), path=GROUP,
          ends_alone=(75, 69), wait=WAIT),
 )
-# Run by the commands of others, and begun by nobody else. Who is in the same lock needs none of the kernel's: it
+# Only the commands of other runs run these. An inner run of the same lock needs no lock of the kernel's, because it
 # inherits the outer one's.
 INNER = (
     Spec("nested", "insame", 0, (), (), 50, 400),
@@ -98,12 +98,12 @@ INNER_PATHS = {"insame": ROOT + "outer", "inother": ROOT + "inner"}
 
 
 def spec_of(run):
-    """Of a run, or a loop, that is called NAME and a number."""
+    """Returns the Spec of a run, or a loop, whose name is NAME and a number."""
     return BY_NAME[run.partition(".")[0].rstrip("0123456789")]
 
 
 def chosen(seed, whole):
-    """The families that a run has."""
+    """Returns the families that a run has."""
     if whole:
         return FAMILIES
     light = [family for family in FAMILIES if family not in TOO_HEAVY]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of proxy.py, and orders for it. To who looks names up in its hosts, its ways have names."""
+"""Runs proxy.py, and gives it orders. Clients that look names up in its hosts file find its ways by names."""
 
 import os
 import subprocess
@@ -19,22 +19,22 @@ class Proxies:
         self.addresses = [f"127.1.{number}.1:{self.port}" for number in self._generations]
 
     def names(self):
-        """The list of servers by their names."""
+        """Returns the list of servers by their names."""
         return ",".join(f"zk{number}.test:{self.port}" for number in self._generations)
 
     def hosts(self):
-        """For preload_hosts: where they are now, and zk.test is all of them."""
+        """Returns the hosts file for preload_hosts: where the servers are now; zk.test is all of them."""
         places = {number: f"127.1.{number}.{generation}" for number, generation in self._generations.items()}
         return "".join(f"zk{number}.test {place}\n" for number, place in places.items()) + \
             f"zk.test {' '.join(places.values())}"
 
     def all_addresses(self):
-        """That a way has, had or will have, to its number."""
+        """Returns each address that a way has, had or will have, with its number."""
         return {f"127.1.{number}.{generation}:{self.port}": number
                 for number in self._generations for generation in range(1, 255)}
 
     def move(self, number):
-        """Returns when it has. One at a time."""
+        """Moves one way at a time; returns when it has moved."""
         self._generations[number] += 1
         self.order(number, "move")
         self._process.stdout.readline()

@@ -5,11 +5,11 @@ Prints the port that it listens on, at an address for each ADDRESS, then obeys t
 N counting from 1, and ends with it. The Nth listens below 127.1.N, so that it can move:
 
     N delay SECONDS   what comes from now on takes so long each way
-    N silent          nothing passes any more, neither way; new connections are taken, and get no answer
+    N silent          nothing passes any more, either way; new connections are accepted, and get no answer
     N pass            what was held back passes now
     N reset           every connection is reset
-    N move            it listens at its next address, on the same port, and no more at the last one, whose connections
-                      are reset; printed is a line "moved"
+    N move            it moves to its next address, on the same port; connections to the last one are reset;
+                      then it prints a line "moved"
 """
 
 import asyncio
@@ -22,7 +22,7 @@ RESET = struct.pack("ii", 1, 0)  # for SO_LINGER
 
 
 class Way:
-    """To one server."""
+    """The way to one server."""
 
     def __init__(self, number, target):
         self._number = number
@@ -37,7 +37,7 @@ class Way:
         self._writers = set()
 
     async def listen(self, port):
-        """0: any that is free; returns it."""
+        """Listens on `port`, 0: any free one; returns it."""
         self._generation += 1
         self._server = await asyncio.start_server(self._accept, f"127.1.{self._number}.{self._generation}", port)
         self._place = self._server.sockets[0].getsockname()[1]
@@ -77,7 +77,7 @@ class Way:
             writer.close()
 
     async def _carry(self, reader, writer):
-        """What is read waits in a queue until it is due, so that a delay does not make the line narrow."""
+        """Queues what is read until it is due, so that a delay does not make the line narrow."""
         queue, clock = asyncio.Queue(), asyncio.get_running_loop().time
         sender = asyncio.create_task(self._send(queue, writer, clock))
         try:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges the two queues of queues.py, beside what crowd_checker.py demands of each queue:
 
-    order   1. One consumer writes the lines of each pusher in their order. Of a line that comes again the first time
-               counts. A consumer after one that has lost claims is judged by who has begun to push much later: the
-               lines of those claims come behind others. So do lines that were there when its own session expired.
-    dead    2. What fails always is given up on, and nothing else. None is lost, and none is there twice.
-            3. Not before its attempt number MOST has failed, and no attempt begins after that, unless what has ended
-               that could not be told to the servers.
+    order   1. One consumer writes the lines of each pusher in their order. If a line comes again, only its first time
+               counts. The lines of lost claims come after others, and so do lines that were there when the consumer's
+               own session expired. So a consumer after such a loss is judged only by pushers that began much later.
+    dead    2. Exactly the items that always fail are given up on. None is lost, and none is there twice.
+            3. An item is given up on only after its attempt number MOST has failed, and no attempt begins after that,
+               unless the servers could not be told how it ended.
 """
 
 import collections
@@ -20,12 +20,12 @@ from queues import MOST
 from schedule import SESSION, TICK
 
 LATER = int((2 * SESSION + TICK) * 1e9)  # until the claims of a dead session are known to be free, and were taken
-BEHIND = int(20e9)  # that a line may lie in the queue
+BEHIND = int(20e9)  # in which a line may stay in the queue
 REQUEUED = re.compile(r"(\d+) items? (?:is|are) back")
 
 
 def expiries(record):
-    """When sessions expired, of each consumer's process."""
+    """Returns for each consumer's run when its sessions expired."""
     consumers = {begin.get("pid"): run for run, begin in record.begins.items() if run.startswith("single")}
     found = collections.defaultdict(list)
     if os.path.exists(record.trace):
@@ -37,7 +37,7 @@ def expiries(record):
 
 
 def was_there(record, pusher, expired):
-    """Whether lines of that pusher may have been claimed by the session that expired then."""
+    """Returns whether the session that expired then may have claimed lines of that pusher."""
     end = record.ends.get(pusher)
     return record.begins[pusher]["at"] <= expired and (not end or expired <= end["at"] + BEHIND)
 
@@ -59,13 +59,13 @@ def out_of_order(record):
 
 
 def already(record, line, run, consumers):
-    """Whether an earlier consumer wrote it, too, or it may have been pushed twice."""
+    """Returns whether an earlier consumer wrote the line too, or it may have been pushed twice."""
     return record.doubled(line) or any(line == other and consumers.index(its_run) < consumers.index(run)
                                        for its_run, other in record.taken if its_run in consumers)
 
 
 def attempts(record):
-    """For each item's name in the queue, {attempt: the words of its last sign}."""
+    """Returns for each item's name in the queue {attempt: the words of its last sign}."""
     found = collections.defaultdict(dict)
     for words in record.work:
         found[words[5]][int(words[6])] = words
@@ -73,7 +73,7 @@ def attempts(record):
 
 
 def settled_badly(record, run):
-    """Whether what an attempt of this run came to may not be known to the servers."""
+    """Returns whether the servers may not know the result of an attempt of this run."""
     end = record.ends.get(run)
     return run in record.killed or not end or end["status"] == LOST or bool(EXCUSE.search(end["said"]))
 
@@ -136,6 +136,6 @@ def check_order(folder, events):
 
 
 def check(folder, events):
-    """(what was counted, violations), both as lines of text; nothing of what did not run."""
+    """Returns (what was counted, violations), both as lines of text; nothing for queues that did not run."""
     order, dead = check_order(folder, events), check_dead(folder, events)
     return order[0] + dead[0], order[1] + dead[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made records of the queues `order` and `dead`: some that keep every rule, and for each rule some that break it."""
+"""Checks hand-made records of the queues `order` and `dead`: some keep every rule, and for each rule some break it."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class QueueTest(unittest.TestCase):
             return queue_checker.check(folder, events)
 
     def expect(self, words, *given, **more):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(*given, **more)[1]
         self.assertEqual(len(violations), 1, violations)
         self.assertIn(words, violations[0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two more queues: what they have to keep is in queue_checker.py.
+"""Runs two more queues, which queue_checker.py judges.
 
     order   two pushers feed it slowly, one consumer takes its lines to standard output
-    dead    some of its items always fail: they are given up on after MOST attempts, and put back now and then by another
-            process
+    dead    some of its items always fail: they are given up on after MOST attempts, and another process puts
+            them back now and then
 """
 
 import json
@@ -23,7 +23,7 @@ def mark(number):
 
 
 class Single(Consumer):
-    """Alone, and hit by no fault of its own: who comes after one that was has lines that were given back late."""
+    """Runs alone, and no fault hits it: after a consumer that was hit, lines come back late."""
 
     kind = "single"
     family = "order"
@@ -48,7 +48,7 @@ class Requeuer(Loop):
 
 
 class Queues:
-    """Of a run, where the families are wanted."""
+    """The queues of a run, if their families are wanted."""
 
     def __init__(self, families, servers, place, events):
         common = place, events
@@ -71,7 +71,7 @@ class Queues:
         self._list = [place.zklock, "-S", servers[-1], "--connect-timeout", "3s", "queue", "list", "--json"]
 
     def stop(self):
-        """What puts items back; what is dead then stays so."""
+        """Stops the requeuer; dead items then stay dead."""
         if self._requeuer:
             self._requeuer.end()
 
@@ -81,7 +81,7 @@ class Queues:
         return [json.loads(line) for line in done.stdout.splitlines()] if done.returncode == 0 else None
 
     def unsettled(self):
-        """Texts of what is not as it should be, when nobody pushes any more."""
+        """Yields texts of what is not as it should be after all pushes."""
         for queue, family in ((ORDER, "order"), (DEAD, "dead")):
             if family in self._families and self._items(queue) != []:
                 yield f"items are left in {queue}"

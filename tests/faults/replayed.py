@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the zklocks of a run wrote down (ZKLOCK_TRACE), held against the models: tests/model/replay.h.
+"""Replays the traces of a run's zklocks (ZKLOCK_TRACE) in the models: tests/model/replay.h.
 
-Whose node, or session, a fault has taken away is told to them: zklock itself may never have seen that.
+The models are told which zklock may have lost its node or session by a fault: it may never have noticed itself.
 """
 
 import json
@@ -16,7 +16,7 @@ TAKING = ("node deleted", "lock deleted", "session closed", "session used", "loc
 
 
 def taken_away(events):
-    """(moment, process id) of each zklock that a fault may have taken its node or its session from."""
+    """Returns (moment, process id) of each zklock that a fault may have taken its node or its session from."""
     pids = {event["run"]: event["pid"] for event in events if event["what"] == "begin"}
     for number, event in enumerate(events):
         if event["what"] != "fault" or not any(text in event["kind"] for text in TAKING):
@@ -34,7 +34,7 @@ def tell(events, trace):
 
 
 def check(place):
-    """Whether the models allow it; prints what they say. The steps that no history took are for people by hand."""
+    """Returns whether the models allow the run; prints their output. The steps that no history took are for people."""
     trace, allowed = place.path("trace"), True
     tell(read_events(place.path("events")), trace)
     for name in MODELS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run leaves nothing behind when it is interrupted, and what was recorded when it fails."""
+"""An interrupted run leaves nothing behind; a failed one leaves only its records."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ PATIENCE = 60  # seconds
 
 
 def processes(folder):
-    """The command lines of those that were given `folder` for their files."""
+    """Returns the command lines of the processes that were given `folder` for their files."""
     mark, found = f"\0TMPDIR={folder}\0".encode(), []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong, when and for how long: a pure function of the seed.
 
-The lanes run side by side, each with one fault after the other: on the contenders' processes, on their nodes and
-sessions and by signals that they obey, on the ensemble and what lies between its servers, on what lies between it and
-its clients, on clocks, on those who use queues and groups, numbers or other locks, and signals that are no harm. So
-faults of different lanes coincide, and no fault of one lane meets another: killing zklock while its guard is
-frozen leaves nobody to keep the promise, and with the whole ensemble away there is nobody who could get a
-lock that the holder has lost. What is not promised after some of them is in excuses.py.
-The pauses let a fault of one lane alone run its course now and then.
-A lane takes its kinds from a shuffled deck, so that each comes before any comes twice.
+The lanes run side by side, each with one fault after another: on the contenders' processes; on their nodes and
+sessions, and by signals that they obey; on the ensemble and its network; on the network to its clients; on clocks; on
+clients of queues and groups, numbers or other locks; and harmless signals. So faults of different lanes coincide, but
+faults of one lane never do. For example, killing zklock while its guard is frozen leaves no process to keep the
+promise, and without the whole ensemble no contender could get a lock that the holder has lost.
+excuses.py has what is not promised after some of them. The pauses let a fault of one lane alone run its course now and
+then. A lane takes its kinds from a shuffled deck, so that each comes before any comes twice.
 """
 
 import random
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 
 SESSION = 2.0  # seconds; two ticks, the shortest that zklock makes its promise for
 TICK = 1.0
-FIRST = 1.0  # second of a run at which a fault may come
+FIRST = 1.0  # the second of a run from which on a fault may come
 
 
 @dataclass(frozen=True)
@@ -159,19 +158,19 @@ class Fault:
     lane: str
     kind: str
     length: float  # seconds
-    lot: int  # picks one where several could be hit
+    lot: int  # picks one if several could be hit
 
     def __str__(self):
         return f"{self.at:7.2f} s  {self.kind}" + (f" for {self.length:.2f} s" if self.length else "")
 
 
 def schedule(seed, seconds, only="", without=()):
-    """The faults of all lanes that begin in the first `seconds`, by time. `only`: of kinds with this in their name;
-    `without` these."""
+    """Returns the faults of all lanes that begin in the first `seconds`, by time. `only`: kinds with this in their
+    name; `without`: not these."""
     faults = []
     for lane in LANES:
         kinds = tuple(kind for kind in lane.kinds if only in kind.name and kind.name not in without)
-        # One generator for each, so that a change to one lane leaves the others as they were.
+        # Each lane has its own generator, so that a change to one leaves the others as they were.
         faults += lane_schedule(random.Random(f"{seed} {lane.name}"), replace(lane, kinds=kinds), seconds)
     return sorted(faults, key=lambda fault: fault.at)
 

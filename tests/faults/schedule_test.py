@@ -36,7 +36,7 @@ class ScheduleTest(unittest.TestCase):
     def test_whatever_the_seed_the_short_run_has_enough_of_enough_kinds(self):
         for seed in range(200):
             faults = schedule(seed, SHORT)
-            # Some find nobody to hit.
+            # Some find no target.
             self.assertGreaterEqual(len(faults), 34, seed)
             self.assertGreaterEqual(len({fault.kind for fault in faults}), 50, seed)
             self.assertGreater(faults[-1].at, SHORT - 8, seed)

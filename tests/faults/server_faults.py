@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that hit several servers at once, or one in an odd way."""
+"""Faults of faults.py that hit several servers at once, or one in an odd way."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ SLOW_DISK = 100, 600  # milliseconds that a write takes
 
 
 class ServerFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def several_killed(self, fault):
@@ -42,7 +42,7 @@ class ServerFaults:
 
     @contextlib.contextmanager
     def restarted_one_by_one(self, fault):
-        """As for an update: the next one when the one before serves again."""
+        """Restarts the servers as for an update: the next one when the one before serves again."""
         hit = self._begin(fault, servers=NUMBERS)
         for number in NUMBERS:
             if self._over.is_set():

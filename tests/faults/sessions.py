@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another's session, used by who has read its id and password in that process's memory.
+"""Uses the session of another process, whose id and password are read from that process's memory.
 
-They stand in the page that zklock shares with its guard (src/zk/session_page.h): four bytes, four to fill, the id, the
+They are in the page that zklock shares with its guard (src/zk/session_page.h): four bytes, four to fill, the id, the
 password.
 """
 
@@ -16,7 +16,7 @@ SHARED = re.compile(r"([0-9a-f]+)-[0-9a-f]+ rw-s .* /dev/zero \(deleted\)")
 
 
 def password_of(pid, session):
-    """None where it is not found."""
+    """Returns None if it is not found."""
     try:
         with open(f"/proc/{pid}/maps", encoding="ascii", errors="replace") as maps:
             starts = [int(found[1], 16) for found in map(SHARED.match, maps) if found]
@@ -32,7 +32,7 @@ def password_of(pid, session):
 
 
 def take_up(address, session, password, timeout):
-    """A connection that has the session; None where that server does not give it."""
+    """Returns a connection that has the session; None if that server does not give it."""
     host, port = address.split(":")
     request = struct.pack(">iqiqi16s", 0, 0, int(timeout * 1000), session, 16, password)
     server = None
@@ -50,7 +50,7 @@ def take_up(address, session, password, timeout):
 
 
 def close(server):
-    """False: without an answer."""
+    """Returns False if no answer came."""
     try:
         server.sendall(CLOSE)
         return bool(server.recv(64))

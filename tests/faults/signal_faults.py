@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that are signals which zklock obeys, or hands on to its command, in each phase."""
+"""Faults of faults.py that are signals which zklock obeys, or hands on to its command, in each phase."""
 
 import contextlib
 import signal
@@ -8,7 +8,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.S
 
 
 class SignalFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def signalled(self, fault):
@@ -21,11 +21,11 @@ class SignalFaults:
         target[2].send_signal(number)
         yield hit
         if number == signal.SIGUSR1 and fault.kind != "signal while waiting":
-            self._over.wait(1.0)  # the command has died of it, what it has started lives on
+            self._over.wait(1.0)  # the command has died of it, but what it has started lives on
             self._place.kill_run(target[1])
 
     def _next_at_release(self, _):
-        """Whoever is second in line when the first one's command has ended."""
+        """Returns the second in line when the first one's command has ended."""
         held = self._targets.holding()
         line = self._nodes.line() if held else []
         second = self._targets.of_pid(line[1][1]) if len(line) > 1 else None

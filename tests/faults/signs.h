@@ -19,7 +19,7 @@ inline int64_t now() {
   return time.tv_sec * 1000 * kMillisecond + time.tv_nsec;
 }
 
-// Until when a command that entered before the moment that the file `stay` begins with has to live; 0 for others.
+// Returns until when a command must live if it entered before the first moment in the file `stay`; 0 for others.
 inline int64_t stay_until(int stay, int64_t entered) {
   char text[64] = "";
   int64_t from = 0;

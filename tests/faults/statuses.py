@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which exit status of a `zklock run`, or of a `group join` or `wait`, fits what has happened to it:
 
-    left in order, or failed      the command's own; 76 where the lock was lost at the end, or a success not noted
-    cut short inside              76, and so does another program's contender; a member's command never is
-    never entered                 what its options allow: 75, 69; 76 where it was hit before its command began, or says so
-    killed by the suite           that, or whatever it had come to
+    left in order, or failed      the command's own; 76 if the lock was lost at the end, or a success not noted
+    cut short inside              76, also for another program's contender; a member's command never is cut short
+    never entered                 what its options allow: 75, 69; 76 if it was hit before its command began, or says so
+    killed by the suite           that, or its result by then
     ended by the suite's TERM     the signal, or what the command made of it
 """
 
 from promises import PEERS, spec_of
 
 LOST, KILLED, TERMINATED = 76, -9, -15
-FAILED = 1  # of a command that was to fail
+FAILED = 1  # of a command that must fail
 OVER = {0, FAILED, LOST, KILLED, TERMINATED, 128 + 15, 128 + 9, 75, 69}
 
 
@@ -20,7 +20,8 @@ def may_lose(spec):
 
 
 def fitting(spec, section, hits):
-    """The statuses that fit. `section`: the last one of the run, None if it has never entered; `hits`: faults."""
+    """Returns the statuses that fit. `section`: the last one of the run, or None; `hits`:
+    faults."""
     if section is None:
         fits = set(spec.ends_alone) | ({LOST} if may_lose(spec) and hits else set())
     elif section.exit:
@@ -34,7 +35,7 @@ def fitting(spec, section, hits):
 
 
 def is_over_before_it_begins(end):
-    """It held the lock, and could not read in time when a run had last succeeded (--once-per)."""
+    """Returns whether it held the lock, and could not read in time when a run had last succeeded (--once-per)."""
     return end["status"] == LOST and end["said"].rstrip().endswith("the command was not started")
 
 

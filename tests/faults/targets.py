@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a fault hits: found when it begins, so that it hits whoever holds the lock, and the server in use."""
+"""Chooses a fault's target when it begins, so that it hits the current holder, and the server in use."""
 
 import os
 import re
@@ -10,11 +10,11 @@ from events import now
 
 TAIL = 1 << 14
 SOON = 2.5  # seconds until the holder uses the server wanted
-LINE = 256  # more than one has
-QUICK = 0.002  # seconds between looks for a moment
+LINE = 256  # longer than any line
+QUICK = 0.002  # seconds between checks for a moment
 YOUNG = 40_000_000  # nanoseconds
 FRESH = 50_000_000  # nanoseconds
-PATIENCE = 6.0  # seconds until somebody holds the lock, or leads
+PATIENCE = 6.0  # seconds until a contender holds the lock, or a server leads
 
 
 class Targets:
@@ -23,7 +23,7 @@ class Targets:
         self._contenders = contenders
         self._crowd = crowd
         self._ensemble = ensemble
-        self._numbers_of = numbers_of  # addresses that clients use, to servers
+        self._numbers_of = numbers_of  # from addresses that clients use to servers
         self.over = False
 
     def _await(self, find, patience=PATIENCE, pause=0.02):
@@ -41,7 +41,7 @@ class Targets:
         return lines[-1].split() if lines else []
 
     def holding(self):
-        """(contender, its run, its process), or None when nobody enters for too long."""
+        """Returns (contender, its run, its process), or None if no contender enters for too long."""
         return self._await(self._holding)
 
     def _holding(self):
@@ -97,13 +97,13 @@ class Targets:
         return (loop.run, process) if process else None
 
     def outlive(self, run, seconds):
-        """Its command does, where its loop has one that can."""
+        """Lets the run's command live on, if its loop has one that can."""
         for loop in self._crowd.all:
             if loop.run == run:
                 loop.outlive(seconds)
 
     def anybody(self, lot):
-        """The holder in half of the cases."""
+        """Returns the holder in half of the cases."""
         held = self._holding() if lot % 2 else None
         if held:
             return held[1:]
@@ -113,7 +113,7 @@ class Targets:
         return (loop.run, process) if process else None
 
     def server_of_next(self):
-        """The follower that the next holder's zklock is connected to, as soon as it holds the lock; None in time."""
+        """Returns the follower that the next holder's zklock uses, as soon as it holds the lock, or None."""
         first = self._holding()
 
         def next_one():
@@ -123,13 +123,13 @@ class Targets:
         return self._await(next_one)
 
     def leader(self, lot):
-        """Half of the times when the holder's zklock is connected to it, if that happens soon."""
+        """Returns the leader. In half of the cases it waits until the holder's zklock uses it, if that happens soon."""
         if lot % 2:
             self._await(lambda: True if self._in_use() == self._ensemble.leader() else None, SOON)
         return self._await(self._ensemble.leader)
 
     def follower(self, lot):
-        """The one that the holder's zklock is connected to, if that is one soon."""
+        """Returns the follower that the holder's zklock uses, if it soon uses one; otherwise another one."""
         def used():
             number = self._in_use()
             return number if number in self._ensemble.followers() else None
@@ -140,7 +140,7 @@ class Targets:
         return followers[lot % len(followers)] if followers else None
 
     def _in_use(self):
-        """The server's number, 0 if there is none."""
+        """Returns the server's number, 0 if there is none."""
         held = self._holding()
         if not held:
             return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py that hit a guard, a command, or zklock and all that it runs."""
+"""Faults of faults.py that hit a guard, a command, or zklock and all that it runs."""
 
 import contextlib
 import os
@@ -10,11 +10,11 @@ from contenders import children_of, guard_of, handle_on
 from process_faults import OUTLIVE, send
 from schedule import TICK
 
-ROUNDS = 50  # of looking for what somebody who forks has made meanwhile
+ROUNDS = 50  # of looking for processes that a forking one has made meanwhile
 
 
 class TreeFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def waiting_guard_hit(self, fault):
@@ -33,7 +33,7 @@ class TreeFaults:
 
     @contextlib.contextmanager
     def command_hit(self, fault):
-        """What a killed one has started lives on, without the lock; here not for long."""
+        """What a killed command has started lives on without the lock; here not for long."""
         target = self._targets.holding()
         command = target and command_of(target[2].pid)
         if not command:
@@ -51,7 +51,7 @@ class TreeFaults:
 
     @contextlib.contextmanager
     def both_killed(self, fault):
-        """In one moment, so that neither can act on the other's death."""
+        """Kills both at one moment, so that neither can act on the other's death."""
         target = self._targets.holding()
         guard = target and guard_of(target[2].pid)
         if not guard:
@@ -67,7 +67,7 @@ class TreeFaults:
 
     @contextlib.contextmanager
     def all_frozen(self, fault):
-        """As a container is; the command is thawed first, which is the worst order."""
+        """Freezes all like a container; the command is thawed first, which is the worst order."""
         target = self._targets.holding()
         if not target:
             yield None
@@ -93,14 +93,14 @@ class TreeFaults:
 
 
 def command_of(pid):
-    """A handle on the command, the oldest child of the guard; None if there is none."""
+    """Returns a handle on the command, the oldest child of the guard; None if there is none."""
     guards = children_of(pid)
     commands = children_of(guards[0]) if guards else []
     return handle_on(commands[0], guards[0]) if commands else None
 
 
 def tree_of(pid):
-    """With all below it, parents first."""
+    """Returns the process with all below it, parents first."""
     found = [pid]
     for parent in found:
         found += children_of(parent)
@@ -108,7 +108,7 @@ def tree_of(pid):
 
 
 def freeze_tree(pid):
-    """Handles on all of it, parents first."""
+    """Returns handles on all of it, parents first."""
     frozen = {}
     for _ in range(ROUNDS):
         new = [found for found in tree_of(pid) if found not in frozen]

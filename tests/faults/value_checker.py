@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges the counter of values.py:
 
-    1. No update is lost: each acknowledged increment made a version and a number of its own, the same, and the one in
-       the end lies between the acknowledged and those together with the unknown (69).
-    2. Each version was made by somebody, who was told so or does not know. Who was told that another version is there
-       (75) has not written.
+    1. No update is lost: each acknowledged increment made a version and a number of its own, the same. The final one
+       lies between the acknowledged ones and those together with the unknown ones (69).
+    2. Each version was made by an attempt that was told so, or has an unknown end. An attempt that was told of another
+       version (75) has not written.
     3. A read is not older than what was acknowledged before it began.
     4. Statuses: 0, 75, 69; 1 until the counter is made. A watcher does not end.
-    5. What is told to a watcher never goes back, and is what was written. (That it is told the last: values.py, settled.)
+    5. What a watcher is told never goes back, and was written. (values.py, settled: it is told the last one.)
 """
 
 import collections
@@ -100,7 +100,7 @@ def wrong_ends(events):
 
 
 def check(folder, events=()):
-    """(what was counted, violations), both as lines of text; nothing where nobody counted."""
+    """Returns (what was counted, violations), both as lines of text; nothing if there was no counter."""
     if not os.path.exists(os.path.join(folder, "counter")):
         return [], []
     record = Record(folder)

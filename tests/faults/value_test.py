@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-made increments of a counter: some that keep every rule, and for each rule some that break it."""
+"""Checks hand-made increments of a counter: some keep every rule, and for each rule some break it."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class ValueCheckerTest(unittest.TestCase):
             return value_checker.check(folder, events)
 
     def expect(self, words, notes, **more):
-        """Exactly one violation, and it says these words."""
+        """Expects exactly one violation, with these words."""
         violations = self.check(notes, **more)[1]
         self.assertEqual(len(violations), 1, violations)
         self.assertIn(words, violations[0])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A counter that several increment by `value set --if-version`, and those who watch it.
+"""A counter that several clients increment by `value set --if-version`, and its watchers.
 
 Each increment reads the number and its version, and writes the next number if the version is still that. Number and
-version begin with 0, so they are always the same. What came of each attempt stands in the file `counter`, what the
-watchers were told in `RUN.told`; value_checker.py judges both.
+version begin with 0, so they are always the same. The file `counter` has the result of each attempt, `RUN.told` what
+the watchers were told; value_checker.py judges both.
 """
 
 import json
@@ -18,7 +18,7 @@ from loops import Loop
 
 PATH = "/values/counter"
 INCREMENTERS = 3
-PAUSE = 0.3  # seconds between two attempts of one, at the longest
+PAUSE = 0.3  # seconds between two attempts of one client, at the longest
 PATIENCE = "5s"
 TELL = 'read -r number; echo "$ZKLOCK_VALUE_VERSION $number" >>"$0"'
 
@@ -67,7 +67,7 @@ class Incrementer(threading.Thread):
 
 
 class Watcher(Loop):
-    """To standard output, or by a command that notes each state."""
+    """Watches to standard output, or by a command that notes each state."""
 
     kind = "watcher"
     family = "value"
@@ -83,13 +83,13 @@ class Watcher(Loop):
         return {"stdout": open(self._told(), "ab")}
 
     def last(self):
-        """The version that was told last."""
+        """Returns the version that was reported last."""
         told = read_told(self._told())
         return told[-1][0] if told else None
 
 
 def read_told(path):
-    """(version, number) of each state; (-1, None) where the node was not there."""
+    """Returns (version, number) of each state; (-1, None) if the node was not there."""
     found = []
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -103,7 +103,7 @@ def read_told(path):
 
 
 class Values:
-    """Of a run, where the family is wanted."""
+    """The counter of a run, if the family is wanted."""
 
     def __init__(self, wanted, servers, place, events):
         self._wanted = wanted
@@ -124,7 +124,7 @@ class Values:
             one.stop()
 
     def unsettled(self):
-        """Texts of what is not as it should be, when nobody writes any more."""
+        """Yields texts of what is not as it should be after all writes."""
         if not self._wanted:
             return
         done = subprocess.run(self._ask, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,

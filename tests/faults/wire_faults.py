@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of faults.py on the wire, for which the router in network.py is needed: without it they are left out."""
+"""Faults of faults.py on the wire. They need the router in network.py: without it they are left out."""
 
 import contextlib
 
 from ensemble import NUMBERS
 from network import CLIENTS
 
-HARD = ("lost", "corrupted")  # enough of it for somebody to wait for longer than the checker allows
+HARD = ("lost", "corrupted")  # bad enough that a contender may wait for longer than the checker allows
 BITS = 64_000, 500_000  # of a narrow link
-# How bad, by the lot: from the first number to the second.
+# Each fault is so bad, by the lot: from the first number to the second.
 ORDERS = {
     "lost": ("loss", 0.05, 0.3),
     "late": ("delay", 0.01, 0.15),
@@ -24,7 +24,7 @@ def between(least, most, lot):
 
 
 class WireFaults:
-    """A part of Faults, which has what it uses."""
+    """A part of Faults, which has what this uses."""
 
     @contextlib.contextmanager
     def packets_hurt(self, fault):
@@ -57,7 +57,7 @@ class WireFaults:
         if not number or not other or number == other:
             yield None
             return
-        # Whose words are lost, and who would hear them.
+        # Pairs the server whose words are lost with those that would hear them.
         mute = "is not heard" in fault.kind or fault.kind == "leader does not hear a follower"
         words = (number, other) if mute else (other, number)
         hit = self._begin(fault, server=number, words=words)
@@ -94,7 +94,7 @@ class WireFaults:
 
     @contextlib.contextmanager
     def half_open(self, fault):
-        """The server has forgotten the connection, and its clients have not heard of it."""
+        """The server has forgotten the connection, and its clients do not know that."""
         number = self._targets.follower(fault.lot)
         if not number:
             yield None

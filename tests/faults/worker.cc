@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the workers of the fault suite run for an item, which is the line on standard input:
+// The workers of the fault suite run this for an item, which is the line on standard input:
 //
 //   faults_worker WORK STAY RUN
 //
 // It takes the kernel's lock for the item (kernel_lock.h) and appends "begin ITEM RUN NANOSECONDS PID ID ATTEMPT" to
-// WORK, or "twice …" where another command has it; then "alive …" every few milliseconds, and "end …" after a time that
+// WORK, or "twice …" if another command has it; then "alive …" every few milliseconds, and "end …" after a time that
 // the item's name gives, or "fail …". Some items stay as long as the file STAY says, some commands ignore SIGTERM. An
 // item that ends in "!" fails until its third attempt, one in "!!" always.
 #include "kernel_lock.h"
@@ -40,7 +40,7 @@ void sign(const char* what, const char* run) {
   if (write(work, line, static_cast<size_t>(length)) != length) _exit(99);
 }
 
-// Nothing but the name up to the padding.
+// Reads only the name, up to the padding.
 bool read_item() {
   const ssize_t length = read(STDIN_FILENO, item, sizeof item - 1);
   if (length <= 0) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A and B want one of two locks, in opposite order, C wants the second: src/recipe/lock/any_lock.cc, and how
-// lock_set.cc starts again. Each lock is a line as in line_model.cc. Somebody deletes a node. Not here: the grant's
-// age, which is confirmed where leaving the other lines took long (lease_model.cc).
+// lock_set.cc starts again. Each lock is a line as in line_model.cc. An outsider deletes a node. The grant's age is
+// left out; it is confirmed if leaving the other lines took long (lease_model.cc).
 #include "nodes.h"
 #include "run.h"
 
@@ -12,7 +12,7 @@ namespace zklock::model::any {
 namespace {
 
 enum Phase : uint8_t {
-  making,  // Lock::enter, in one line after the other
+  making,  // Lock::enter, in one line after another
   made_lost,
   looking,
   waiting,  // AnyLock::sleep, in all lines
@@ -30,7 +30,7 @@ struct Contender {
   uint8_t at;  // how many lines it has entered
   uint8_t held;
   uint8_t expired;
-  uint8_t deleted;  // what it holds, by somebody, and it will learn of that
+  uint8_t deleted;  // an outsider deleted the node that it holds, which it will notice
 };
 
 class Any {
@@ -45,7 +45,7 @@ class Any {
   struct State {
     std::array<Nodes<6>, kLines> lines;
     std::array<Contender, kContenders> contenders;
-    std::array<uint8_t, kLines> woken;  // by which line, a bit for each contender
+    std::array<uint8_t, kLines> woken;  // by which line; a bit for each contender
     uint8_t losses, expiries, deletions, withdrawals, overflow;
   };
 
@@ -124,7 +124,7 @@ class Any {
     }
     next = s;
     if (c.expired) {
-      // The command was stopped in time (lease_model.cc); whoever waited starts again.
+      // The command was stopped in time (lease_model.cc); a waiter starts again.
       const bool over = c.phase == running || c.phase == releasing;
       next.contenders[who] = {static_cast<uint8_t>(over ? left : making), 0, 0, 0, 0};
       return out.move(next, who, "hears that its session is over");
@@ -136,7 +136,7 @@ class Any {
     out.chance(next, who, "its session expires");
   }
 
-  // Its watch tells who waits; who holds has a lease.
+  // A waiter learns of it by its watch, a holder by its lease.
   static void delete_by_others(const State& s, size_t who, Steps<State>& out) {
     if (s.deletions == 0 || s.contenders[who].expired) return;
     for (size_t line = 0; line < kLines; ++line) {
@@ -201,7 +201,7 @@ class Any {
     go(next, who, kept ? running : leaving, out, line == 0 ? "is first for lock 1" : "is first for lock 2");
   }
 
-  // AnyLock::look_again: at the lines that have woken it.
+  // AnyLock::look_again: looks at the lines that have woken it.
   void wait(const State& s, size_t who, Steps<State>& out) const {
     if (s.withdrawals > 0) {
       State next = s;
@@ -228,7 +228,7 @@ class Any {
     }
   }
 
-  // Until it is seen to be done; only then its command starts.
+  // Leaves them until that is done for certain; only then its command starts.
   void leave_others(const State& s, size_t who, Steps<State>& out) const {
     const uint8_t held = s.contenders[who].held;
     const size_t other = 1 - size_t{held};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An explicit-state model checker: goes through all states that a model can reach, the nearest first, and names the
-// shortest way to one that must not be.
+// An explicit-state model checker: visits all states that a model can reach, the nearest first, and names the shortest
+// way to one that must not be.
 //
 // A model has
 //   State                               plain bytes without padding
@@ -10,8 +10,7 @@
 //   const char* fault(state) const      what is wrong with it; null: nothing
 //   bool is_settled(state) const        all have what they wanted, and nothing is left behind
 //
-// From each state a settled one has to be reachable by moves alone, that is without luck: whoever waits for ever is
-// found by that.
+// From each state, moves alone (without luck) must reach a settled one. This finds contenders that wait forever.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,8 @@
 namespace zklock::model {
 
 enum class Kind {
-  move,    // happens sooner or later: what a program does next, what servers owe
-  chance,  // may happen: a fault, a wish of the user's
+  move,    // happens sooner or later: a program's next step, or a server's
+  chance,  // may happen: a fault, or a wish of the user's
 };
 
 struct Step {
@@ -106,7 +105,7 @@ class Checker {
     return hash ^ (hash >> 29);
   }
 
-  // Its number, a new one if it was not there.
+  // Returns the state's number, a new one if it is unknown.
   uint32_t enter(const State& state, uint32_t parent) {
     if (2 * states_.size() >= slots_.size()) grow();
     uint32_t& slot = slots_[slot_of(state)];
@@ -131,7 +130,7 @@ class Checker {
     for (uint32_t at = 0; at < states_.size(); ++at) slots_[slot_of(states_[at])] = at;
   }
 
-  // The first state from which no settled one can be reached by moves: backwards from those that are settled.
+  // Returns the first state from which moves reach no settled one. Searches backwards from the settled ones.
   uint32_t find_stuck() {
     first_move_.push_back(moves_.size());
     std::vector<size_t> first_from(states_.size() + 1, 0);
@@ -168,7 +167,7 @@ class Checker {
     return reached;
   }
 
-  // No step is kept with a state: on the way back, they are made again.
+  // Steps are not kept with the states, so they are made again on the way back.
   Finding found(const std::string& fault, uint32_t at) {
     Finding finding{states_.size(), fault, {}};
     for (; parents_[at] != kNone; at = parents_[at]) {
@@ -186,8 +185,8 @@ class Checker {
   std::vector<State> states_;
   std::vector<uint32_t> parents_;
   std::vector<uint32_t> slots_;     // a hash table of numbers of states
-  std::vector<uint32_t> moves_;     // to which states, in the order of those that they start from
-  std::vector<size_t> first_move_;  // of each state, in moves_
+  std::vector<uint32_t> moves_;     // the states that moves lead to, in the order of the states that they start from
+  std::vector<size_t> first_move_;  // for each state, in moves_
 };
 
 }  // namespace zklock::model

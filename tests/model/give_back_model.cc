@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a run under a lock, whose node somebody else may delete at any moment: src/command/lock/job.cc
-// (run_under), attended_command.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's
-// only where the node stood until the command had ended, as far as that can be told: the answer to a delete of ours may
-// be lost, and then nobody knows whose delete was first.
+// The end of a run under a lock, whose node an outsider may delete at any moment: src/command/lock/job.cc (run_under),
+// attended_command.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's only if the
+// node was there until the command had ended. If the answer to our delete is lost, it is unknown whose delete was
+// first.
 #include "run.h"
 
 #include <array>
@@ -22,11 +22,11 @@ class GiveBack {
   struct State {
     uint8_t phase, status;
     uint8_t node;            // it is there
-    uint8_t early;           // somebody deleted it before the command had ended
-    uint8_t late;            // or afterwards
-    uint8_t proved;          // a heartbeat was answered well
-    uint8_t proved_at_end;   // and one that was sent after the command's end (--min-hold)
-    uint8_t sent, doubtful;  // a delete of ours; its answer was lost
+    uint8_t early;           // an outsider deleted it before the command had ended
+    uint8_t late;            // an outsider deleted it afterwards
+    uint8_t proved;          // a heartbeat had a good answer
+    uint8_t proved_at_end;   // so had one that was sent after the command's end (--min-hold)
+    uint8_t sent, doubtful;  // our delete is sent; its answer was lost
     uint8_t losses;
   };
 
@@ -86,7 +86,7 @@ class GiveBack {
     }
   }
 
-  // Lease: while the command runs "it was deleted" ends that, and afterwards the holding on.
+  // Lease: "it was deleted" ends the command while it runs, and afterwards the time for which the lock is still held.
   static void beat(State s, Steps<State>& out) {
     if (s.node && s.phase == running) {
       s.proved = 1;
@@ -101,7 +101,7 @@ class GiveBack {
     out.move(s, 0, "is told that the node was deleted");
   }
 
-  // ProtectedNode::remove, and what Job::run_under makes of it.
+  // ProtectedNode::remove, and its result in Job::run_under.
   void remove(State s, Steps<State>& out) const {
     const bool first = !s.sent;
     const bool gone = !s.node;

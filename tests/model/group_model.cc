@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two members of a group, of one name, which either is theirs alone or gets a number: src/recipe/group/member.cc, and
+// Two members of a group, of one name, which one has alone or which gets a number: src/recipe/group/member.cc, and
 // src/command/group/join.cc, which joins again after an expiry.
 #include "nodes.h"
 #include "run.h"
@@ -14,7 +14,7 @@ enum Phase : uint8_t {
   joining,     // GroupMember::join
   join_lost,   // GroupMember::find
   name_taken,  // GroupMember::look_at_name
-  unwatched,   // the mistake's
+  unwatched,   // only in a mutant
   waiting,     // GroupMember::wait_for_name
   looking,     // GroupMember::look
   in,
@@ -25,7 +25,7 @@ enum Phase : uint8_t {
 
 struct Member {
   uint8_t phase, expired;
-  uint8_t removed;  // its node, by somebody else
+  uint8_t removed;  // an outsider removed its node
 };
 
 constexpr uint8_t kRobbed = 2;  // a value of State::wrong
@@ -43,7 +43,7 @@ class Group {
     Nodes<5> nodes;
     std::array<Member, 2> members;
     uint8_t chosen, unique;  // which kind of names, once it is chosen
-    uint8_t woken;           // a bit each: the watch on the name has fired
+    uint8_t woken;           // a bit for each: the watch on the name has fired
     uint8_t losses, expiries, removals, overflow;
     uint8_t wrong;
   };
@@ -80,7 +80,7 @@ class Group {
   }
 
  private:
-  // It asks a server that has not heard of the session's end, and without a check gets an answer.
+  // True if it asks a server that has not heard of the session's end, and gets an answer because there is no check.
   bool is_deceived(const Member& member) const {
     return mutant_ == Mutant::no_check && (member.phase == in || member.phase == looking);
   }
@@ -108,7 +108,7 @@ class Group {
     out.chance(s, who, "the request is lost");
     out.chance(done, who, "the request is done, its answer is lost");
   }
-  // Whoever waits for the name has a watch on it.
+  // Each waiter for the name has a watch on it.
   static void wake(State& s) {
     for (size_t who = 0; who < 2; ++who) {
       if (s.members[who].phase == waiting) s.woken |= bit(who);
@@ -178,14 +178,15 @@ class Group {
     lose(s, done, who, join_lost, out);
   }
 
-  // By the owner, among the nodes of the name. A deposed leader does not know of it yet, whatever it answers to a sync.
+  // Finds its node by the owner, among the nodes of the name. A deposed leader may not know it yet, even if it answers
+  // a sync.
   void find(const State& s, size_t who, Steps<State>& out) const {
     const bool looks = mutant_ != Mutant::no_look && !(mutant_ == Mutant::another && s.unique);
     if (is_there(s, who) && looks) go(s, who, looking, out, "finds its node");
     if (!is_there(s, who) || !looks || mutant_ == Mutant::stale) go(s, who, joining, out, "finds no node of its own");
   }
 
-  // With the answer a watch is set: GroupMember::wait_for_name.
+  // GroupMember::wait_for_name: the answer sets a watch.
   void look_at_name(const State& s, size_t who, Steps<State>& out) const {
     State next = s;
     next.woken &= static_cast<uint8_t>(~bit(who));
@@ -196,7 +197,7 @@ class Group {
     go(next, who, waiting, out, "waits for the name");
   }
 
-  // A check of its node, and a watch on it behind that.
+  // Checks its node, and then sets a watch on it.
   void look(const State& s, size_t who, Steps<State>& out) const {
     if (is_there(s, who)) return go(s, who, in, out, "is in");
     State next = s;
@@ -204,9 +205,9 @@ class Group {
     go(next, who, over, out, "says that it was removed");
   }
 
-  // The request has only the node's name. A name that is for one may be the other's by now; a number is never given
-  // again. Left out: an outsider removes the node and the other one takes the name in the moment before the request
-  // arrives. No request names the owner of what it deletes.
+  // The request has only the node's name. An exclusive name may be the other's by now; a number never comes again. One
+  // case is left out: an outsider removes the node, and the other one takes the name just before the request arrives.
+  // No request names the owner of what it deletes.
   static void leave(const State& s, size_t who, Steps<State>& out) {
     uint8_t ignored = 0;
     State done = s;
@@ -219,7 +220,7 @@ class Group {
     run_out_of_time(s, who, out);
   }
 
-  // Behind a barrier, so what it sent is done or never will be.
+  // It asks behind a barrier, so what it sent is done or never will be.
   void find_out(const State& s, size_t who, Steps<State>& out) const {
     const bool again = is_there(s, who) || mutant_ == Mutant::by_name;
     go(s, who, again ? leaving : over, out, again ? "finds its node" : "finds no node of its own");

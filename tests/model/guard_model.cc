@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who ends the session of a zklock that was killed: src/zk/session_page.cc, src/host/process/guard_process.cc (leave),
+// How the session of a killed zklock is ended: src/zk/session_page.cc, src/host/process/guard_process.cc (leave),
 // survivor.cc (end_after), src/command/lock/job.cc (give_back), src/command/queue/workers.cc. A is zklock, B and C are
 // its guards, each with a command under a node of its own: a lock, or the claim on an item. D wants what B's command
-// runs under. Of the page there are the session's id and password, and how many guards have not come to their end.
+// runs under. The page has the session's id and password, and how many guards have not ended.
 //
-// Time is not here. That the fence is earlier than the session's end is lease_model.cc's; so a session expires only
-// when nothing runs under it any more. What a command has started dies soon after its guard: by zklock or, as far as it
-// is the command itself, by the kernel. A guard that is stopped for good is not here either, nor D's line: it takes
-// what nobody has a node for.
+// Time is left out. lease_model.cc shows that the fence is earlier than the session's end, so here a session expires
+// only when nothing runs under it any more. What a command has started dies soon after its guard: zklock kills it or,
+// if it is the command itself, the kernel. Left out are also a guard that is stopped for good, and D's line: it takes
+// what is not taken by a node.
 #include "run.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr uint8_t kSessions = 2;
 
 enum ZklockPhase : uint8_t {
   opening,         // it has no session
-  taking_id_away,  // from the page, before the rest is written
+  taking_id_away,  // from the page, before it writes the rest
   writing_password,
   writing_id,
   at_work,
@@ -33,20 +33,20 @@ enum ZklockPhase : uint8_t {
 };
 enum GuardPhase : uint8_t {
   attending,  // to zklock, or to its end
-  counting,   // itself out, in two steps; a mistake's
+  counting,   // itself out, in two steps; only in a mutant
   last,       // of the guards, to close the session
   taken_up,   // the session, to close it
   over,
   dismissed,
   guard_killed,
-  counted_by_zklock,  // killed; a mistake's
+  counted_by_zklock,  // it was killed; only in a mutant
 };
 enum Tree : uint8_t {
   nobody,
   running,
   left,    // by the command, which has ended
-  let_go,  // and runs on, on purpose
-  dying,   // killed, and not reaped
+  let_go,  // and it runs on, on purpose
+  dying,   // it was killed, and not reaped
 };
 enum Ownership : uint8_t { without, creating, held, started, removing };
 enum Request : uint8_t { no_request, create, remove_it, answered };
@@ -89,21 +89,21 @@ class Guards {
 
   struct Guard {
     uint8_t phase, tree;
-    uint8_t order;    // to start a command is in its socket
+    uint8_t order;    // the order to start a command is in its socket
     uint8_t cut;      // zklock takes it for dead and has closed its end
-    uint8_t counted;  // what it has read of the count, or that it is out of it; mistakes'
+    uint8_t counted;  // what it has read of the count, or that it is counted out; mutants only
   };
   struct Node {
     uint8_t ours;     // what zklock knows
-    uint8_t request;  // on its way, or its answer
-    uint8_t session;  // whose it is; 0: there is none
+    uint8_t request;  // it is on its way, or its answer
+    uint8_t session;  // the owner; 0: there is none
   };
   struct State {
     uint8_t zklock, frozen, connected;
     uint8_t session, opened;  // its session, and how many it had
-    uint8_t fence;            // has passed
+    uint8_t fence;            // it has passed
     uint8_t leaves;           // for good
-    uint8_t close;            // is on its way
+    uint8_t close;            // it is on its way
     uint8_t lives[kSessions];
     uint8_t id, password, count;  // the page
     uint8_t excused;              // a guard was killed or has met no server: then a kill may cost T
@@ -162,7 +162,7 @@ class Guards {
   bool is(Mutant mutant) const { return mutant_ == mutant; }
   static bool lives(const State& s) { return s.zklock != exited && s.zklock != killed; }
   static bool is_over(const Guard& guard) { return guard.phase >= over; }
-  // Something runs that the lock is held for.
+  // True if something runs for which the lock is held.
   static bool holds(const Guard& guard) { return guard.tree == running || guard.tree == left || guard.tree == dying; }
   static bool has_work(const State& s) {
     return std::any_of(s.guards, s.guards + kGuards, [](const Guard& guard) { return holds(guard) || guard.order; });
@@ -194,7 +194,7 @@ class Guards {
     }
   }
 
-  // What was sent may be carried out all the same.
+  // A request that was sent may still be carried out.
   static void lose_connection(State s, Steps<State>& out) {
     s.connected = 0;
     for (Node& node : s.nodes) {
@@ -234,7 +234,7 @@ class Guards {
     out.move(next, kNobody, "the fence passes");
   }
 
-  // Requests on the connection of a dead zklock's: sooner or later than the guard's close, or never.
+  // Requests on a dead zklock's connection are served before or after the guard's close, or never.
   static void carry_out(State s, size_t i, Steps<State>& out) {
     Node& node = s.nodes[i];
     if (node.request != create && node.request != remove_it) return;
@@ -362,7 +362,7 @@ class Guards {
     out.move(next, 0, "has given all back");
   }
 
-  // What it asked for it looks up. The id of a session that is over does no harm: zklock may clear it or be killed
+  // It looks up the outcome of its requests. The id of an ended session does no harm: zklock may clear it or be killed
   // before that.
   void connect_again(State s, Steps<State>& out) const {
     if (s.lives[s.session - 1]) {
@@ -384,7 +384,7 @@ class Guards {
     s.zklock = opening;
   }
 
-  // Its end of the socket is closed while it lives, and may be frozen then.
+  // Its end of the socket is closed while it lives; it may be frozen then.
   void serve(State s, size_t i, Steps<State>& out) const {
     Node& node = s.nodes[i];
     Guard& guard = s.guards[i];
@@ -467,7 +467,7 @@ class Guards {
     out.move(next, 0, "has dismissed its guards");
   }
 
-  // The library waits for the answer, but not for ever.
+  // The library waits for the answer, but not forever.
   static void close(State s, Steps<State>& out) {
     State next = s;
     next.zklock = clearing;
@@ -477,7 +477,7 @@ class Guards {
     out.move(s, 0, "asks for the close");
   }
 
-  // A kill before that leaves the id of a session that is over, or of one whose close was lost and comes from a guard.
+  // A kill before that leaves the id of a session that is over, or that a guard closes because the close was lost.
   static void clear(State s, Steps<State>& out) {
     s.id = 0;
     s.close = 0;

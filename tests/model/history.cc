@@ -11,7 +11,7 @@ namespace zklock::model {
 
 namespace {
 
-// The flat objects that src/host/trace.cc writes.
+// Reads the flat objects that src/host/trace.cc writes.
 class Reader {
  public:
   explicit Reader(const std::string& line) : line_(line) {}
@@ -49,7 +49,7 @@ class Reader {
     at_ = std::min(end, line_.size());
   }
 
-  // Names are compared only, so what stands escaped in them may stay so.
+  // Names are only compared, so escapes in them may stay.
   std::string quoted() {
     expect('"');
     std::string text;
@@ -65,9 +65,9 @@ class Reader {
   size_t at_ = 0;
 };
 
-using Accounts = std::map<int64_t, std::vector<Account>>;  // of those that had a process id, one after the other
+using Accounts = std::map<int64_t, std::vector<Account>>;  // the accounts of all processes that had this id
 
-// What the fault suite has added comes behind all others, with the moment of its own.
+// The fault suite's events come after all others, with their own times.
 void add(Event event, std::vector<Account>& accounts) {
   if (accounts.empty() || event.is("began")) accounts.emplace_back();
   auto account = accounts.rbegin();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a session lives at least from each proof of a lock on, computed from src/zk/timing.h and zk::LastHeard
-// themselves: all phases of what zklock sends, of a follower's reports to its leader and of the leader's clock,
-// requests that arrive at once or as late as they may, and the cut at the worst moment. Every request is taken for a
-// proof here, though only the heartbeats among them are. It also computes whether there is time to ask a third server
-// before the lease ends.
+// The shortest life of a session from each proof of a lock on, computed from src/zk/timing.h and zk::LastHeard
+// themselves. It covers all phases of zklock's requests, of a follower's reports to its leader and of the leader's
+// clock. Requests arrive at once or as late as they may, and the cut comes at the worst moment. Every request counts as
+// a proof here, though only heartbeats do. The model also computes whether there is time to ask a third server before
+// the lease ends.
 //
 // An answer comes at once when its request has arrived, and a report reaches the leader at once. If the leader's side
-// stands still for a while, the report and the proof's answer pass each other, and only another cut within that moment
-// leaves the leader with less than this says. The model also leaves out answers that a throttling server gives instead
-// of the right ones, answers that take long to arrive, another timeout after a reconnect, reports that are late or come
-// together, and what an observer master adds. zk::LastHeard bounds a proof by the last answer for the first two.
+// stands still for a while, the report and the proof's answer pass each other; then only another cut within that moment
+// gives the leader less than this says. The model leaves out wrong answers of a throttling server, answers that take
+// long to arrive, another timeout after a reconnect, reports that are late or come together, and an observer master.
+// For the first two, zk::LastHeard bounds a proof by the last answer.
 //
 //   model_lease            the tables; 1 if some fence is later than the session may end, or too early for a third
 //   server model_lease --mutant NAME | --mutants | --quick
-//                          with a mistake, which is to be found; all of them, 1 if one is not; a coarser grid
+//                          with a mutant, which must be found; all of them, 1 if one is not; a coarser grid
 //          model_lease --replay FILE... | --refuse FILE...     histories: lease_replay.h
 #include "lease_replay.h"
 #include "zk/last_heard.h"
@@ -29,22 +29,22 @@ namespace {
 
 using zklock::Duration;
 
-// Moments and spans, T being Ensemble::session.
+// Moments and spans; T is Ensemble::session.
 using Units = long;
 
 struct Ensemble {
   const char* name;  // T in ticks
   Units session;
   Units tick;
-  Units report() const { return tick / 2; }  // Leader.java: pings its learners every half tick; the reply names who was
-};                                           // heard since the last one (LearnerZooKeeperServer, getTouchSnapshot)
+  Units report() const { return tick / 2; }  // Leader.java: pings its learners every half tick; the reply names the
+};                                           // sessions heard since the last (LearnerZooKeeperServer, getTouchSnapshot)
 
-// 330 and 480: all parts of T and half a tick are whole numbers.
+// 330 and 480 make all parts of T and half a tick whole numbers.
 constexpr Ensemble kEnsembles[] = {{"2", 480, 240},   {"2.5", 480, 192}, {"2.75", 330, 120}, {"3", 480, 160},
                                    {"3.5", 420, 120}, {"4", 480, 120},   {"5", 480, 96},     {"6", 480, 80},
                                    {"8", 480, 60},    {"20", 480, 24}};
 
-// What zklock does, as parts of T. Mirrors zk::Link (be_heard, was_silent, cut_at) and recipe::Lease.
+// zklock's timing, as parts of T. Mirrors zk::Link (be_heard, was_silent, cut_at) and recipe::Lease.
 struct Protocol {
   const char* name;
   Duration (*beat)(Duration) = zklock::zk::beat_of;
@@ -52,8 +52,8 @@ struct Protocol {
   Duration (*silence)(Duration) = zklock::zk::longest_silence_of;
   Duration (*fence)(Duration) = zklock::zk::fence_of;
   bool patient = true;        // a proof counts no more than what the leader has surely heard
-  bool counts_delays = true;  // what we know of our follower is only that a request is there when it is answered
-  // How old the proof may be of what is granted by a list alone (ProtectedNode::look_again).
+  bool counts_delays = true;  // we know only that a request has reached our follower when it is answered
+  // The greatest age of the proof of a grant by a list alone (ProtectedNode::look_again).
   Duration (*granted)(Duration) = zklock::zk::heartbeat_of;
   bool first_counts_from_grant = false;    // the first heartbeat, not from the proof
   Duration (*listed)(Duration) = nullptr;  // a list counts as a proof, so much later than the last transaction
@@ -76,8 +76,7 @@ Protocol real() {
   return Protocol{"as it is"};
 }
 
-// When requests are sent is not among them: zk::LastHeard takes a longer silence for a gap, and a proof counts for
-// less.
+// The times of requests have no mutants: zk::LastHeard takes a longer silence for a gap, and a proof counts for less.
 std::vector<Protocol> mutants() {
   std::vector<Protocol> list;
   const auto add = [&](const char* name) -> Protocol& { return list.emplace_back(Protocol{name}); };
@@ -95,7 +94,7 @@ Units in_units(Duration (*part)(Duration), const Ensemble& ensemble) {
   return part(Duration(ensemble.session)).count();
 }
 
-// SessionTrackerImpl: expires at the next tick of its clock after the touch and T; the worst phase of that clock.
+// SessionTrackerImpl: the session expires at the next tick of its clock after the touch and T, in the worst phase.
 Units earliest_end(const Ensemble& e, Units touched) {
   Units earliest = 0;
   for (Units phase = 0; phase < e.tick; ++phase) {
@@ -107,8 +106,8 @@ Units earliest_end(const Ensemble& e, Units touched) {
 
 constexpr Units kNoHandshake = -1000000;
 
-// The leader's last word of us when our follower is cut off right behind `heard.back()`, the proof. A report made at
-// the same moment as a request is without it.
+// Returns the leader's last word of us if our follower is cut off right after `heard.back()`, the proof. A report made
+// at the same moment as a request does not contain it.
 Units last_word(const Ensemble& e, Units handshake, const std::vector<Units>& heard, Units phase) {
   const Units proof = heard.back();
   const Units first = ((proof - phase) / e.report()) * e.report() + phase;
@@ -139,17 +138,17 @@ class Search {
     finding_.safe = ensemble.session * 10;
   }
 
-  // A new lock, and its heartbeats.
+  // Checks a new lock, and its heartbeats.
   Finding fresh() {
     from_handshake(3);
     return finding_;
   }
-  // A waiter, at any moment after its connection was taken up again: its check, and the heartbeats behind that.
+  // Checks a waiter, at any moment after its connection was resumed: its check, and the heartbeats after that.
   Finding reconnected() {
     from_handshake(4);
     return finding_;
   }
-  // A waiter on one connection for long; or an idle consumer, whose claim is that transaction.
+  // Checks a waiter that has long had one connection; or an idle consumer, whose claim is that transaction.
   Finding waited() {
     const Units usual = beat_;
     const Units longest = silence_;
@@ -172,7 +171,7 @@ class Search {
     Units arrived;
   };
 
-  // At 0 the leader has counted it; its answer, and our first request, may come any time later.
+  // At 0 the leader has counted the handshake; its answer, and our first request, may come any time later.
   void from_handshake(int more) {
     const Units latest = in_units(zklock::zk::longest_silence_of, ensemble_);
     for (Units first = 0; first <= latest; first += step_) {
@@ -181,13 +180,13 @@ class Search {
     }
   }
 
-  // The server answers one after the other, and each must be answered within the patience once it has its turn.
+  // The server answers requests one after another; each must be answered within the patience once it has its turn.
   void send(Units at, Units delay) {
     const Units turn = requests_.empty() ? at : std::max(at, requests_.back().arrived);
     requests_.push_back({at, turn + delay});
   }
 
-  // The requests at these moments, each at once or as late as is let through, and then as many heartbeats.
+  // Sends the requests at these moments, each at once or as late as allowed, and then as many heartbeats.
   void heard_from(Units handshake, size_t next, const std::vector<Units>& moments, int more) {
     if (next == moments.size()) return heartbeats(handshake, more);
     for (const Units delay : {Units(0), in_units(zklock::zk::patience_of, ensemble_)}) {
@@ -198,7 +197,7 @@ class Search {
     }
   }
 
-  // In step, or late by as much as is let through.
+  // Heartbeats are in step, or late by as much as allowed.
   void heartbeats(Units handshake, int more) {
     if (more == 0) return;
     for (const Units gap : {least_, beat_, (beat_ + silence_) / 2, silence_}) {
@@ -217,7 +216,7 @@ class Search {
     }
   }
 
-  // zk::Link::proof_now(), when the last request was sent.
+  // Mirrors zk::Link::proof_now() at the time of the last request.
   Units counted(Units handshake) const {
     const Units sent = requests_.back().sent;
     const Units proof = sent + (protocol_.listed ? in_units(protocol_.listed, ensemble_) : 0);
@@ -232,7 +231,7 @@ class Search {
     return (leader.proof_at(moment(proof), Duration(ensemble_.session)) - moment(0)).count();
   }
 
-  // Never the clock's own zero.
+  // Never returns the clock's own zero.
   static zklock::Deadline moment(Units at) { return zklock::Deadline(Duration(at - 2 * kNoHandshake)); }
 
   const Ensemble& ensemble_;
@@ -251,8 +250,8 @@ double parts(const Ensemble& ensemble, Units span) {
   return 48.0 * static_cast<double>(span) / static_cast<double>(ensemble.session);
 }
 
-// From a proof on, the latest moment at which a third server is asked: the heartbeat behind that proof has no answer,
-// and the second server is dead. Mirrors Lease::add for the first one.
+// Returns the latest moment, from a proof on, at which a third server is asked: the heartbeat after that proof has no
+// answer, and the second server is dead. Mirrors Lease::add for the first proof.
 Units third_server(const Ensemble& e, const Protocol& protocol) {
   const Units heartbeat = in_units(protocol.heartbeat, e);
   const Units age = in_units(protocol.granted, e);
@@ -261,7 +260,7 @@ Units third_server(const Ensemble& e, const Protocol& protocol) {
   return sent + 2 * in_units(zklock::zk::patience_of, e);
 }
 
-// By which it must have answered: the fence less the longest grace (kGraceParts in src/command/lock/locks.h).
+// Returns when it must have answered: the fence less the longest grace (kGraceParts in src/command/lock/locks.h).
 Units end_of_lease(const Ensemble& e, const Protocol& protocol) {
   return in_units(protocol.fence, e) - in_units(eighth, e);
 }
@@ -329,7 +328,7 @@ int main(int argc, char** argv) {
       return 64;
     }
   }
-  // With one mistake alone 1 says that it was found, as for what is really unsafe.
+  // With one mutant alone, 1 says that it was found, as for what is really unsafe.
   if (mutant) return check_mutants(step, mutant) ? 1 : 0;
   const bool safe = check(real(), step, true);
   return safe && (!with_mutants || check_mutants(step, nullptr)) ? 0 : 1;

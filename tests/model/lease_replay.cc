@@ -11,7 +11,7 @@ namespace zklock::model {
 
 namespace {
 
-// A busy machine may hold us up between the look at the clock that decides and the event's own.
+// A busy machine may hold us up between reading the clock for a decision and for the event.
 constexpr int64_t kHeldUp = 300'000'000;
 
 class Reader {
@@ -43,7 +43,7 @@ class Reader {
     session_ = event.session;
   }
 
-  // Of several under way the last one counts here, so that only what is surely wrong is.
+  // If several requests are under way, only the last counts, so that only certain breaches are found.
   void ask(const Event& event) {
     asked_ = event.at;
     anew_ = event.is("asking");
@@ -63,7 +63,7 @@ class Reader {
     if (fence_ == 0) return breach("granted without a proof in this session", event);
     if (event.number("sent") > sent_) breach("granted by a proof that there was not", event);
     const int64_t oldest = zk::heartbeat_of(timeout()).count() + kHeldUp;
-    // One that was asked for anew may take its time.
+    // A proof that was asked for again may take its time.
     if (event.at - (anew_ ? answered_ : sent_) > oldest) breach("granted by a proof too old", event);
   }
 
@@ -80,10 +80,10 @@ class Reader {
   }
 
   std::string session_;
-  bool holds_ = false;  // a lock, some time; a claim's proofs are not told of
+  bool holds_ = false;  // a lock, at some time; the proofs of claims are not recorded
   int64_t timeout_ = 0;
   int64_t asked_ = 0, answered_ = 0, sent_ = 0, fence_ = 0;
-  bool anew_ = false;  // the last question was not that of a node's creation
+  bool anew_ = false;  // the last request was not the creation of a node
   bool lost_ = false;
   std::vector<std::string> breaches_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moments in a history, as src/zk/timing.h has them: what counts as a proof, from when, and until when. Beside
-// lease_model.cc, which computes that nothing else is safe.
+// Checks the times in a history against src/zk/timing.h: what counts as a proof, from when, and until when.
+// lease_model.cc computes that nothing else is safe.
 #pragma once
 
 #include "history.h"
@@ -11,7 +11,7 @@
 
 namespace zklock::model {
 
-// What of one zklock's account is against them: each rule's name, and the event.
+// Returns the breaches in one zklock's account: each rule's name, and the event.
 std::vector<std::string> late_in(const Account& account);
 
 int replay_leases(const ReplayWish& wish);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two contenders for one lock, with lost answers and expired sessions: src/recipe/lock/protected_node.cc and lock.cc.
-// Not here: shared contenders (tests/unit/line_exhaustive_test.cc), nodes that somebody deletes, and how long a proof
-// is good (lease_model.cc).
+// Left out are shared contenders (tests/unit/recipe/line_exhaustive_test.cc), nodes that outsiders delete, and how long
+// a proof is good (lease_model.cc).
 #include "line_replay.h"
 #include "line_servers.h"
 #include "replay_run.h"
@@ -90,7 +90,7 @@ class Line : public Servers {
     out.move(next, who, what);
   }
 
-  // The connection breaks before there is an answer; a deposed leader never has one to a transaction.
+  // The connection breaks before there is an answer; a deposed leader never answers a transaction.
   static void lose(State next, size_t who, Phase phase, Pending pending, Steps<State>& out, const char* what) {
     Contender& c = next.contenders[who];
     if (next.losses == 0) return;
@@ -126,7 +126,7 @@ class Line : public Servers {
     next_phase(next, who, c.place == kNoNode ? holding : to_watch, out, "creates its node");
   }
 
-  // The list that was sent with the create; and ProtectedNode::look_again while the last proof is good.
+  // Handles the list that was sent with the create; and ProtectedNode::look_again while the last proof is good.
   void list(const State& s, size_t who, Steps<State>& out) const {
     State next = s;
     lose(s, who, confirming, nothing, out, "the list is lost");
@@ -151,7 +151,7 @@ class Line : public Servers {
     next_phase(next, who, there ? confirming : start, out, there ? "finds its node" : "finds that there is none");
   }
 
-  // ProtectedNode::confirm: a check of the node, and a list behind it.
+  // ProtectedNode::confirm: checks the node, and then lists.
   void confirm(const State& s, size_t who, Steps<State>& out) const {
     if (s.contenders[who].proved || mutant_ == Mutant::listed_proof) list(s, who, out);
     lose(s, who, confirming, nothing, out, "check and list are lost");
@@ -162,7 +162,7 @@ class Line : public Servers {
     look(next, who, out, "checks its node and lists");
   }
 
-  // Lock::look with what the list says; recipe/line.h. Or ProtectedNode::find, whose node is gone before its check.
+  // Lock::look with the result of the list; recipe/line.h. Or ProtectedNode::find, whose node is gone before its check.
   void look(State next, size_t who, Steps<State>& out, const char* what) const {
     Contender& c = next.contenders[who];
     const uint8_t seen = seen_by(next, who);
@@ -179,8 +179,8 @@ class Line : public Servers {
     next_phase(next, who, c.proved ? holding : removing, out, c.proved ? what : "has its turn, and its fence is over");
   }
 
-  // Lock::wait_for: reads the predecessor and sets a watch on it. That survives a reconnect: the library sets it again,
-  // and the server fires it when the node is gone.
+  // Lock::wait_for: reads the predecessor and sets a watch on it. The watch survives a reconnect: the library sets it
+  // again, and the server fires it when the node is gone.
   void watch(const State& s, size_t who, Steps<State>& out) const {
     lose(s, who, confirming, nothing, out, "the watch is lost");
     miss_own_node(s, who, out);
@@ -194,7 +194,7 @@ class Line : public Servers {
                there ? "watches the one before it" : "it is gone already");
   }
 
-  // It reads its own node with the one before, where it has no watch on it.
+  // It reads its own node with the predecessor, if it has no watch on it.
   void miss_own_node(const State& s, size_t who, Steps<State>& out) const {
     if (own_node(s, who, seen_by(s, who)) != kNoNode) return;
     State next = s;
@@ -216,7 +216,7 @@ class Line : public Servers {
     out.chance(next, who, "looks though nothing has woken it");
   }
 
-  // ProtectedNode::remove, until it is answered; or for the withdrawal_budget, and then the session's end.
+  // ProtectedNode::remove: tries until it is answered, or for the withdrawal_budget, and then until the session's end.
   void remove(const State& s, size_t who, Steps<State>& out) const {
     const Contender& c = s.contenders[who];
     lose(s, who, removing, a_delete, out, "deletes its node, the answer is lost");
@@ -230,7 +230,7 @@ class Line : public Servers {
     next_phase(next, who, c.again ? start : left, out, "deletes its node");
   }
 
-  // By a signal or the end of its time to wait; or by the loss of a lock that it has already (LockSet).
+  // Interrupts it by a signal or the end of its wait; or by the loss of a lock that it already has (LockSet).
   static void interrupt(const State& s, size_t who, Steps<State>& out) {
     State next = s;
     if (next.withdrawals == 0) return;
@@ -244,7 +244,7 @@ class Line : public Servers {
     out.chance(next, who, "is disturbed, and will stand in line again");
   }
 
-  // Interrupted: what it may have made goes with the session.
+  // It is interrupted, so what it may have made goes with the session.
   static void give_up_unknown(State next, size_t who, Steps<State>& out) {
     --next.withdrawals;
     start_again(next, who, true);

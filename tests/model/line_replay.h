@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histories of contenders for exclusive locks as the two of line_model.cc: each two whose lives overlap, with the
-// others in their line as somebody who comes and goes. A proof is too old when its real fence is over, not before.
-// Not here: where a zklock was killed and its command lived on is seen by others (tests/faults/checker.py).
+// Replays histories of contenders for exclusive locks as the two of line_model.cc. It takes each two whose lives
+// overlap; the others in their line come and go. A proof is too old when its real fence is over, not before. Left out:
+// tests/faults/checker.py checks whether the command of a killed zklock lived on.
 #pragma once
 
 #include "line_servers.h"
@@ -48,10 +48,10 @@ class Story {
   const Model& model() const { return model_; }
   const std::vector<Marks>& lines() const { return lines_; }
 
-  // Most histories can be told without a server that lags behind.
+  // Most histories need no server that lags.
   bool widen() { return !std::exchange(wide_, true); }
 
-  // Each may have begun at any server.
+  // Each contender may have begun at any server.
   std::vector<State> beginnings() const {
     if (!wide_) return {model_.first()};
     std::vector<State> all;
@@ -156,14 +156,14 @@ class Story {
   }
 
  private:
-  // Who never was in each other's way says nothing about the line.
+  // Contenders that were never in each other's way show nothing about the line.
   static bool concern(const Life& one, const Life& other) {
     if (one.pid == other.pid || one.line != other.line) return false;
     if (one.begins() > other.ends() || other.begins() > one.ends()) return false;
     return is_named(one.nodes, other.named) || is_named(other.nodes, one.named) || (one.granted && other.granted);
   }
 
-  // Who comes behind both is in nobody's way.
+  // A contender that comes after both is in no one's way.
   bool any_to_come(const Moment& moment) const {
     for (size_t who = 0; who < 2; ++who) {
       const Marks& marks = lives_[who].marks;
@@ -183,7 +183,7 @@ class Story {
     return false;
   }
 
-  // It is written down when the loop sees it, which may be before the answer that came first.
+  // The event is recorded when the loop sees it, which may be before an answer that came first.
   static bool near(const std::vector<size_t>& moments, size_t had) {
     return std::any_of(moments.begin(), moments.end(), [had](size_t at) { return at + 1 >= had && at <= had + 1; });
   }
@@ -195,7 +195,7 @@ class Story {
     return event.is("deleted") || event.is("delete unknown") || event.is("closing") || event.is("recorded") ||
            event.is("woken");
   }
-  // It has looked though its watch had not fired, which is there still (Lock::is_watched).
+  // It has looked before its watch fired, so that watch is still set (Lock::is_watched).
   static bool watches_still(const Life& life, size_t had) {
     const auto own = [](const Mark& mark) { return !mark.event.is("proved") || mark.event.has("node"); };
     const auto here = life.marks.begin() + static_cast<ptrdiff_t>(had);
@@ -205,7 +205,7 @@ class Story {
   }
   static bool is_look(const Event& event) { return event.is("seen") || (event.is("proved") && event.has("node")); }
 
-  // Of one that was killed: its last request may be done, its command is dead, its session ends.
+  // Applies to a killed zklock: its last request may be done, its command is dead, its session ends.
   static bool may_follow(const Life& life, std::string_view what) {
     if (what == "the session that it left behind expires" || what.starts_with("what was on its way")) return true;
     if (!life.killed) return false;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The servers that the contenders of line_model.cc speak to, and their sessions.
+// The servers of the contenders in line_model.cc, and their sessions.
 //
-// The ensemble is two servers. A always has what a quorum knows. B lags behind until it catches up, which any
-// transaction through it makes it do; once in a run it is a deposed leader instead, which answers reads and `sync` from
-// what it had, and no transaction. A client is refused by a server that has less than the client has seen; an event
-// tells it nothing of that. What a client had sent before its connection broke may be done later, but not behind a
-// transaction of the same session through another server: that comes after it, or it is refused, because the session
-// has moved.
+// The ensemble is two servers. A always has what a quorum knows. B lags until it catches up, which any transaction
+// through it causes. Once in a run B is a deposed leader instead: it answers reads and `sync` from its old state, and
+// no transaction. A server refuses a client that has seen more than it has; no event tells the client that. What a
+// client sent before its connection broke may be done later. But it is never done after a transaction of the same
+// session through another server: then it is refused, because the session has moved.
 //
-// Of time there is one bit: as long as a client's last proof is good its session does not expire (lease_model.cc), and
-// when that is over the command that it runs is dead.
+// One bit stands for time. While a client's last proof is good, its session does not expire (lease_model.cc). When that
+// is over, the command that it runs is dead.
 #pragma once
 
 #include "checker.h"
@@ -21,25 +20,25 @@ namespace zklock::model::line {
 
 enum Phase : uint8_t { start, listed, made, confirming, to_watch, waiting, unknown, holding, removing, left };
 enum Server : uint8_t { nowhere, a, b };
-enum Pending : uint8_t { nothing, a_create, a_delete };  // on its way still, its connection is gone
+enum Pending : uint8_t { nothing, a_create, a_delete };  // still on its way, though its connection is gone
 enum Bits : uint8_t { exists = 1, owner = 2, session_lives = 4, last_attempt = 8, at_a = 16, at_b = 32, other = 64 };
 constexpr uint8_t kNoNode = 255;
 
 struct Contender {
   uint8_t phase, server, pending;
   uint8_t place;   // the node that it waits for
-  uint8_t alive;   // the session, whether it knows or not
+  uint8_t alive;   // the session lives, whether it knows or not
   uint8_t ahead;   // it has seen more than B has
   uint8_t again;   // after its withdrawal
-  uint8_t proved;  // by a quorum, not so long ago that its session may have expired since
+  uint8_t proved;  // by a quorum, so recently that its session cannot have expired since
 };
 
-// Of the two, in a history: others in the line, who come and go as they like, and who deletes its nodes.
+// What surrounds the two in a history: others in the line, which come and go, and outsiders that delete its nodes.
 struct Surroundings {
   size_t others = 0;  // at once
   std::array<bool, 2> deletes{};
 };
-constexpr size_t kOther = 2;  // an owner
+constexpr size_t kOther = 2;  // the owner of the others' nodes
 
 class Servers {
  public:
@@ -52,12 +51,12 @@ class Servers {
   struct State {
     std::array<uint8_t, 8> nodes;  // in the order of their numbers
     std::array<Contender, 2> contenders;
-    uint8_t deposed, was_deposed, stale;  // B
+    uint8_t deposed, was_deposed, stale;  // about B
     uint8_t losses, expiries, withdrawals;
     uint8_t overflow;
   };
 
-  // Nodes that nobody sees any more, and proofs of what is not held.
+  // Clears nodes that no server has any more, and proofs of what is not held.
   void tidy(State& s) const {
     for (Contender& c : s.contenders) {
       if (c.phase == start || c.phase == unknown || c.phase == removing || c.phase == left) c.proved = 0;
@@ -120,7 +119,7 @@ class Servers {
     for (Contender& c : s.contenders) c.ahead = 0;
     s.stale = 0;
   }
-  // A transaction's answer has come.
+  // Notes that a transaction's answer has come.
   static void note_answer(State& s, size_t who) {
     s.contenders[who].proved = 1;
     if (s.contenders[who].server == b) catch_up(s);
@@ -190,7 +189,7 @@ class Servers {
     out.chance(next, who, "its session expires");
   }
 
-  // The fence, for who holds.
+  // The fence passes, for a holder.
   void time_steps(State next, size_t who, Steps<State>& out) const {
     Contender& c = next.contenders[who];
     if (!c.proved) return;
@@ -199,7 +198,7 @@ class Servers {
     out.chance(next, who, "its last proof is too old");
   }
 
-  // The quorum gets, or does not get, what was sent before the connection broke.
+  // The quorum gets what was sent before the connection broke, or does not.
   void pending_steps(const State& s, size_t who, Steps<State>& out) const {
     if (s.contenders[who].pending == nothing) return;
     State next = s;
@@ -227,7 +226,7 @@ class Servers {
     out.move(next, who, "connects to B");
   }
 
-  // In a new session: LockSet::acquire, which closes the one before.
+  // LockSet::acquire in a new session, which closes the one before.
   static void start_again(State& s, size_t who, bool over) {
     Contender& c = s.contenders[who];
     each_own(s, who, [](uint8_t& node) { node &= static_cast<uint8_t>(~(session_lives | last_attempt)); });

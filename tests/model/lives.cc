@@ -13,7 +13,7 @@ bool is_wide(const Event& event) {
          ((event.is("proved") || event.is("asking")) && !event.has("node"));
 }
 
-// What follows it has not begun before.
+// The event after a request has not begun before it.
 bool is_request(const Event& event) {
   return event.is("creating") || event.is("deleting") || event.is("watching") || event.is("recording") ||
          event.is("asking");
@@ -23,7 +23,7 @@ bool is_of_command(const Event& event) {
   return event.is("started") || event.is("ended") || event.is("killed by the guard");
 }
 
-// Of one process: a line each, as long as a node of ours may stand there.
+// Reads one process: a life for each line, as long as its node may be there.
 class Reader {
  public:
   Reader(std::vector<Life>& lives, const std::set<std::string>& leftovers) : lives_(lives), leftovers_(leftovers) {}
@@ -60,7 +60,7 @@ class Reader {
     if (event.is("deleted") || event.is("recorded")) end(line);
   }
 
-  // It looks again as soon as it knows; until then one contender waits for what another has passed.
+  // It looks again as soon as it knows. Until then it waits for a leftover that another contender has passed.
   bool is_about_leftover(const Event& event) const {
     return event.is("left over") || (event.has("predecessor") && leftovers_.contains(event.text("predecessor")));
   }
@@ -86,8 +86,8 @@ class Reader {
     if (event.has("czxid")) life.nodes.insert(event.text("node"));
     if (event.has("predecessor")) life.named.insert(event.text("predecessor"));
     if (is_request(event)) {
-      // The lease asks while something else of ours is under way; its proof says itself when it was sent.
-      // A success that is not recorded in its time is sent once more, and the first may have been done.
+      // The lease asks while other requests are under way; its proof records when it was sent.
+      // A success that is not recorded in time is sent again, and the first request may have been done.
       const bool again = event.is("recording") && requested_[line];
       if (!is_wide(event) && !again) since_[line] = event.at;
       return;
@@ -96,7 +96,7 @@ class Reader {
     if (told) mark(life, event);
   }
 
-  // What was asked before the line about something else came has not begun after that.
+  // The result of a request made before the line's last event has not begun after that event.
   void mark(Life& life, const Event& event) {
     int64_t earliest = since_[life.line];
     if (event.has("sent") && event.is("proved")) earliest = event.number("sent");
@@ -106,7 +106,7 @@ class Reader {
       checked = life.marks.size() > 1 && !life.marks[life.marks.size() - 2].event.is("created");
     }
     life.marks.push_back({earliest, event, life.fences.back(), checked});
-    // What it proves is told behind it.
+    // What it proves is recorded after it.
     const int64_t before = event.is("created") ? kNeverEnds : life.fences.back();
     life.fences.push_back(event.is("proved") ? event.number("fence") : before);
     life.runs.push_back(event.is("started") || (life.runs.back() && !is_of_command(event)));
@@ -129,9 +129,9 @@ class Reader {
   const std::set<std::string>& leftovers_;  // nodes that no session owns, by all accounts
   int64_t timeout_ = 0;
   bool any_ = false;    // it waits in several lines at once: recipe::AnyLock, which any_model.cc has
-  bool taken_ = false;  // somebody has deleted its nodes, or ended its session, some time
+  bool taken_ = false;  // an outsider has deleted its nodes, or ended its session, at some time
   std::map<std::string, Life> open_;
-  std::map<std::string, int64_t> since_;  // the last thing that it told of
+  std::map<std::string, int64_t> since_;  // when it last recorded something
   std::map<std::string, bool> requested_;
   std::set<std::string> had_turn_;  // the lines in which it has had its turn
 };
@@ -153,7 +153,7 @@ bool is_named(const std::set<std::string>& nodes, const std::set<std::string>& n
 
 std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   std::vector<Life> all;
-  // No contender's own node is one, whatever another says.
+  // A contender's own node is never one, whatever others report.
   std::set<std::string> leftovers, own;
   for (const Account& account : accounts) {
     for (const Event& event : account) {
@@ -167,7 +167,7 @@ std::vector<Life> lives_in(const std::vector<Account>& accounts) {
   for (const Life& life : all) {
     if (!life.granted) continue;
     granted.insert(life.line);
-    // A slot, which only who is in the gate may take (recipe::Slots).
+    // This is a slot, which only a contender in the gate may take (recipe::Slots).
     if (life.line.ends_with(kSlots)) granted.insert(parent_of(life.line) + kGate);
   }
   for (const Life& life : all) {

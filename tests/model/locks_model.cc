@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A and B want the same two locks, C only the second: src/recipe/lock/lock_set.cc. The locks are taken in the order of
-// their names' bytes (src/command/lock/run.cc sorts them); each is a line as in line_model.cc.
+// their names' bytes (src/command/lock/run.cc sorts them). Each is a line as in line_model.cc.
 #include "nodes.h"
 #include "run.h"
 
@@ -24,7 +24,7 @@ constexpr size_t kContenders = 3;
 
 struct Contender {
   uint8_t phase;
-  uint8_t at;  // which lock, the first or the second that it takes; how many are left to be released
+  uint8_t at;  // the first or the second lock that it takes; or how many are left to release
   uint8_t expired;
   uint8_t again;  // after the release
 };
@@ -38,7 +38,7 @@ class Locks {
   struct State {
     std::array<Nodes<6>, 2> lines;
     std::array<Contender, kContenders> contenders;
-    uint8_t woken;  // a bit each
+    uint8_t woken;  // a bit for each
     uint8_t losses, expiries, disturbances, overflow;
   };
 
@@ -119,7 +119,7 @@ class Locks {
     out.chance(next, who, "its session expires");
   }
 
-  // The command was stopped in time (lease_model.cc); whoever waited starts again, with the first lock.
+  // The command was stopped in time (lease_model.cc); a waiter starts again, with the first lock.
   void learn_of_expiry(State next, size_t who, Steps<State>& out) const {
     Contender& c = next.contenders[who];
     const bool over = c.phase == running || (c.phase == releasing && !c.again);
@@ -151,7 +151,7 @@ class Locks {
     lose(s, done, who, made_lost, out);
   }
 
-  // Lock::look; with all of them, LockSet::acquire is done.
+  // Lock::look; LockSet::acquire is done once all locks are held.
   void look(const State& s, size_t who, size_t lock, Steps<State>& out) const {
     const bool waits = s.contenders[who].phase == waiting;
     if (waits) disturb(s, who, out);
@@ -165,7 +165,7 @@ class Locks {
     go(next, who, making, out, "has its first lock");
   }
 
-  // WaitPolicy::disturbed: a lock that it has already is to be given up. LockSet lets go of all, and starts again.
+  // WaitPolicy::disturbed: a lock that it already has must be given up. LockSet releases all, and starts again.
   void disturb(State next, size_t who, Steps<State>& out) const {
     if (next.disturbances == 0) return;
     --next.disturbances;
@@ -196,7 +196,7 @@ class Locks {
     end(s, who, false, "has no time left to let go", out);
   }
 
-  // The session is closed, or left behind, in any case.
+  // In any case the session is closed, or left behind.
   void end(State next, size_t who, bool answered, const char* what, Steps<State>& out) const {
     Contender& c = next.contenders[who];
     for (auto& line : next.lines) {

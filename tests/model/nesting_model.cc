@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock inside the same lock, and a stranger behind it: src/host/process/mark.cc, src/command/child/nesting.cc,
-// attended_command.cc, src/recipe/lock/lock_set.cc. A is the outer zklock, B the inner one, which its command left in
+// A lock inside the same lock, and a stranger waiting for it: src/host/process/mark.cc, src/command/child/nesting.cc,
+// attended_command.cc, src/recipe/lock/lock_set.cc. A is the outer zklock, B the inner one, which A's command left in
 // the background, C the stranger, D one that B's command runs or leaves. The marks are files that a process holds open.
-// Each of A and B does two things, in an order that the other relies on: B marks itself, then looks whether A is open;
-// A closes, then looks for marks. D does as B does, and looks at B and at A: if A has closed, B may still be open, and
-// A waits for B.
+// A and B each do two things, in an order that the other relies on: B marks itself, then checks whether A is open; A
+// closes, then looks for marks. D does as B does, and checks B and A. If A has closed, B may still be open, and A waits
+// for B.
 //
-// Across users the marks cannot be seen by all. The model's answer: what hides is nested unless it stands in line by
-// itself, with its pid on its node; and that the outer one has closed can be seen by everybody.
+// Marks of another user cannot always be seen. The model's answer: a hidden zklock is nested unless it waits in line by
+// itself, with its pid on its node. That the outer one has closed is visible to all.
 //
-// That the outer one loses its lock is not here: then all below it is killed. The inner one may be killed; then its
-// guard kills what it ran, and has the mark until that is reaped.
+// The outer one never loses its lock here: then all below it is killed. The inner one may be killed; then its guard
+// kills what it ran, and keeps the mark until that is reaped.
 #include "run.h"
 
 #include <array>
@@ -47,11 +47,11 @@ class Nesting {
                                           "whoever is nested in an inner one asks only the outer one"};
   struct State {
     uint8_t outer, inner, stranger;
-    uint8_t locked;  // somebody has the lock by a node of his own
+    uint8_t locked;  // the lock is held by a node of B's, C's or D's own
     uint8_t open, mark;
-    uint8_t hidden;  // the inner one is another user's: its open files cannot be looked at
-    uint8_t blind;   // nor can it look at those of the outer one
-    // D, an InnerPhase; whether B is open for it, its mark, and whether B's command does not wait for it.
+    uint8_t hidden;  // another user runs the inner one: its open files cannot be seen
+    uint8_t blind;   // it cannot see those of the outer one either
+    // D: an InnerPhase; whether B is open for it; its mark; and whether B's command does not wait for it.
     uint8_t third, inner_open, third_mark, left;
   };
 
@@ -104,7 +104,7 @@ class Nesting {
     }
   }
 
-  // NestingMarks::is_nested. Who stands in line by himself has a node there with his pid on it.
+  // NestingMarks::is_nested. A zklock that waits in line by itself has a node there with its pid on it.
   bool seems_nested(const State& s) const {
     if (s.third_mark) return true;
     if (!s.hidden) return s.mark;
@@ -174,7 +174,7 @@ class Nesting {
     out.move(s, 1, "starts as another user");
   }
 
-  // It may come as long as B's command runs.
+  // D may come as long as B's command runs.
   void third_steps(State s, Steps<State>& out) const {
     switch (static_cast<InnerPhase>(s.third)) {
       case to_come:
@@ -206,7 +206,7 @@ class Nesting {
     }
   }
 
-  // Its phase, and the two that follow it.
+  // Takes its phase, and the two that follow.
   static void take_and_release(State& s, uint8_t& phase, size_t who, Steps<State>& out) {
     const bool waits = phase == (who == 2 ? uint8_t{waiting} : uint8_t{in_line});
     if (waits && s.locked) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ephemeral sequential nodes below one parent, in the order of their numbers. For models in which all servers know
-// the same; line_model.cc is the one in which they do not.
+// The ephemeral sequential nodes below one parent, in the order of their numbers. This is for models in which all
+// servers know the same; line_model.cc is the one in which they do not.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr uint8_t kNoNode = 255;
 template <size_t kMost>
 class Nodes {
  public:
-  // False: the model has no room for it.
+  // Returns false if the model has no room for it.
   bool add(size_t who) {
     forget(who);
     const auto free = std::find(nodes_.begin(), nodes_.end(), uint8_t{0});
@@ -24,7 +24,7 @@ class Nodes {
     return true;
   }
 
-  // That of its last attempt in the session that it has now.
+  // Returns the node of its last attempt in its current session.
   uint8_t own(size_t who) const {
     for (uint8_t i = 0; i < kMost; ++i) {
       if (is_of(nodes_[i], who) && (nodes_[i] & session_lives) && (nodes_[i] & last_attempt)) return i;
@@ -43,7 +43,7 @@ class Nodes {
                                              [&](uint8_t node) { return is_of(node, who) && (node & session_lives); }));
   }
 
-  // Who watches the nearest node before it: in `woken`, a bit each.
+  // Sets in `woken` a bit for each contender that watches the nearest node before it.
   void remove(uint8_t at, uint8_t& woken) {
     if (!has(at)) return;
     for (size_t i = at; i + 1 < kMost; ++i) nodes_[i] = nodes_[i + 1];
@@ -51,15 +51,15 @@ class Nodes {
     if (has(at)) woken |= static_cast<uint8_t>(1 << owner_of(at));
   }
 
-  // Its node is no longer known to it.
+  // Forgets its node.
   void forget(size_t who) { clear(who, last_attempt); }
-  // It opens another session, and the one before is not known to be over.
+  // Opens another session; the one before is not known to be over.
   void leave_session(size_t who) { clear(who, session_lives | last_attempt); }
   bool any_left_behind(size_t who) const {
     return std::any_of(nodes_.begin(), nodes_.end(),
                        [&](uint8_t node) { return is_of(node, who) && !(node & session_lives); });
   }
-  // The session that it has, or those that it left behind.
+  // Ends its session, or those that it left behind.
   void end_session(size_t who, bool left_behind, uint8_t& woken) {
     for (uint8_t i = 0; i < kMost;) {
       const bool ends = is_of(nodes_[i], who) && !(nodes_[i] & session_lives) == left_behind;

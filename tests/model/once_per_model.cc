@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run --once-per P` on two hosts: src/recipe/lock/last_success.cc, and who calls it in src/command/lock/job.cc. The
-// lock is what it promises to be (line_model.cc, lease_model.cc). Time goes in steps; the servers' clock may be ahead
-// for a while.
+// `run --once-per P` on two hosts: src/recipe/lock/last_success.cc, and its callers in src/command/lock/job.cc. The
+// lock keeps its promises (line_model.cc, lease_model.cc). Time goes in steps; the servers' clock may be ahead for a
+// while.
 #include "run.h"
 
 #include <algorithm>
@@ -16,17 +16,17 @@ enum Phase : uint8_t {
   running,
   recording,    // LastSuccess::record: the success, and the end of the node, in one transaction
   record_lost,  // LastSuccess::look_again
-  writing,      // the mistake's two halves
+  writing,      // the two halves, only in a mutant
 };
 
 constexpr uint8_t kPeriod = 2;
 constexpr uint8_t kAhead = 3;
-constexpr uint8_t kEnd = 5;  // of the model's time
+constexpr uint8_t kEnd = 5;  // of time in the model
 constexpr uint8_t kNever = 255;
 
 struct Host {
   uint8_t phase;
-  uint8_t made_at;  // its node, by the servers' clock
+  uint8_t made_at;  // when its node was made, by the servers' clock
   uint8_t expired;
 };
 
@@ -43,7 +43,7 @@ class OncePer {
     uint8_t time, ahead;     // the servers' clock is ahead by so much
     uint8_t recorded;        // the success's time by the servers' clock
     uint8_t recorder;        // from 1 on
-    uint8_t recorded_ahead;  // as the clock was then
+    uint8_t recorded_ahead;  // how far the clock was ahead then
     uint8_t succeeded;       // when a run last ended with 0, by that clock
     uint8_t losses, expiries;
     uint8_t error;
@@ -95,7 +95,7 @@ class OncePer {
     }
     if (s.ahead == 0) return;
     s.ahead = 0;
-    s.succeeded = kNever;  // nobody can tell any more how long ago that was
+    s.succeeded = kNever;  // it is unknown how long ago that was
     out.chance(s, kNobody, "the servers' clock is put right");
   }
 
@@ -106,7 +106,7 @@ class OncePer {
     if (s.holder == id(who)) s.holder = 0;
     out.chance(s, who, "its session expires");
   }
-  // 76, and that it may run again.
+  // The run ends with 76, and may be started again.
   static void learn_of_expiry(State s, size_t who, Steps<State>& out) {
     s.hosts[who] = {away, 0, 0};
     out.move(s, who, "hears that its session is over: the lock is lost");
@@ -125,7 +125,7 @@ class OncePer {
 
   void take(State s, size_t who, Steps<State>& out) const {
     if (mutant_ == Mutant::unheld && !is_lately(s, now(s)) && s.hosts[who].made_at == 0) {
-      s.hosts[who].made_at = now(s);  // it has asked, and will wait for the lock
+      s.hosts[who].made_at = now(s);  // it has checked, and will wait for the lock
       return out.chance(s, who, "is started, and asks when it ran last");
     }
     if (s.holder != 0) return;
@@ -136,7 +136,7 @@ class OncePer {
     out.chance(s, who, "is started, and has the lock");
   }
 
-  // The age of the last success is taken from our node's time, so that one clock tells both.
+  // The age of the last success counts from our node's time, so that both times are of one clock.
   bool is_lately(const State& s, uint8_t made_at) const {
     if (s.recorded == kNever) return false;
     if (s.recorded > made_at) return mutant_ == Mutant::future;
@@ -157,7 +157,7 @@ class OncePer {
     out.move(s, who, "starts its command");
   }
 
-  // Whether a run began too soon after one that ended with 0, by a clock that was not put right meanwhile.
+  // Notes whether a run began too soon after one that ended with 0, by a clock that was not corrected meanwhile.
   static void note_run(State& s, size_t who) {
     const Host& host = s.hosts[who];
     const bool lately = s.succeeded != kNever && host.made_at >= s.succeeded && host.made_at - s.succeeded < kPeriod;
@@ -177,7 +177,7 @@ class OncePer {
 
   void record(const State& s, size_t who, Steps<State>& out) const {
     State done = s;
-    // Its node is gone: the transaction was done before its answer was lost.
+    // Its node is gone, so the transaction was done before its answer was lost.
     if (s.holder != id(who)) return fail(s, who, out);
     done.holder = 0;
     if (mutant_ == Mutant::two_requests) {
@@ -213,7 +213,7 @@ class OncePer {
     out.move(s, who, "says that its success could not be recorded");
   }
 
-  // With our text on the node above the lock it was done; else our own node says whether it is worth another try.
+  // If our text is on the node above the lock, it was done. Otherwise our own node shows whether to try again.
   void look_again(State s, size_t who, Steps<State>& out) const {
     const bool recorded = s.recorder == id(who) && s.holder != id(who);
     if (recorded || mutant_ == Mutant::no_look) {

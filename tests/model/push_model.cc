@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pusher with several batches in flight, while others push too: src/recipe/queue/pusher.cc, nodes.cc, and
-// src/command/queue/push.cc with its input. A batch is one item here, and fills its segment.
+// src/command/queue/push.cc with its input. Here a batch is one item, and fills its segment.
 //
-// When the connection breaks the server has done the first few of the batches that were sent, and the pusher knows of
-// fewer still. None is done later: the marker is read behind a check, and line_model.cc shows what that is worth.
+// When the connection breaks, the server has done the first few of the batches that were sent, and the pusher knows of
+// fewer still. None is done later: the marker is read behind a check, and line_model.cc shows why that is conclusive.
 #include "run.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ enum Status : uint8_t {
   queued,    // in flight, but not sent: Batch::call is empty
   sent,      // the server has it, or will have it
   done,      // the answer is on its way
-  refused,   // likewise
+  refused,   // the answer is on its way
   failed,    // the answer has come
   doubtful,  // no answer has come, nor will
   taken_in,
@@ -26,8 +26,8 @@ enum Status : uint8_t {
 
 struct Item {
   uint8_t status;
-  uint8_t times;   // it is in the queue
-  uint8_t warned;  // it was said that it may be in twice
+  uint8_t times;   // how often it is in the queue
+  uint8_t warned;  // reported as possibly in twice
   uint8_t segment, marker;
 };
 
@@ -43,7 +43,7 @@ class Push {
   struct State {
     std::array<Item, 4> items;
     uint8_t count;          // of items
-    uint8_t read, waiting;  // from the input; the item that was read and not taken, from 1 on
+    uint8_t read, waiting;  // from the input; the item that was read and not taken, counted from 1
     uint8_t open_segment, marker;
     uint8_t tail, next_marker;  // as the pusher knows them
     uint8_t recovering, expired;
@@ -90,14 +90,14 @@ class Push {
  private:
   static bool is_in_flight(const Item& item) { return item.status >= queued && item.status <= doubtful; }
   static bool is_answerable(const Item& item) { return item.status >= sent && item.status <= refused; }
-  // The oldest of a kind.
+  // Returns the oldest of a kind.
   template <class Test>
   static Item* find(State& s, Test test) {
     const auto at = std::find_if(s.items.begin(), s.items.end(), test);
     return at == s.items.end() ? nullptr : &*at;
   }
 
-  // host::StandardInput: at any turn of the loop, one piece after the other.
+  // host::StandardInput: reads one piece after another, at any turn of the loop.
   void read(State s, Steps<State>& out) const {
     if (mutant_ == Mutant::input_emptied && s.read == s.count && s.waiting != 0 && s.recovering) {
       s.items[s.waiting - 1].status = dropped;
@@ -127,7 +127,7 @@ class Push {
     item.marker = s.next_marker++;
   }
 
-  // The transaction: check of the segment, write of the marker, items.
+  // The transaction: checks the segment, writes the marker, makes items.
   void process(State s, Steps<State>& out) const {
     Item* item = find(s, [](const Item& i) { return i.status == sent; });
     if (!item || s.expired) return;
@@ -204,7 +204,7 @@ class Push {
     s.next_marker = s.marker;
   }
 
-  // Pusher::renew, in a new session. What failed for certain is not in doubt.
+  // Pusher::renew, in a new session. An item that failed for certain is not doubtful.
   void renew(State& s) const {
     for (Item& item : s.items) {
       if (!is_in_flight(item)) continue;

@@ -11,7 +11,7 @@ inline void go(State next, size_t who, Phase phase, Steps<State>& out, const cha
   out.move(next, who, what);
 }
 
-// `done`: the state if it was done before its answer was lost.
+// `done` is the state if it was done before its answer was lost.
 inline void lose(State s, State done, size_t who, Phase phase, Steps<State>& out) {
   if (s.losses == 0) return;
   for (State* next : {&s, &done}) {
@@ -22,13 +22,13 @@ inline void lose(State s, State done, size_t who, Phase phase, Steps<State>& out
   out.chance(done, who, "the request is done, its answer is lost");
 }
 
-// A pass behind a check.
+// Passes over the queue, behind a check.
 inline void look(State next, size_t who, Phase found, Phase nothing, Steps<State>& out) {
   const uint8_t item = next.consumers[who].item = first_unclaimed(next);
   go(next, who, item == kNone ? nothing : found, out, item == kNone ? "finds no item" : "finds an item");
 }
 
-// `taking`: in one transaction with the end of our place.
+// `taking`: claims in one transaction with the end of our place.
 inline void claim(const State& s, size_t who, Steps<State>& out) {
   const Consumer& c = s.consumers[who];
   const bool idle = c.phase == taking;
@@ -42,7 +42,7 @@ inline void claim(const State& s, size_t who, Steps<State>& out) {
   lose(s, done, who, idle ? taking_lost : claim_lost, out);
 }
 
-// The end of a command with success, or without.
+// Ends a command with success, or without.
 inline void work(State next, size_t who, Steps<State>& out) {
   Item& item = next.items[next.consumers[who].item];
   if (next.failures > 0) {

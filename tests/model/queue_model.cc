@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, ack.cc, idle_line.cc, and who calls them
-// in src/command/queue/pull_work.cc. Each consumer has one item at a time. What is claimed in batches is not here, nor
-// are delays.
+// Two consumers and two items of a queue: src/recipe/queue/consumer.cc, ack.cc, idle_line.cc, and their callers in
+// src/command/queue/pull_work.cc. Each consumer has one item at a time. Claims in batches are left out, and so are
+// delays.
 //
-// A look behind a check of a quorum is conclusive: line_model.cc shows that. No command runs when its session is over:
-// lease_model.cc does.
+// A look behind a check of a quorum is conclusive, as line_model.cc shows. No command runs after its session is over,
+// as lease_model.cc shows.
 #include "queue_items.h"
 #include "run.h"
 
@@ -52,7 +52,7 @@ class Queue {
     return is_settled(s) && is_twice(s) ? "an item was done twice without a word" : nullptr;
   }
 
-  // Consumers that are idle may stay so.
+  // Idle consumers may stay so.
   bool is_settled(const State& s) const {
     const auto over = [](const Item& item) { return item.state == gone; };
     const auto idle = [](const Consumer& c) { return c.phase < working || c.phase > return_lost; };
@@ -102,7 +102,7 @@ class Queue {
     out.chance(next, who, "its session expires");
   }
 
-  // What it had done, and not removed, nobody can know of.
+  // Other clients cannot know what it had done and not removed.
   static void kill(State next, size_t who, Steps<State>& out) {
     if (next.kills == 0) return;
     --next.kills;
@@ -113,7 +113,7 @@ class Queue {
     out.chance(next, who, "is killed");
   }
 
-  // CommandConsumer::start_again. What was done and is not known to be removed may be done again.
+  // CommandConsumer::start_again. An item that was done and is not known to be removed may be done again.
   void learn_of_expiry(State next, size_t who, Steps<State>& out) const {
     Consumer& c = next.consumers[who];
     const bool ended = c.phase == removing || c.phase == removal_lost;
@@ -160,7 +160,7 @@ class Queue {
     go(s, who, c.phase == taking_lost ? first_looks : looking, out, "takes the claim for not made");
   }
 
-  // IdleLine::wait: a place as in a lock's line.
+  // IdleLine::wait: takes a place as in a lock's line.
   void stand_in_line(const State& s, size_t who, Steps<State>& out) const {
     const bool lost = s.consumers[who].phase == entry_lost;
     if (lost) {
@@ -186,7 +186,7 @@ class Queue {
     go(next, who, standing, out, "waits for the one before it");
   }
 
-  // IdleLine::watch: what has changed since the look is seen once the watches are there.
+  // IdleLine::watch: changes since the look are seen once the watches are set.
   void sleep(const State& s, size_t who, Steps<State>& out) const {
     const Consumer& c = s.consumers[who];
     disturb(s, who, out);

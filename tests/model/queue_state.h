@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the queue of queue_model.cc: items, claims, and the line of idle consumers.
+// The queue of queue_model.cc: items, claims, and the line of idle consumers.
 #pragma once
 
 #include "checker.h"
@@ -10,7 +10,7 @@
 namespace zklock::model::queue {
 
 enum Phase : uint8_t {
-  looking,       // for an item: Consumer::begin
+  looking,       // it looks for an item: Consumer::begin
   claiming,      // Consumer::send
   claim_lost,    // Consumer::find_out
   working,       // the command runs, or the item is being written
@@ -21,30 +21,30 @@ enum Phase : uint8_t {
   entering,  // the idle line: IdleLine::wait, ProtectedNode::make
   entry_lost,
   in_line,      // listed
-  standing,     // behind another, with a watch on him
+  standing,     // behind another, with a watch on it
   first_looks,  // IdleLine::look
-  taking,       // the claim, and out of the line
+  taking,       // claims, and leaves the line
   taking_lost,
   sets_watches,  // IdleLine::watch
   sleeping,
-  leaving,  // the line, to look after something else
+  leaving,  // it leaves the line, to look after something else
   killed,
 };
 
 enum ItemState : uint8_t { to_come, unclaimed, claimed, gone };
 enum PlaceBits : uint8_t { exists = 1, second = 2, session_lives = 4, last_attempt = 8 };
 constexpr uint8_t kNone = 255;
-constexpr uint8_t kLeftBehind = 2;  // added to a consumer: its session before, which it left without an answer
+constexpr uint8_t kLeftBehind = 2;  // added to a consumer: its last session, which it left without an answer
 
 struct Item {
   uint8_t state, owner;
-  uint8_t times;   // it was done
-  uint8_t warned;  // it was said that it may be done again
+  uint8_t times;   // how often it was done
+  uint8_t warned;  // reported as possibly done again
 };
 
 struct Consumer {
   uint8_t phase, item;
-  uint8_t expired;  // the session, whether it knows or not
+  uint8_t expired;  // the session has expired, whether it knows or not
   uint8_t woken;
   uint8_t before;  // the place that it waits for
 };
@@ -77,7 +77,7 @@ inline void enter(State& s, size_t who) {
   if (!s.overflow) *free = static_cast<uint8_t>(exists | (who ? second : 0) | session_lives | last_attempt);
 }
 
-// Those behind it learn of it by their watches.
+// Consumers behind it learn of it by their watches.
 inline void remove_place(State& s, uint8_t at) {
   if (at == kNone) return;
   for (size_t i = at; i + 1 < s.places.size(); ++i) s.places[i] = s.places[i + 1];
@@ -94,7 +94,7 @@ inline void release(State& s, Item& item, bool noticed) {
   for (Consumer& c : s.consumers) c.woken |= c.phase == sleeping && noticed;
 }
 
-// `noticed`: whoever sleeps has a watch on items in work.
+// `noticed`: sleeping consumers have a watch on items in work.
 inline void end_session(State& s, size_t who, bool left_behind, bool noticed) {
   for (Item& item : s.items) {
     if (item.state == claimed && item.owner == who + (left_behind ? kLeftBehind : 0)) release(s, item, noticed);
@@ -109,7 +109,7 @@ inline void end_session(State& s, size_t who, bool left_behind, bool noticed) {
   }
 }
 
-// Another session is opened; the one before is not known to be over.
+// Opens another session; the one before is not known to be over.
 inline void leave_session(State& s, size_t who) {
   for (Item& item : s.items) {
     if (item.state == claimed && item.owner == who) item.owner = static_cast<uint8_t>(who + kLeftBehind);

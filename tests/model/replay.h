@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a model allows a history. Kept is the set of the model's states that agree with the events so far; between
-// two events anything may happen that no event tells of: what servers, the network and chance do. An event that none
-// of the states allows is a failure.
+// Checks whether a model allows a history. It keeps the set of the model's states that agree with the events so far.
+// Between two events anything may happen that is not recorded: actions of servers, the network and chance. An event
+// that none of the states allows is a failure.
 //
-// Each actor's events come in its own order. An event of one actor and one of another come in either order, unless the
-// one was written down before the other can have begun: what a server did happened somewhere between the request and
-// the line that tells of its answer. So cells are gone through, each the number of events that each actor has had.
+// Each actor's events come in its own order. Events of two actors may come in either order, unless one was recorded
+// before the other can have begun: a server acts between the request and the record of its answer. So it visits cells;
+// each is the number of events that each actor has had.
 //
-// A story is a history as it looks to a model:
+// A story is a history in terms of a model:
 //   using Model
 //   const Model& model() const
 //   std::vector<State> beginnings() const
@@ -33,16 +33,16 @@
 
 namespace zklock::model {
 
-// An event, and the earliest moment at which what it tells of can have happened; the latest is that of its line.
+// An event, and the earliest moment at which it can have happened; the latest is that of its line.
 struct Mark {
   int64_t earliest;
   Event event;
   int64_t fence = kAlways;  // of the last proof before it
-  bool checked = false;     // behind a quorum's word
+  bool checked = false;     // after a quorum's word
 };
 using Marks = std::vector<Mark>;
 
-// How far each actor is, and the moment by which what happens now must have happened.
+// How far each actor is, and the latest moment for what happens now.
 struct Moment {
   const std::vector<size_t>& had;
   int64_t latest;
@@ -51,7 +51,7 @@ struct Moment {
 struct Verdict {
   bool allowed = true;
   bool given_up = false;         // too many states: nothing is known
-  std::vector<std::string> why;  // the last events, the one that cannot be, the states before it
+  std::vector<std::string> why;  // the last events, the one that is impossible, the states before it
   std::set<std::string> taken;   // the steps of one way through
   size_t states = 0;
 };
@@ -121,7 +121,7 @@ class Replay {
     }
     return moment;
   }
-  // None of the others has an event to come that was over before this one can have begun.
+  // True if no other actor has an event to come that was over before this one can have begun.
   bool may_come(const Cell& cell, size_t actor) const {
     return cell[actor] < lines_[actor].size() && lines_[actor][cell[actor]].earliest <= latest(cell);
   }
@@ -135,7 +135,7 @@ class Replay {
     return true;
   }
 
-  // What may happen that no event tells of.
+  // Adds all states that unrecorded steps reach.
   void close(const Cell& cell) {
     const Moment moment{cell, latest(cell)};
     for (size_t i = 0; i < members_[cell].size() && entries_.size() < kMostStates; ++i) {
@@ -209,7 +209,7 @@ class Replay {
   std::set<Cell> last_;
 };
 
-// All that a model can do, for the list of what no history did.
+// Returns all that a model can do, for the list of what no history did.
 template <class Model>
 std::set<std::string> steps_of(const Model& model) {
   using State = typename Model::State;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// NAME_model --replay FILE...: holds the histories in these files against the model.
+// NAME_model --replay FILE...: checks the histories in these files against the model.
 //
-//     --replay FILE...      ends with 0 when the model allows them, prints what of the model none of them did
-//     --refuse FILE...      planted ones: ends with 0 when it allows none
+//     --replay FILE...      ends with 0 if the model allows them, prints which steps of the model none of them took
+//     --refuse FILE...      bad ones: ends with 0 if it allows none
 //
 // Besides what replay.h asks for, a story has
 //   static std::vector<Story> stories_of(const std::vector<Account>&, const Model&)
@@ -51,7 +51,7 @@ Tally replay_files(const std::vector<std::string>& files, const Model& model, bo
   return tally;
 }
 
-// Each of the files alone.
+// Checks each of the files alone.
 template <class Story, class Model>
 int refuse_each(const char* name, const std::vector<std::string>& files, const Model& model) {
   bool all = true;

@@ -3,14 +3,14 @@
 //
 //   NAME_model               the full size
 //   NAME_model --quick       a small one
-//     --mutants              and each seeded mistake, in the small size, which has to be found
-//     --mutant NAME          only this mistake, and the way to what it does
+//     --mutants              and each mutant, in the small size, which must be found
+//     --mutant NAME          only this mutant, and the way to what it does
 //
-// Ends with 0 when the model is sound and each mistake was found.
+// Ends with 0 if the model is sound and each mutant was found.
 //
 // Besides what checker.h asks for, a model has
-//   enum class Mutant { none, ... }     the mistakes
-//   kMutants                            their names, in that order, that of none left out
+//   enum class Mutant { none, ... }     the mutants
+//   kMutants                            their names, in that order, without none
 //   Model(Size, Mutant)
 #pragma once
 
@@ -28,7 +28,7 @@ enum class Size { quick, full };
 struct Run {
   std::string model;
   std::vector<std::string> mutants;
-  std::function<Finding(Size, int mutant)> check;  // 0: no mistake
+  std::function<Finding(Size, int mutant)> check;  // 0: no mutant
 };
 
 int run(const Run& run, const std::vector<std::string>& arguments);

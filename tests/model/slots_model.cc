@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three contenders for two slots: src/recipe/lock/slots.cc. The gate is a lock, whose own protocol is that of
-// line_model.cc. Not here: attempts that do not wait.
+// Three contenders for two slots: src/recipe/lock/slots.cc. The gate is a lock, whose own protocol line_model.cc has.
+// Attempts that do not wait are left out.
 #include "nodes.h"
 #include "run.h"
 
@@ -39,7 +39,7 @@ class Slots {
   struct State {
     Nodes<5> gate, leases;
     std::array<Contender, 3> contenders;
-    uint8_t woken;  // a bit each
+    uint8_t woken;  // a bit for each
     uint8_t losses, expiries, withdrawals, overflow;
   };
 
@@ -88,7 +88,7 @@ class Slots {
     s.leases.end_session(who, left_behind, ignored);
     if (s.leases.count() != before) wake_waiting(s);
   }
-  // The watch on the list of leases.
+  // Fires the watch on the list of leases.
   static void wake_waiting(State& s) {
     for (size_t who = 0; who < 3; ++who) {
       if (s.contenders[who].phase == waiting) s.woken |= bit(who);
@@ -172,7 +172,7 @@ class Slots {
     go(next, who, mutant_ == Mutant::early_gate ? counting : making, out, "is in the gate");
   }
 
-  // With a watch on the list, the second time.
+  // The second time, the list sets a watch.
   void count(const State& s, size_t who, Steps<State>& out) const {
     const bool waits = s.contenders[who].phase == waiting;
     if (waits && !(s.woken & bit(who))) return withdraw(s, who, out);
@@ -199,7 +199,7 @@ class Slots {
     lose(s, done, who, mutant_ == Mutant::gate_forgotten ? holding : opening, out);
   }
 
-  // Slots::release and withdraw: slot and gate, until it is answered, or no time is left: then the session's end.
+  // Slots::release and withdraw: delete slot and gate until that is answered. If time runs out, the session ends.
   void release(const State& s, size_t who, Steps<State>& out) const {
     State done = s;
     uint8_t ignored = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two that change a value, src/recipe/value/change.cc, under a lock or not, while others write, delete and make it
-// anew, and answers are lost: what has become of a change is judged by fate_of() itself. What was sent through a
-// connection that is lost may be done later, until a barrier was answered.
+// Two clients change a value, src/recipe/value/change.cc, under a lock or not. Others write, delete and make it again,
+// and answers are lost. fate_of() itself judges the outcome of a change. What was sent through a lost connection may be
+// done later, until a barrier was answered.
 #include "recipe/value/fate.h"
 #include "run.h"
 
@@ -17,10 +17,10 @@ using recipe::Sight;
 
 enum Phase : uint8_t {
   away,
-  looking,  // at the node, and for what is above it
+  looking,  // at the node, and for a node above it
   sending,
   sent,
-  lost,  // no answer; the request may be on its way still
+  lost,  // no answer; the request may still be on its way
   ended,
 };
 
@@ -31,10 +31,10 @@ struct Writer {
   uint8_t kind;
   uint8_t bytes;    // that it writes
   uint8_t version;  // that it demands
-  uint8_t late;     // the request of a lost connection is on its way still
-  uint8_t makes;    // what is on its way makes the node: it was not there
+  uint8_t late;     // the request of a lost connection is still on its way
+  uint8_t makes;    // the request on its way makes the node, which was not there
   uint8_t seen, seen_created, seen_version, seen_around;
-  uint8_t was_done;  // how often, in truth
+  uint8_t was_done;  // how often it was really done
   uint8_t end;
 };
 
@@ -51,9 +51,9 @@ class ValueModel {
   struct State {
     std::array<Writer, 2> writers;
     uint8_t exists, created, version, bytes;
-    uint8_t around;     // children made and deleted
+    uint8_t around;     // children were made and deleted
     uint8_t held;       // the lock under which the first one writes
-    uint8_t looked_at;  // it was, before: the mistake's
+    uint8_t looked_at;  // whether it was held before; only in a mutant
     uint8_t losses, strangers;
     uint8_t error;
   };
@@ -173,7 +173,7 @@ class ValueModel {
     out.move(s, who, "sends the transaction");
   }
 
-  // What the server does with it. Whether it was done.
+  // The server handles the request. Returns whether it was done.
   bool apply(State& s, size_t who) const {
     Writer& w = s.writers[who];
     const bool held = mutant_ == Mutant::fence_before ? s.looked_at : s.held;
@@ -195,7 +195,7 @@ class ValueModel {
     w.end = how;
     w.seen = w.seen_created = w.seen_version = w.seen_around = 0;
   }
-  // What is demanded of a version, or of there being nothing, has to be done by us.
+  // A change that demands a version, or that there is no node, must be done by us.
   static bool is_as_wished(const State& s, const Writer& w) {
     if (kind_of(w) == ChangeKind::set) return s.exists && s.bytes == w.bytes;
     return kind_of(w) == ChangeKind::remove && (!s.exists || s.created != w.seen_created);
@@ -232,7 +232,7 @@ class ValueModel {
 
   static bool looks_again(const State& s, const Writer& w) {
     if (kind_of(w) == ChangeKind::set) return true;
-    // One above it was deleted, or it was, before its version could be compared.
+    // A node above it was deleted, or the node itself, before its version could be compared.
     return kind_of(w) == ChangeKind::remove && !s.exists;
   }
   void refuse(State& s, size_t who) const {

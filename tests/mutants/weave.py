@@ -57,7 +57,7 @@ def check_is_run(text, start, mutant):
 
 
 def check_form(text, start, mutant):
-    """What would not compile behind a switch, as far as the text shows."""
+    """Throws Stale for what would not compile behind a switch, as far as the text shows."""
     if mutant.is_statement():
         before = re.sub(r"//[^\n]*", "", text[:start]).rstrip()
         if mutant.old.startswith("case ") or not re.search(r"([;{}:)]|\belse)$|^$", before):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proxy of the tests under ThreadSanitizer: each of its functions is called while its own thread relays messages.
+// Runs the tests' proxy under ThreadSanitizer: calls each of its functions while its own thread relays messages.
 #include "support/fault_proxy.h"
 
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ void answer(int listener) {
   }
 }
 
-// A message of 24 bytes behind its length; its opcode is the second number.
+// Returns a message of 24 bytes after its length; its opcode is the second number.
 std::string request(int op) {
   std::string frame(28, '\0');
   frame[3] = 24;
@@ -59,7 +59,7 @@ std::string request(int op) {
   return frame;
 }
 
-// Connects again and again, and asks until an answer stays out.
+// Connects repeatedly, and sends requests until an answer is missing.
 void ask(uint16_t port) {
   while (!ended) {
     const Fd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -43,7 +43,7 @@ uint16_t port_of(Address& address) {
                                                     : reinterpret_cast<sockaddr_in6*>(address.get())->sin6_port);
 }
 
-// Nothing when `from` has ended.
+// Returns nothing if `from` has ended.
 std::string taken_from(int from) {
   char bytes[65536];
   const ssize_t length = recv(from, bytes, sizeof bytes, 0);
@@ -55,7 +55,7 @@ void give(int to, const std::string& bytes) {
 }
 
 constexpr size_t kLength = 4;           // of a message's length
-constexpr size_t kMostBytes = 1 << 24;  // more is no message of ZooKeeper's: TLS, for example
+constexpr size_t kMostBytes = 1 << 24;  // a longer message is not ZooKeeper's: TLS, for example
 constexpr int kEvent = -1;              // instead of a request's number
 
 int number_in(const std::string& bytes, size_t at) {
@@ -174,11 +174,11 @@ int FaultProxy::requests(int op) const {
 
 void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
   if (client_ready && pair.client) take_requests(pair);
-  // That request may have made it silent: the answer is kept then, and may be here already behind another one.
+  // That request may have made the proxy silent: the answer is kept then, and may follow another one already.
   if (server_ready && pair.server && mode_ != Mode::silent) take_answers(pair);
 }
 
-// A broken client leaves the server's side open: what it sent is still on its way.
+// Leaves the server's side open if the client breaks: what the client sent is still on its way.
 void FaultProxy::take_requests(Pair& pair) {
   const std::string bytes = taken_from(pair.client.get());
   const std::vector<Request> whole = pair.requests.pass(bytes.data(), bytes.size());
@@ -244,10 +244,10 @@ void FaultProxy::take_answers(Pair& pair) {
   }
 }
 
-// With its length, as the client is to get it; nothing: not at all.
+// Returns the message with its length, as the client is to get it; empty: the client gets none.
 std::string FaultProxy::answer_of(Pair& pair, std::string frame) {
   if (!std::exchange(pair.greeted, true)) {
-    constexpr size_t kTimeout = kLength + 4;  // behind the protocol's version
+    constexpr size_t kTimeout = kLength + 4;  // after the protocol's version
     if (granted_ms_ > 0) put_number(frame, kTimeout, granted_ms_);
     if (expire_resumed_ && pair.resumed) {
       for (size_t at = kTimeout; at < kTimeout + 4 + 8; at += 4) put_number(frame, at, 0);  // the session's number, too
@@ -258,7 +258,7 @@ std::string FaultProxy::answer_of(Pair& pair, std::string frame) {
   if (number == kEvent && swallow_events_) return "";
   const auto failed = pair.failed.find(number);
   if (failed == pair.failed.end()) return frame;
-  constexpr size_t kError = kLength + 4 + 8;  // behind the number and the zxid
+  constexpr size_t kError = kLength + 4 + 8;  // after the number and the zxid
   put_number(frame, kError, failed->second);
   frame.resize(kError + 4);
   put_number(frame, 0, static_cast<int>(frame.size() - kLength));

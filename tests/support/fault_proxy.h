@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TCP proxy on loopback that stands for a network that fails: it can fall silent, lose answers, break connections.
-// Runs in a thread of its own, so that it works while the test's thread is inside the loop under test.
+// A TCP proxy on loopback that stands for a failing network: it can fall silent, lose answers, break connections. It
+// has its own thread, so it works while the test's thread is inside the loop under test.
 #pragma once
 
 #include "host/fd.h"
@@ -17,7 +17,7 @@
 
 namespace zklock::test {
 
-// Of requests, as the protocol numbers them.
+// The protocol's numbers of requests.
 namespace opcode {
 inline constexpr int kRemove = 2, kExists = 3, kRead = 4, kWrite = 5, kSync = 9, kChildren = 12, kTransaction = 14,
                      kCreate = 15, kContainer = 19;
@@ -25,7 +25,7 @@ inline constexpr int kRemove = 2, kExists = 3, kRead = 4, kWrite = 5, kSync = 9,
 
 class FaultProxy {
  public:
-  // To `target` ("127.0.0.1:2181"), listening on `host` ("127.0.0.1" or "::1") and a free port.
+  // Relays to `target` ("127.0.0.1:2181"); listens on `host` ("127.0.0.1" or "::1") and a free port.
   explicit FaultProxy(const std::string& target, const std::string& host = "127.0.0.1");
   FaultProxy(const FaultProxy&) = delete;
   ~FaultProxy();
@@ -34,48 +34,47 @@ class FaultProxy {
 
   enum class Mode {
     pass,         // everything, both ways
-    silent,       // nothing, neither way; new connections are taken and get no answer
+    silent,       // nothing, either way; new connections are accepted and get no answer
     lose_answers  // requests reach the server, its answers are thrown away
   };
   void set(Mode mode) { mode_ = mode; }
 
-  // Closes every connection to the client, while the server goes on reading what was sent to it. With `then_refuse`
-  // new connections are closed at once.
+  // Closes every connection to the client; the server still reads what was sent to it. With `then_refuse`, closes new
+  // connections at once.
   void cut(bool then_refuse = false);
   void accept_again() { refuse_ = false; }
 
   // The next request reaches the server; its answer does not reach the client, whose connection is closed.
   void lose_next_answer() { lose_next_ = true; }
 
-  // The same for the next request with that opcode.
+  // Does the same to the next request with that opcode.
   void lose_answer_to(int op) { lose_answer_to_ = op; }
 
-  // The next request with that opcode reaches the server, and from then on the mode is `silent`: its answer is kept
-  // back until the mode is another.
+  // Passes the next request with that opcode to the server, and then sets the mode `silent`. So the answer waits until
+  // the mode changes.
   void fall_silent_after(int op) { silent_after_ = op; }
   bool is_silent() const { return mode_ == Mode::silent; }
 
-  // The next request with that opcode does not reach the server: the connection breaks, and new ones are closed at
-  // once.
+  // Breaks the connection before the next request with that opcode reaches the server, and closes new ones at once.
   void break_before(int op) { break_before_ = op; }
   bool is_refusing() const { return refuse_; }
 
-  // The next request with that opcode reaches the server; the client is told that it has failed with `error`.
+  // Passes the next request with that opcode to the server; the client gets `error` as the answer.
   void answer_with(int op, int error);
 
-  // The client is not told that nodes have changed.
+  // Keeps all events about changed nodes from the client.
   void swallow_events() { swallow_events_ = true; }
 
-  // Whoever connects from now on is told this session timeout.
+  // Each new connection is granted this session timeout.
   void grant(std::chrono::milliseconds timeout) { granted_ms_ = static_cast<int>(timeout.count()); }
 
-  // Nobody takes a session up again; new ones are made.
+  // Refuses connections that resume a session, and accepts new sessions.
   void refuse_resumed(bool refused) { refuse_resumed_ = refused; }
 
-  // No connection takes that session up again; 0: each may be taken up.
+  // Refuses connections that resume that session; 0: none.
   void refuse_session(int64_t id) { refused_session_ = id; }
 
-  // Whoever takes a session up again is told that it is over, though it lives.
+  // Answers each resumed session that it has expired, though it lives.
   void expire_resumed(bool expired) { expire_resumed_ = expired; }
 
   int accepted() const { return accepted_; }  // connections, ever
@@ -84,18 +83,18 @@ class FaultProxy {
   int new_sessions() const { return new_sessions_; }
 
  private:
-  // A request, as far as it matters here; the first of a connection is the handshake.
+  // A request, as far as it matters here. The first one of a connection is the handshake.
   struct Request {
     bool first = false;
     std::array<unsigned char, 24> head{};
     int number(size_t at) const;
-    int64_t session() const;  // that the handshake names; 0: none
+    int64_t session() const;  // named by the handshake; 0: none
   };
 
-  // Where a stream of length-prefixed messages is: the C client sends a message in two pieces.
+  // The position in a stream of length-prefixed messages: the C client sends a message in two pieces.
   class Framing {
    public:
-    // The requests that have become whole.
+    // Returns the requests that have become complete.
     std::vector<Request> pass(const char* bytes, size_t length);
     bool at_boundary() const { return header_ == 0 && body_ == 0; }
 
@@ -109,7 +108,7 @@ class FaultProxy {
     host::Fd client;
     host::Fd server;
     Framing requests;
-    std::string answers = {};        // what has come of one that is not whole yet
+    std::string answers = {};        // the received part of an incomplete answer
     bool resumed = false;            // the handshake names a session
     bool greeted = false;            // the handshake's answer has come
     std::map<int, int> failed = {};  // errors, by the number of the request that is to fail
@@ -144,7 +143,7 @@ class FaultProxy {
   std::atomic<int> new_sessions_{0};
   mutable std::mutex mutex_;
   std::map<int, int> requests_;  // by opcode
-  std::map<int, int> errors_;    // likewise: what the next one is answered with
+  std::map<int, int> errors_;    // by opcode: the answer to the next one
   std::vector<Pair> pairs_;
   std::thread thread_;
 };

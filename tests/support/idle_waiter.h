@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who waits for an item of a queue, and a look at whether he sleeps.
+// A client that waits for an item of a queue, and a check whether it sleeps.
 #pragma once
 
 #include "recipe/queue/idle_line.h"
@@ -10,7 +10,7 @@
 
 namespace zklock::test {
 
-// Its session is long: a reconnect on a busy machine would wake it.
+// A waiting client. Its session is long, because a reconnect on a busy machine would wake it.
 struct IdleWaiter {
   IdleWaiter(const std::string& servers, const std::string& queue, Duration session_timeout = std::chrono::seconds(60))
       : session(loop, options_for(servers, session_timeout)),
@@ -26,11 +26,11 @@ struct IdleWaiter {
   recipe::IdleLine line;
 };
 
-// Sees a waiter fall asleep. One turn without an answer may be a server that is slow.
+// Notices when a waiter falls asleep. One turn without an answer may be a slow server.
 class Slumber {
  public:
   explicit Slumber(IdleWaiter& waiter) : client_(waiter.session.client()) {}
-  // To be called in each turn: whether there were so many without an answer, one after the other.
+  // Call it in each turn. Returns true after enough turns in a row without an answer.
   bool after_turn() {
     idle_ = std::exchange(answers_, client_.answers()) == answers_ ? idle_ + 1 : 0;
     return idle_ >= kTurns;

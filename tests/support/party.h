@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who wants a set of locks, with a session and a loop of its own.
+// A client that wants a set of locks, with a session and a loop of its own.
 #pragma once
 
 #include "recipe/lock/lock_set.h"
@@ -45,7 +45,7 @@ class Party {
     return lock.acquire({patience > Duration::zero(), deadline_in(std::chrono::seconds(20))});
   }
   Outcome acquire_within(Duration patience) { return lock.acquire({true, deadline_in(patience)}); }
-  // Throws where it holds nothing, so that a test that expects it to fails, and no more.
+  // Throws if it holds nothing, so that only a test that expects a lock fails.
   const recipe::Held& held() const { return lock.held().at(0); }
 
   host::Loop loop;

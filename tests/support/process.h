@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What unit tests with real processes, files and failures share.
+// Helpers of unit tests with real processes, files and failures.
 #pragma once
 
 #include "base/failure.h"
@@ -19,7 +19,7 @@ inline constexpr Duration kBound = std::chrono::seconds(10);
 // Waits for a fact, at most `bound`; returns whether it came true.
 bool wait_until(const std::function<bool()>& fact, Duration bound = kBound);
 
-// The Failure that `attempt` throws, if it throws one.
+// Returns the Failure that `attempt` throws, if it throws one.
 template <class Attempt>
 std::optional<Failure> failure_of(Attempt&& attempt) {
   try {
@@ -48,10 +48,10 @@ class TempDir {
 std::string contents_of(const std::string& file);
 bool exists(const std::string& file);
 
-// The pid that a process writes into `file` with "echo $! >file"; 0 if none comes.
+// Returns the pid that a process writes into `file` with "echo $! >file"; 0 if none comes.
 pid_t pid_in(const std::string& file);
 
-// It exists and is no zombie.
+// True if the process exists and is no zombie.
 bool is_alive(pid_t pid);
 
 // Forks; the child calls `body`, whose result is its exit status. Throws nothing; -1 if there is no child.
@@ -62,16 +62,16 @@ struct Ended {
   std::string output;  // standard output
 };
 
-// The same, waited for.
+// Does the same, and waits for its end.
 Ended run_process(const std::function<int()>& body);
 
 // Runs `body` in a process and a process group of its own, where it may change signals, descriptors, the environment
-// and who is a subreaper. `failed` if an expectation failed there or it did not end in time; `skipped` by GTEST_SKIP,
-// whose reason has been printed.
+// and the subreaper. Returns `failed` if an expectation failed there or it did not end in time; `skipped` after
+// GTEST_SKIP, whose reason has been printed.
 enum class OwnProcess { passed, skipped, failed };
 OwnProcess result_in_own_process(void (*body)());
 
-// TEST(suite, name), in a process of its own.
+// Defines TEST(suite, name) in a process of its own.
 #define ISOLATED_TEST(suite, name)                                                          \
   static void suite##_##name##_in_own_process();                                            \
   TEST(suite, name) {                                                                       \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of recipes stand on: a chroot of their own on the shared servers, the way to it and the way through a
-// proxy that can fail, and somebody who looks at its nodes behind the recipe's back.
+// The base of tests of recipes: a chroot of their own on the shared servers, a direct way to it and one through a
+// failing proxy, and an observer that reads its nodes behind the recipe's back.
 #pragma once
 
 #include "support/fault_proxy.h"
@@ -15,7 +15,7 @@ namespace zklock::test {
 
 class Proxied : public testing::Test {
  protected:
-  // What another test's lost answers have taught is forgotten.
+  // Forgets what another test's lost answers have taught.
   Proxied() { zk::forget_support(); }
 
   std::string server_ = shared_servers();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A zklock that works on a queue of ten, as a process of its own, behind a network that fails at a chosen moment.
+// A zklock that works on a queue of ten, as a process of its own, over a network that fails at a chosen moment.
 #pragma once
 
 #include "base/failure.h"
@@ -23,7 +23,7 @@ class QueueCommandTest : public QueueOfTen {
     waitpid(pid_, nullptr, 0);
   }
 
-  // `command` as zklock's main would call it, behind the proxy.
+  // Starts `command` as zklock's main would, over the proxy.
   void start(Duration session_timeout, const std::function<int(zk::SessionOptions)>& command) {
     pid_ = support::start_process([&] {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,7 +35,7 @@ class QueueCommandTest : public QueueOfTen {
       }
     });
   }
-  // The exit status; -1 if there is none in time.
+  // Returns the exit status; -1 if there is none in time.
   int status() {
     int wait_status = 0;
     if (!support::wait_until([&] { return waitpid(pid_, &wait_status, WNOHANG) == pid_; }, std::chrono::seconds(20)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who takes items out of a queue, and a queue of ten for tests to begin with.
+// A client that takes items out of a queue, and a queue of ten for tests to begin with.
 #pragma once
 
 #include "recipe/queue/ack.h"
@@ -34,7 +34,7 @@ struct QueueWorker {
   void ack_one(recipe::Ack ack, const recipe::Item& item, const std::string& why = "") {
     acks.send(ack, item, why);
     acks.finish();
-    consumer.forget_all();  // what was listed before is not used any more
+    consumer.forget_all();  // an earlier list is not used any more
   }
   void give_back(const std::vector<recipe::Item>& items) { acks.release(items, soon()); }
 
@@ -50,7 +50,7 @@ inline std::vector<std::string> texts(const std::vector<recipe::Item>& items) {
   return all;
 }
 
-// "0" to "9", in the first segment of the usual priority.
+// A queue of the items "0" to "9", in the first segment of the usual priority.
 class QueueOfTen : public Proxied {
  protected:
   void SetUp() override {
@@ -63,15 +63,15 @@ class QueueOfTen : public Proxied {
   static std::string claim(int number) { return recipe::claim_of(item(number)); }
   size_t left() { return observer_.children(kSegment).size(); }
 
-  // Requests are not answered, and go with their connection: what `send` sends does not arrive.
+  // Calls `send`, whose requests get no answer and do not arrive: they are lost with their connection.
   void send_in_vain(const std::function<void()>& send) {
     proxy_.set(FaultProxy::Mode::silent);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until it is; a list of items is good for longer
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until it is silent; a list is good for longer
     send();
     proxy_.cut();
     proxy_.set(FaultProxy::Mode::pass);
   }
-  // Until the first two items, which it has claimed, are free.
+  // Waits until the first two items, which it has claimed, are free.
   void let_expire(QueueWorker& worker) {
     proxy_.set(FaultProxy::Mode::silent);
     EXPECT_TRUE(eventually(worker.loop, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replies of servers of different releases in tests/replies.
+// The replies of servers of different releases, in tests/replies.
 #pragma once
 
 #include <string>

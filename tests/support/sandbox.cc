@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// As for the Bats files, which have more of it under sanitizers.
+// Waits as long as the Bats files, which wait longer under sanitizers.
 Duration patience() {
   const char* seconds = std::getenv("ZKLOCK_TEST_WAIT");
   return seconds ? std::chrono::seconds(std::atoi(seconds)) : 20s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real servers for a test, by scripts/zk-sandbox, and a session of the test's own on them.
+// Real servers for a test, from scripts/zk-sandbox, and a session of the test's own on them.
 #pragma once
 
 #include "host/loop.h"
@@ -11,7 +11,7 @@
 
 namespace zklock::test {
 
-// Servers of a test's own, that it may kill. Taken down with the object.
+// Servers that belong to one test, which may kill them. They end with the object.
 class Sandbox {
  public:
   explicit Sandbox(const std::string& options);
@@ -34,15 +34,15 @@ class Sandbox {
   std::string folder_;
 };
 
-// The servers that all tests share, from ZKLOCK_SERVERS; never to be disturbed.
+// Returns the servers that all tests share, from ZKLOCK_SERVERS; never disturb them.
 std::string shared_servers();
 
-// A chroot for one test.
+// Makes a chroot for one test.
 std::string new_chroot();
 
 zk::SessionOptions options_for(const std::string& servers, Duration session_timeout = std::chrono::seconds(4));
 
-// A session with a loop of its own: the test's eyes and hands, undisturbed by what happens to the session under test.
+// A session with a loop of its own, by which the test sees and changes nodes, whatever happens to the tested one.
 class Observer {
  public:
   explicit Observer(const std::string& servers);
@@ -72,7 +72,7 @@ class Script : public host::Source {
   host::Attached attached_;
 };
 
-// Runs the loop until `fact`; false if that takes longer than ZKLOCK_TEST_WAIT seconds (20).
+// Runs the loop until `fact` is true; returns false if that takes longer than ZKLOCK_TEST_WAIT seconds (20).
 bool eventually(host::Loop& loop, const std::function<bool()>& fact);
 
 }  // namespace zklock::test

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For -javaagent: gives a ZooKeeper server older than 3.9.3 the mend of ZOOKEEPER-4712. Debian 12 has 3.8.0. A follower
-// of that which loses its leader goes on writing to its log what it was sent, while what the log has is taken over into
-// its tree; what is written too late for that is never in its tree, though it tells its next leader that it has it. It
-// takes no more than a follower that is frozen, and its clients see nodes that are deleted, or miss some, until it is
-// started anew. No fault that we mean to find is among those.
+// For -javaagent: gives a ZooKeeper server older than 3.9.3 the fix of ZOOKEEPER-4712. Debian 12 has 3.8.0. Its
+// follower that loses its leader goes on logging what it was sent, while the log is read into its tree. A late entry
+// never gets into its tree, but the follower reports to its next leader that it has it. A frozen follower is enough for
+// that. Its clients then see deleted nodes, or miss some, until it is restarted. The suite does not look for that bug.
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
@@ -52,8 +51,8 @@ public final class MendedServer extends ClassVisitor implements Opcodes {
 
   /**
    * As in Java: synchronized void shutdown(boolean fully) { if (canShutdown() &amp;&amp; syncProcessor != null) try {
-   * syncProcessor.shutdown(); } catch (RuntimeException e) {} super.shutdown(fully); }. What is caught is ZOOKEEPER-4409:
-   * the connection to the leader is gone already; it would end the server.
+   * syncProcessor.shutdown(); } catch (RuntimeException e) {} super.shutdown(fully); }. It catches ZOOKEEPER-4409:
+   * the connection to the leader is already gone; the exception would end the server.
    */
   @Override
   public void visitEnd() {

@@ -2,7 +2,7 @@
 // Runs the command line and turns a Failure into one line and an exit status.
 #include "base/failure.h"
 #include "command/start.h"
-#include "host/net/lookup_modules.h"
+#include "host/net/resolver.h"
 #include "host/signals.h"
 #include "host/terminal.h"
 #include "host/trace.h"

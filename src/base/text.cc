@@ -17,12 +17,9 @@ namespace {
 
 constexpr size_t kLongestGuessed = 64;
 
-struct Sequence {
-  size_t length;
-  char32_t lowest;  // the smallest code point that needs this length
-};
-
-Sequence sequence_of(unsigned char lead) {
+// Returns how long a character is that begins with `lead`, and the smallest code point that needs this length. Returns
+// 0 for the length if no character begins so.
+std::pair<size_t, char32_t> sequence_of(unsigned char lead) {
   if (lead < 0x80) return {1, 0};
   if (lead >= 0xc2 && lead < 0xe0) return {2, 0x80};
   if (lead >= 0xe0 && lead < 0xf0) return {3, 0x800};
@@ -76,8 +73,8 @@ bool is_unseen(char32_t character) {
   constexpr std::pair<char32_t, char32_t> kRanges[] = {
       {0xad, 0xad},     {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},  {0x200b, 0x200f},
       {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges),
-                     [&](const auto& range) { return character >= range.first && character <= range.second; });
+  return std::ranges::any_of(kRanges,
+                             [&](const auto& range) { return character >= range.first && character <= range.second; });
 }
 
 bool is_letter(char c) {

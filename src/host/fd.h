@@ -57,17 +57,12 @@ inline std::string content_of(const Fd& file) {
 }
 
 // Returns the names in an open folder, "." and ".." among them, and closes it. Returns nothing if `opened` is null.
-inline std::optional<std::vector<std::string>> names_in_opened(DIR* opened) {
+inline std::optional<std::vector<std::string>> names_in(DIR* opened) {
   if (!opened) return std::nullopt;
   std::vector<std::string> names;
   while (const dirent* entry = readdir(opened)) names.emplace_back(entry->d_name);
   closedir(opened);
   return names;
-}
-
-// Returns the same for a folder given by its name; nothing, with errno set, if we may not read it. Uses one descriptor.
-inline std::optional<std::vector<std::string>> names_in(const std::string& folder) {
-  return names_in_opened(opendir(folder.c_str()));
 }
 
 // Closes all descriptors of the caller except `kept`, which may contain -1 (none).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/screen.h"
 
+#include "host/streams.h"
+
 #include <algorithm>
 #include <clocale>
 #include <csignal>
@@ -8,6 +10,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 
 // We use functions, because the macros have names like "clear".
 #define NCURSES_NOMACROS 1
@@ -19,19 +22,17 @@ namespace {
 
 constexpr int kEscapeDelay = 25;  // ms within which the rest of an arrow key comes; no person types that fast
 
-bool takes_something() {
-  pollfd ready{STDOUT_FILENO, POLLOUT, 0};
-  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
-}
+constexpr std::pair<int, Key> kKeys[] = {{KEY_UP, Key::up},         {KEY_DOWN, Key::down},
+                                         {KEY_PPAGE, Key::page_up}, {KEY_NPAGE, Key::page_down},
+                                         {KEY_HOME, Key::home},     {KEY_END, Key::end},
+                                         {'\t', Key::tab},          {'\r', Key::enter},
+                                         {'\n', Key::enter},        {KEY_ENTER, Key::enter},
+                                         {'\033', Key::escape},     {'\b', Key::backspace},
+                                         {127, Key::backspace},     {KEY_BACKSPACE, Key::backspace}};
 
+// ncurses numbers colours like ANSI, but from 0 on.
 short number_of(Colour colour) {
-  switch (colour) {
-    case Colour::none: return 0;
-    case Colour::red: return COLOR_RED;
-    case Colour::green: return COLOR_GREEN;
-    case Colour::yellow: return COLOR_YELLOW;
-  }
-  return 0;
+  return colour == Colour::none ? short{0} : static_cast<short>(static_cast<int>(colour) - 30);
 }
 
 void begin_colours() {
@@ -43,22 +44,8 @@ void begin_colours() {
 }
 
 std::optional<KeyPress> key_of(int code) {
-  switch (code) {
-    case KEY_UP: return KeyPress{Key::up};
-    case KEY_DOWN: return KeyPress{Key::down};
-    case KEY_PPAGE: return KeyPress{Key::page_up};
-    case KEY_NPAGE: return KeyPress{Key::page_down};
-    case KEY_HOME: return KeyPress{Key::home};
-    case KEY_END: return KeyPress{Key::end};
-    case '\t': return KeyPress{Key::tab};
-    case '\r':
-    case '\n':
-    case KEY_ENTER: return KeyPress{Key::enter};
-    case '\033': return KeyPress{Key::escape};
-    case '\b':
-    case 127:
-    case KEY_BACKSPACE: return KeyPress{Key::backspace};
-    default: break;
+  for (const auto& [sent, key] : kKeys) {
+    if (sent == code) return KeyPress{key};
   }
   if (code < ' ' || code > '~') return std::nullopt;
   return KeyPress{Key::character, static_cast<char>(code)};
@@ -72,7 +59,7 @@ std::unique_ptr<Screen> Screen::open() {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   SCREEN* screen = newterm(nullptr, stdout, stdin);
   if (screen == nullptr) return nullptr;
-  std::unique_ptr<Screen> opened(new Screen(display_of(STDOUT_FILENO).colours == Colours::on && has_colors()));
+  std::unique_ptr<Screen> opened(new Screen(display_of(STDOUT_FILENO).colours && has_colors()));
   if (tigetstr("cup") == nullptr) return nullptr;  // it cannot move the cursor
   set_escdelay(kEscapeDelay);
   cbreak();
@@ -101,8 +88,7 @@ size_t Screen::columns() const {
 }
 
 void Screen::show(const std::vector<ScreenLine>& lines) {
-  behind_ = !takes_something();
-  if (behind_) return;
+  if (!(poll_for_output(STDOUT_FILENO) & POLLOUT)) return;
   werase(stdscr);
   for (size_t i = 0; i < lines.size() && i < rows(); ++i) {
     const ScreenLine& line = lines[i];

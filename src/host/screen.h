@@ -38,10 +38,8 @@ class Screen {
   size_t rows() const;
   size_t columns() const;
 
-  // Replaces what was shown. If the terminal takes nothing now, as after Ctrl-S, the lines are dropped and is_behind()
-  // is true.
+  // Replaces what was shown. Drops the lines if the terminal takes nothing now, as after Ctrl-S.
   void show(const std::vector<ScreenLine>& lines);
-  bool is_behind() const { return behind_; }
 
   // Returns what has been typed. To be called when standard input is readable. Waits only for the rest of what an arrow
   // key sends.
@@ -56,7 +54,6 @@ class Screen {
   explicit Screen(bool colours) : colours_(colours) {}
 
   bool colours_;
-  bool behind_ = false;
 };
 
 }  // namespace zklock::host

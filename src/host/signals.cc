@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/signals.h"
 
-#include <algorithm>
+#include "base/contains.h"
+
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -38,12 +39,6 @@ bool reached_group(const signalfd_siginfo& info) {
   // If a terminal goes away, only the session's leader gets SIGHUP. zklock is the leader under ssh -t or xterm -e.
   const bool leader_alone = info.ssi_signo == SIGHUP && getsid(0) == getpid();
   return info.ssi_code == SI_KERNEL && !leader_alone;
-}
-
-// Returns whether the signal ends a program by default. The others stop it, continue it, or report a change.
-bool ends_by_default(int signal) {
-  constexpr int kOthers[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
-  return std::find(std::begin(kOthers), std::end(kOthers), signal) == std::end(kOthers);
 }
 
 }  // namespace
@@ -105,13 +100,17 @@ void Signals::record(const PollSet& set) {
   }
 }
 
+bool ends_by_default(int signal) {
+  constexpr int kOthers[] = {SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
+  return !contains(kOthers, signal);
+}
+
 void EndOnSignal::decide() {
   if (ended_) return;
   while (const auto arrival = signals_.take()) {
-    const int signal = arrival->signal;
-    if (!(ended_by_ == EndedBy::people ? is_ending(signal) : ends_by_default(signal))) continue;
+    if (!ends_(arrival->signal)) continue;
     ended_ = true;
-    throw Failure::by_signal(signal);
+    throw Failure::by_signal(arrival->signal);
   }
 }
 
@@ -123,16 +122,17 @@ void EndOnSecondSignal::decide() {
   }
 }
 
-ChildSignal::ChildSignal() {
+Fd open_child_signal() {
   const sigset_t child = only(SIGCHLD);
   sigprocmask(SIG_BLOCK, &child, nullptr);
-  fd_ = Fd(signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!fd_) throw system_error("cannot learn of children");
+  Fd opened(signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!opened) throw system_error("cannot learn of children");
+  return opened;
 }
 
-void ChildSignal::drain() const {
+void drain(const Fd& child_signal) {
   signalfd_siginfo info{};
-  while (read(fd_.get(), &info, sizeof info) > 0) {
+  while (read(child_signal.get(), &info, sizeof info) > 0) {
   }
 }
 

@@ -63,22 +63,24 @@ class Signals : public Source {
   std::deque<Arrival> arrived_;
 };
 
-// Which signals end a wait. All others change nothing.
-enum class EndedBy {
-  usual,   // those that end a program by default; SIGWINCH, for example, does not
-  people,  // is_ending()
-};
+// Returns whether `signal` ends a program by default. The others stop it, continue it, or report a change.
+bool ends_by_default(int signal);
 
-// While it is in the loop, a signal ends what zklock waits for. Failure::by_signal() is thrown only once, so that
-// cleaning up can wait too.
+// Returns whether `signal` is HUP, INT, QUIT, TERM or PIPE, by which people and shells end a program.
+constexpr bool is_ending(int signal) {
+  return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGPIPE;
+}
+
+// While it is in the loop, a signal for which `ends` is true ends what zklock waits for. All others change nothing.
+// Failure::by_signal() is thrown only once, so that cleaning up can wait too.
 class EndOnSignal : public Source {
  public:
-  explicit EndOnSignal(Signals& signals, EndedBy ended_by = EndedBy::usual) : signals_(signals), ended_by_(ended_by) {}
+  explicit EndOnSignal(Signals& signals, bool (*ends)(int) = ends_by_default) : signals_(signals), ends_(ends) {}
   void decide() override;
 
  private:
   Signals& signals_;
-  EndedBy ended_by_;
+  bool (*ends_)(int);
   bool ended_ = false;
 };
 
@@ -88,10 +90,6 @@ class SignalLoop : public Loop {
   SignalLoop() {
     add(signals_);
     add(ending_);
-  }
-  ~SignalLoop() {
-    remove(ending_);
-    remove(signals_);
   }
 
   Signals& signals() { return signals_; }
@@ -118,18 +116,11 @@ class EndOnSecondSignal : public Source {
   int signal_ = 0;
 };
 
-// SIGCHLD as a descriptor to poll: a child has ended, was stopped, or was continued. The constructor blocks the signal.
-class ChildSignal {
- public:
-  ChildSignal();
-
-  int fd() const { return fd_.get(); }
-  // Reads what has come. Check the children after this call, not before.
-  void drain() const;
-
- private:
-  Fd fd_;
-};
+// Blocks SIGCHLD and returns it as a descriptor to poll: a child has ended, was stopped, or was continued. Throws a
+// Failure (70) if there can be no signalfd.
+Fd open_child_signal();
+// Reads what has come there. Check the children after this call, not before.
+void drain(const Fd& child_signal);
 
 // Sends SIGCONT to our process group, to which the command and its pipeline belong.
 inline void continue_group() {
@@ -138,10 +129,5 @@ inline void continue_group() {
 
 // Ends zklock by `signal` with its default action and without a core, as if zklock had never caught it.
 [[noreturn]] void die_of(int signal);
-
-// Returns whether `signal` is HUP, INT, QUIT, TERM or PIPE, by which people and shells end a program.
-constexpr bool is_ending(int signal) {
-  return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGPIPE;
-}
 
 }  // namespace zklock::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard input and standard output for code that the other end must never block. O_NONBLOCK is not set on them,
-// because other processes that have them open would get it too.
+// Standard input, standard output and files that programs share, for code that the other end must never block.
+// O_NONBLOCK is not set on inherited descriptors, because other processes that have them open would get it too.
 #pragma once
 
 #include "host/fd.h"
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <utility>
 
 namespace zklock::host {
@@ -33,7 +34,9 @@ class StandardInput : public Source {
   int64_t count() const { return count_; }               // bytes read
   std::optional<int64_t> size() const { return size_; }  // bytes left in a regular file at the start; else nothing
 
-  void arm(PollSet& set) override;
+  void arm(PollSet& set) override {
+    if (reads()) set.watch(fd_, POLLIN);
+  }
   void record(const PollSet& set) override;
 
  private:
@@ -69,16 +72,39 @@ class StandardOutput : public Source {
   void decide() override;
 
  private:
-  size_t write_some(std::string_view piece);
-
-  Fd own_;  // for a terminal; all else takes PIPE_BUF bytes after POLLOUT without blocking
+  Fd own_;  // for a terminal, unless it is another user's, which we may not open
   int fd_;
-  bool is_socket_ = false;  // a socket can be asked not to block for one call
   bool wanted_ = false;
-  size_t most_;  // bytes that it takes at once after POLLOUT
   bool broken_ = false;
   bool told_ = false;  // the Failure was thrown: only once, so that cleaning up can wait
 };
+
+// A file to which many programs append their lines at the same time. It is named at the start and written to at the
+// end. "-" stands for standard output, and "/dev/fd/N" for the descriptor N that the caller has opened.
+class AppendedFile {
+ public:
+  // Opens the file, or creates it. Commands that are started later do not inherit it, nor N unless that is a standard
+  // stream. Throws a Failure (64) that names the file if it cannot be written to, as a fifo that no process reads.
+  explicit AppendedFile(std::string name);
+
+  // Appends `line`, in one write if the file takes that, so that it stands whole between the lines of other programs.
+  // If the file takes nothing, as a pipe whose reader sleeps, waits for up to 5 seconds. Returns 0, or errno of what
+  // failed; then a part of the line may have been written. A file that cannot be opened again is still written to,
+  // unless it was deleted, so that no line in it could be read.
+  int append(std::string_view line);
+
+ private:
+  std::string name_;
+  Fd own_;              // the file as we opened it; none: `inherited_` is used
+  int inherited_ = -1;  // the caller's descriptor; -1: the file was opened by its name
+};
+
+// Returns POLLOUT if `fd` takes something now, or takes something until `until`. Other events, as POLLERR, may be set
+// besides that or alone: then writing to it fails at once. Returns 0 if there are none.
+short poll_for_output(int fd, Deadline until = {});
+
+// Returns what `fd` is, like S_IFIFO; 0 if that is not known.
+mode_t type_of(int fd);
 
 // Opens what `fd` writes to once more for writing, with an O_NONBLOCK that affects nothing but this descriptor. Returns
 // none, with errno set, if we may not.

@@ -41,22 +41,9 @@ void write_all(std::string_view text) {
   }
 }
 
-// Opens standard error again, non-blocking, if it is a terminal or a pipe. After POLLOUT, a terminal may have room for
-// one byte only, and other processes may fill a pipe before we do.
-Fd own_error_output() {
-  struct stat found {};
-  if (!isatty(STDERR_FILENO) && (fstat(STDERR_FILENO, &found) != 0 || !S_ISFIFO(found.st_mode))) return {};
-  return open_for_us_alone(STDERR_FILENO);
-}
-
-bool takes_something(int fd) {
-  pollfd ready{fd, POLLOUT, 0};
-  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
-}
-
 // Writes to another user's terminal, which we may not open. It may have room for only one byte at a time.
 void write_bytewise(std::string_view text) {
-  for (; !text.empty() && takes_something(STDERR_FILENO); text.remove_prefix(1)) {
+  for (; !text.empty() && (poll_for_output(STDERR_FILENO) & POLLOUT); text.remove_prefix(1)) {
     if (write(STDERR_FILENO, text.data(), 1) != 1) return;
   }
 }
@@ -74,8 +61,7 @@ void refuse_colours() {
 
 Display display_of(int fd) {
   Display display;
-  const bool wanted = !colours_refused && variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
-  if (wanted) display.colours = Colours::on;
+  display.colours = !colours_refused && variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) display.columns = size.ws_col;
   return display;
@@ -95,16 +81,18 @@ void drop_remarks(bool dropped) {
 
 void remark(std::string_view text) {
   if (remarks_dropped) return;
-  static const Fd own = own_error_output();
+  // After POLLOUT, a terminal may have room for one byte only, and other processes may fill a pipe before we do.
+  static const Fd own =
+      isatty(STDERR_FILENO) || type_of(STDERR_FILENO) == S_IFIFO ? open_for_us_alone(STDERR_FILENO) : Fd();
   const int fd = own ? own.get() : STDERR_FILENO;
-  if (!takes_something(fd)) return;
+  if (!(poll_for_output(fd) & POLLOUT)) return;
   const std::string_view piece = text.substr(0, PIPE_BUF);
   if (!own && isatty(STDERR_FILENO)) return write_bytewise(piece);
   static_cast<void>(!write(fd, piece.data(), piece.size()));
 }
 
 void say_error(std::string_view text) {
-  const Colour colour = display_of(STDERR_FILENO).colours == Colours::on ? Colour::red : Colour::none;
+  const Colour colour = display_of(STDERR_FILENO).colours ? Colour::red : Colour::none;
   write_all(fmt::format("{} {}\n", in_colour("zklock:", colour), printable(text)));
 }
 

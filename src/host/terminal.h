@@ -12,13 +12,11 @@ namespace zklock::host {
 
 enum class Colour { none = 0, red = 31, green = 32, yellow = 33 };  // by their ANSI codes
 
-enum class Colours { off, on };
-
 // Returns `text` in bold and `colour`; unchanged with Colour::none.
 std::string in_colour(std::string_view text, Colour colour);
 
 struct Display {
-  Colours colours = Colours::off;      // on: people want them there (https://no-color.org, TERM)
+  bool colours = false;                // people want them there (https://no-color.org, TERM)
   std::optional<size_t> columns = {};  // nothing: it is no terminal, or does not report its width
 };
 

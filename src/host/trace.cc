@@ -17,18 +17,9 @@ namespace zklock::host {
 
 namespace {
 
-struct Trace {
-  Fd file;
-  int64_t pid = 0;
-  int64_t session = 0;
-};
-
-Trace& the_trace() {
-  static Trace trace;
-  return trace;
-}
-
-bool traced = false;
+Fd trace_file;
+pid_t traced_pid = 0;
+int64_t traced_session = 0;
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -53,35 +44,34 @@ std::string to_text(const TraceField::Value& value) {
 }  // namespace
 
 bool is_traced() {
-  return traced;
+  return static_cast<bool>(trace_file);
 }
 
 void open_trace() {
   const char* const name = std::getenv("ZKLOCK_TRACE");
   if (!name || !*name) return;
-  the_trace().file = Fd(::open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
-  if (!the_trace().file) {
+  trace_file = Fd(::open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+  if (!trace_file) {
     throw Failure(ExitStatus::usage,
                   fmt::format("cannot write to '{}' (ZKLOCK_TRACE): {}", printable(name), std::strerror(errno)));
   }
-  the_trace().pid = getpid();
-  traced = true;
-  write_trace("began", {});
+  traced_pid = getpid();
+  trace("began");
 }
 
 void set_traced_session(int64_t id) {
-  the_trace().session = id;
+  traced_session = id;
 }
 
 // Makes one write, so that the line stands whole between the lines of other processes.
-void write_trace(const char* event, std::initializer_list<TraceField> fields) {
-  const Trace& trace = the_trace();
+void trace(const char* event, std::initializer_list<TraceField> fields) {
+  if (!is_traced()) return;
   std::string line =
       fmt::format(R"({{"at":{},"pid":{},"session":"0x{:x}","event":"{}")", BootClock::now().time_since_epoch().count(),
-                  trace.pid, static_cast<uint64_t>(trace.session), event);
+                  traced_pid, static_cast<uint64_t>(traced_session), event);
   for (const TraceField& field : fields) line += fmt::format(R"(,"{}":{})", field.name, to_text(field.value));
   line += "}\n";
-  static_cast<void>(!::write(trace.file.get(), line.data(), line.size()));
+  static_cast<void>(!::write(trace_file.get(), line.data(), line.size()));
 }
 
 }  // namespace zklock::host

@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 #include <variant>
 
@@ -19,7 +18,6 @@ struct TraceField {
   using Value = std::variant<std::nullptr_t, bool, int64_t, std::string_view>;
 
   TraceField(const char* of, std::string_view text) : name(of), value(text) {}
-  TraceField(const char* of, const std::string& text) : name(of), value(std::string_view(text)) {}
   TraceField(const char* of, const char* text) : name(of), value(std::string_view(text)) {}
   TraceField(const char* of, Deadline moment) : name(of), value(moment.time_since_epoch().count()) {}
   TraceField(const char* of, bool truth) : name(of), value(truth) {}
@@ -38,10 +36,6 @@ bool is_traced();
 // Sets the session that all later events name.
 void set_traced_session(int64_t id);
 // Appends an event. If that fails, the event is left out without an error: tracing never disturbs zklock.
-void write_trace(const char* event, std::initializer_list<TraceField> fields);
-
-inline void trace(const char* event, std::initializer_list<TraceField> fields = {}) {
-  if (is_traced()) write_trace(event, fields);
-}
+void trace(const char* event, std::initializer_list<TraceField> fields = {});
 
 }  // namespace zklock::host

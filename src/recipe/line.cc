@@ -33,8 +33,7 @@ std::vector<Contender> slots_of(const std::vector<std::string>& names) {
 }
 
 size_t count_holders(const std::vector<Contender>& line) {
-  const auto exclusive =
-      std::find_if(line.begin(), line.end(), [](const Contender& c) { return c.mode == LockMode::exclusive; });
+  const auto exclusive = std::ranges::find(line, LockMode::exclusive, &Contender::mode);
   const auto shared = static_cast<size_t>(exclusive - line.begin());
   return shared == 0 && !line.empty() ? 1 : shared;
 }
@@ -44,7 +43,7 @@ bool is_used_up(int64_t number) {
 }
 
 Place find_place(const std::vector<Contender>& line, std::string_view mine, bool with_kazoo) {
-  const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
+  const auto me = std::ranges::find(line, mine, &Contender::name);
   if (me == line.end()) return {Turn::gone, {}, {}, 0};
   for (const Contender& other : line) {
     const bool welcome = other.family == me->family || (with_kazoo && other.family == Family::kazoo);

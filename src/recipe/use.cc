@@ -35,7 +35,8 @@ bool may_have_mark(const Answer& list) {
 PathUse use_of(const Answer& list, const Answer& read) {
   const PathMark mark = mark_of(read.data);
   if (contains(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
-  return is_group(mark) && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
+  const bool is_group = mark != PathMark::none && !is_queue(mark);
+  return is_group && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
 }
 
 std::string_view words_of(PathUse use) {
@@ -104,10 +105,6 @@ PathMark mark_of(std::string_view data) {
 
 bool is_queue(PathMark mark) {
   return mark == PathMark::queue || mark == PathMark::newer_queue;
-}
-
-bool is_group(PathMark mark) {
-  return mark != PathMark::none && !is_queue(mark);
 }
 
 // Some servers give containers this owner.

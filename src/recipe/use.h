@@ -41,9 +41,8 @@ enum class PathMark {
 
 PathMark mark_of(std::string_view data);
 
-// True for a mark of zklock's, of any version.
+// True for a queue's mark, of any version.
 bool is_queue(PathMark mark);
-bool is_group(PathMark mark);
 
 // True if a node with this Stat is ephemeral, so that it lives as long as the session that owns it.
 bool is_ephemeral(const zk::Stat& stat);

@@ -41,11 +41,12 @@ struct Stat {
 
 struct Answer {
   Code code = Code::ok;
-  int number = 0;                  // the C client's number for `code`
-  std::string path;                // create: the node's path; transact: that of the last sequential node
-  std::string data;                // read
-  std::vector<std::string> names;  // children
-  Stat stat;                       // create, read, exists, children, write; transact: that of the last written node
+  int number = 0;                       // the C client's number for `code`
+  std::string path = {};                // create: the node's path; transact: that of the last sequential node
+  std::string data = {};                // read
+  std::vector<std::string> names = {};  // children
+  // create, read, exists, children, write; transact: that of the last written node
+  Stat stat = {};
 };
 
 // A request that was sent. `done` turns true inside a turn of the loop, when the answer is there.
@@ -80,9 +81,6 @@ std::string name_of_code(int number);
 // Returns the Failure for an answer that ends what was tried ("cannot take /l"). It is 77 if we are not allowed or the
 // servers' settings forbid it, 65 if the path cannot be used, otherwise 70.
 Failure failure_of(std::string_view tried, const Answer& answer);
-
-// Returns the same for a server that answers kTurnedAway: 77.
-Failure turned_away(std::string_view tried);
 
 // The session is over, and with it its ephemeral nodes and watches. Code that can go on in another session catches it.
 // Otherwise it ends the command with 69.

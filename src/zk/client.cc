@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <iterator>
 #include <memory>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -133,7 +132,7 @@ struct Completions {
   }
 
   static void take_path(Completion& completion, const char* path) {
-    const std::string& chroot = completion.client->options_.chroot;
+    const std::string& chroot = completion.client->options_.servers.chroot;
     if (path && std::string_view(path).starts_with(chroot)) completion.call->answer.path = path + chroot.size();
   }
 
@@ -211,19 +210,19 @@ struct Completions {
   }
 };
 
-Client::Client(const ClientOptions& options)
+Client::Client(const SessionOptions& options, const SessionKey& resumed)
     : options_(options),
-      outstanding_(options.patience),
-      wire_([this](std::string_view frame) { return is_good(frame); }, securer()) {
-  show_library_log(options_.log);
-  zoo_set_debug_level(options_.log ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
+      outstanding_(options.connect_timeout),
+      wire_([this](std::string_view frame) { return is_good(frame); }, options_.tls.get()) {
+  show_library_log(options_.verbose);
+  zoo_set_debug_level(options_.verbose ? ZOO_LOG_LEVEL_WARN : ZOO_LOG_LEVEL_ERROR);
   // With one server there is nothing to shuffle, for which the library would read random numbers.
   zoo_deterministic_conn_order(1);
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.session_timeout).count();
-  clientid_t resumed{options_.resumed.id, {}};
-  std::copy(options_.resumed.password.begin(), options_.resumed.password.end(), std::begin(resumed.passwd));
+  clientid_t key{resumed.id, {}};
+  std::ranges::copy(resumed.password, key.passwd);
   handle_ = zookeeper_init2(kAnyServer, Completions::on_session, static_cast<int>(timeout),
-                            resumed.client_id == 0 ? nullptr : &resumed, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
+                            resumed.id == 0 ? nullptr : &key, this, ZOO_NO_LOG_CLIENTENV, take_library_log);
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
   // Otherwise the library asks the resolver again at every turn, and stops pinging while that fails.
   zoo_set_servers_resolution_delay(handle_, -1);
@@ -232,22 +231,16 @@ Client::Client(const ClientOptions& options)
   zoo_add_auth(handle_, "digest", secret.data(), static_cast<int>(secret.size()), nullptr, nullptr);
 }
 
-Wire::Secure Client::securer() {
-  if (!options_.tls) return nullptr;
-  return [this](int fd) { return std::make_unique<host::TlsStream>(*options_.tls, fd, target_.names); };
-}
-
 void Client::aim(const Server& server, const std::vector<std::string>& names) {
-  target_.server = to_string(server);
-  target_.names = names;
-  wire_.aim(host::socket_address_of(server.host, server.port));
+  server_ = to_string(server);
+  wire_.aim(host::socket_address_of(server.host, server.port), names);
 }
 
 Client::~Client() {
   cork(false);
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
-  if (waits && waits->last != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd, false);
+  if (waits && waits->losses.end != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd, false);
   const WireScope scope(wire_);
   zookeeper_close(handle_);
 }
@@ -267,7 +260,7 @@ void Client::cork(bool corked) {
 }
 
 std::string Client::full(const std::string& path) const {
-  return path == "/" && !options_.chroot.empty() ? options_.chroot : options_.chroot + path;
+  return path == "/" && !options_.servers.chroot.empty() ? options_.servers.chroot : options_.servers.chroot + path;
 }
 
 template <typename Submit>

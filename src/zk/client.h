@@ -30,15 +30,15 @@ struct SessionKey {
   std::array<char, 16> password{};
 };
 
-struct ClientOptions {
-  std::string chroot;        // "" or "/a/b"
-  Duration session_timeout;  // requested; session_timeout() returns what was granted
+struct SessionOptions {
+  ServerList servers;
+  Duration session_timeout{};  // requested; Client::session_timeout() returns what was granted
+  // How long no server may answer, at the start and whenever the connection is lost. A request without an answer for
+  // this long is stuck, even if it is sent again after a lost connection; see Client::stuck().
+  Duration connect_timeout{};
   Credentials credentials;
-  Acl acl = Acl::open;  // of every node that it creates
-  bool log = false;     // print the library's warnings on standard error
-  // A request without an answer for this long is stuck, even if it is sent again after a lost connection; see stuck().
-  Duration patience = std::chrono::seconds(15);
-  SessionKey resumed = {};                         // the session to resume instead of a new one
+  Acl acl = Acl::open;                             // of every node that it creates
+  bool verbose = false;                            // print the library's warnings on standard error
   std::shared_ptr<const host::Tls> tls = nullptr;  // if set, nothing is sent without TLS
 };
 
@@ -52,7 +52,8 @@ enum class ClientState {
 
 class Client {
  public:
-  explicit Client(const ClientOptions& options);
+  // `resumed` is the session to resume instead of a new one.
+  explicit Client(const SessionOptions& options, const SessionKey& resumed = {});
   Client(const Client&) = delete;
   // Closes the session if it is connected, so the servers delete its ephemerals; otherwise leaves it to expire. Wait
   // for the answers first: with more than two outstanding, the library's close may be lost. It may block, for 1.5 s if
@@ -109,10 +110,10 @@ class Client {
 
   ClientState state() const;
   int64_t session_id() const;
-  std::array<char, 16> password() const;  // of the session
-  Duration session_timeout() const;       // as negotiated; as requested until the first connection
-  const std::string& server() const { return target_.server; }  // in use or tried last, as host:port
-  uint64_t connections() const { return connections_.count; }   // how often a session was established or resumed
+  std::array<char, 16> password() const;                       // of the session
+  Duration session_timeout() const;                            // as negotiated; as requested until the first connection
+  const std::string& server() const { return server_; }        // in use or tried last, as host:port
+  uint64_t connections() const { return connections_.count; }  // how often a session was established or resumed
   uint64_t answers() const { return answers_; }  // how many answers servers have given; a lost connection is none
   // Returns true for good once a server has answered a request with kTurnedAway: it serves only clients that
   // authenticate in a way that we cannot.
@@ -145,17 +146,13 @@ class Client {
   std::optional<Stuck> stuck() const;
   Deadline stuck_at() const;
   // Returns how long no server may answer.
-  Duration patience() const { return options_.patience; }
+  Duration patience() const { return options_.connect_timeout; }
   const Losses& losses() const { return outstanding_.losses(); }
   void take_over(const Losses& losses) { outstanding_.take_over(losses); }
 
  private:
   friend struct Completions;
 
-  struct Target {
-    std::string server;              // in use or tried last, as host:port
-    std::vector<std::string> names;  // that its certificate may be for
-  };
   struct Socket {
     int fd = -1;  // as returned by the last interest()
     bool corked = false;
@@ -179,12 +176,11 @@ class Client {
   Code meaning_of(int number) const;
   void learn(Feature feature, Support support);
   bool is_good(std::string_view frame) const;
-  Wire::Secure securer();
   std::string full(const std::string& path) const;
   void cork(bool corked);
 
-  ClientOptions options_;
-  Target target_;
+  SessionOptions options_;
+  std::string server_;
   _zhandle* handle_ = nullptr;
   Socket socket_;
   Connections connections_;

@@ -32,7 +32,7 @@ constexpr int kAwayParts = 20;
 
 void Link::arm(host::PollSet& set) {
   note_state();
-  socket_.fd = -1;
+  polled_.fd = -1;
   if (client_.state() == ClientState::expired || client_.state() == ClientState::auth_failed) return;
   if (!attempt_.under_way && BootClock::now() < attempt_.not_before) return set.wake_at(attempt_.not_before);
 
@@ -42,8 +42,7 @@ void Link::arm(host::PollSet& set) {
   note_state();
   // The attempt has failed at once.
   if (!attempt_.under_way) return set.wake_at(attempt_.not_before);
-  socket_.fd = interest.fd;
-  socket_.has_unread = interest.within == Duration::zero();
+  polled_ = interest;
   // This check comes after the sending, which a pause of ours may have delayed. What is sent now does not make up for
   // the silence before it.
   if (was_silent()) {
@@ -51,7 +50,7 @@ void Link::arm(host::PollSet& set) {
     return set.wake_at(attempt_.not_before);
   }
   heard_ = std::max(heard_, client_.last_sent());
-  set.watch(socket_.fd, interest.events);
+  set.watch(polled_.fd, interest.events);
   set.wake_at(std::min(deadline_in(interest.within), cut_at()));
   if (client_.state() == ClientState::connected) set.wake_at(heard_ + beat_of(client_.session_timeout()));
 }
@@ -64,10 +63,10 @@ void Link::begin_attempt() {
 }
 
 void Link::record(const host::PollSet& set) {
-  if (was_silent() && socket_.fd >= 0) cut(true);
-  if (socket_.fd < 0) return;
-  const short revents = set.seen(socket_.fd);
-  if (revents != 0 || socket_.has_unread) client_.process(revents);
+  if (was_silent() && polled_.fd >= 0) cut(true);
+  if (polled_.fd < 0) return;
+  const short revents = set.seen(polled_.fd);
+  if (revents != 0 || polled_.within == Duration::zero()) client_.process(revents);
   note_state();
   const bool moved = client_.state() == ClientState::connected && client_.is_moved();
   if (attempt_.under_way && (moved || BootClock::now() >= cut_at())) cut();
@@ -123,8 +122,8 @@ Deadline Link::cut_at() const {
 }
 
 void Link::cut(bool paused) {
-  client_.cut(socket_.fd, paused);
-  socket_.fd = -1;
+  client_.cut(polled_.fd, paused);
+  polled_.fd = -1;
   note_state();
 }
 
@@ -171,7 +170,7 @@ void Link::note_failure() {
 void Link::use(const std::vector<Server>& servers) {
   addresses_.replace(servers);
   attempt_.not_before = {};
-  if (attempt_.under_way && socket_.fd >= 0 && client_.state() != ClientState::connected &&
+  if (attempt_.under_way && polled_.fd >= 0 && client_.state() != ClientState::connected &&
       !addresses_.contains(attempt_.server))
     cut();
 }

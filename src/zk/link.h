@@ -31,6 +31,8 @@ class Link : public host::Source {
   Link(Client& client, const std::vector<Server>& servers, std::function<void()> connected = nullptr)
       : client_(client), connected_(std::move(connected)), addresses_(servers) {}
 
+  const Client& client() const { return client_; }
+
   // Replaces the servers. A connection stays; an attempt to reach a server that is no longer in the list ends.
   void use(const std::vector<Server>& servers);
 
@@ -46,12 +48,9 @@ class Link : public host::Source {
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
-  // The server with which TLS failed last, or is still in its handshake, and how. There is no value if TLS works or a
-  // server has answered since.
-  struct TlsTrouble {
-    std::string server;  // address and port
-    host::TlsFailure failure;
-  };
+  // Returns the server (address and port) with which TLS failed last, or is still in its handshake, and how. Returns no
+  // value if TLS works or a server has answered since.
+  using TlsTrouble = std::pair<std::string, host::TlsFailure>;
   std::optional<TlsTrouble> tls_trouble() const;
   // Returns true if TLS fails with every server in a way that waiting does not cure.
   bool all_refuse() const { return addresses_.all_refuse(); }
@@ -60,10 +59,6 @@ class Link : public host::Source {
   void record(const host::PollSet& set) override;
 
  private:
-  struct PolledSocket {
-    int fd = -1;  // valid until the next call into the client
-    bool has_unread = false;
-  };
   // To connect, or the connection that came of it.
   struct ServerAttempt {
     bool under_way = false;  // there is a socket, connected or connecting
@@ -86,7 +81,7 @@ class Link : public host::Source {
   std::function<void()> connected_;
   Addresses addresses_;
   bool expiry_traced_ = false;
-  PolledSocket socket_;
+  Client::Interest polled_;  // valid until the next call into the client
   ServerAttempt attempt_;
   std::optional<TlsTrouble> trouble_;
   uint64_t answers_ = 0;  // the client's count of answers, as of the last turn
@@ -102,7 +97,7 @@ class Link : public host::Source {
 // is over.
 class SecondSession {
  public:
-  SecondSession(host::Loop& loop, const ClientOptions& options, const std::vector<Server>& servers)
+  SecondSession(host::Loop& loop, const SessionOptions& options, const std::vector<Server>& servers)
       : client_(options), link_(client_, servers), attached_(loop, link_) {}
 
   void use(const std::vector<Server>& servers) { link_.use(servers); }

@@ -21,10 +21,6 @@ bool is_refused_by_server(char32_t character) {
   return private_use || character >= 0xfff0;
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<std::string> form_error(std::string_view path) {
   if (path.empty()) return "the path is empty; write an absolute one like /locks/job";
   if (path[0] != '/') return "a path begins with /, as in /locks/job";
@@ -33,8 +29,8 @@ std::optional<std::string> form_error(std::string_view path) {
   if (path.back() == '/') return "a path does not end with /";
   const auto characters = decode_utf8(path);
   if (!characters) return "it is not UTF-8";
-  if (std::any_of(characters->begin(), characters->end(), is_control)) return "it has a control character";
-  if (std::any_of(characters->begin(), characters->end(), is_refused_by_server)) {
+  if (std::ranges::any_of(*characters, is_control)) return "it has a control character";
+  if (std::ranges::any_of(*characters, is_refused_by_server)) {
     return "it has a character that ZooKeeper refuses";
   }
   for (const std::string_view name : split(path.substr(1), '/')) {

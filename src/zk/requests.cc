@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -20,27 +21,36 @@ constexpr size_t kLargestRequest = 1048575;
 constexpr size_t kRequestOverhead = 512;  // headers, ACL, flags
 
 std::string_view verb_of(Op op) {
-  constexpr std::array<std::string_view, 10> kVerbs{"create a node below",
-                                                    "create a node below",
-                                                    "delete a node below",
-                                                    "look at",
-                                                    "read",
-                                                    "write",
-                                                    "list",
-                                                    "sync",
-                                                    "check",
-                                                    "do a transaction on"};
-  static_assert(kVerbs.size() == static_cast<size_t>(Op::transaction) + 1);
-  return kVerbs[static_cast<size_t>(op)];
+  switch (op) {
+    case Op::create:
+    case Op::create_with_stat: return "create a node below";
+    case Op::remove: return "delete a node below";
+    case Op::exists: return "look at";
+    case Op::read: return "read";
+    case Op::write: return "write";
+    case Op::children: return "list";
+    case Op::sync: return "sync";
+    case Op::check: return "check";
+    case Op::transaction: return "do a transaction on";
+  }
+  return "";
 }
 
 std::string_view reason_of(const Stuck& stuck) {
-  if (stuck.last == ConnectionEnd::closed) {
+  if (stuck.losses.end == ConnectionEnd::closed) {
     return "the server may not know that request, or its jute.maxbuffer may be smaller";
   }
-  if (stuck.last == ConnectionEnd::nonsense) return "what it answers makes no sense";
+  if (stuck.losses.end == ConnectionEnd::nonsense) return "what it answers makes no sense";
   return "the server is too slow, or does not answer that request";
 }
+
+size_t room_for(const std::string& path) {
+  return kLargestRequest - std::min(path.size() + kRequestOverhead, kLargestRequest);
+}
+
+// For each Feature: after how many requests in a row the connection was lost; kRefused if a server has refused one.
+constexpr int kRefused = INT_MAX;
+std::array<int, 2> losses_of_features;
 
 }  // namespace
 
@@ -50,14 +60,6 @@ std::string title_of(const Request& request) {
   const std::string parent = parent_of(request.path);
   return fmt::format("{} {}", verb_of(request.op), !other_each_time ? request.path : parent.empty() ? "/" : parent);
 }
-
-namespace {
-
-size_t room_for(const std::string& path) {
-  return kLargestRequest - std::min(path.size() + kRequestOverhead, kLargestRequest);
-}
-
-}  // namespace
 
 size_t largest_data(const std::string& chroot, const std::string& path) {
   const size_t room = room_for(path);
@@ -72,18 +74,16 @@ void check_request_size(const std::string& path, size_t bytes) {
 }
 
 std::string describe(const Stuck& stuck, const std::string& servers) {
-  const std::string times = stuck.losses == 1 ? "once" : fmt::format("{} times", stuck.losses);
-  const std::string lost = stuck.losses == 0 ? "" : fmt::format("; the connection was lost {} over it", times);
+  const std::string times = stuck.losses.number == 1 ? "once" : fmt::format("{} times", stuck.losses.number);
+  const std::string lost = stuck.losses.number == 0 ? "" : fmt::format("; the connection was lost {} over it", times);
   return fmt::format("ZooKeeper at {} takes the session, but has not answered the request to {} ({} bytes) in {}{}: {}",
-                     servers, title_of(stuck.request), stuck.request.bytes, format_duration(stuck.waited), lost,
-                     reason_of(stuck));
+                     servers, title_of(stuck.request), stuck.request.bytes,
+                     format_duration(BootClock::now() - stuck.losses.since), lost, reason_of(stuck));
 }
 
 void Losses::note_loss(const Request& request, Deadline turn, ConnectionEnd end) {
   std::erase_if(losses_, [&](const auto& old) { return turn - old.second.last >= patience_; });
-  const auto [found, is_new] = losses_.try_emplace(title_of(request));
-  LossesOfOne& losses = found->second;
-  if (is_new) losses.since = turn;
+  RequestLosses& losses = losses_.try_emplace(title_of(request), RequestLosses{turn}).first->second;
   losses.last = BootClock::now();
   ++losses.number;
   losses.end = end;
@@ -93,36 +93,25 @@ void Losses::note_answer(const Request& request) {
   if (!losses_.empty()) losses_.erase(title_of(request));
 }
 
-Deadline Losses::since(const Request& request, Deadline turn) const {
-  const LossesOfOne* losses = losses_of(request, turn);
-  return losses ? losses->since : turn;
-}
-
-Stuck Losses::stuck(const Request& request, Deadline turn) const {
-  const LossesOfOne* losses = losses_of(request, turn);
-  const Duration waited = BootClock::now() - since(request, turn);
-  return losses ? Stuck{request, waited, losses->number, losses->end} : Stuck{request, waited};
-}
-
-const Losses::LossesOfOne* Losses::losses_of(const Request& request, Deadline turn) const {
-  if (losses_.empty()) return nullptr;
+RequestLosses Losses::of(const Request& request, Deadline turn) const {
+  if (losses_.empty()) return {turn};
   const auto found = losses_.find(title_of(request));
-  return found != losses_.end() && turn - found->second.last < patience_ ? &found->second : nullptr;
+  return found != losses_.end() && turn - found->second.last < patience_ ? found->second : RequestLosses{turn};
 }
 
 void Outstanding::note_sent(Request request, Deadline before) {
-  last_sent_ = before;
-  requests_.push_back({last_sent_, std::move(request)});
+  last_sent_ = request.sent = before;
+  requests_.push_back(std::move(request));
 }
 
 void Outstanding::note_answer() {
-  losses_.note_answer(requests_.front().request);
+  losses_.note_answer(requests_.front());
   last_answered_sent_ = requests_.front().sent;
   drop_oldest();
 }
 
 void Outstanding::note_loss(bool to_blame, ConnectionEnd end) {
-  if (to_blame) losses_.note_loss(requests_.front().request, turn_since(), end);
+  if (to_blame) losses_.note_loss(requests_.front(), turn_since(), end);
   drop_oldest();
 }
 
@@ -143,13 +132,14 @@ Deadline Outstanding::silent_since(Deadline progressed) const {
 Deadline Outstanding::stuck_at(Deadline progressed) const {
   if (requests_.empty()) return kNever;
   const Deadline turn = turn_since();
-  const Deadline at = losses_.since(requests_.front().request, turn) + patience_;
+  const Deadline at = losses_.of(requests_.front(), turn).since + patience_;
   return turn < at ? std::max(at, progressed + patience_) : at;
 }
 
 std::optional<Stuck> Outstanding::stuck(Deadline progressed) const {
   if (BootClock::now() < stuck_at(progressed)) return std::nullopt;
-  return losses_.stuck(requests_.front().request, turn_since());
+  const Request& oldest = requests_.front();
+  return Stuck{oldest, losses_.of(oldest, turn_since())};
 }
 
 NumberedWatch Watches::keep(Op op, const std::string& path, const Watch& watch) {
@@ -181,35 +171,20 @@ void Watches::fire(uintptr_t number) {
   waiters_.erase(found);
 }
 
-namespace {
-
-struct Experience {
-  int losses = 0;  // in a row
-  bool refused = false;
-};
-
-std::array<Experience, 2> experiences;
-
-Experience& experience_of(Feature feature) {
-  return experiences[static_cast<size_t>(feature)];
-}
-
-}  // namespace
-
 // To ask for a Stat separately costs little, but a node that stays for ever is worse. So containers get a second try.
 bool is_supported(Feature feature) {
-  const Experience& experience = experience_of(feature);
-  return !experience.refused && experience.losses < (feature == Feature::container ? 2 : 1);
+  return losses_of_features[static_cast<size_t>(feature)] < (feature == Feature::container ? 2 : 1);
 }
 
 void note_support(Feature feature, Support support) {
-  Experience& experience = experience_of(feature);
-  experience.refused = experience.refused || support == Support::refused;
-  experience.losses = support == Support::doubtful ? experience.losses + 1 : 0;
+  int& losses = losses_of_features[static_cast<size_t>(feature)];
+  if (losses == kRefused) return;
+  losses = support == Support::doubtful ? losses + 1 : 0;
+  if (support == Support::refused) losses = kRefused;
 }
 
 void forget_support() {
-  experiences = {};
+  losses_of_features = {};
 }
 
 }  // namespace zklock::zk

@@ -46,6 +46,7 @@ struct Request {
   std::string path;              // full; of a transaction: that of its first step
   size_t bytes = 0;              // of the data; of a transaction: of the paths too, with kStepOverhead for each step
   std::vector<Step> steps = {};  // check, transaction: full paths, without the data
+  Deadline sent = {};            // a moment before it was sent
 };
 
 // Returns a description that stays the same if the request is sent again with another unique name: "create a node below
@@ -63,12 +64,18 @@ void check_request_size(const std::string& path, size_t bytes);
 
 enum class ConnectionEnd { none, closed, cut, nonsense };
 
+// The connections that were lost while it was a request's turn.
+struct RequestLosses {
+  Deadline since;      // since when the request has had no complete answer
+  Deadline last = {};  // when the last connection was lost
+  int number = 0;
+  ConnectionEnd end = ConnectionEnd::none;  // of the last one
+};
+
 // A request that should be given up.
 struct Stuck {
   Request request;
-  Duration waited{};
-  int losses = 0;                            // how often the connection was lost while it was this request's turn
-  ConnectionEnd last = ConnectionEnd::none;  // how the connection was lost
+  RequestLosses losses;
 };
 
 // "ZooKeeper at … takes the session, but has not answered the request to list /l (12 bytes) in 15s: …"
@@ -86,23 +93,12 @@ class Losses {
   void note_loss(const Request& request, Deadline turn, ConnectionEnd end);
   void note_answer(const Request& request);
 
-  // Returns since when there has been no complete answer to this request, whose turn it has been since `turn`. stuck()
-  // describes that, even if no connection was lost.
-  Deadline since(const Request& request, Deadline turn) const;
-  Stuck stuck(const Request& request, Deadline turn) const;
+  // Returns the losses of this request, whose turn it has been since `turn`. There may be none.
+  RequestLosses of(const Request& request, Deadline turn) const;
 
  private:
-  struct LossesOfOne {
-    Deadline since;
-    Deadline last;
-    int number = 0;
-    ConnectionEnd end = ConnectionEnd::none;
-  };
-
-  const LossesOfOne* losses_of(const Request& request, Deadline turn) const;
-
   Duration patience_;
-  std::map<std::string, LossesOfOne> losses_;  // by title_of() the request
+  std::map<std::string, RequestLosses> losses_;  // by title_of() the request
 };
 
 // The unanswered requests of a session. Answers come in the order of sending, so it is the oldest one's turn.
@@ -120,7 +116,7 @@ class Outstanding {
   void note_loss(bool to_blame, ConnectionEnd end);
 
   // Returns null if there is no request.
-  const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front().request; }
+  const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front(); }
   // Returns a moment before the last request was sent, on whichever connection.
   Deadline last_sent() const { return last_sent_; }
   // Returns the same for the last request that has been answered.
@@ -137,16 +133,11 @@ class Outstanding {
   void take_over(const Losses& losses) { losses_ = losses; }
 
  private:
-  struct SentRequest {
-    Deadline sent;
-    Request request;
-  };
-
   Deadline turn_since() const;
   void drop_oldest();
 
   Duration patience_;
-  std::deque<SentRequest> requests_;
+  std::deque<Request> requests_;
   Deadline last_answer_{};
   Deadline last_sent_{};
   Deadline last_answered_sent_{};

@@ -38,8 +38,11 @@ const std::vector<Server>& ServerNames::resolve(host::Loop& loop, Deadline until
     take();
   }
   addresses_ = listed();
-  if (addresses_.empty()) fail();
-  return addresses_;
+  if (!addresses_.empty()) return addresses_;
+  const std::string name = names().back();
+  throw Failure(ExitStatus::unavailable,
+                fmt::format("cannot resolve {}: {} (server list from {}); look at the name and the resolver", name,
+                            known_.at(name).error, list_.origin));
 }
 
 std::vector<std::string> ServerNames::names() const {
@@ -51,18 +54,15 @@ std::vector<std::string> ServerNames::names() const {
 }
 
 void ServerNames::start_lookups() {
-  for (const std::string& name : names()) {
-    auto& lookup = lookups_[name];
-    if (!lookup) lookup = std::make_unique<host::Lookup>(std::vector{name});
-  }
+  for (const std::string& name : names()) lookups_.try_emplace(name, name);
 }
 
 // Takes the answers that have come. Returns false if none has.
 bool ServerNames::take() {
   return std::erase_if(lookups_, [this](const auto& one) {
            const auto& [name, lookup] = one;
-           if (!lookup->done()) return false;
-           const host::Resolved& found = lookup->results().front();
+           if (!lookup.done()) return false;
+           const host::Resolved& found = lookup.result();
            host::Resolved& known = known_[name];
            known.error = found.error;
            if (!found.addresses.empty()) known.addresses = found.addresses;
@@ -85,16 +85,8 @@ std::vector<Server> ServerNames::listed() const {
   return all;
 }
 
-void ServerNames::fail() const {
-  const std::string name = names().back();
-  throw Failure(ExitStatus::unavailable,
-                fmt::format("cannot resolve {}: {} (server list from {}); look at the name and the resolver", name,
-                            known_.at(name).error, list_.origin));
-}
-
-void ServerNames::follow(const Link& link, const Client& client, std::function<void()> moved) {
+void ServerNames::follow(const Link& link, std::function<void()> moved) {
   link_ = &link;
-  client_ = &client;
   moved_ = std::move(moved);
 }
 
@@ -104,45 +96,44 @@ void ServerNames::unfollow() {
 }
 
 void ServerNames::arm(host::PollSet& set) {
-  for (const auto& [name, lookup] : lookups_) lookup->arm(set);
+  for (auto& [name, lookup] : lookups_) lookup.arm(set);
   if (link_ && link_->unconnected_since() != kNever && !names().empty()) set.wake_at(next());
 }
 
 // Returns when the next lookup begins. Call it only while there is no connection.
 Deadline ServerNames::next() const {
   if (next_ != kNever) return next_;
-  return link_->unconnected_since() + std::min<Duration>(kLongestWait, client_->session_timeout() / kFirstParts);
+  return link_->unconnected_since() + std::min<Duration>(kLongestWait, link_->client().session_timeout() / kFirstParts);
 }
 
 void ServerNames::look_again(Deadline since) {
   try {
     start_lookups();
   } catch (const Failure&) {  // no process can be started now
-    std::erase_if(lookups_, [](const auto& one) { return !one.second; });
   }
   next_ = deadline_in(std::max<Duration>(kBetweenLookups, (BootClock::now() - since) / kLookupParts));
 }
 
 void ServerNames::record(const host::PollSet& set) {
-  for (const auto& [name, lookup] : lookups_) lookup->record(set);
+  for (auto& [name, lookup] : lookups_) lookup.record(set);
 }
 
 void ServerNames::decide() {
-  std::erase_if(lookups_, [this](const auto& one) {
+  for (auto at = lookups_.begin(); at != lookups_.end();) {
+    const auto one = at++;
     try {
-      one.second->decide();
-      return false;
+      one->second.decide();
     } catch (const Failure& failure) {
       if (!link_ || failure.signal() != 0) throw;
-      return true;
+      lookups_.erase(one);
     }
-  });
+  }
   if (!link_) return;
   const Deadline since = link_->unconnected_since();
   if (since == kNever) {
     lookups_.clear();
     next_ = kNever;
-    used_ = client_->server();
+    used_ = link_->client().server();
     return;
   }
   take_answers();

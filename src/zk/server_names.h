@@ -11,7 +11,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,8 +33,8 @@ class ServerNames : public host::Source {
 
   // From now on, looks up the names again and again in the loop, whenever `link` has had no connection for a while. It
   // calls `moved` when the addresses have changed. The address that was in use last stays in the list, at its end,
-  // whatever the lookups return. `link` and `client` must outlive this object, unless unfollow() is called first.
-  void follow(const Link& link, const Client& client, std::function<void()> moved);
+  // whatever the lookups return. `link` must outlive this object, unless unfollow() is called first.
+  void follow(const Link& link, std::function<void()> moved);
   void unfollow();
 
   void arm(host::PollSet& set) override;
@@ -50,18 +49,16 @@ class ServerNames : public host::Source {
   void take_answers();
   bool take();
   std::vector<Server> listed() const;
-  void fail() const;
 
   const ServerList& list_;
   const bool certified_;
   std::map<std::string, host::Resolved> known_;  // by name
   std::vector<Server> addresses_;
   const Link* link_ = nullptr;
-  const Client* client_ = nullptr;
   std::function<void()> moved_;
   std::string used_;  // the address that was in use last
   // The lookups under way, by name. Each name has its own, so a name whose lookup hangs holds up no other.
-  std::map<std::string, std::unique_ptr<host::Lookup>> lookups_;
+  std::map<std::string, host::Lookup> lookups_;
   Deadline next_ = kNever;  // when the next lookups begin; kNever: next() computes it
 };
 

@@ -15,14 +15,6 @@
 
 namespace zklock::zk {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr Duration kDrain = 1s;  // for outstanding answers before a close
-
-}  // namespace
-
 Session::Session(host::Loop& loop, SessionOptions options)
     : loop_(loop), options_(std::move(options)), names_(options_.servers, bool(options_.tls)) {}
 
@@ -45,18 +37,18 @@ void Session::connect() {
   const bool waits = terms_.enduring && names_.addresses().empty();
   const Deadline resolved = waits ? terms_.until : std::min(terms_.until, deadline_in(options_.connect_timeout));
   const std::vector<Server> servers = names_.resolve(loop_, resolved);
-  client_ = std::make_unique<Client>(client_options());
+  client_ = std::make_unique<Client>(options_);
   client_->take_over(losses);
   link_ = std::make_unique<Link>(*client_, servers, [this] { note_connected(); });
   loop_.add(*link_);
-  names_.follow(*link_, *client_, [this] { note_moved(); });
+  names_.follow(*link_, [this] { note_moved(); });
   loop_.add(names_);
 }
 
 void Session::note_connected() {
   page_.note(*client_, names_.addresses());
   host::set_traced_session(id());
-  host::trace("session", {{"timeout", timeout() / 1ms}, {"server", server()}});
+  host::trace("session", {{"timeout", timeout() / std::chrono::milliseconds(1)}, {"server", server()}});
 }
 
 void Session::note_moved() {
@@ -65,26 +57,15 @@ void Session::note_moved() {
   page_.note(*client_, names_.addresses());
 }
 
-ClientOptions Session::client_options() const {
-  return {options_.servers.chroot,
-          options_.session_timeout,
-          options_.credentials,
-          options_.acl,
-          options_.verbose,
-          options_.connect_timeout,
-          {},
-          options_.tls};
-}
-
 // The guard's closer is silent, even with --verbose.
 std::function<void()> Session::closer() {
-  ClientOptions options = client_options();
-  options.log = false;
+  SessionOptions options = options_;
+  options.verbose = false;
   return page_.closer(options);
 }
 
 void Session::close() {
-  const Deadline until = deadline_in(kDrain);
+  const Deadline until = deadline_in(std::chrono::seconds(1));
   while (client_ && awaiting_ != Awaiting::nothing && connected() && client_->silent_since() != kNever &&
          left_until(until) > Duration::zero()) {
     loop_.turn(until);
@@ -117,7 +98,7 @@ void Session::turn(Deadline until) {
                   fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", terms_.purpose,
                               options_.servers.text()));
   }
-  if (client_->is_turned_away()) throw turned_away(terms_.purpose);
+  if (client_->is_turned_away()) throw failure_of(terms_.purpose, {Code::unexpected, kTurnedAway});
   answered_ |= connected();
   look_for_refusal();
   if (terms_.enduring || connected() || expired()) return;
@@ -142,7 +123,7 @@ void Session::look_for_refusal() {
     client_->give_up();
     return second_.reset();
   }
-  second_ = std::make_unique<SecondSession>(loop_, client_options(), names_.addresses());
+  second_ = std::make_unique<SecondSession>(loop_, options_, names_.addresses());
 }
 
 void Session::check_answers() {
@@ -176,11 +157,15 @@ void Session::check_alive() const {
   if (expired()) throw SessionOver(terms_.purpose);
 }
 
-Answer Session::await(const Call& call) {
+void Session::wait_for(const Call& call) {
   while (!call->done) {
     if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
     turn(terms_.until);
   }
+}
+
+Answer Session::await(const Call& call) {
+  wait_for(call);
   const bool over = call->answer.code == Code::unknown && call->answer.number == kSaysExpired;
   if (over && connected() && client_->says_over()) ask_whether_local(call);
   if (call->answer.code == Code::expired) throw SessionOver(terms_.purpose);
@@ -191,10 +176,7 @@ Answer Session::await(const Call& call) {
 // (LeaderSessionTracker.checkGlobalSession); in a transaction, the follower hands that on as it is.
 void Session::ask_whether_local(const Call& call) {
   const Call barrier = client_->barrier();
-  while (!barrier->done) {
-    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
-    turn(terms_.until);
-  }
+  wait_for(barrier);
   if (barrier->answer.code == Code::unknown || barrier->answer.code == Code::expired) {
     return client_->leave_connection();
   }
@@ -363,40 +345,48 @@ class Window {
   size_t bytes_ = 0;    // in those
 };
 
-struct Question {
-  size_t index;
-  Call call;
-};
-
-// Puts each answer where it belongs as it comes.
+// Makes a call for each path, and returns when all are answered. If it throws, `calls` has the answers that came
+// before.
 template <typename Ask>
 void ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask,
-             std::vector<Answer>& answers, std::deque<Question>& asked) {
+             std::vector<Call>& calls) {
+  std::deque<size_t> asked;  // indices of what is unanswered
+  const auto send = [&](size_t index) {
+    calls[index] = ask(session.client(), paths[index]);
+    asked.push_back(index);
+  };
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
     if (next < paths.size()) session.ready();
-    for (; next < paths.size() && asked.size() < window.width(); ++next) {
-      asked.push_back({next, ask(session.client(), paths[next])});
-    }
-    const size_t index = asked.front().index;
-    const Answer answer = session.await(asked.front().call);
+    while (next < paths.size() && asked.size() < window.width()) send(next++);
+    const size_t index = asked.front();
+    const Answer answer = session.await(calls[index]);
     asked.pop_front();
     if (answer.code != Code::unknown) {
       window.note(answer);
-      answers[index] = answer;
       continue;
     }
     session.ready();
-    asked.push_back({index, ask(session.client(), paths[index])});
+    send(index);
   }
+}
+
+// Takes the answers out of the calls. A missing one is Code::expired.
+std::vector<Answer> answers_to(const std::vector<Call>& calls) {
+  std::vector<Answer> answers(calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const bool answered = calls[i] && calls[i]->done && calls[i]->answer.code != Code::unknown;
+    if (answered) answers[i] = std::move(calls[i]->answer);
+    if (!answered) answers[i].code = Code::expired;
+  }
+  return answers;
 }
 
 template <typename Ask>
 std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
-  std::vector<Answer> answers(paths.size());
-  std::deque<Question> asked;
-  ask_all(session, paths, window, ask, answers, asked);
-  return answers;
+  std::vector<Call> calls(paths.size());
+  ask_all(session, paths, window, ask, calls);
+  return answers_to(calls);
 }
 
 const Window kShortAnswers(kMostUnanswered);
@@ -440,19 +430,13 @@ std::vector<Answer> watch_children_all(Session& session, const std::map<std::str
 }
 
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths) {
-  Answer over;
-  over.code = Code::expired;
-  std::vector<Answer> answers(paths.size(), over);
+  std::vector<Call> calls(paths.size());
   const auto remove = [](Client& client, const std::string& path) { return client.remove(path); };
-  std::deque<Question> asked;
   try {
-    ask_all(session, paths, kShortAnswers, remove, answers, asked);
-  } catch (const SessionOver&) {
-    for (const Question& one : asked) {
-      if (one.call->done && one.call->answer.code != Code::unknown) answers[one.index] = one.call->answer;
-    }
+    ask_all(session, paths, kShortAnswers, remove, calls);
+  } catch (const SessionOver&) {  // what is missing says so
   }
-  return answers;
+  return answers_to(calls);
 }
 
 }  // namespace zklock::zk

@@ -29,16 +29,6 @@
 
 namespace zklock::zk {
 
-struct SessionOptions {
-  ServerList servers;
-  Duration session_timeout{};  // requested
-  Duration connect_timeout{};  // how long no server may answer, at the start and whenever the connection is lost
-  Credentials credentials;
-  Acl acl = Acl::open;
-  bool verbose = false;
-  std::shared_ptr<const host::Tls> tls = nullptr;  // null: no TLS
-};
-
 class Session {
  public:
   Session(host::Loop& loop, SessionOptions options);
@@ -141,7 +131,6 @@ class Session {
   enum class Awaiting { all, all_but_reported, nothing };
 
   void connect();
-  ClientOptions client_options() const;
   void note_moved();
   Deadline doubtful_from() const;
   void look_for_refusal();
@@ -150,6 +139,7 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   bool is_ready() const;
+  void wait_for(const Call& call);
   void ask_whether_local(const Call& call);
   void make_chroot(const std::string& part);
   void note_connected();

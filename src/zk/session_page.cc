@@ -42,19 +42,15 @@ struct SessionPage::Content {
 
   Server server(size_t i) const { return {servers[i].host, servers[i].port, servers[i].name}; }
   void put(const std::vector<Server>& list);
-  void close_session(const ClientOptions& options);
+  void close_session(SessionOptions options);
 };
 
-void SessionPage::Unmap::operator()(Content* content) const {
-  munmap(content, sizeof *content);
-}
-
-std::function<void()> SessionPage::closer(const ClientOptions& options) {
+std::function<void()> SessionPage::closer(const SessionOptions& options) {
   if (!content_) {
     void* memory = mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw host::system_error("cannot map memory");
     madvise(memory, sizeof(Content), MADV_DONTDUMP);
-    content_.reset(new (memory) Content);
+    content_.reset(new (memory) Content, [](Content* content) { munmap(content, sizeof *content); });
   }
   ++content_->guards;
   return [content = content_.get(), options] {
@@ -92,17 +88,15 @@ void SessionPage::clear() {
 }
 
 // Runs in a guard. The session is resumed with a short timeout, so it ends soon even if the close is lost.
-void SessionPage::Content::close_session(const ClientOptions& options) {
+void SessionPage::Content::close_session(SessionOptions options) {
   host::drop_remarks(true);  // standard error is closed, and its number may be the socket's
-  ClientOptions resuming = options;
-  resuming.resumed = {id, password};
-  resuming.session_timeout = kToReach;
+  options.session_timeout = kToReach;
   // The server in use comes first, because it is known to answer.
   std::vector<Server> list;
   for (size_t i = 0; i < server_count; ++i) list.push_back(server((in_use + i) % server_count));
   try {
     host::Loop loop;
-    Client client(resuming);
+    Client client(options, {id, password});
     Link link(client, list);
     const host::Attached attached(loop, link);
     const Deadline until = deadline_in(kToReach);

@@ -18,7 +18,7 @@ class SessionPage {
   // Returns what a guard calls at its end (see above): it takes a few seconds, prints nothing and throws nothing. Call
   // closer() once for each guard, before that guard is forked, because the session is closed only when as many guards
   // have ended. Throws a Failure (70) if there is no memory.
-  std::function<void()> closer(const ClientOptions& options);
+  std::function<void()> closer(const SessionOptions& options);
 
   // Writes the page; call it at each connection of `client`, and whenever its servers have moved. It does nothing if
   // there are no guards.
@@ -28,11 +28,8 @@ class SessionPage {
 
  private:
   struct Content;
-  struct Unmap {
-    void operator()(Content* content) const;
-  };
-  std::unique_ptr<Content, Unmap> content_;  // null until there is a guard
-  std::vector<Server> noted_;                // the servers in the page
+  std::shared_ptr<Content> content_;  // null until there is a guard
+  std::vector<Server> noted_;         // the servers in the page
 };
 
 }  // namespace zklock::zk

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zk/wire.h"
 
+#include "base/contains.h"
 #include "host/fd.h"
 #include "zk/library_log.h"
 
@@ -68,16 +69,11 @@ class Reader {
     return static_cast<int32_t>(value);
   }
 
-  // Reads the length and then the text. Data, unlike text, may be missing (length -1).
-  std::string_view text() {
+  // Reads the length and then the text. Data, unlike text, may be missing: then `least`, the least length, is -1.
+  std::string_view text(int32_t least = 0) {
     const int32_t size = number();
-    good_ = good_ && size >= 0;
-    return take(good_ ? static_cast<size_t>(size) : 0);
-  }
-  void data() {
-    const int32_t size = number();
-    good_ = good_ && size >= -1;
-    take(good_ && size > 0 ? static_cast<size_t>(size) : 0);
+    good_ = good_ && size >= least;
+    return take(good_ && size > 0 ? static_cast<size_t>(size) : 0);
   }
 
  private:
@@ -92,13 +88,13 @@ size_t length_in(std::string_view frame) {
 // Returns whether a server may send this error. The excluded ones mean to the library that it got no answer.
 bool is_servers(int32_t error) {
   constexpr std::array kOwn{-4, -7, -9, -116, -117};
-  return error <= 0 && std::find(kOwn.begin(), kOwn.end(), error) == kOwn.end();
+  return error <= 0 && !contains(kOwn, error);
 }
 
 // The library rejects a path with any other name in it; in a transaction it even aborts.
 bool is_name(std::string_view name) {
   const auto is_bad = [](unsigned char c) { return c == '/' || c < ' '; };
-  return !name.empty() && name != "." && name != ".." && std::none_of(name.begin(), name.end(), is_bad);
+  return !name.empty() && name != "." && name != ".." && std::ranges::none_of(name, is_bad);
 }
 
 // Returns whether a create made the node that it was asked for, or one with a number appended.
@@ -109,7 +105,7 @@ bool is_made(std::string_view made, std::string_view asked) {
   // "%010d": a minus sign takes the place of a digit, or stands before ten.
   const bool negative = made.starts_with('-');
   if (negative) made.remove_prefix(1);
-  const bool digits = std::all_of(made.begin(), made.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = std::ranges::all_of(made, [](char c) { return c >= '0' && c <= '9'; });
   return digits && (made.size() == kSequenceSize || (negative && made.size() == kSequenceSize - 1));
 }
 
@@ -128,13 +124,13 @@ bool is_result(Reader& body, const Step& step) {
   return body.good();
 }
 
-struct StepHeader {
-  explicit StepHeader(Reader& body) : type(body.number()), done(body.take(1) != std::string_view("\0", 1)) {
-    body.number();
-  }
-  int32_t type;
-  bool done;
-};
+// Reads the header of a step's result. Returns its type; no value if the results are over.
+std::optional<int32_t> next_type(Reader& body) {
+  const int32_t type = body.number();
+  const bool over = body.take(1) != "\0"sv;
+  body.number();
+  return over ? std::nullopt : std::optional(type);
+}
 
 // Reads one result for each step. If a step has failed, none was carried out, and one result must give the reason.
 bool are_results(Reader& body, const std::vector<Step>& steps) {
@@ -143,9 +139,9 @@ bool are_results(Reader& body, const std::vector<Step>& steps) {
   bool failed = false;
   bool explained = false;
   for (const Step& step : steps) {
-    const StepHeader header(body);
-    if (header.done || !body.good()) return false;
-    if (header.type != kFailed) {
+    const std::optional<int32_t> type = next_type(body);
+    if (!type || !body.good()) return false;
+    if (*type != kFailed) {
       if (!is_result(body, step)) return false;
       continue;
     }
@@ -154,7 +150,7 @@ bool are_results(Reader& body, const std::vector<Step>& steps) {
     failed = true;
     explained = explained || (error != 0 && error != kNotReached);
   }
-  return StepHeader(body).done && body.good() && failed == explained;
+  return !next_type(body) && body.good() && failed == explained;
 }
 
 bool is_answer(Reader& body, const Request& request) {
@@ -165,7 +161,7 @@ bool is_answer(Reader& body, const Request& request) {
       body.take(kStatSize);
       break;
     case Op::read:
-      body.data();
+      body.text(-1);
       body.take(kStatSize);
       break;
     case Op::exists:
@@ -253,13 +249,13 @@ int Wire::connect(int fd, const sockaddr* to) {
   // This is the library's own memory, so its log names the server to which it really connects.
   std::memcpy(const_cast<sockaddr*>(to), &*target_, sizeof *target_);
   if (target_->ss_family == AF_INET6 && !become_socket(fd, AF_INET6)) return -1;
-  if (secure_) stream_ = secure_(fd);
+  if (tls_) stream_ = std::make_unique<host::TlsStream>(*tls_, fd, names_);
   return __real_connect(fd, to, target_->ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
 }
 
 // Without a stream, data that should have been encrypted is dropped.
 ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
-  if (!secure_) {
+  if (!tls_) {
     if (begun_at_ == Deadline{}) begun_at_ = BootClock::now();
     return __real_send(fd, data, size, flags);
   }
@@ -274,10 +270,6 @@ bool Wire::advance() {
   const bool ready = stream_->advance();
   if (agreeing && ready) begun_at_ = before;
   return ready;
-}
-
-void Wire::hold(bool held) {
-  if (stream_) stream_->hold(held);
 }
 
 std::optional<host::TlsFailure> Wire::tls_failure() const {
@@ -349,17 +341,15 @@ Wire::Fill Wire::take(int fd, size_t want, int flags) {
   if (want == 0) return Fill::nothing;
   const size_t before = incoming_.frame.size();
   incoming_.frame.resize(before + want);
-  const ssize_t taken = receive_plain(fd, incoming_.frame.data() + before, want, flags);
+  char* const to = incoming_.frame.data() + before;
+  ssize_t taken = 0;
+  if (!tls_) taken = __real_recv(fd, to, want, flags);
+  if (stream_) taken = stream_->receive(to, want);
   const int error = errno;
   incoming_.frame.resize(before + static_cast<size_t>(std::max<ssize_t>(taken, 0)));
   if (taken > 0) received_in_turn_ += static_cast<size_t>(taken);
   if (taken > 0) return Fill::frame;
   return taken < 0 && (error == EAGAIN || error == EINTR) ? Fill::nothing : Fill::ended;
-}
-
-ssize_t Wire::receive_plain(int fd, void* to, size_t size, int flags) {
-  if (!secure_) return __real_recv(fd, to, size, flags);
-  return stream_ ? stream_->receive(to, size) : 0;
 }
 
 bool Wire::note_progress() {

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <utility>
+#include <vector>
 
 namespace zklock::zk {
 
@@ -42,17 +44,17 @@ class Wire {
   // Returns whether a frame, without its length, may be handed on. The first frame of a connection is the handshake.
   using Check = std::function<bool(std::string_view frame)>;
 
-  // Creates the TLS over a new connection.
-  using Secure = std::function<std::unique_ptr<host::TlsStream>(int fd)>;
-
-  // `secure` is null without TLS.
-  explicit Wire(Check check, Secure secure = nullptr, size_t most_in_turn = kMostInTurn)
-      : check_(std::move(check)), secure_(std::move(secure)), most_in_turn_(most_in_turn) {}
+  // `tls` is null without TLS, and outlives the wire.
+  explicit Wire(Check check, const host::Tls* tls = nullptr, size_t most_in_turn = kMostInTurn)
+      : check_(std::move(check)), tls_(tls), most_in_turn_(most_in_turn) {}
   Wire(const Wire&) = delete;
 
-  // Sets the address that the next connect() reaches, whatever address it is called with. Without a value, connect()
-  // fails.
-  void aim(const std::optional<sockaddr_storage>& target) { target_ = target; }
+  // Sets the address that the next connect() reaches, whatever address it is called with, and the names that the
+  // server's certificate may be for. Without an address, connect() fails.
+  void aim(const std::optional<sockaddr_storage>& target, std::vector<std::string> names = {}) {
+    target_ = target;
+    names_ = std::move(names);
+  }
 
   // Like connect(2), send(2) and recv(2). `to` is a sockaddr_storage, into which connect() writes the real address.
   int connect(int fd, const sockaddr* to);
@@ -67,7 +69,9 @@ class Wire {
   // Returns true if there may be something to receive that poll does not report.
   bool has_unread() const { return stream_ && stream_->has_unread(); }
   // While `held`, keeps what is to be sent by TLS, as TCP_CORK does.
-  void hold(bool held);
+  void hold(bool held) {
+    if (stream_) stream_->hold(held);
+  }
   // Notes that zklock itself ends this connection.
   void note_cut();
 
@@ -95,14 +99,14 @@ class Wire {
 
   Fill fill(int fd, int flags);
   Fill take(int fd, size_t want, int flags);
-  ssize_t receive_plain(int fd, void* to, size_t size, int flags);
   void restart();
   // Returns whether another KiB has come, after the handshake.
   bool note_progress();
 
   Check check_;
-  Secure secure_;
+  const host::Tls* const tls_;
   std::optional<sockaddr_storage> target_;
+  std::vector<std::string> names_;  // of the target
   const size_t most_in_turn_;
   size_t received_in_turn_ = 0;
   std::unique_ptr<host::TlsStream> stream_;  // of the present connection

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a lock's children, a line each.
+// Reads the names of a lock's children, a line each.
 #include "fuzz/fuzz.h"
 #include "recipe/line.h"
 

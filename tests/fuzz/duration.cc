@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations, and the numbers that they are made of.
+// Reads durations, and the numbers that they are made of.
 #include "base/time.h"
 #include "fuzz/fuzz.h"
 

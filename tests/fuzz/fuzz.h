@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzz targets share. A target is a file of this folder: libFuzzer calls it with input after input, and it
-// aborts where something does not hold. Its first inputs are the lines of NAME.seeds, "\n" and the like taken as printf
-// takes them.
+// What the fuzz targets share. A target is a file of this folder: libFuzzer calls it with many inputs, and it aborts if
+// something does not hold. Its first inputs are the lines of NAME.seeds, with "\n" and the like as printf takes them.
 #pragma once
 
 #include "base/text.h"
@@ -22,13 +21,13 @@ inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Several texts in one input.
+// Splits the input into several texts.
 inline std::vector<std::string> pieces_of(std::string_view input, char separator = '\1') {
   const auto pieces = split(input, separator);
   return {pieces.begin(), pieces.end()};
 }
 
-// A number from the first eight bytes, and the rest.
+// Returns a number from the first eight bytes, and the rest.
 inline std::pair<int64_t, std::string> moment_and_text(std::string_view input) {
   const std::string_view bytes = input.substr(0, 8);
   uint64_t number = 0;
@@ -42,8 +41,8 @@ inline void check(bool holds, std::string_view what, std::string_view text = "")
   std::abort();
 }
 
-// What was read cannot steer a terminal; nor, on one line, fake a second one. By the bytes, so that a mistake in
-// is_control is found too: U+0080 to U+009F begin with 0xc2.
+// True if the text cannot steer a terminal and, being one line, cannot fake a second one. It checks bytes, to find a
+// bug in is_control too: U+0080 to U+009F begin with 0xc2.
 inline bool is_safe_line(std::string_view text) {
   unsigned char before = 0;
   for (const char c : text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's data on the first line, then the names of its members.
+// Reads a group's data on the first line, then the names of its members.
 #include "fuzz/fuzz.h"
 #include "recipe/group/group.h"
 #include "recipe/use.h"

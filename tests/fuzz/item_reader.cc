@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items from standard input: a byte for the framing and one for the size of the pieces in which they come.
+// Reads items from standard input: a byte for the framing, and one for the size of the pieces in which they come.
 #include "command/queue/item_reader.h"
 
 #include "fuzz/fuzz.h"
 
 using namespace zklock;
-using command::Framing;
 using command::ItemReader;
 using fuzz::check;
 
@@ -20,8 +19,8 @@ struct Result {
   bool operator==(const Result&) const = default;
 };
 
-Result read(std::string_view input, Framing framing, size_t piece) {
-  ItemReader reader(framing, kLargest);
+Result read(std::string_view input, std::optional<char> end, size_t piece) {
+  ItemReader reader(end, kLargest);
   Result result;
   const auto take = [&] {
     while (const auto item = reader.next()) result.items.push_back(*item);
@@ -32,8 +31,8 @@ Result read(std::string_view input, Framing framing, size_t piece) {
   }
   reader.end();
   take();
-  if (reader.oversize()) result.oversize = {reader.oversize()->number, reader.oversize()->size};
-  check(reader.is_empty() || reader.oversize(), "all is taken");
+  if (reader.oversize() > 0) result.oversize = {reader.count(), reader.oversize()};
+  check(reader.is_empty() || reader.oversize() > 0, "all is taken");
   return result;
 }
 
@@ -42,9 +41,10 @@ Result read(std::string_view input, Framing framing, size_t piece) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const std::string_view input = fuzz::text_of(data + 2, size - 2);
-  const auto framing = static_cast<Framing>(data[0] % 3);
-  const Result whole = read(input, framing, std::max<size_t>(1, input.size()));
-  check(whole == read(input, framing, 1 + data[1] % 16), "items do not depend on how they come", input);
+  const std::optional<char> ends[] = {'\n', '\0', std::nullopt};
+  const std::optional<char> end = ends[data[0] % 3];
+  const Result whole = read(input, end, std::max<size_t>(1, input.size()));
+  check(whole == read(input, end, 1 + data[1] % 16), "items do not depend on how they come", input);
   for (const std::string& item : whole.items) check(item.size() <= kLargest, "none is too large", item);
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on a holder's node, as he is named: the moment since when, in text, then the note.
+// Reads what is on a holder's node: the moment since when it holds, in text, then the note.
 #include "command/child/note.h"
 
 #include "fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths, and text that is shown.
+// Reads paths, and text that is shown.
 #include "zk/path.h"
 
 #include "base/failure.h"
@@ -12,7 +12,7 @@ using fuzz::check;
 
 namespace {
 
-// By the decoder of the JSON library.
+// Checks by the decoder of the JSON library.
 bool is_utf8_to_others(std::string_view text) {
   try {
     (void)nlohmann::json(std::string(text)).dump();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a queue's nodes, a line each.
+// Reads the names of a queue's nodes, a line each.
 #include "fuzz/fuzz.h"
 #include "recipe/queue/layout.h"
 #include "zk/path.h"
@@ -14,19 +14,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto segment = recipe::parse_segment(name);
     if (segment) {
       check(segment->name() == name, "a segment is written as it was read", name);
-      check(recipe::segment_of(recipe::item_path(layout.items(), *segment, "i")) == *segment, "and found again", name);
+      check(recipe::segment_of(recipe::segment_path(layout.items(), *segment) + "/i") == *segment, "and found again",
+            name);
     }
-    if (const auto item = recipe::parse_item(name)) {
-      check(item->name == name && name.ends_with(fmt::format("-{:010}", item->number)), "an item's number", name);
-      const std::string path = recipe::item_path(layout.items(), segment.value_or(recipe::Segment()), name);
+    if (const auto number = recipe::item_number(name)) {
+      check(name.ends_with(fmt::format("-{:010}", *number)), "an item's number", name);
+      const std::string path = recipe::segment_path(layout.items(), segment.value_or(recipe::Segment())) + "/" + name;
       check(layout.dead_of(path).starts_with("/q/dead/"), "it has a place among the dead", path);
       check(name.find('/') != std::string::npos || zk::name_of(path) == name, "it keeps its name", path);
     }
   }
   const auto segments = recipe::segments_of(names);
   check(std::is_sorted(segments.begin(), segments.end()), "segments are in their order");
-  const auto items = recipe::items_of(names);
-  const auto later = [](const auto& a, const auto& b) { return a.number > b.number; };
+  const auto items = recipe::item_paths("", names);
+  const auto later = [](const auto& a, const auto& b) { return recipe::item_number(a) > recipe::item_number(b); };
   check(std::adjacent_find(items.begin(), items.end(), later) == items.end(), "items are in their order");
   return 0;
 }

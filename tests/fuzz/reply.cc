@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server sends: a byte for what was asked, then the frame. What fits must be what the C library, which believes
-// lengths and counts, reads to its end.
+// Reads what a server sends: a byte for the request, then the frame. The C library believes lengths and counts, so an
+// accepted frame must be one that it reads to its end.
 #include "fuzz/fuzz.h"
 #include "zk/wire.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what stands on the nodes of others: a moment, which says also whose, then what is read everywhere.
+// Prints lists of what others wrote on their nodes: a moment, which also chooses the node's kind, then the data.
 #include "command/group/group.h"
 #include "command/lock/locks.h"
 #include "command/queue/queue.h"
@@ -24,7 +24,7 @@ void check_lock(const std::string& text, const zk::Stat& stat) {
 }
 
 void check_queue(const std::string& text, const zk::Stat& stat) {
-  const recipe::QueueItem item{{100, 7}, text, stat, text, text, stat.created_ms, true, text};
+  const recipe::QueueItem item{"/q/items/100-0000000007/" + text, stat, text, text, stat.created_ms, true, text};
   for (const bool dead : {false, true}) {
     for (const bool json : {false, true}) {
       command::QueueReport report(dead, json);
@@ -34,10 +34,10 @@ void check_queue(const std::string& text, const zk::Stat& stat) {
 }
 
 void check_group(const std::string& text, const zk::Stat& stat) {
-  using command::GroupForm;
   const recipe::Members members{{text, {text, stat}}};
-  for (const GroupForm form : {GroupForm::names, GroupForm::table, GroupForm::json}) {
-    check(fuzz::is_safe_text(text_of("/g", members, form)), "a group's list is safe", text);
+  check(fuzz::is_safe_text(command::table_of("/g", members)), "a group's table is safe", text);
+  for (const command::Format format : {command::Format::text, command::Format::json}) {
+    check(fuzz::is_safe_text(text_of("/g", members, format)), "a group's list is safe", text);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server lists.
+// Reads server lists.
 #include "base/failure.h"
 #include "fuzz/fuzz.h"
 #include "zk/ensemble.h"

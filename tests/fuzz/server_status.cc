@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What servers say of themselves, up to the reports: for each server what it answers to srvr, mntr and conf.
+// Reads what servers report of themselves, up to the reports: for each server its answers to srvr, mntr and conf.
 #include "command/health/health.h"
 #include "fuzz/fuzz.h"
 #include "zk/words/word_reply.h"
@@ -18,14 +18,15 @@ command::Checkup look_at(const std::vector<std::string>& replies) {
   command::Checkup look;
   for (size_t at = 0; at < replies.size() && look.servers.size() < kMostServers; at += kWords) {
     std::vector<zk::WordReply> said;
+    const auto port = static_cast<uint16_t>(2181 + look.servers.size());
     for (size_t i = 0; i < kWords && at + i < replies.size(); ++i) {
       const std::string word(std::string_view("srvrmntrconf").substr(4 * i, 4));
-      said.push_back({word, zk::judge_reply(word, replies[at + i]), replies[at + i], "", std::chrono::milliseconds(1)});
+      const std::string& text = replies[at + i];
+      said.push_back({{"host", port}, word, zk::judge_reply(word, text), text, "", std::chrono::milliseconds(1)});
     }
-    const auto port = static_cast<uint16_t>(2181 + look.servers.size());
-    look.servers.push_back(command::ServerHealth::of({"host", port}, said));
-    const auto& servers = look.servers;
-    look.rates.push_back(command::rates_between(servers.front(), servers.back(), std::chrono::seconds(1)));
+    auto& servers = look.servers;
+    servers.push_back(command::ServerHealth::of(said));
+    servers.back().rates = command::rates_between(servers.front(), servers.back(), std::chrono::seconds(1));
   }
   look.verdict = command::judge_health(look.servers, {std::chrono::milliseconds(10), 5, 3}, std::nullopt);
   return look;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies to four-letter words: the word, then what a server answers.
+// Reads replies to four-letter words: the word, then a server's answer.
 #include "zk/words/word_reply.h"
 
 #include "command/cli/output.h"
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input = fuzz::text_of(data, size);
   const std::string word(input.substr(0, 4));
   const bool letters = std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-  if (word.size() != 4 || !letters) return 0;  // zklock asks no other
+  if (word.size() != 4 || !letters) return 0;  // zklock sends no other
   const std::string text(input.substr(word.size()));
   const WordResult result = zk::judge_reply(word, text);
   check((result == WordResult::closed) == text.empty(), "nothing, and nothing else, is closed", text);
@@ -33,12 +33,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check(fuzz::is_safe_line(advice), "advice on a client is a safe line", advice);
   }
   for (const WordResult shown : {result, unended}) {
-    const command::ServerReply asked{{"h", 2181}, {word, shown, text, "", Duration(0)}};
-    check(fuzz::is_safe_line(command::trouble_of(asked.reply)), "what is wrong with it is said in a safe line", text);
+    const zk::WordReply asked{{"h", 2181}, word, shown, text, "", Duration(0)};
+    check(fuzz::is_safe_line(command::trouble_of(asked)), "what is wrong with it is said in a safe line", text);
     check(fuzz::is_safe_line(command::advice_on(asked)), "and so is what to do", text);
     check(fuzz::is_safe_text(command::json_of({asked, asked})), "several as JSON are safe", text);
     std::string seen = command::text_for_terminal({asked});
-    std::erase(seen, '\t');  // which is harmless
+    std::erase(seen, '\t');  // it is harmless
     check(fuzz::is_safe_text(seen), "at a terminal it is safe", seen);
   }
   return 0;

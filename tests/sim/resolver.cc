@@ -51,7 +51,7 @@ std::optional<sockaddr_storage> socket_address_of(const std::string& address, ui
   return found;
 }
 
-Lookup::Lookup(std::vector<std::string> hosts) : hosts_(std::move(hosts)), output_(sim::open_answer(hosts_.front())) {}
+Lookup::Lookup(std::string host) : host_(std::move(host)), output_(sim::open_answer(host_)) {}
 
 void Lookup::end_child() {}
 
@@ -61,21 +61,11 @@ void Lookup::arm(PollSet& set) {
 
 void Lookup::record(const PollSet& set) {
   if (done_ || set.seen(output_.get()) == 0) return;
-  for (const std::string& host : hosts_) {
-    results_.push_back({sim::network->resolve(host), "the name is not known"});
-  }
+  result_ = {sim::network->resolve(host_), "the name is not known"};
   output_.reset();
   done_ = true;
 }
 
 void Lookup::decide() {}
-
-std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until) {
-  Lookup lookup(hosts);
-  const Attached attached(loop, lookup);
-  while (!lookup.done() && left_until(until) > Duration::zero()) loop.turn(until);
-  if (!lookup.done()) throw Failure(ExitStatus::unavailable, "no answer in time");
-  return lookup.results();
-}
 
 }  // namespace zklock::host

@@ -65,6 +65,7 @@ class UpkeepWorkload : public ClientWorkload<UpkeepClient> {
   void start_push(int number, int round);
   void start_work(int number, int round);
   void start_print(int number, int round);
+  void check_was_empty(const Process& process) const;
   void start_requeue(int number, int round);
   void start_purge(int number, int round, bool dead);
   void start_delete(int number, int round);
@@ -85,9 +86,11 @@ class UpkeepWorkload : public ClientWorkload<UpkeepClient> {
   std::map<std::string, Copy> copies_;    // by path
   std::map<std::string, Entry> entries_;  // by text
   History<Counts> history_;
+  History<std::set<int>> workers_;  // the processes with claims on items, and 0 if an item has none
 };
 
-UpkeepWorkload::UpkeepWorkload(Simulation& simulation) : ClientWorkload(simulation, "queue"), history_(simulation) {
+UpkeepWorkload::UpkeepWorkload(Simulation& simulation)
+    : ClientWorkload(simulation, "queue"), history_(simulation), workers_(simulation) {
   constexpr int64_t kWorks[] = {20, 300, 1500};  // ms
   clients_ = static_cast<int>(simulation.random().between(3, 9));
   longest_work_ = simulation.random().one_of(kWorks);
@@ -162,9 +165,16 @@ void UpkeepWorkload::start_work(int number, int round) {
     // A command may have exited with it, too.
     if (!all && !waits && process.status == 75 && status != kNotNow) check_missed_none(process);
     if (!all || halts || (process.status != 0 && process.status != 123)) return;
-    history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
+    check_was_empty(process);
   });
   if (random.chance(0.3)) client.until = world->now + random.span(60 * second);
+}
+
+// Its own items count as gone: it ends once it has removed them too, and by then others may have pushed more.
+void UpkeepWorkload::check_was_empty(const Process& process) const {
+  workers_.check_was(process, [own = std::set<int>{process.pid()}](const std::set<int>& workers) {
+    return workers.empty() || workers == own;
+  });
 }
 
 // 65: the queue is deleted while it waits.
@@ -179,7 +189,7 @@ void UpkeepWorkload::start_print(int number, int round) {
     on_printed(process);
     if (!all && process.status == 75) check_missed_none(process);
     if (!all || process.status != 0) return;
-    history_.check_was(process, [](const Counts& counts) { return counts.items == 0; });
+    check_was_empty(process);
   });
   client.prints = true;
   if (random.chance(0.3)) client.until = world->now + random.span(60 * second);
@@ -269,11 +279,14 @@ void UpkeepWorkload::on_commit(const Txn& txn) {
     if (entry.copies.empty()) on_removed(text);
   }
   Counts counts;
+  std::set<int> workers;
   for (const auto& [path, copy] : copies_) {
     counts.dead += copy.dead;
     counts.items += !copy.dead;
+    if (!copy.dead) workers.insert(copy.claimed ? pid_in(simulation_.tree().find(path + "/claim")->data) : 0);
   }
   if (counts != history_.now()) history_.add(counts);
+  if (workers != workers_.now()) workers_.add(workers);
 }
 
 void UpkeepWorkload::take_change(const Change& change, std::set<std::string>& touched) {

@@ -34,23 +34,6 @@ void GuardTrouble::report() {
   say(fmt::format("process {} does not end; still trying", stubborn));
 }
 
-void TerminalStop::begin() {
-  pending_ = true;
-  nudge_at_ = deadline_in(kToStop);
-}
-
-bool TerminalStop::end() {
-  if (!pending_) return false;
-  const bool stopped = guard_.phase() == CommandPhase::stopped;
-  if (!stopped && left_until(nudge_at_) > Duration::zero()) return false;
-  nudge_at_ = kNever;
-  host::continue_group();
-  // The command may be a shell in vfork. Its child was stopped before it could execute anything, and without this
-  // signal the shell would wait for it for ever. Or the command does not stop at all, or later.
-  pending_ = !stopped;
-  return stopped;
-}
-
 std::string end_of(const std::string& subject, Duration overrun) {
   if (overrun <= kDying) return subject + " was stopped";
   return fmt::format("{} went on for {} past the fence", subject, format_duration(overrun));
@@ -109,7 +92,7 @@ void AttendedCommand::trace_end() const {
 
 bool AttendedCommand::running_is_over() {
   if (terms_.lease) guard_.set_fence(fence());
-  if (stop_.end()) say("continued: a command that is stopped would lose " + terms_.loss);
+  continue_stopped();
   trouble_.report();
   if (stage_ == CommandStage::running && guard_.phase() == CommandPhase::ended && ending_wanted_) finish();
   // A command that ended by itself before a loss keeps its own status.
@@ -127,9 +110,22 @@ void AttendedCommand::pass_on_signals() {
     if (!arrival->reached_group) {
       guard_.forward(arrival->signal);
     } else if (arrival->signal == SIGTSTP) {
-      stop_.begin();
+      stop_ = deadline_in(kToStop);
     }
   }
+}
+
+// Ctrl-Z stops the command, as it stops zklock's whole process group. Under a lock, both have to go on. So the group is
+// continued as soon as the command has stopped, or should have.
+void AttendedCommand::continue_stopped() {
+  if (!stop_) return;
+  const bool stopped = guard_.phase() == CommandPhase::stopped;
+  if (!stopped && left_until(*stop_) > Duration::zero()) return;
+  host::continue_group();
+  // The command may be a shell in vfork. Its child was stopped before it could execute anything, and without this
+  // signal the shell would wait for it for ever. Or the command does not stop at all, or later.
+  stop_ = stopped ? std::nullopt : std::optional(kNever);
+  if (stopped) say("continued: a command that is stopped would lose " + terms_.loss);
 }
 
 bool AttendedCommand::has_ended() {
@@ -164,34 +160,20 @@ bool AttendedCommand::holding_is_over() {
 
 void AttendedCommand::look_for_loss() {
   if (lost()) return;
-  loss_ = find_loss();
+  guard_lost_ = guard_.killed();
+  if (terms_.lease && !guard_lost_) loss_ = guard_.fenced() ? LeaseState::unproved : terms_.lease->state();
   if (lost()) finish();
 }
 
-AttendedCommand::Loss AttendedCommand::find_loss() const {
-  if (guard_.killed()) return Loss::guard_killed;
-  if (!terms_.lease) return Loss::none;
-  if (guard_.fenced()) return Loss::unproved;
-  switch (terms_.lease->state()) {
-    case LeaseState::held: return Loss::none;
-    case LeaseState::unproved: return Loss::unproved;
-    case LeaseState::node_deleted: return Loss::node_deleted;
-    case LeaseState::revoked: return Loss::revoked;
-    case LeaseState::session_over: return Loss::session_over;
+std::string AttendedCommand::reason() const {
+  switch (loss_) {
+    case LeaseState::held: return "the guard was killed";
+    case LeaseState::node_deleted: return "its node was deleted";
+    case LeaseState::revoked: return "revoked (zklock break)";
+    case LeaseState::session_over: return "the session expired";
+    case LeaseState::unproved: break;
   }
-  return Loss::none;
-}
-
-const char* AttendedCommand::reason_of(Loss loss) {
-  switch (loss) {
-    case Loss::guard_killed: return "the guard was killed";
-    case Loss::node_deleted: return "its node was deleted";
-    case Loss::revoked: return "revoked (zklock break)";
-    case Loss::session_over: return "the session expired";
-    case Loss::none:
-    case Loss::unproved: break;
-  }
-  return "";
+  return "no quorum confirmed the lock for " + format_duration(BootClock::now() - terms_.lease->proved());
 }
 
 void AttendedCommand::finish() {
@@ -202,12 +184,9 @@ void AttendedCommand::finish() {
 
 Failure AttendedCommand::loss(const std::string& what) const {
   const std::string known = terms_.lease ? terms_.lease->lost() : "";
-  const std::string reason = unproved() ? fmt::format("no quorum confirmed the lock for {}",
-                                                      format_duration(BootClock::now() - terms_.lease->proved()))
-                                        : reason_of(loss_);
   const std::string end =
       stage_ == CommandStage::never_started ? "the command was not started" : end_of("the command", guard_.overrun());
-  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason, end)};
+  return {ExitStatus::lost, fmt::format("lost {}: {}; {}", known.empty() ? what : known, reason(), end)};
 }
 
 int AttendedCommand::status(const std::string& what) const {

@@ -12,6 +12,7 @@
 #include "host/signals.h"
 #include "recipe/lock/lease.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,24 +31,6 @@ class GuardTrouble {
   host::Guard& guard_;
   std::string command_;
   pid_t named_stubborn_ = 0;
-};
-
-// Ctrl-Z stops the command, as it stops zklock's whole process group. Under a lock, both have to go on.
-class TerminalStop {
- public:
-  explicit TerminalStop(host::Guard& guard) : guard_(guard) {}
-
-  // To be called when the key was pressed.
-  void begin();
-  // Continues the process group as soon as the command has stopped, or should have. Returns true if it had stopped.
-  // Call it at every turn of the loop, and at due().
-  bool end();
-  Deadline due() const { return nudge_at_; }
-
- private:
-  host::Guard& guard_;
-  bool pending_ = false;        // the key is not answered yet
-  Deadline nudge_at_ = kNever;  // by then the command should have stopped; kNever: nothing to check
 };
 
 // Returns the end of a message about a loss: "SUBJECT was stopped", or how long it went on past the fence. Call it once
@@ -86,9 +69,9 @@ class AttendedCommand : public host::Source {
   // none is left if the lock was lost or the command was told to end. The functions below are only for then.
   bool is_over() const { return stage_ >= CommandStage::over; }
   // Returns whether the lock or the guard was lost before the command had ended by itself.
-  bool lost() const { return loss_ != Loss::none; }
+  bool lost() const { return guard_lost_ || loss_ != recipe::LeaseState::held; }
   // Returns whether that was because no quorum confirmed the lock in time.
-  bool unproved() const { return loss_ == Loss::unproved; }
+  bool unproved() const { return loss_ == recipe::LeaseState::unproved; }
   // Returns the Failure (76) that then ends zklock. It names `what` as lost, unless the lease knows better.
   Failure loss(const std::string& what) const;
   // Returns zklock's exit status. Throws a Failure if the lock was lost, the command could not be executed, or an
@@ -115,20 +98,19 @@ class AttendedCommand : public host::Source {
     over,
     never_started,  // the lock was lost before
   };
-  enum class Loss { none, guard_killed, unproved, node_deleted, revoked, session_over };
 
-  Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : stop_.due(); }
+  Deadline next() const { return stage_ == CommandStage::holding ? terms_.hold_until : stop_.value_or(kNever); }
   Deadline fence() const { return terms_.lease ? terms_.lease->fence() : kNever; }
   bool look();
-  static const char* reason_of(Loss loss);
+  std::string reason() const;
   void trace_end() const;
   bool running_is_over();
   void pass_on_signals();
+  void continue_stopped();
   bool has_ended();
   bool hold_on();
   bool holding_is_over();
   bool is_held_on() const { return terms_.lease->proved() >= ended_; }
-  Loss find_loss() const;
   void look_for_loss();
   void finish();
 
@@ -137,10 +119,12 @@ class AttendedCommand : public host::Source {
   Console& console_;
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
-  TerminalStop stop_{guard_};
+  // Set from Ctrl-Z on until the command has stopped: by then it should have; kNever: that time is over.
+  std::optional<Deadline> stop_;
   host::NestingMarks* nest_ = nullptr;  // null unless attend() is under way
   CommandStage stage_ = CommandStage::idle;
-  Loss loss_ = Loss::none;
+  bool guard_lost_ = false;
+  recipe::LeaseState loss_ = recipe::LeaseState::held;  // unless the guard was lost before
   Deadline ended_ = kNever;
   bool held_on_said_ = false;
   bool ending_wanted_ = false;

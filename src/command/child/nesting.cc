@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -74,14 +75,16 @@ std::string path_below(const std::string& chroot, std::string_view servers, cons
   return zk::path_error(here) ? node : here;
 }
 
-// Returns the note in the answer to a read; nothing if it has none, or the node is not the one with this token.
-std::optional<Note> note_on(const zk::Answer& answer, int64_t token) {
+// Reads a node into `answer`. Returns the note on it; nothing if it has none, or is not the one with this token.
+std::optional<Note> read_note(zk::Session& session, const std::string& node, int64_t token, zk::Answer& answer) {
+  answer = session.read(node);
+  if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", node), answer);
   const bool is_same = answer.code == zk::Code::ok && answer.stat.created == token;
   return is_same ? parse_note(answer.data) : std::nullopt;
 }
 
 bool is_among(const std::vector<recipe::Held>& held, const std::string& node) {
-  return std::any_of(held.begin(), held.end(), [&](const recipe::Held& one) { return one.node == node; });
+  return std::ranges::find(held, node, &recipe::Held::node) != held.end();
 }
 
 }  // namespace
@@ -114,23 +117,18 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers) {
 Nesting::Nesting(const std::vector<std::string>& paths, const std::string& chroot, int64_t slots) {
   const auto nodes = lines_of("ZKLOCK_NODE");
   const auto tokens = lines_of("ZKLOCK_TOKEN");
-  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i)
-    add(nodes[i], tokens[i], servers_of_innermost(), chroot);
-  for (const OuterLine& line : outer_lines()) add(line.node, line.token, line.servers, chroot);
-  for (Outer& outer : outers_) {
-    const bool wanted = std::count(paths.begin(), paths.end(), lock_of(outer.here, slots)) > 0;
-    if (!wanted) continue;
+  std::vector<OuterLine> lines;
+  for (size_t i = 0; i < nodes.size() && i < tokens.size(); ++i) lines.push_back({tokens[i], nodes[i]});
+  std::ranges::move(outer_lines(), std::back_inserter(lines));
+  for (const OuterLine& line : lines) {
+    const auto number = parse_number(line.token);
+    // The C library aborts on a bad path.
+    if (!number || zk::path_error(line.node)) continue;
+    outers_.push_back({line.node, path_below(chroot, line.servers, line.node), *number, line.servers, {}, {}});
+    Outer& outer = outers_.back();
+    if (std::ranges::find(paths, lock_of(outer.here, slots)) == paths.end()) continue;
     outer.mark = host::mark_nested(outer.token);
     if (!outer.mark) throw host::system_error("cannot tell the zklock that runs us that we use its lock");
-  }
-}
-
-void Nesting::add(const std::string& node, const std::string& token, const std::string& servers,
-                  const std::string& chroot) {
-  const auto number = parse_number(token);
-  // The C library aborts on a bad path.
-  if (number && !zk::path_error(node)) {
-    outers_.push_back({node, path_below(chroot, servers, node), *number, servers, {}, {}});
   }
 }
 
@@ -141,9 +139,8 @@ std::optional<recipe::Held> Nesting::find_outer(zk::Session& session, const std:
     if (!outer.mark || lock_of(outer.here, slots) != path) continue;
     const std::string name = zk::name_of(outer.here);
     const auto contender = slots == 0 ? recipe::parse_contender(name) : recipe::parse_slot(name);
-    const zk::Answer answer = session.read(outer.here);
-    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", outer.here), answer);
-    const auto note = note_on(answer, outer.token);
+    zk::Answer answer;
+    const auto note = read_note(session, outer.here, outer.token, answer);
     if (!contender || !note) continue;
     const auto pid = static_cast<pid_t>(note->pid);
     if (note->host != host_name() || !host::is_ancestor(pid)) {
@@ -177,9 +174,8 @@ bool Nesting::is_open(zk::Session& session, const Outer& outer, pid_t holder) {
   for (Outer& one : outers_) {
     host::Fd mark = host::mark_nested(one.token);
     if (!mark || !host::is_used_below(holder, one.token)) continue;
-    const zk::Answer answer = session.read(one.here);
-    if (answer.code == zk::Code::no_auth) throw zk::failure_of(fmt::format("cannot read {}", one.here), answer);
-    const auto note = note_on(answer, one.token);
+    zk::Answer answer;
+    const auto note = read_note(session, one.here, one.token, answer);
     if (!note || note->pid != holder || note->host != host_name()) continue;
     one.between = std::move(mark);
     return true;

@@ -59,7 +59,6 @@ class Nesting {
   };
 
   bool is_open(zk::Session& session, const Outer& outer, pid_t holder);
-  void add(const std::string& node, const std::string& token, const std::string& servers, const std::string& chroot);
 
   std::vector<Outer> outers_;  // the innermost first
   std::string unseen_;

@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "command/child/attended_command.h"
 
+#include <algorithm>
+#include <iterator>
 #include <sys/wait.h>
 #include <utility>
 
@@ -94,9 +96,7 @@ void WatchJob::write(std::string_view text) {
 int WatchJob::run_command(WatchSubject& subject) {
   loop_.leave_signals();
   host::Launch launch = subject.tell_command();
-  for (std::string& variable : connection_variables(session_.options())) {
-    launch.variables.push_back(std::move(variable));
-  }
+  std::ranges::move(connection_variables(session_.options()), std::back_inserter(launch.variables));
   guard_->start(launch);
   attend_command();
   if (end_signal_ != 0) throw Failure::by_signal(end_signal_);

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace zklock::command {
 
@@ -26,7 +27,7 @@ Apps below(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// In the order of their first ones.
+// Returns the subcommands by purpose. The purposes are in the order of their first subcommands.
 std::vector<std::pair<std::string, Apps>> by_purpose(const CLI::App& root) {
   std::vector<std::pair<std::string, Apps>> purposes;
   for (const CLI::App* app : below(root)) {
@@ -43,7 +44,7 @@ std::string line_of(const std::string& name, const CLI::App& app) {
   return fmt::format("  {:<14} {}\n", name, app.get_description());
 }
 
-// "queue push, pull, list"
+// Returns "queue push, pull, list".
 std::string names_of(const Apps& apps) {
   std::string names;
   for (const CLI::App* app : apps) {
@@ -70,15 +71,7 @@ std::string short_name(const CLI::Option& option) {
   return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
 }
 
-std::string in_paragraphs(const std::vector<std::string>& pieces, const char* between) {
-  std::string text;
-  for (const std::string& piece : pieces) {
-    if (!piece.empty()) text += (text.empty() ? "" : between) + piece;
-  }
-  return text;
-}
-
-// Those of TLS share a line, and elsewhere a word, so that the help fits a screen.
+// The options of TLS share a line in the root's help, and a word elsewhere, so that the help fits a screen.
 bool is_of_tls(const CLI::Option& option) {
   return !option.get_lnames().empty() && option.get_lnames().front().starts_with("tls");
 }
@@ -92,8 +85,9 @@ class HelpLayout : public CLI::Formatter {
     const size_t cut = footer.find("\n\n") + 1;
     std::vector<std::string> pieces{app->get_description() + '\n' + usage_ + '\n', footer.substr(0, cut),
                                     commands_of(*app), options_of(*app), footer.substr(cut + 1)};
-    std::string text = in_paragraphs(pieces, "\n");
-    if (std::ranges::count(text, '\n') > kScreen) text = in_paragraphs(pieces, "");
+    std::erase(pieces, "");
+    std::string text = fmt::format("{}", fmt::join(pieces, "\n"));
+    if (std::ranges::count(text, '\n') > kScreen) text = fmt::format("{}", fmt::join(pieces, ""));
     // The usage says the same again.
     if (std::ranges::count(text, '\n') > kScreen) text.erase(0, text.find('\n') + 1);
     return text;

@@ -43,8 +43,7 @@ zk::Credentials credentials(const GlobalOptions& options) {
   const Setting file = setting(options.auth_file, "--auth-file", "ZKLOCK_AUTH_FILE", "");
   const char* secret = std::getenv("ZKLOCK_AUTH");
   if (!options.auth_file && secret && *secret) return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
-  const bool none = !options.auth_file && file.value.empty();
-  if (none) return zk::Credentials();
+  if (!options.auth_file && file.value.empty()) return zk::Credentials();
   zk::Credentials read = zk::Credentials::read_file(file.value);
   struct stat status {};
   if (stat(file.value.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IROTH)) {
@@ -129,6 +128,12 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->group(kGlobalOptions);
   add_tls_options(app, options);
   add_flags(app, options);
+}
+
+void finish(CLI::App& app, GlobalOptions& global, const std::string& usage, const std::string& footer) {
+  add_global_options(app, global);
+  set_usage(app, usage);
+  set_footer(app, footer);
 }
 
 void add_server_options(CLI::App& app, GlobalOptions& options) {

@@ -92,7 +92,10 @@ inline constexpr const char* kRootOptions = "Global options that the root's help
 
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
-// Adds only those that mean something without a session.
+// Ends the description of a subcommand that has a session: adds the global options, and sets usage and footer.
+void finish(CLI::App& app, GlobalOptions& global, const std::string& usage, const std::string& footer);
+
+// Adds only the global options that mean something without a session.
 void add_server_options(CLI::App& app, GlobalOptions& options);
 
 // Adds --tls and what belongs to it; both functions above call it.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,6 +91,15 @@ Table table_of(std::span<const Field<T>> fields, const std::vector<T>& all) {
     table.add(cells);
   }
   return table;
+}
+
+// Returns such a table as text that fits `columns`, if given; "" if `all` is empty.
+template <typename T>
+std::string fitted_table(std::span<const Field<T>> fields, const std::vector<T>& all, std::optional<size_t> columns) {
+  if (all.empty()) return "";
+  Table table = table_of(fields, all);
+  if (columns) table.fit(*columns, yielding_of(fields));
+  return table.text();
 }
 
 // Adds the members that are known. A template, so that only files that make JSON include its library.

@@ -102,6 +102,18 @@ std::string path_before_command(const Call& call, const PathOperand& operand);
 // Returns the command after the "--"; nothing without a "--". Throws a Failure (126, 127) if it is not found.
 std::optional<host::Program> program_of(const Call& call);
 
+// One thing that a subcommand does, and the session in which it does it. The caller opens and closes the session.
+struct Task {
+  // `what`: what is tried, for messages: "cannot get /v".
+  Task(zk::SessionOptions options, std::string what) : tried(std::move(what)), session(loop, std::move(options)) {
+    session.set_purpose(tried);
+  }
+
+  std::string tried;
+  host::Loop loop;
+  zk::Session session;
+};
+
 // Returns the Failure (64) for what CLI11 complains about, in one line.
 Failure usage_error_of(const CLI::App& app, const CLI::ParseError& error);
 

@@ -39,10 +39,6 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-std::string value_of(const GlobalOptions& options, const TlsSetting& setting) {
-  return (options.*setting.given).value_or(variable(setting.variable));
-}
-
 bool variables_ask() {
   const std::string value = variable("ZKLOCK_TLS");
   if (value == "0" || value == "1") return value == "1";
@@ -76,7 +72,7 @@ bool asks_for_tls(const GlobalOptions& options) {
 std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers) {
   if (!servers.tls) return nullptr;
   host::TlsOptions tls;
-  for (const TlsSetting& one : kSettings) tls.*one.value = value_of(options, one);
+  for (const TlsSetting& one : kSettings) tls.*one.value = (options.*one.given).value_or(variable(one.variable));
   if (!tls.server_name.empty() && !zk::is_host_name(tls.server_name)) {
     throw usage_error(fmt::format("bad name '{}' for --tls-server-name: write a host's name or address, without a port",
                                   printable(tls.server_name)));

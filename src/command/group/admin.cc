@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock group list, wait, create and delete: each reads or changes one group, in a session of its own.
 #include "base/text.h"
-#include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "command/cli/waiting.h"
 #include "command/group/group.h"
@@ -57,22 +56,8 @@ constexpr const char* kDeleteFooter =
     "69 no server, 75 there are members or there is no such group, 77 refused.\n"
     "Manual: zklock-group(1)";
 
-// One group, and the session in which it is read or changed.
-struct OneGroup {
-  // `what`: what is tried, "cannot list".
-  OneGroup(const Call& call, const std::string& group, const char* what)
-      : path(group), tried(fmt::format("{} {}", what, group)), session(loop, session_options(call.global)) {
-    session.set_purpose(tried);
-  }
-
-  std::string path;
-  std::string tried;  // for messages
-  host::Loop loop;
-  zk::Session session;
-};
-
-Failure no_such_group(const OneGroup& group) {
-  return {ExitStatus::busy, group.tried + ": there is no such group"};
+Failure no_such_group(const std::string& tried) {
+  return {ExitStatus::busy, tried + ": there is no such group"};
 }
 
 // Returns the number; nothing if the option was not given. Throws a Failure (64) that names `option` for a bad number.
@@ -91,12 +76,6 @@ struct GroupListOptions {
   FormatOptions format;
 };
 
-GroupForm form_of(bool long_form, Format format) {
-  if (format == Format::prometheus) return GroupForm::prometheus;
-  if (format == Format::json) return GroupForm::json;
-  return long_form ? GroupForm::table : GroupForm::names;
-}
-
 // Reports nodes that members have left and that are in no session, as after a backup was restored.
 void say_left(const std::string& path, const std::set<std::string>& names) {
   host::remark(fmt::format("zklock: nodes in {} that are no members, because they are in no session: {}\n", path,
@@ -111,21 +90,19 @@ int list(const Call& call, const GroupListOptions& options) {
   const Format format = format_of(options.format, kTextJsonOrPrometheus);
   check_long(options.long_form, format);
   const size_t enough = member_count(options.at_least, "--at-least").value_or(quiet ? 1 : 0);
-  const GroupForm form = form_of(options.long_form, format);
-  OneGroup group(call, path, "cannot list");
-  group.session.open();
-  const bool with_data = form == GroupForm::json || form == GroupForm::table;
-  GroupRoster roster(group.session, path, with_data && !quiet);
-  recipe::check_is_group(group.session, path, group.tried);
+  Task task(session_options(call.global), "cannot list " + path);
+  task.session.open();
+  GroupRoster roster(task.session, path, (options.long_form || format == Format::json) && !quiet, task.tried);
   roster.look();
-  group.session.close();
-  if (!roster.exists() && form != GroupForm::prometheus) throw no_such_group(group);
-  const size_t members = roster.members().size();
-  if (!quiet) print(text_of(path, roster.members(), form, host::display_of(STDOUT_FILENO).columns));
+  task.session.close();
+  if (!roster.exists() && format != Format::prometheus) throw no_such_group(task.tried);
+  const recipe::Members& members = roster.members();
+  if (!quiet && options.long_form) print(table_of(path, members, host::display_of(STDOUT_FILENO).columns));
+  if (!quiet && !options.long_form) print(text_of(path, members, format));
   if (!quiet && !roster.left().empty()) say_left(path, roster.left());
-  if (members >= enough) return 0;
+  if (members.size() >= enough) return 0;
   if (quiet) return static_cast<int>(ExitStatus::no);
-  throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members), path, enough));
+  throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members.size()), path, enough));
 }
 
 struct GroupWaitOptions {
@@ -140,32 +117,30 @@ int wait(const Call& call, const GroupWaitOptions& options) {
   const auto most = member_count(options.at_most, "--at-most");
   if (least.has_value() == most.has_value()) throw usage_error("give either --at-least N or --at-most N");
   const WaitSpan span(options.timeout);
-  OneGroup group(call, path, "cannot wait for");
-  GroupRoster roster(group.session, path, false);
-  bool checked = false;
+  Task task(session_options(call.global), "cannot wait for " + path);
+  GroupRoster roster(task.session, path, false, task.tried);
   size_t members = 0;
   const auto look = [&] {
-    if (!checked) recipe::check_is_group(group.session, path, group.tried);
-    checked = true;
     roster.look();
     members = roster.members().size();
     // Members that joined after the list was read are not in it, so --at-most is met only if nothing has changed since.
     return least ? members >= *least : members <= *most && roster.due() == kNever;
   };
-  const bool met = wait_until_met(group.session, span, look, [&] {
+  const bool met = wait_until_met(task.session, span, look, [&] {
     const Deadline due = roster.due();
-    return due != kNever ? due : span.latest(roster.again(), group.session);
+    return due != kNever ? due : span.latest(roster.again(), task.session);
   });
-  group.session.close();
+  task.session.close();
   if (met) return 0;
-  throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", group.tried, members_are(members),
+  throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", task.tried, members_are(members),
                                               least ? "least" : "most", least ? *least : *most));
 }
 
 int create(const Call& call) {
-  OneGroup group(call, path_of(call, kGroupPath), "cannot create");
-  zk::in_sessions(group.session, [&] { recipe::make_kept_group(group.session, group.path, group.tried); });
-  group.session.close();
+  const std::string path = path_of(call, kGroupPath);
+  Task task(session_options(call.global), "cannot create " + path);
+  zk::in_sessions(task.session, [&] { recipe::make_kept_group(task.session, path, task.tried); });
+  task.session.close();
   return 0;
 }
 
@@ -186,12 +161,13 @@ Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool fo
 }
 
 int remove(const Call& call, bool force) {
-  OneGroup group(call, path_of(call, kGroupPath), "cannot delete");
-  group.session.open();
-  const GroupRemoval removal = recipe::remove_group(group.session, group.path, force, group.tried);
-  group.session.close();
-  if (removal.end == RemovalEnd::absent) throw no_such_group(group);
-  if (removal.end == RemovalEnd::not_empty) throw not_empty(removal, group.tried, force);
+  const std::string path = path_of(call, kGroupPath);
+  Task task(session_options(call.global), "cannot delete " + path);
+  task.session.open();
+  const GroupRemoval removal = recipe::remove_group(task.session, path, force, task.tried);
+  task.session.close();
+  if (removal.end == RemovalEnd::absent) throw no_such_group(task.tried);
+  if (removal.end == RemovalEnd::not_empty) throw not_empty(removal, task.tried, force);
   return 0;
 }
 
@@ -199,42 +175,35 @@ int remove(const Call& call, bool force) {
 
 Execute add_group_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupListOptions>();
-  set_usage(app, "Usage: zklock group list [OPTIONS] GROUP");
   add_flag(app, "-l,--long", options->long_form, "Also since when, the session and the data");
   add_format_options(app, options->format, "One JSON object per line and member", kTextJsonOrPrometheus);
   add_value(app, "--at-least", options->at_least, "Exit 1 if there are fewer than N", "N");
-  add_global_options(app, global);
+  finish(app, global, "Usage: zklock group list [OPTIONS] GROUP", kListFooter);
   describe(app, "--quiet", "Print nothing; exit 0 if enough are in, else 1");
-  set_footer(app, kListFooter);
   return execute_with(list, options);
 }
 
 Execute add_group_wait(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupWaitOptions>();
-  set_usage(app,
-            "Usage: zklock group wait --at-least N [OPTIONS] GROUP\n"
-            "       zklock group wait --at-most N [OPTIONS] GROUP");
   add_value(app, "--at-least", options->at_least, "Until there are N members or more", "N");
   add_value(app, "--at-most", options->at_most, "Until there are N members or fewer", "N");
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR, connecting included, then 75", "DUR");
-  add_global_options(app, global);
-  set_footer(app, kWaitFooter);
+  finish(app, global,
+         "Usage: zklock group wait --at-least N [OPTIONS] GROUP\n"
+         "       zklock group wait --at-most N [OPTIONS] GROUP",
+         kWaitFooter);
   return execute_with(wait, options);
 }
 
 Execute add_group_create(CLI::App& app, GlobalOptions& global) {
-  set_usage(app, "Usage: zklock group create [OPTIONS] GROUP");
-  add_global_options(app, global);
-  set_footer(app, kCreateFooter);
+  finish(app, global, "Usage: zklock group create [OPTIONS] GROUP", kCreateFooter);
   return create;
 }
 
 Execute add_group_delete(CLI::App& app, GlobalOptions& global) {
   const auto force = std::make_shared<bool>(false);
-  set_usage(app, "Usage: zklock group delete [OPTIONS] GROUP");
   add_flag(app, "--force", *force, "Remove its members too; they do not come back");
-  add_global_options(app, global);
-  set_footer(app, kDeleteFooter);
+  finish(app, global, "Usage: zklock group delete [OPTIONS] GROUP", kDeleteFooter);
   return [force](const Call& call) { return remove(call, *force); };
 }
 

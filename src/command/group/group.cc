@@ -33,7 +33,7 @@ struct ShownMember {
   const Member* member;
 };
 
-constexpr Field<ShownMember> kMemberFields[] = {
+constexpr Field<ShownMember> kFieldList[] = {
     {"MEMBER", "name", [](const ShownMember& s) { return FieldValue(s.name); }, 0, true, true},
     {"", "node", [](const ShownMember& s) { return FieldValue(zk::child_of(s.group, s.name)); }},
     {"SINCE", "since", [](const ShownMember& s) { return FieldValue(format_utc(s.member->stat.created_ms)); }, 2},
@@ -42,13 +42,7 @@ constexpr Field<ShownMember> kMemberFields[] = {
     {"DATA", "data", [](const ShownMember& s) { return FieldValue(s.member->data); }, 3, true},
 };
 
-std::string table_of(const std::string& group, const Members& members, std::optional<size_t> columns) {
-  std::vector<ShownMember> all;
-  for (const auto& [name, member] : members) all.push_back({group, name, &member});
-  Table table = command::table_of(std::span<const Field<ShownMember>>(kMemberFields), all);
-  if (columns) table.fit(*columns, yielding_of(std::span<const Field<ShownMember>>(kMemberFields)));
-  return table.text();
-}
+constexpr std::span<const Field<ShownMember>> kMemberFields = kFieldList;
 
 std::string count_of(const std::string& group, const Members& members) {
   constexpr const char* kName = "zklock_group_members";
@@ -64,31 +58,30 @@ Execute add_group(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::string text_of(const std::string& group, const Members& members, GroupForm form, std::optional<size_t> columns) {
-  if (form == GroupForm::table && !members.empty()) return table_of(group, members, columns);
-  if (form == GroupForm::prometheus) return count_of(group, members);
+std::string text_of(const std::string& group, const Members& members, Format format) {
+  if (format == Format::prometheus) return count_of(group, members);
   std::string text;
   for (const auto& [name, member] : members) {
-    if (form == GroupForm::names) text += printable(name) + '\n';
-    if (form != GroupForm::json) continue;
     Json json;
-    put_members(json, std::span<const Field<ShownMember>>(kMemberFields), {group, name, &member});
-    text += json_line(json);
+    if (format == Format::json) put_members(json, kMemberFields, {group, name, &member});
+    text += format == Format::json ? json_line(json) : printable(name) + '\n';
   }
   return text;
 }
 
-std::string text_of(const std::string& group, const MemberChange& change, const Members& members, GroupForm form) {
-  const bool joined = change.kind == MemberChange::Kind::joined;
-  if (form != GroupForm::json) return fmt::format("{}{}\n", joined ? '+' : '-', printable(change.name));
-  Json json;
-  json["change"] = joined ? "joined" : "left";
-  json["name"] = change.name;
-  if (joined) {
-    put_members(json, std::span<const Field<ShownMember>>(kMemberFields),
-                {group, change.name, &members.at(change.name)});
-  }
-  return json_line(json);
+std::string table_of(const std::string& group, const Members& members, std::optional<size_t> columns) {
+  std::vector<ShownMember> all;
+  for (const auto& [name, member] : members) all.push_back({group, name, &member});
+  return fitted_table(kMemberFields, all, columns);
+}
+
+std::string text_of(const std::string& group, const MemberChange& change, const Members& members, bool json) {
+  if (!json) return fmt::format("{}{}\n", change.joined ? '+' : '-', printable(change.name));
+  Json object;
+  object["change"] = change.joined ? "joined" : "left";
+  object["name"] = change.name;
+  if (change.joined) put_members(object, kMemberFields, {group, change.name, &members.at(change.name)});
+  return json_line(object);
 }
 
 }  // namespace zklock::command

@@ -3,6 +3,7 @@
 // members. The text is safe to print, whatever was read.
 #pragma once
 
+#include "command/cli/format.h"
 #include "command/cli/subcommand.h"
 #include "recipe/group/roster.h"
 
@@ -21,19 +22,15 @@ Execute add_group_delete(CLI::App& app, GlobalOptions& global);
 
 inline constexpr PathOperand kGroupPath{"group", "/groups/web"};
 
-enum class GroupForm {
-  names,  // one a line
-  table,
-  json,        // an object a line
-  prometheus,  // the number of members
-};
+// Returns the members of `group`: their names, one a line, or JSON, an object a line, or their number for Prometheus.
+std::string text_of(const std::string& group, const recipe::Members& members, Format format);
 
-// Returns the members of `group` as text. A table fits `columns`, if given.
-std::string text_of(const std::string& group, const recipe::Members& members, GroupForm form,
-                    std::optional<size_t> columns = {});
+// Returns the members as a table that fits `columns`, if given; "" without members.
+std::string table_of(const std::string& group, const recipe::Members& members, std::optional<size_t> columns = {});
 
-// Returns a line for `change`. `members` are those after the change; a member that has joined is among them.
+// Returns a line for `change`, in JSON or not. `members` are those after the change; a member that has joined is among
+// them.
 std::string text_of(const std::string& group, const recipe::MemberChange& change, const recipe::Members& members,
-                    GroupForm form);
+                    bool json);
 
 }  // namespace zklock::command

@@ -4,7 +4,6 @@
 #include "command/child/watching.h"
 #include "command/cli/format.h"
 #include "command/group/group.h"
-#include "recipe/group/group.h"
 
 #include <algorithm>
 #include <memory>
@@ -35,15 +34,9 @@ class WatchedGroup : public WatchSubject {
   // With JSON for a `command`, each look reads all data again, because the whole list must be current. A line on
   // standard output is only about a new member.
   WatchedGroup(zk::Session& session, const std::string& path, bool json, bool command)
-      : session_(session),
-        path_(path),
-        form_(json ? GroupForm::json : GroupForm::names),
-        forgets_(json && command),
-        roster_(session, path, json) {}
+      : path_(path), json_(json), forgets_(json && command), roster_(session, path, json, "cannot watch " + path) {}
 
   void look() override {
-    if (!checked_) recipe::check_is_group(session_, path_, "cannot watch " + path_);
-    checked_ = true;
     if (forgets_) roster_.forget();
     roster_.look();
   }
@@ -56,7 +49,7 @@ class WatchedGroup : public WatchSubject {
     std::string text;
     for (const recipe::MemberChange& change :
          recipe::changes_between(told_.value_or(recipe::Members()), roster_.members())) {
-      text += text_of(path_, change, roster_.members(), form_);
+      text += text_of(path_, change, roster_.members(), json_);
     }
     told_ = roster_.members();
     return text;
@@ -64,16 +57,14 @@ class WatchedGroup : public WatchSubject {
 
   host::Launch tell_command() override {
     told_ = roster_.members();
-    return {{"ZKLOCK_PATH=" + path_}, {}, text_of(path_, *told_, form_)};
+    return {{"ZKLOCK_PATH=" + path_}, {}, text_of(path_, *told_, json_ ? Format::json : Format::text)};
   }
 
  private:
-  zk::Session& session_;
   std::string path_;
-  GroupForm form_;
+  bool json_;
   bool forgets_;
   GroupRoster roster_;
-  bool checked_ = false;                 // whether it is a group
   std::optional<recipe::Members> told_;  // the members last reported
 };
 
@@ -89,11 +80,9 @@ int watch(const Call& call, const GroupWatchOptions& options) {
 
 Execute add_group_watch(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<GroupWatchOptions>();
-  set_usage(app, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]");
   add_format_options(app, options->format, "One JSON object per line");
   add_flag(app, "--halt", options->halt, "If the command fails, exit with its status");
-  add_global_options(app, global);
-  set_footer(app, kWatchFooter);
+  finish(app, global, "Usage: zklock group watch [OPTIONS] GROUP [-- COMMAND [ARG...]]", kWatchFooter);
   return execute_with(watch, options);
 }
 

@@ -69,8 +69,7 @@ std::optional<BusiestClient> busiest_in(std::string_view cons) {
     if (!line.starts_with(" /") || end == std::string_view::npos) continue;
     ++counts[line.substr(2, end - 2)];
   }
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
   if (most == counts.end()) return std::nullopt;
   return BusiestClient{std::string(most->first), most->second};
 }

@@ -70,7 +70,7 @@ Thresholds thresholds_of(const HealthOptions& options, int64_t servers) {
 CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   const std::vector<std::string> words = operands_of(call.app, call.arguments);
   CheckupOptions checkup;
-  const zk::ServerList list = named_servers(words, call.global);
+  zk::ServerList list = named_servers(words, call.global);
   checkup.servers = {list.servers, tls_of(call.global, list)};
   checkup.time = asking_time(options.timeout);
   checkup.thresholds = thresholds_of(options, static_cast<int64_t>(list.servers.size()));
@@ -78,9 +78,8 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   zk::check_path(*options.probe);
   checkup.probe = options.probe;
   checkup.session = session_options(call.global);
-  const std::string chroot = checkup.session.servers.chroot;
+  list.chroot = checkup.session.servers.chroot;
   checkup.session.servers = list;
-  checkup.session.servers.chroot = chroot;
   checkup.session.tls = checkup.servers.tls;
   // A silent server must not take all the time that there is. With a short session timeout, each attempt gets a sixth
   // of that.
@@ -110,11 +109,6 @@ class Unwatched : public recipe::WaitObserver {
   void on_start_again(bool) override {}
 };
 
-std::string why_not_taken(recipe::Outcome outcome, const recipe::Lock& lock) {
-  if (outcome == recipe::Outcome::busy) return describe_holder(lock.holder());
-  return "our place in line was removed";
-}
-
 void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
   const Deadline began = BootClock::now();
   session.set_purpose("cannot take " + probe.path);
@@ -126,7 +120,9 @@ void take_and_release(zk::Session& session, Deadline until, Probe& probe) {
   const Deadline taken = BootClock::now();
   probe.granted = outcome == recipe::Outcome::held;
   if (!probe.granted) {
-    probe.trouble = fmt::format("cannot take {}: {}", probe.path, why_not_taken(outcome, lock));
+    const bool busy = outcome == recipe::Outcome::busy;
+    const std::string why = busy ? describe_holder(lock.holder()) : "our place in line was removed";
+    probe.trouble = fmt::format("cannot take {}: {}", probe.path, why);
   } else if (!lock.release(std::max(left_until(until), zk::beat_of(session.timeout())))) {
     probe.trouble = fmt::format("cannot give {} back: no answer in time; it goes with the session", probe.path);
   }
@@ -160,18 +156,15 @@ Probe probe_lock(host::Loop& loop, const zk::SessionOptions& options, const std:
 void ask_for_clients(host::Loop& loop, const zk::ServersAsked& asked, std::vector<ServerHealth>& servers,
                      Deadline until) {
   zk::ServersAsked near{{}, asked.tls};
-  std::vector<ServerHealth*> healths;
   for (size_t i = 0; i < servers.size(); ++i) {
-    if (!may_be_near_limit(servers[i])) continue;
-    near.servers.push_back(asked.servers[i]);
-    healths.push_back(&servers[i]);
+    if (may_be_near_limit(servers[i])) near.servers.push_back(asked.servers[i]);
   }
   if (near.servers.empty()) return;
-  auto health = healths.begin();
   zk::WordQuery query(loop, near, {"cons"}, until);
-  for (const auto& [server, replies] : query.finish()) {
-    if (replies.front().result == zk::WordResult::answered) (*health)->busiest = busiest_in(replies.front().text);
-    ++health;
+  for (const auto& replies : query.finish()) {
+    const zk::WordReply& cons = replies.front();
+    const auto server = std::ranges::find(servers, to_string(cons.server), &ServerHealth::address);
+    if (cons.result == zk::WordResult::answered) server->busiest = busiest_in(cons.text);
   }
 }
 
@@ -183,11 +176,10 @@ Checkup check_up(host::Loop& loop, const CheckupOptions& options, const Checkup&
   // srvr comes first, because it is allowed everywhere: a server that cannot answer the other words has answered it.
   zk::WordQuery query(loop, options.servers, {"srvr", "mntr", "conf"}, until);
   if (options.probe) checkup.probe = probe_lock(loop, options.session, *options.probe, until);
-  for (const auto& [server, replies] : query.finish()) {
+  for (const auto& replies : query.finish()) {
     const size_t at = checkup.servers.size();
-    const ServerHealth& now = checkup.servers.emplace_back(ServerHealth::of(server, replies));
-    checkup.rates.push_back(at < last.servers.size() ? rates_between(last.servers[at], now, checkup.at - last.at)
-                                                     : std::nullopt);
+    ServerHealth& now = checkup.servers.emplace_back(ServerHealth::of(replies));
+    if (at < last.servers.size()) now.rates = rates_between(last.servers[at], now, checkup.at - last.at);
   }
   ask_for_clients(loop, options.servers, checkup.servers, until);
   checkup.verdict = judge_health(checkup.servers, options.thresholds, checkup.probe);
@@ -216,8 +208,8 @@ std::string repainted(const std::string& text, bool first) {
     checkup = check_up(loop, options, checkup);
     std::string text = json ? json_of(checkup) : text_of(checkup, table_display(long_form));
     if (!json) {
-      const std::string now = utc_now();
-      text = fmt::format("{}{}, every {}\n\n{}", first || repaint ? "" : "\n", now, format_duration(interval), text);
+      text =
+          fmt::format("{}{}, every {}\n\n{}", first || repaint ? "" : "\n", utc_now(), format_duration(interval), text);
     }
     print(loop, repaint ? repainted(text, first) : text);
     next = std::max(next + interval, BootClock::now());

@@ -29,24 +29,29 @@ struct BusiestClient {
 // Returns the busiest client in a reply to cons; nothing if there are no clients.
 std::optional<BusiestClient> busiest_in(std::string_view cons);
 
+// Packets per second since the look before.
+struct Rates {
+  double received = 0;
+  double sent = 0;
+};
+
 // One server, as far as it has described itself in one look.
 struct ServerHealth {
   std::string address;
   zk::WordResult result = zk::WordResult::no_answer;  // of srvr
   std::string trouble;                                // in words, if srvr gave nothing usable
-  zk::WordResult mntr_result = zk::WordResult::not_allowed;
-  std::string mntr_trouble;  // in words, if mntr gave nothing
-  zk::WordResult conf_result = zk::WordResult::not_allowed;
-  std::string conf_trouble;  // in words, if conf gave nothing
+  std::string mntr_trouble;                           // in words, if mntr gave nothing
+  std::vector<std::string> lost;                      // "conf: no answer": the words that it allows and did not answer
   zk::ServerStatus status;
   zk::Fields mntr;                       // empty without a proper reply
   zk::Fields conf;                       // empty without a proper reply
   std::optional<int64_t> voters;         // of the ensemble, as this server knows it
   Duration took{};                       // srvr
+  std::optional<Rates> rates;            // nothing: unknown
   std::optional<BusiestClient> busiest;  // if cons was asked
 
   // Reads the replies to srvr, mntr and conf, in that order. There is at least one; later ones may be missing.
-  static ServerHealth of(const zk::Server& server, const std::vector<zk::WordReply>& replies);
+  static ServerHealth of(const std::vector<zk::WordReply>& replies);
 
   Role role() const;
   bool serves() const { return role() != Role::none && role() != Role::read_only; }
@@ -69,6 +74,7 @@ enum class Level { ok = 0, warning = 1, critical = 2, unknown = 3 };  // the exi
 inline constexpr int kHealthFailureStatus = static_cast<int>(Level::unknown);
 
 const char* name_of(Level level);
+host::Colour colour_of(Level level);
 
 // The outcome of taking a lock and giving it back.
 struct Probe {
@@ -76,10 +82,7 @@ struct Probe {
   Duration taken{};      // to take the lock, connecting included
   Duration released{};   // to give it back
   std::string trouble;   // why it could not be taken or given back; empty: it could
-  bool granted = false;  // it was taken, whatever happened then
-
-  // Only a quorum grants a lock.
-  bool proves_quorum() const { return granted || trouble.empty(); }
+  bool granted = false;  // it was taken, whatever happened then; only a quorum grants a lock
 };
 
 // The limits that the user has set; beyond them something is not well.
@@ -121,17 +124,10 @@ bool may_be_near_limit(const ServerHealth& server);
 HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,
                            const std::optional<Probe>& probe);
 
-// Packets per second since the look before.
-struct Rates {
-  double received = 0;
-  double sent = 0;
-};
-
 // One look at the ensemble.
 struct Checkup {
   Deadline at{};
   std::vector<ServerHealth> servers;
-  std::vector<std::optional<Rates>> rates;  // one for each server; nothing: unknown
   std::optional<Probe> probe;
   HealthVerdict verdict;
 };

@@ -32,8 +32,8 @@ std::string decimal(double value) {
 std::string performance(const std::string& label, const std::string& value, const std::string& warning = "",
                         const std::string& critical = "", const std::string& most = "") {
   std::string quoted = label;
-  std::replace_if(
-      quoted.begin(), quoted.end(), [](char c) { return c == '\'' || c == '=' || c == '|'; }, '_');
+  std::ranges::replace_if(
+      quoted, [](char c) { return c == '\'' || c == '=' || c == '|'; }, '_');
   std::string text = fmt::format(" '{}'={};{};{};0;{}", quoted, value, warning, critical, most);
   while (text.ends_with(';')) text.pop_back();
   return text;
@@ -71,16 +71,6 @@ std::string info_labels(const ServerHealth& server) {
 
 using Real = std::optional<double>;
 
-template <typename Number>
-Real real(const std::optional<Number>& number) {
-  return number ? Real(static_cast<double>(*number)) : std::nullopt;
-}
-
-template <typename Number>
-Real real(Number number) {
-  return static_cast<double>(number);
-}
-
 Real latency_of(const ServerHealth& server, double zk::Latency::*part) {
   return server.status.latency_ms ? Real((*server.status.latency_ms).*part / 1e3) : std::nullopt;
 }
@@ -91,19 +81,19 @@ bool probed(const Checkup& checkup) {
 
 constexpr MetricFamily<Checkup> kOfEnsemble[] = {
     {"zklock_health_status", "gauge", "0 ok, 1 warning, 2 critical, 3 unknown.",
-     [](const Checkup& c) { return real(c.verdict.level); }},
+     [](const Checkup& c) -> Real { return static_cast<int>(c.verdict.level); }},
     {"zklock_health_quorum", "gauge", "1 if the ensemble has a quorum.",
-     [](const Checkup& c) { return real(c.verdict.quorum); }},
+     [](const Checkup& c) -> Real { return c.verdict.quorum; }},
     {"zklock_health_voters", "gauge", "Voters of the ensemble.",
-     [](const Checkup& c) { return real(c.verdict.voters); }},
+     [](const Checkup& c) -> Real { return c.verdict.voters; }},
     {"zklock_health_voters_in_sync", "gauge", "Voters that are in sync, the leader included.",
-     [](const Checkup& c) { return real(c.verdict.in_sync); }},
+     [](const Checkup& c) -> Real { return c.verdict.in_sync; }},
     {"zklock_health_followers", "gauge", "Servers that follow the leader.",
-     [](const Checkup& c) { return real(c.verdict.following); }},
+     [](const Checkup& c) -> Real { return c.verdict.following; }},
     {"zklock_health_servers_serving", "gauge", "Servers asked that serve.",
-     [](const Checkup& c) { return real(c.verdict.serving); }},
+     [](const Checkup& c) -> Real { return c.verdict.serving; }},
     {"zklock_health_probe_success", "gauge", "1 if the probe's lock was taken and given back.",
-     [](const Checkup& c) { return c.probe ? real(probed(c)) : std::nullopt; }},
+     [](const Checkup& c) { return c.probe ? Real(probed(c)) : std::nullopt; }},
     {"zklock_health_probe_taken_seconds", "gauge", "Time to take the probe's lock.",
      [](const Checkup& c) { return probed(c) ? Real(seconds(c.probe->taken)) : std::nullopt; }},
     {"zklock_health_probe_released_seconds", "gauge", "Time to give it back.",
@@ -112,7 +102,7 @@ constexpr MetricFamily<Checkup> kOfEnsemble[] = {
 
 constexpr MetricFamily<ServerHealth> kOfServers[] = {
     {"zklock_server_serving", "gauge", "1 if the server serves.",
-     [](const ServerHealth& s) { return real(s.serves()); }, server_label},
+     [](const ServerHealth& s) -> Real { return s.serves(); }, server_label},
     {"zklock_server_info", "gauge", "State, mode and version of a server.", [](const ServerHealth&) { return Real(1); },
      info_labels},
     {"zklock_server_latency_average_seconds", "gauge", "Average latency of requests.",
@@ -120,15 +110,15 @@ constexpr MetricFamily<ServerHealth> kOfServers[] = {
     {"zklock_server_latency_maximum_seconds", "gauge", "Longest latency of a request.",
      [](const ServerHealth& s) { return latency_of(s, &zk::Latency::max); }, server_label},
     {"zklock_server_connections", "gauge", "Connections of clients, ours included.",
-     [](const ServerHealth& s) { return real(s.status.connections); }, server_label},
+     [](const ServerHealth& s) -> Real { return s.status.connections; }, server_label},
     {"zklock_server_outstanding_requests", "gauge", "Requests that wait.",
-     [](const ServerHealth& s) { return real(s.status.outstanding); }, server_label},
-    {"zklock_server_nodes", "gauge", "Nodes of the tree.", [](const ServerHealth& s) { return real(s.status.nodes); },
+     [](const ServerHealth& s) -> Real { return s.status.outstanding; }, server_label},
+    {"zklock_server_nodes", "gauge", "Nodes of the tree.", [](const ServerHealth& s) -> Real { return s.status.nodes; },
      server_label},
     {"zklock_server_packets_received_total", "counter", "Packets received.",
-     [](const ServerHealth& s) { return real(s.status.received); }, server_label},
+     [](const ServerHealth& s) -> Real { return s.status.received; }, server_label},
     {"zklock_server_packets_sent_total", "counter", "Packets sent.",
-     [](const ServerHealth& s) { return real(s.status.sent); }, server_label},
+     [](const ServerHealth& s) -> Real { return s.status.sent; }, server_label},
 };
 
 }  // namespace
@@ -136,9 +126,9 @@ constexpr MetricFamily<ServerHealth> kOfServers[] = {
 std::string nagios_of(const Checkup& checkup, const Thresholds& thresholds) {
   std::string verdict = printable(line_of(checkup.verdict));
   verdict = verdict.substr(verdict.find(' ') + 1);
-  std::replace(verdict.begin(), verdict.end(), '|', '/');
+  std::ranges::replace(verdict, '|', '/');
   std::string level = name_of(checkup.verdict.level);
-  std::transform(level.begin(), level.end(), level.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+  for (char& letter : level) letter = static_cast<char>(letter - 'a' + 'A');
   std::string text = fmt::format("ZOOKEEPER {} - {} |", level, verdict);
   text += performance("serving", fmt::format("{}", checkup.verdict.serving), "",
                       thresholds.servers ? fmt::format("{}:", *thresholds.servers) : "",
@@ -148,7 +138,7 @@ std::string nagios_of(const Checkup& checkup, const Thresholds& thresholds) {
                         checkup.verdict.voters ? fmt::format("{}", *checkup.verdict.voters) : "");
   }
   for (const ServerHealth& server : checkup.servers) text += performance_of(server, thresholds);
-  if (checkup.probe && checkup.probe->trouble.empty()) {
+  if (probed(checkup)) {
     text += performance("probe", decimal(seconds(checkup.probe->taken + checkup.probe->released)) + "s");
   }
   return text + '\n';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two formats of health.h that are not for monitoring systems: the table for people, and JSON.
 #include "command/cli/output.h"
-#include "command/cli/table.h"
+#include "command/cli/record.h"
 #include "command/health/health.h"
 #include "command/health/words.h"
 
@@ -15,16 +15,14 @@ namespace zklock::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Cells = std::vector<std::string>;
 
-// What gives way on a narrow terminal.
-const Table::Yielding kYielding{{"ZXID", "NODES", "VERSION", "MAX-MS", "CONNECTIONS", "SENT/S", "OUTSTANDING",
-                                 "RECEIVED/S", "AVG-MS", "MODE", "STATE"},
-                                {"SERVER"}};
+FieldValue count_cell(const std::optional<int64_t>& number) {
+  return number ? FieldValue(*number) : FieldValue();
+}
 
-template <typename Value>
-std::string cell_of(const std::optional<Value>& value) {
-  return value ? fmt::format("{}", *value) : "";
+template <typename Parts>
+FieldValue part_cell(const std::optional<Parts>& parts, double Parts::*part, const char* format) {
+  return parts ? FieldValue(fmt::format(fmt::runtime(format), (*parts).*part)) : FieldValue();
 }
 
 // Returns "3.8.0" for "3.8.0-abc, built on ..."; the JSON has the rest too.
@@ -32,44 +30,37 @@ std::string short_version(const std::string& version) {
   return version.substr(0, version.find_first_of("-,"));
 }
 
-Cells row_of(const ServerHealth& server) {
-  const zk::ServerStatus& status = server.status;
-  const auto& latency = status.latency_ms;
-  return {server.address,
-          state_of(server),
-          status.mode,
-          short_version(status.version),
-          latency ? fmt::format("{:.4g}", latency->average) : "",
-          latency ? fmt::format("{}", latency->max) : "",
-          cell_of(status.connections),
-          cell_of(status.outstanding),
-          status.zxid,
-          cell_of(status.nodes)};
-}
+constexpr Field<ServerHealth> kColumns[] = {
+    {"SERVER", "", [](const ServerHealth& s) -> FieldValue { return s.address; }, 0, true, true},
+    {"STATE", "", [](const ServerHealth& s) -> FieldValue { return state_of(s); }, 11, false, true},
+    {"MODE", "", [](const ServerHealth& s) { return known(s.status.mode); }, 10, false, true},
+    {"VERSION", "", [](const ServerHealth& s) { return known(short_version(s.status.version)); }, 3, false, true},
+    {"AVG-MS", "",
+     [](const ServerHealth& s) { return part_cell(s.status.latency_ms, &zk::Latency::average, "{:.4g}"); }, 9},
+    {"MAX-MS", "", [](const ServerHealth& s) { return part_cell(s.status.latency_ms, &zk::Latency::max, "{}"); }, 4},
+    {"CONNECTIONS", "", [](const ServerHealth& s) { return count_cell(s.status.connections); }, 5},
+    {"OUTSTANDING", "", [](const ServerHealth& s) { return count_cell(s.status.outstanding); }, 7},
+    {"ZXID", "", [](const ServerHealth& s) { return known(s.status.zxid); }, 1, false, true},
+    {"NODES", "", [](const ServerHealth& s) { return count_cell(s.status.nodes); }, 2},
+    {"RECEIVED/S", "", [](const ServerHealth& s) { return part_cell(s.rates, &Rates::received, "{:.1f}"); }, 8},
+    {"SENT/S", "", [](const ServerHealth& s) { return part_cell(s.rates, &Rates::sent, "{:.1f}"); }, 6},
+};
+constexpr size_t kWithoutRates = std::size(kColumns) - 2;
 
 host::Colour colour_of_state(const std::string& state) {
   if (state == "serving") return host::Colour::green;
   return state == "read-only" || state == "not-serving" ? host::Colour::yellow : host::Colour::red;
 }
 
-host::Colour colour_of(Level level) {
-  if (level == Level::ok) return host::Colour::green;
-  return level == Level::critical ? host::Colour::red : host::Colour::yellow;
-}
-
-std::string shown(Level level, host::Colours colours) {
-  return host::in_colour(name_of(level), colours == host::Colours::on ? colour_of(level) : host::Colour::none);
-}
-
-std::string prefix_of(const Finding& finding, host::Colours colours) {
-  return finding.level == Level::ok ? "" : fmt::format("{}: ", shown(finding.level, colours));
+std::string shown(Level level, bool colours) {
+  return host::in_colour(name_of(level), colours ? colour_of(level) : host::Colour::none);
 }
 
 double millis(Duration span) {
   return std::chrono::duration<double, std::milli>(span).count();
 }
 
-Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
+Json server_json(const ServerHealth& server) {
   Json json;
   json["server"] = server.address;
   json["state"] = state_of(server);
@@ -77,12 +68,12 @@ Json json_of(const ServerHealth& server, const std::optional<Rates>& rates) {
   json["milliseconds"] = millis(server.took);
   put_status(json, server.status,
              {"mode", "version", "latency_ms", "connections", "outstanding", "received", "sent", "zxid", "nodes"});
-  if (rates) json["rates"] = {{"received", rates->received}, {"sent", rates->sent}};
+  if (server.rates) json["rates"] = {{"received", server.rates->received}, {"sent", server.rates->sent}};
   put(json, "mntr_reason", server.mntr_trouble);
   return json;
 }
 
-Json json_of(const Probe& probe) {
+Json probe_json(const Probe& probe) {
   Json json;
   json["path"] = probe.path;
   put(json, "error", probe.trouble);
@@ -96,27 +87,19 @@ Json json_of(const Probe& probe) {
 }  // namespace
 
 std::string text_of(const Checkup& checkup, const host::Display& display) {
-  const host::Colours colours = display.colours;
-  Cells heads{"SERVER", "STATE", "MODE", "VERSION", "AVG-MS", "MAX-MS", "CONNECTIONS", "OUTSTANDING", "ZXID", "NODES"};
-  const bool rated =
-      std::any_of(checkup.rates.begin(), checkup.rates.end(), [](const auto& rates) { return bool(rates); });
-  if (rated) heads.insert(heads.end(), {"RECEIVED/S", "SENT/S"});
-  Table table(heads);
-  if (colours == host::Colours::on) table.paint("STATE", colour_of_state);
-  for (size_t i = 0; i < checkup.servers.size(); ++i) {
-    Cells row = row_of(checkup.servers[i]);
-    const auto& rates = checkup.rates[i];
-    if (rated) {
-      row.push_back(rates ? fmt::format("{:.1f}", rates->received) : "");
-      row.push_back(rates ? fmt::format("{:.1f}", rates->sent) : "");
-    }
-    table.add(row);
+  const bool colours = display.colours;
+  std::span<const Field<ServerHealth>> columns(kColumns);
+  if (std::ranges::none_of(checkup.servers, [](const auto& server) { return server.rates.has_value(); })) {
+    columns = columns.first(kWithoutRates);
   }
-  if (display.columns) table.fit(*display.columns, kYielding);
+  Table table = table_of(columns, checkup.servers);
+  if (colours) table.paint("STATE", colour_of_state);
+  if (display.columns) table.fit(*display.columns, yielding_of(columns));
   std::string text =
       fmt::format("{}\n{}: {}\n", table.text(), shown(checkup.verdict.level, colours), checkup.verdict.summary);
   for (const Finding& finding : checkup.verdict.findings) {
-    text += fmt::format("{}{}\n", prefix_of(finding, colours), finding.text);
+    if (finding.level != Level::ok) text += shown(finding.level, colours) + ": ";
+    text += finding.text + '\n';
   }
   for (const std::string& advice : checkup.verdict.advice) text += fmt::format("advice: {}\n", advice);
   return text;
@@ -139,11 +122,9 @@ std::string json_of(const Checkup& checkup) {
     json["findings"].push_back({{"level", name_of(finding.level)}, {"text", finding.text}});
   }
   json["advice"] = verdict.advice;
-  if (checkup.probe) json["probe"] = json_of(*checkup.probe);
+  if (checkup.probe) json["probe"] = probe_json(*checkup.probe);
   json["servers"] = Json::array();
-  for (size_t i = 0; i < checkup.servers.size(); ++i) {
-    json["servers"].push_back(json_of(checkup.servers[i], checkup.rates[i]));
-  }
+  for (const ServerHealth& server : checkup.servers) json["servers"].push_back(server_json(server));
   return json_line(json);
 }
 

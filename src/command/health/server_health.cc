@@ -27,30 +27,25 @@ std::string unread_value(const zk::Fields& fields, const char* name) {
   return fmt::format("{} is '{}'", name, shorten(printable(*fields.find(name)), kShownValue));
 }
 
-bool is_lost(WordResult result) {
-  return result != WordResult::answered && result != WordResult::not_allowed;
-}
-
 }  // namespace
 
-ServerHealth ServerHealth::of(const zk::Server& server, const std::vector<WordReply>& replies) {
+ServerHealth ServerHealth::of(const std::vector<WordReply>& replies) {
   ServerHealth health;
-  health.address = to_string(server);
+  health.address = to_string(replies.front().server);
   for (const WordReply& reply : replies) {
     const bool answered = reply.result == WordResult::answered;
+    const bool lost = !answered && reply.result != WordResult::not_allowed;
+    if (lost && reply.word != "srvr") health.lost.push_back(fmt::format("{}: {}", reply.word, trouble_of(reply)));
     if (reply.word == "srvr") {
       health.result = reply.result;
       health.took = reply.took;
       health.trouble = trouble_of(reply);
       if (answered) health.status = zk::parse_status(reply.text);
     } else if (reply.word == "mntr") {
-      health.mntr_result = reply.result;
       health.mntr_trouble = trouble_of(reply);
       if (answered) health.mntr = zk::Fields::parse(reply.text, '\t');
       health.voters = count_in(health.mntr, "zk_quorum_size");
     } else if (reply.word == "conf") {
-      health.conf_result = reply.result;
-      health.conf_trouble = trouble_of(reply);
       if (answered) health.conf = zk::Fields::parse(reply.text, '=');
       if (!health.voters) health.voters = zk::voters_in(health.conf);
     }
@@ -77,15 +72,13 @@ std::string state_of(const ServerHealth& health) {
 }
 
 bool ServerHealth::weighs_voters() const {
-  return std::any_of(conf.items.begin(), conf.items.end(), [](const auto& item) {
+  return std::ranges::any_of(conf.items, [](const auto& item) {
     return item.first.starts_with("group.") || item.first.starts_with("weight.");
   });
 }
 
 std::vector<std::string> ServerHealth::unread() const {
-  std::vector<std::string> unread;
-  if (is_lost(mntr_result)) unread.push_back(fmt::format("mntr: {}", mntr_trouble));
-  if (is_lost(conf_result)) unread.push_back(fmt::format("conf: {}", conf_trouble));
+  std::vector<std::string> unread = lost;
   for (const char* name : kCounts) {
     if (mntr.find(name) && !count_in(mntr, name)) unread.push_back(unread_value(mntr, name));
   }

@@ -29,10 +29,10 @@ std::string limit_of(Duration latency) {
 class Judge {
  public:
   Judge(const std::vector<ServerHealth>& servers, const std::optional<Probe>& probe)
-      : servers_(servers), proved_(probe && probe->proves_quorum()) {}
+      : servers_(servers), proved_(probe && probe->granted) {}
 
   HealthVerdict judge(const Thresholds& thresholds, const std::optional<Probe>& probe) {
-    verdict_.serving = std::count_if(servers_.begin(), servers_.end(), [](const auto& s) { return s.serves(); });
+    verdict_.serving = std::ranges::count_if(servers_, &ServerHealth::serves);
     find_leader();
     find_unseen_leader();
     count_voters();
@@ -47,7 +47,7 @@ class Judge {
     judge_voters();
     judge_unread();
     check_limits(thresholds);
-    for (Finding& finding : judge_settings(servers_)) verdict_.findings.push_back(std::move(finding));
+    std::ranges::move(judge_settings(servers_), std::back_inserter(verdict_.findings));
     verdict_.advice = advise(servers_, weighs_voters() ? 0 : verdict_.voters.value_or(0));
     if (probe) judge_probe(*probe);
     for (const Finding& finding : verdict_.findings) verdict_.level = worse(verdict_.level, finding.level);
@@ -72,9 +72,7 @@ class Judge {
   void check_limits(const Thresholds& thresholds);
   void judge_probe(const Probe& probe);
 
-  int64_t count(Role role) const {
-    return std::count_if(servers_.begin(), servers_.end(), [&](const auto& s) { return s.role() == role; });
-  }
+  int64_t count(Role role) const { return std::ranges::count(servers_, role, &ServerHealth::role); }
   int64_t asked() const { return static_cast<int64_t>(servers_.size()); }
   // Returns how many of the servers asked may vote.
   int64_t asked_voters() const {
@@ -82,15 +80,16 @@ class Judge {
   }
   bool observes(const ServerHealth& server) const;
   int64_t majority() const { return verdict_.voters.value_or(asked_voters()) / 2 + 1; }
-  bool weighs_voters() const {
-    return std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return s.weighs_voters(); });
-  }
+  bool weighs_voters() const { return std::ranges::any_of(servers_, &ServerHealth::weighs_voters); }
   // Returns how many of the servers asked may vote and do not serve.
   int64_t missing_voters() const {
     return std::ranges::count_if(servers_, [&](const auto& s) { return !s.serves() && !observes(s); });
   }
   bool leads_unseen() const { return unseen_leader_ && missing_voters() == 1; }
-  void find(Level level, std::string text) { verdict_.findings.push_back({level, std::move(text)}); }
+  template <typename... Args>
+  void find(Level level, fmt::format_string<Args...> text, Args&&... args) {
+    verdict_.findings.push_back({level, fmt::format(text, std::forward<Args>(args)...)});
+  }
 
   const std::vector<ServerHealth>& servers_;
   const bool proved_;  // the probe proves a quorum
@@ -119,9 +118,7 @@ void Judge::find_leader() {
   verdict_.leader = leader_->address;
   if (const int64_t leaders = count(Role::leader); leaders > 1) {
     find(Level::critical,
-         fmt::format(
-             "{} servers say that they lead: they are of different ensembles, or one has just lost its followers",
-             leaders));
+         "{} servers say that they lead: they are of different ensembles, or one has just lost its followers", leaders);
   }
 }
 
@@ -157,7 +154,7 @@ void Judge::judge_ensemble() {
   if (verdict_.voters) verdict_.summary += fmt::format("; voters {}", *verdict_.voters);
   doubt_quorum();
   if (const int64_t alone = count(Role::standalone)) {
-    find(Level::critical, fmt::format("standalone, so no part of this ensemble: {} of those asked", alone));
+    find(Level::critical, "standalone, so no part of this ensemble: {} of those asked", alone);
   }
 }
 
@@ -174,14 +171,14 @@ std::string Judge::count_followers() {
   if (!synced) {
     const std::string& why = leader_->mntr_trouble;
     if (leader_->unread().empty()) {
-      find(Level::ok, fmt::format("how many are in sync is not known: {}: {}", verdict_.leader,
-                                  why.empty() ? "mntr does not tell" : why));
+      find(Level::ok, "how many are in sync is not known: {}: {}", verdict_.leader,
+           why.empty() ? "mntr does not tell" : why);
     }
     return "";
   }
   verdict_.in_sync = 1 + *synced - count_in(mntr, "zk_synced_non_voting_followers").value_or(0);
   const int64_t behind = verdict_.following - *synced;
-  if (behind > 0) find(Level::warning, fmt::format("not in sync with the leader: {} of its followers", behind));
+  if (behind > 0) find(Level::warning, "not in sync with the leader: {} of its followers", behind);
   return fmt::format(", {} in sync", *synced);
 }
 
@@ -195,25 +192,24 @@ void Judge::doubt_quorum() {
   if (knows_all() && (nobody_leads || (voting < majority() && !weighs_voters()))) return deny_quorum(voting, voters);
   if (unseen_leader_ && !leads_unseen()) {
     verdict_.quorum.reset();
-    find(Level::unknown, fmt::format("whether {} leads without serving clients (leaderServes=no) is not known",
-                                     unseen_leader_->address));
+    find(Level::unknown, "whether {} leads without serving clients (leaderServes=no) is not known",
+         unseen_leader_->address);
   }
   if (voting >= (weighs_voters() ? voters : majority())) return;
   if (weighs_voters())
     return find(Level::ok, "the voters have weights: whether those that serve are a quorum is not counted");
-  find(Level::critical, fmt::format("only {} of {} voters answer", voting, voters));
+  find(Level::critical, "only {} of {} voters answer", voting, voters);
 }
 
 // Returns whether we know every server that may be part of a quorum. A server that refuses connections, or says that it
 // does not serve, is not, though leader and followers take up to syncLimit ticks to notice. A silent one may be. How
 // many voters there are, and whether they have weights, is in conf.
 bool Judge::knows_all() const {
-  const bool silent = std::any_of(servers_.begin(), servers_.end(), [this](const auto& s) {
+  const bool silent = std::ranges::any_of(servers_, [this](const auto& s) {
     return !s.serves() && s.role() != Role::read_only && s.result != WordResult::refused &&
            s.result != WordResult::not_serving && !observes(s);
   });
-  const bool described =
-      std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return !s.conf.items.empty(); });
+  const bool described = std::ranges::any_of(servers_, [](const auto& s) { return !s.conf.items.empty(); });
   return verdict_.voters && described && !silent;
 }
 
@@ -230,7 +226,7 @@ void Judge::judge_standalone() {
   verdict_.quorum = true;
   verdict_.summary = "standalone: a server without an ensemble";
   const int64_t alone = count(Role::standalone);
-  if (alone > 1) find(Level::critical, fmt::format("{} servers are standalone: they are no ensemble", alone));
+  if (alone > 1) find(Level::critical, "{} servers are standalone: they are no ensemble", alone);
 }
 
 void Judge::judge_nobody() {
@@ -241,19 +237,18 @@ void Judge::judge_nobody() {
     return s.result == WordResult::closed || s.result == WordResult::cut_short || s.result == WordResult::foreign ||
            s.result == WordResult::not_allowed;
   };
-  if (std::all_of(servers_.begin(), servers_.end(), is_strange)) {
+  if (proved_) verdict_.quorum = true;
+  if (std::ranges::all_of(servers_, is_strange)) {
     verdict_.summary = "no server gave a reply that tells";
-    if (proved_) verdict_.quorum = true;
     verdict_.level = Level::unknown;
     return;
   }
   if (proved_) {
-    verdict_.quorum = true;
     verdict_.summary =
         fmt::format("quorum: it has granted the probe's lock, but none of {} says that it serves", asked());
     return;
   }
-  judge_up(std::count_if(servers_.begin(), servers_.end(), is_up));
+  judge_up(std::ranges::count_if(servers_, is_up));
 }
 
 // Call it only if none of them serves.
@@ -281,13 +276,13 @@ void Judge::judge_missing() {
     if (server.serves()) continue;
     verdict_.missing.push_back(server.address);
     if (server.role() == Role::read_only) {
-      find(Level::warning, fmt::format("read-only: {} (it does not reach the others)", server.address));
+      find(Level::warning, "read-only: {} (it does not reach the others)", server.address);
     } else if (leads_unseen() && &server == unseen_leader_) {
-      find(Level::ok, fmt::format("not serving: {}, which leads (leaderServes=no)", server.address));
+      find(Level::ok, "not serving: {}, which leads (leaderServes=no)", server.address);
     } else if (server.result == WordResult::not_serving) {
-      find(Level::warning, fmt::format("not serving: {}", server.address));
+      find(Level::warning, "not serving: {}", server.address);
     } else {
-      find(Level::warning, fmt::format("missing: {} ({})", server.address, server.trouble));
+      find(Level::warning, "missing: {} ({})", server.address, server.trouble);
     }
   }
 }
@@ -299,11 +294,11 @@ void Judge::judge_voters() {
   const int64_t missing = missing_voters();
   if (asked_voters() < voters || asked_voters() - missing > voters) {
     // With one server asked, the question is only about that one.
-    find(asked() == 1 ? Level::ok : Level::warning, fmt::format("the ensemble has {} voters, but {} {} asked", voters,
-                                                                asked_voters(), asked_voters() == 1 ? "was" : "were"));
+    find(asked() == 1 ? Level::ok : Level::warning, "the ensemble has {} voters, but {} {} asked", voters,
+         asked_voters(), asked_voters() == 1 ? "was" : "were");
   }
   if (verdict_.in_sync && *verdict_.in_sync < voters - missing) {
-    find(Level::warning, fmt::format("only {} of {} voters are in sync", *verdict_.in_sync, voters));
+    find(Level::warning, "only {} of {} voters are in sync", *verdict_.in_sync, voters);
   }
 }
 
@@ -312,40 +307,38 @@ void Judge::judge_unread() {
   for (const ServerHealth& server : servers_) {
     if (!server.serves()) continue;
     for (const std::string& what : server.unread()) {
-      find(Level::unknown, fmt::format("not understood: {}: {}", server.address, what));
+      find(Level::unknown, "not understood: {}: {}", server.address, what);
     }
   }
 }
 
 void Judge::check_limits(const Thresholds& thresholds) {
   if (thresholds.servers && verdict_.serving < *thresholds.servers) {
-    find(Level::critical,
-         fmt::format("only {} of {} serve, {} wanted", verdict_.serving, asked(), *thresholds.servers));
+    find(Level::critical, "only {} of {} serve, {} wanted", verdict_.serving, asked(), *thresholds.servers);
   }
   for (const ServerHealth& server : servers_) {
     const auto& latency = server.status.latency_ms;
     if (server.serves() && thresholds.latency && !latency) {
-      find(Level::unknown, fmt::format("{}: its average latency is not known", server.address));
+      find(Level::unknown, "{}: its average latency is not known", server.address);
     }
     if (latency && thresholds.latency && latency->average > Millis(*thresholds.latency).count()) {
-      find(Level::warning, fmt::format("{}: average latency {:.4g}ms, more than {}", server.address, latency->average,
-                                       limit_of(*thresholds.latency)));
+      find(Level::warning, "{}: average latency {:.4g}ms, more than {}", server.address, latency->average,
+           limit_of(*thresholds.latency));
     }
     const auto outstanding = server.status.outstanding;
     if (server.serves() && thresholds.outstanding && !outstanding) {
-      find(Level::unknown, fmt::format("{}: how many requests wait is not known", server.address));
+      find(Level::unknown, "{}: how many requests wait is not known", server.address);
     }
     if (outstanding && thresholds.outstanding && *outstanding > *thresholds.outstanding) {
-      find(Level::warning,
-           fmt::format("{}: {} requests wait, more than {}", server.address, *outstanding, *thresholds.outstanding));
+      find(Level::warning, "{}: {} requests wait, more than {}", server.address, *outstanding, *thresholds.outstanding);
     }
   }
 }
 
 void Judge::judge_probe(const Probe& probe) {
-  if (!probe.trouble.empty()) return find(Level::critical, fmt::format("probe: {}", probe.trouble));
-  find(Level::ok, fmt::format("probe: {} taken in {}, given back in {}", probe.path, format_duration(probe.taken),
-                              format_duration(probe.released)));
+  if (!probe.trouble.empty()) return find(Level::critical, "probe: {}", probe.trouble);
+  find(Level::ok, "probe: {} taken in {}, given back in {}", probe.path, format_duration(probe.taken),
+       format_duration(probe.released));
 }
 
 }  // namespace
@@ -353,6 +346,11 @@ void Judge::judge_probe(const Probe& probe) {
 const char* name_of(Level level) {
   constexpr const char* kNames[] = {"ok", "warning", "critical", "unknown"};
   return kNames[static_cast<size_t>(level)];
+}
+
+host::Colour colour_of(Level level) {
+  if (level == Level::ok) return host::Colour::green;
+  return level == Level::critical ? host::Colour::red : host::Colour::yellow;
 }
 
 HealthVerdict judge_health(const std::vector<ServerHealth>& servers, const Thresholds& thresholds,

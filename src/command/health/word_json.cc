@@ -59,7 +59,8 @@ Json clients_of(string_view text) {
   return clients;
 }
 
-Json status_json(string_view text) {
+// Reads a reply to srvr, or to stat, which has the clients too.
+Json status_json(string_view word, string_view text) {
   const zk::ServerStatus status = zk::parse_status(text);
   Json json;
   put_status(json, status, {"version"});
@@ -71,21 +72,18 @@ Json status_json(string_view text) {
   if (sizes.size() == 3) {
     json["proposal_sizes"] = {{"last", value_of(sizes[0])}, {"min", value_of(sizes[1])}, {"max", value_of(sizes[2])}};
   }
+  if (word == "stat") json["clients"] = clients_of(text);
   return json;
 }
 
-Json stat_json(string_view text) {
-  Json json = status_json(text);
-  json["clients"] = clients_of(text);
-  return json;
+Json as_text(string_view text) {
+  return std::string(text);
 }
 
-enum class Values { numbers, texts };
-
-Json fields_json(string_view text, char separator, Values values = Values::numbers) {
+Json fields_json(string_view text, char separator, Json (*read)(string_view) = value_of) {
   JsonMembers members;
   for (const auto& [name, value] : zk::Fields::parse(text, separator).items) {
-    if (!name.empty()) members.at(name) = values == Values::numbers ? value_of(value) : Json(value);
+    if (!name.empty()) members.at(name) = read(value);
   }
   return members.take();
 }
@@ -126,11 +124,11 @@ Json lists_of(string_view text) {
 
 }  // namespace
 
-std::string json_of(const std::vector<ServerReply>& replies) {
+std::string json_of(const std::vector<zk::WordReply>& replies) {
   std::string lines;
-  for (const auto& [server, reply] : replies) {
+  for (const zk::WordReply& reply : replies) {
     Json json;
-    json["server"] = to_string(server);
+    json["server"] = to_string(reply.server);
     json["word"] = reply.word;
     json["state"] = name_of(reply.result);
     json["milliseconds"] = std::chrono::duration<double, std::milli>(reply.took).count();
@@ -157,18 +155,17 @@ Json value_of(string_view text) {
 
 Json structure_of(string_view word, string_view text) {
   if (text.ends_with('\n') && (word == "ruok" || word == "isro" || word == "gtmk")) text.remove_suffix(1);
-  if (word == "ruok" || word == "isro") return std::string(text);
+  if (word == "ruok" || word == "isro") return as_text(text);
   if (word == "gtmk") return value_of(text);
-  if (word == "srvr") return status_json(text);
-  if (word == "stat") return stat_json(text);
+  if (word == "srvr" || word == "stat") return status_json(word, text);
   if (word == "mntr") return fields_json(text, '\t');
   if (word == "conf") return conf_json(text);
-  if (word == "envi") return fields_json(text, '=', Values::texts);
+  if (word == "envi") return fields_json(text, '=', as_text);
   if (word == "cons") return clients_of(text);
   if (word == "wchs") return watch_summary_of(text);
   if (word == "wchc" || word == "wchp") return lists_of(text);
   if (word == "dirs") return fields_json(text, ':');
-  if (word == "hash") return fields_json(text, ':', Values::texts);
+  if (word == "hash") return fields_json(text, ':', as_text);
   return nullptr;
 }
 

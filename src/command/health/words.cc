@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/health/words.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "command/cli/format.h"
 #include "command/cli/output.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +24,7 @@ using namespace std::chrono_literals;
 using std::string_view;
 using zk::WordReply;
 using zk::WordResult;
-using Replies = std::vector<ServerReply>;
+using Replies = std::vector<WordReply>;
 
 // --- the subcommands
 
@@ -30,19 +32,14 @@ constexpr const char* kStatuses =
     "Exit status: 0 every server gave a proper reply; 64 usage, 69 one did not,\n"
     "74 output failed, 77 the word is not in a server's whitelist.\n";
 
-struct WordFooter {
-  const char* remark;
-  const char* examples;
-};
-
-const std::map<std::string, WordFooter> kFooters{
+const std::map<std::string, std::string> kWordExamples{
     {"ruok",
-     {"imok is not health: a server without a quorum says it too. See zklock health.\n\n",
-      "  zklock ruok zk1 zk2:2182\n  zklock ruok -q localhost || echo down\n"}},
-    {"stat", {"", "  zklock stat zk1\n  zklock stat --json zk1 | jq '.reply.clients | length'\n"}},
-    {"srvr", {"", "  zklock srvr zk1\n  zklock -S zk1,zk2,zk3 srvr --json | jq -r .reply.mode\n"}},
-    {"mntr", {"", "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"}},
-    {"4lw", {"", "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"}},
+     "  zklock ruok zk1 zk2:2182\n  zklock ruok -q localhost || echo down\n\n"
+     "imok is not health: a server without a quorum says it too. See zklock health.\n"},
+    {"stat", "  zklock stat zk1\n  zklock stat --json zk1 | jq '.reply.clients | length'\n"},
+    {"srvr", "  zklock srvr zk1\n  zklock -S zk1,zk2,zk3 srvr --json | jq -r .reply.mode\n"},
+    {"mntr", "  zklock mntr zk1\n  zklock mntr --json | jq .reply.zk_avg_latency\n"},
+    {"4lw", "  zklock 4lw conf zk1\n  zklock 4lw wchs --json | jq .reply.watches\n"},
 };
 
 constexpr Duration kUsualTime = 5s;  // what ZooKeeper's own tools take
@@ -70,12 +67,11 @@ Replies ask(const zk::ServersAsked& servers, const std::string& word, Duration t
   host::Loop loop;
   zk::WordQuery query(loop, servers, {word}, deadline_in(time));
   Replies replies;
-  for (auto& [server, said] : query.finish()) {
-    replies.push_back({server, std::move(said.front())});
-    const ServerReply& one = replies.back();
+  for (auto& said : query.finish()) {
+    const WordReply& reply = replies.emplace_back(std::move(said.front()));
     if (verbose) {
-      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(one.server), name_of(one.reply.result),
-                               format_duration(one.reply.took)));
+      host::remark(fmt::format("zklock: {}: {} in {}\n", to_string(reply.server), name_of(reply.result),
+                               format_duration(reply.took)));
     }
   }
   return replies;
@@ -92,16 +88,10 @@ int ask_word(const Call& call, const WordOptions& options) {
   if (!call.global.quiet) {
     print(json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
   }
-  for (const ServerReply& one : replies) {
-    if (one.reply.result != WordResult::answered) host::say_error(advice_on(one));
+  for (const WordReply& reply : replies) {
+    if (reply.result != WordResult::answered) host::say_error(advice_on(reply));
   }
   return static_cast<int>(status_of(replies));
-}
-
-void add_servers(std::vector<zk::Server>& servers, const zk::ServerList& more) {
-  for (const zk::Server& server : more.servers) {
-    if (std::find(servers.begin(), servers.end(), server) == servers.end()) servers.push_back(server);
-  }
 }
 
 zk::ServerList list_of(const std::vector<std::string>& words, bool tls) {
@@ -113,7 +103,7 @@ zk::ServerList list_of(const std::vector<std::string>& words, bool tls) {
       throw usage_error("some of the servers have tls:// and some have not: ask them one after the other");
     }
     list.tls = more.tls;
-    add_servers(list.servers, more);
+    list.servers.insert(list.servers.end(), more.servers.begin(), more.servers.end());
   }
   return list;
 }
@@ -122,30 +112,15 @@ zk::ServerList list_of(const std::vector<std::string>& words, bool tls) {
 
 std::string printable_lines(string_view text) {
   std::string shown;
-  for (const string_view line : split(text, '\n')) {
-    if (!shown.empty() || line.data() != text.data()) shown += '\n';
-    bool first = true;
-    for (const string_view cell : split(line, '\t')) {
-      shown += (first ? "" : "\t") + printable(cell);
-      first = false;
-    }
+  for (size_t end = text.find_first_of("\t\n"); end != string_view::npos; end = text.find_first_of("\t\n")) {
+    shown += printable(text.substr(0, end)) + text[end];
+    text.remove_prefix(end + 1);
   }
-  return shown;
+  return shown + printable(text);
 }
 
 void end_line(std::string& text) {
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
-}
-
-std::string join(const Replies& replies, std::string (*shown)(string_view)) {
-  std::string joined;
-  for (const auto& [server, reply] : replies) {
-    if (reply.result != WordResult::answered) continue;
-    if (!joined.empty()) joined += '\n';
-    joined += fmt::format("==> {} <==\n{}", to_string(server), shown(reply.text));
-    end_line(joined);
-  }
-  return joined;
 }
 
 // Returns what the first bytes tell about the program that answered.
@@ -155,13 +130,8 @@ std::string quote(const std::string& text) {
   return fmt::format("'{}'", shorten(printable(text.substr(0, kLongest)), kLongest));
 }
 
-// What is wrong, and what to do.
-struct Advice {
-  std::string trouble;
-  std::string remedy;
-};
-
-Advice advice_for(const WordReply& reply) {
+// Returns what is wrong, and what to do.
+std::pair<std::string, std::string> advice_for(const WordReply& reply) {
   const std::string reason = printable(reply.reason);
   switch (reply.result) {
     case WordResult::answered: break;
@@ -204,26 +174,23 @@ Advice advice_for(const WordReply& reply) {
 Execute add_word(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<WordOptions>();
   const std::string name = name_of(app);
-  const WordFooter& footer = kFooters.at(name);
   set_usage(app, fmt::format("Usage: zklock {} [OPTIONS]{} [SERVER...]", name, name == "4lw" ? " WORD" : ""));
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for all replies (5s)", "DUR");
   add_format_options(app, options->format, "One JSON object per line and server");
   add_server_options(app, global);
   describe(app, "--quiet", "Print no replies");
   const std::string words = name == "4lw" ? fmt::format("WORD: {} ...\n\n", fmt::join(kWords, " ")) : "";
-  set_footer(app, fmt::format("Examples:\n{}\n{}{}{}Manual: zklock-health(1)", footer.examples, footer.remark, words,
-                              kStatuses));
+  set_footer(app, fmt::format("Examples:\n{}\n{}{}Manual: zklock-health(1)", kWordExamples.at(name), words, kStatuses));
   return execute_with(ask_word, options);
 }
 
 zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global) {
-  if (!words.empty()) return list_of(words, asks_for_tls(global));
-  zk::ServerList list = server_list(global);
-  zk::ServerList once = list;
-  once.servers.clear();
-  once.chroot.clear();
-  add_servers(once.servers, list);
-  return once;
+  zk::ServerList list = words.empty() ? server_list(global) : list_of(words, asks_for_tls(global));
+  list.chroot.clear();
+  for (const zk::Server& server : std::exchange(list.servers, {})) {
+    if (!contains(list.servers, server)) list.servers.push_back(server);
+  }
+  return list;
 }
 
 Duration asking_time(const Value& timeout) {
@@ -234,33 +201,37 @@ Duration asking_time(const Value& timeout) {
 }
 
 std::string text_of(const Replies& replies) {
-  if (replies.size() > 1) return join(replies, [](string_view text) { return std::string(text); });
-  const WordReply& reply = replies.front().reply;
-  return reply.result == WordResult::answered ? reply.text : "";
+  std::string text;
+  for (const WordReply& reply : replies) {
+    if (reply.result != WordResult::answered) continue;
+    if (replies.size() == 1) return reply.text;
+    if (!text.empty()) text += '\n';
+    text += fmt::format("==> {} <==\n{}", to_string(reply.server), reply.text);
+    end_line(text);
+  }
+  return text;
 }
 
 std::string text_for_terminal(const Replies& replies) {
-  if (replies.size() > 1) return join(replies, printable_lines);
   std::string text = printable_lines(text_of(replies));
   end_line(text);
   return text;
 }
 
 std::string trouble_of(const WordReply& reply) {
-  return advice_for(reply).trouble;
+  return advice_for(reply).first;
 }
 
-std::string advice_on(const ServerReply& reply) {
-  const Advice advice = advice_for(reply.reply);
-  return fmt::format("{}: {}: {}", to_string(reply.server), advice.trouble, advice.remedy);
+std::string advice_on(const WordReply& reply) {
+  const auto [trouble, remedy] = advice_for(reply);
+  return fmt::format("{}: {}: {}", to_string(reply.server), trouble, remedy);
 }
 
 ExitStatus status_of(const Replies& replies) {
   ExitStatus status = ExitStatus::done;
-  for (const ServerReply& one : replies) {
-    if (one.reply.result == WordResult::answered) continue;
-    const bool refused =
-        one.reply.result == WordResult::not_allowed || one.reply.result == WordResult::certificate_refused;
+  for (const WordReply& reply : replies) {
+    if (reply.result == WordResult::answered) continue;
+    const bool refused = reply.result == WordResult::not_allowed || reply.result == WordResult::certificate_refused;
     if (!refused) return ExitStatus::unavailable;
     status = ExitStatus::refused;
   }

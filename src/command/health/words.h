@@ -5,7 +5,6 @@
 
 #include "base/exit_status.h"
 #include "command/cli/subcommand.h"
-#include "zk/ensemble.h"
 #include "zk/words/word_reply.h"
 
 #include <initializer_list>
@@ -31,31 +30,26 @@ zk::ServerList named_servers(const std::vector<std::string>& words, const Global
 // Returns how long to wait for replies: what -w says, else 5 s. Throws a Failure (64).
 Duration asking_time(const Value& timeout);
 
-// --- replies. Pure.
-
-struct ServerReply {
-  zk::Server server;
-  zk::WordReply reply;
-};
+// --- replies to one word, one of each server. Pure.
 
 // Returns the reply of a single server as it is. For several servers, returns the proper replies, each after its
 // server's address, with an empty line between them.
-std::string text_of(const std::vector<ServerReply>& replies);
+std::string text_of(const std::vector<zk::WordReply>& replies);
 
 // Returns the same for a terminal: control characters are escaped, and the last line is ended.
-std::string text_for_terminal(const std::vector<ServerReply>& replies);
+std::string text_for_terminal(const std::vector<zk::WordReply>& replies);
 
 // Returns a JSON object on a line of its own for each server.
-std::string json_of(const std::vector<ServerReply>& replies);
+std::string json_of(const std::vector<zk::WordReply>& replies);
 
 // Returns why there is no proper reply, "connection refused", without advice: one line, safe to print.
 std::string trouble_of(const zk::WordReply& reply);
 
 // Returns the same with the server, and what to do.
-std::string advice_on(const ServerReply& reply);
+std::string advice_on(const zk::WordReply& reply);
 
 // Returns done, unavailable or refused. It is refused only if every server that failed has refused.
-ExitStatus status_of(const std::vector<ServerReply>& replies);
+ExitStatus status_of(const std::vector<zk::WordReply>& replies);
 
 // --- replies as JSON, with names and numbers if the word has structure. Pure.
 

@@ -8,7 +8,6 @@
 #include "command/lock/locks.h"
 #include "host/terminal.h"
 #include "recipe/lock/revocation.h"
-#include "zk/path.h"
 
 #include <algorithm>
 #include <memory>
@@ -40,20 +39,10 @@ struct BreakOptions {
   bool dry_run = false;
 };
 
-std::string path_of(const Call& call) {
-  std::vector<std::string> paths = operands_of(call.app, call.arguments);
-  if (paths.empty()) throw usage_error("no lock named: write zklock break /locks/job");
-  if (paths.size() > 1) {
-    throw usage_error(fmt::format("unexpected argument '{}': one lock at a time", printable(paths[1])));
-  }
-  zk::check_path(paths.front());
-  return paths.front();
-}
-
 class BreakJob {
  public:
   BreakJob(const Call& call, const BreakOptions& options)
-      : path_(path_of(call)),
+      : path_(path_of(call, {"lock", "/locks/job"})),
         timeout_(duration_of(options.timeout.value_or(kUsualTimeout), "--timeout")),
         options_(options),
         session_(loop_, session_options(call.global)) {
@@ -135,16 +124,15 @@ class BreakJob {
   Nodes find_holders() {
     const recipe::Survey survey = recipe::survey_paths(session_, {path_}).front();
     const std::string tried = "cannot break " + path_;
-    check_is_lock(survey, tried);
+    recipe::check_is_lock(survey.use, tried);
     if (survey.absent) {
       session_.close();
       throw Failure(ExitStatus::busy, tried + ": there is no such lock");
     }
     holders_ = survey.holders();
-    leftovers_ = survey.leftovers();
-    const Participant* foreign = survey.foreign();
-    if (foreign && holders_.empty() && leftovers_.empty()) {
-      throw Failure(ExitStatus::bad_data, recipe::foreign_text(tried, foreign->node));
+    leftovers_ = survey.leftovers;
+    if (!survey.foreign.empty() && holders_.empty() && leftovers_.empty()) {
+      throw Failure(ExitStatus::bad_data, recipe::foreign_text(tried, survey.foreign.front().node));
     }
     Nodes nodes;
     for (const Participant& holder : holders_) nodes.push_back(holder.node);
@@ -174,8 +162,7 @@ class BreakJob {
   std::string describe(const Nodes& nodes) const {
     std::string text;
     for (const std::string& node : nodes) {
-      const auto holder =
-          std::find_if(holders_.begin(), holders_.end(), [&](const Participant& h) { return h.node == node; });
+      const auto holder = std::ranges::find(holders_, node, &Participant::node);
       text += (text.empty() ? "" : ", ") + describe_note(holder->data);
     }
     return shorten(text, kLongestList);

@@ -13,28 +13,23 @@
 
 namespace zklock::command {
 
-// The words for a contender or a bystander. Unknown ones are empty.
-struct Words {
-  std::string state;
-  std::string kind;
-  std::string since;
-  std::string session;
-  Note note;            // zklock's note on the node; empty if another program wrote the data
-  std::string text;     // the data of another program
-  std::string program;  // the program that a foreign node belongs to
-};
-
-Words words_of(const recipe::Participant& participant, recipe::PathUse use);
-Words words_of(const recipe::Bystander& bystander, recipe::PathUse use);
-
-// A contender, or a bystander, as it is shown.
+// A contender, or another node at a lock, as it is shown. What is not known is empty.
 struct ShownContender {
-  std::string path;      // of the lock
+  std::string path{};    // of the lock
   int64_t position = 0;  // in line, from 1 on; 0: none
-  Words words;
+  std::string state{};
+  std::string kind{};
+  std::string since{};
+  std::string session{};
+  Note note{};                 // zklock's note on the node; empty if another program wrote the data
+  std::string text{};          // the data of another program
+  std::string program{};       // the program that a foreign node belongs to
   std::string node{};          // its path
   std::string last_success{};  // of the lock
 };
+
+// Returns a node at the lock `path`, which is used as `use`, without its position and the lock's last success.
+ShownContender shown_at(const std::string& path, recipe::PathUse use, const recipe::Participant& participant);
 
 // Returns all that is shown of it, everywhere: `show`, with --follow too, `break` and `top`.
 std::span<const Field<ShownContender>> contender_fields();

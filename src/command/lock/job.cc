@@ -2,10 +2,8 @@
 #include "command/child/attended_command.h"
 #include "command/child/nesting.h"
 #include "command/lock/locks.h"
-#include "command/lock/wait_report.h"
 #include "host/notify.h"
 #include "host/trace.h"
-#include "recipe/lock/any_lock.h"
 #include "recipe/lock/last_success.h"
 #include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
@@ -89,48 +87,30 @@ class Job {
     return fmt::format("cannot take {}: all are busy; {}: {}", names_, holder.path, how);
   }
 
+  // With --any, a lock that an outer zklock holds is taken whatever else is free, because it is ours already.
   LockSet::Locks make_locks(recipe::WaitObserver& observer) {
     options_.note.slots = options_.slots;
     const std::string data = to_json(options_.note);
-    return options_.any ? make_any(data, observer) : make_all(data, observer);
-  }
-
-  // A lock that an outer zklock holds is ours already, so it is taken whatever else is free.
-  LockSet::Locks make_any(const std::string& data, recipe::WaitObserver& observer) {
+    const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
     LockSet::Locks locks;
     recipe::AnyLock::Locks lines;
-    for (const std::string& path : options_.paths) {
-      const auto outer = nesting_.find_outer(session_, path, options_.type, 0);
-      if (outer) {
-        nesting_.settle({*outer});
-        locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
-        return locks;
-      }
-      lines.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
-    }
-    nesting_.settle({});
-    warn_of_unseen();
-    locks.push_back(std::make_unique<recipe::AnyLock>(session_, std::move(lines), observer));
-    return locks;
-  }
-
-  LockSet::Locks make_all(const std::string& data, recipe::WaitObserver& observer) {
-    LockSet::Locks locks;
     std::vector<Held> outers;
-    const auto slots_in = [](const std::string& text) { return parse_note(text).value_or(Note()).slots; };
     for (const std::string& path : options_.paths) {
-      const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots);
-      if (outer) {
+      if (const auto outer = nesting_.find_outer(session_, path, options_.type, options_.slots)) {
         outers.push_back(*outer);
         locks.push_back(std::make_unique<recipe::OuterLock>(session_, *outer));
+        if (options_.any) break;
       } else if (options_.slots > 0) {
         locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
       } else {
-        locks.push_back(std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer));
+        auto lock = std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer);
+        options_.any ? lines.push_back(std::move(lock)) : locks.push_back(std::move(lock));
       }
     }
     nesting_.settle(outers);
+    if (options_.any && !outers.empty()) return locks;
     warn_of_unseen();
+    if (options_.any) locks.push_back(std::make_unique<recipe::AnyLock>(session_, std::move(lines), observer));
     return locks;
   }
 
@@ -145,10 +125,7 @@ class Job {
 
   int run_under(LockSet& locks) {
     const std::vector<Held>& held = locks.held();
-    course_.stint.grant(held);
-    for (const Held& one : held) {
-      host::trace("granted", {{"node", one.node}, {"lock", one.path}, {"sent", one.sent}, {"proved", one.proved}});
-    }
+    note_grant(held);
     options_.note.token = held.front().token;
     recipe::LastSuccess last(session_, held, to_json(options_.note),
                              [](const std::string& data) { return parse_note(data).has_value(); });
@@ -177,8 +154,17 @@ class Job {
       throw Failure(ExitStatus::lost,
                     fmt::format("lost {}: its node was deleted, maybe before the command had ended", deleted));
     }
-    course_.stint.wait_status = guard_.wait_status();
+    course_.wait_status = guard_.wait_status();
     return status_of_command(guard_.wait_status());
+  }
+
+  void note_grant(const std::vector<Held>& held) {
+    course_.granted = BootClock::now();
+    for (const Held& one : held) {
+      course_.paths.push_back(one.path);
+      course_.tokens.push_back(one.token);
+      host::trace("granted", {{"node", one.node}, {"lock", one.path}, {"sent", one.sent}, {"proved", one.proved}});
+    }
   }
 
   CommandTerms terms(recipe::Lease& lease, const std::vector<Held>& held) const {
@@ -200,7 +186,7 @@ class Job {
     std::vector<std::string> variables{fmt::format("ZKLOCK_PATH={}", fmt::join(paths, "\n")),
                                        fmt::format("ZKLOCK_NODE={}", fmt::join(nodes, "\n")),
                                        fmt::format("ZKLOCK_TOKEN={}", fmt::join(tokens, "\n"))};
-    for (std::string& one : connection_variables(session_.options())) variables.push_back(std::move(one));
+    std::ranges::move(connection_variables(session_.options()), std::back_inserter(variables));
     if (const auto outer = nesting_.variable(held, session_.options().servers.text())) variables.push_back(*outer);
     return variables;
   }
@@ -238,7 +224,7 @@ class Job {
                       names_, format_duration(last.ahead())));
     }
     if (!age || *age >= *options_.once_per) return;
-    course_.stint.skipped = true;
+    course_.skipped = true;
     host::trace("skipped", {{"lock", locks.held().front().path}});
     locks.release(session_.timeout());
     session_.close();
@@ -267,7 +253,7 @@ class Job {
   // end. The status stays the command's.
   bool finish_unless_ended(const std::function<void()>& finish, const std::string& otherwise) {
     drop_signals();
-    host::EndOnSignal by_people(loop_.signals(), host::EndedBy::people);
+    host::EndOnSignal by_people(loop_.signals(), host::is_ending);
     const host::Attached ending(loop_, by_people);
     try {
       finish();
@@ -292,7 +278,7 @@ class Job {
     if (reachable && !locks.release(zk::beat_of(session_.timeout()))) {
       finish_unless_ended([&] { locks.release(session_.timeout()); }, "while the lock was given back");
     }
-    course_.stint.released = BootClock::now();
+    course_.released = BootClock::now();
     host::trace("released");
     // Not earlier, because until now the guard would give the lock back if we were killed.
     guard_.dismiss();

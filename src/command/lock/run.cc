@@ -198,9 +198,9 @@ int run(const Call& call, const RunOptions& options) {
   const zk::SessionOptions session = session_options(call.global);
   const std::vector<std::string> words = command_of(call.arguments, options, job.paths.front());
   const std::string label = label_in(options);
-  RunReport report(options.report, {job.paths, zk::name_of(words[0]), label}, call.policy);
+  RunReport report(options.report, job.paths, zk::name_of(words[0]), label, call.policy);
   const auto attempt = [&](Course& course, Duration pause_before) {
-    return report.around(course.stint, [&] {
+    return report.around(course, [&] {
       const host::Program program = host::Program::find(words);
       if (pause_before > Duration::zero()) pause(pause_before);
       JobOptions fresh = job;

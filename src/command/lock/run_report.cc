@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/run_report.h"
-
 #include "base/text.h"
 #include "command/child/note.h"
 #include "command/cli/output.h"
+#include "command/lock/locks.h"
 #include "host/terminal.h"
 
 #include <cmath>
@@ -50,69 +49,59 @@ double seconds_between(Deadline from, Deadline to) {
 
 }  // namespace
 
-void Stint::grant(const std::vector<recipe::Held>& held) {
-  granted = BootClock::now();
-  for (const recipe::Held& one : held) {
-    paths.push_back(one.path);
-    tokens.push_back(one.token);
-  }
-}
-
-RunReport::RunReport(const std::optional<std::string>& file, Subject subject, const ExitPolicy& policy)
-    : name_(file.value_or("")), subject_(std::move(subject)), policy_(policy) {
+RunReport::RunReport(const std::optional<std::string>& file, std::vector<std::string> paths, std::string command,
+                     std::string label, const ExitPolicy& policy)
+    : name_(file.value_or("")),
+      paths_(std::move(paths)),
+      command_(std::move(command)),
+      label_(std::move(label)),
+      policy_(policy) {
   if (file) file_.emplace(*file);
 }
 
-int RunReport::around(Stint& stint, const std::function<int()>& attempt) {
+int RunReport::around(Course& course, const std::function<int()>& attempt) {
   if (!file_) return attempt();
   began_ = BootClock::now();
   started_ = utc_now();
-  stint = {};
+  course = {.connected = course.connected, .over = course.over};
+  const auto write_failed = [&](const Failure& failure) {
+    const char* word = course.skipped ? "skipped" : word_for(failure.status());
+    write(course, policy_.status_of(failure), word, failure.signal());
+  };
   try {
     const int status = attempt();
-    const int signal = WIFSIGNALED(stint.wait_status) ? WTERMSIG(stint.wait_status) : 0;
-    write(stint, {status, signal == 0 ? "exited" : "signal", signal});
+    write(course, status, "exited", WIFSIGNALED(course.wait_status) ? WTERMSIG(course.wait_status) : 0);
     return status;
   } catch (const Failure& failure) {
-    if (failure.signal() != 0 || failure.status() != ExitStatus::usage) write(stint, end_of(failure, stint));
+    if (failure.signal() != 0 || failure.status() != ExitStatus::usage) write_failed(failure);
     throw;
   } catch (const std::exception&) {
-    write(stint, end_of(Failure(ExitStatus::internal, ""), stint));
+    write_failed(Failure(ExitStatus::internal, ""));
     throw;
   }
 }
 
-RunReport::End RunReport::end_of(const Failure& failure, const Stint& stint) const {
-  const int status = policy_.status_of(failure);
-  if (failure.signal() != 0) return {status, "signal", failure.signal()};
-  return {status, stint.skipped ? "skipped" : word_for(failure.status())};
-}
-
-void RunReport::write(const Stint& stint, const End& end) {
-  const int error = file_->append(line_of(stint, end));
-  if (error == 0) return;
-  const char* const reason = error == EAGAIN ? "its reader takes nothing" : std::strerror(error);
-  host::say_error(fmt::format("cannot write the report to '{}': {}", printable(name_), reason));
-}
-
-std::string RunReport::line_of(const Stint& stint, const End& end) const {
+void RunReport::write(const Course& course, int status, const char* how, int signal) {
   const Deadline now = BootClock::now();
-  const Note note = own_note(subject_.command, subject_.label);
+  const Note note = own_note(command_, label_);
   nlohmann::ordered_json json;
-  put_all(json, "path", stint.paths.empty() ? subject_.paths : stint.paths);
+  put_all(json, "path", course.paths.empty() ? paths_ : course.paths);
   json["started"] = started_;
-  json["waited"] = seconds_between(began_, std::min(stint.granted, now));
-  if (stint.granted != kNever) json["held"] = seconds_between(stint.granted, std::min(stint.released, now));
-  json["status"] = end.status;
-  json["end"] = end.how;
-  if (end.signal != 0) put(json, "signal", std::string(sigabbrev_np(end.signal)));
-  put_all(json, "token", stint.tokens);
+  json["waited"] = seconds_between(began_, std::min(course.granted, now));
+  if (course.granted != kNever) json["held"] = seconds_between(course.granted, std::min(course.released, now));
+  json["status"] = status;
+  json["end"] = signal == 0 ? how : "signal";
+  if (signal != 0) put(json, "signal", std::string(sigabbrev_np(signal)));
+  put_all(json, "token", course.tokens);
   json["host"] = note.host;
   json["pid"] = note.pid;
   json["user"] = note.user;
   json["command"] = note.command;
   put(json, "label", note.label);
-  return json_line(json);
+  const int error = file_->append(json_line(json));
+  if (error == 0) return;
+  const char* const reason = error == EAGAIN ? "its reader takes nothing" : std::strerror(error);
+  host::say_error(fmt::format("cannot write the report to '{}': {}", printable(name_), reason));
 }
 
 }  // namespace zklock::command

@@ -5,7 +5,6 @@
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/lock/contender.h"
-#include "command/lock/follow.h"
 #include "command/lock/locks.h"
 #include "zk/path.h"
 
@@ -42,28 +41,33 @@ host::Colour colour_of(const std::string& state) {
   return state == "waiting" ? host::Colour::yellow : host::Colour::none;
 }
 
-// A lock without any contender or bystander has one line.
+// A lock without any contender or other node has one line.
 std::vector<ShownContender> shown_of(const Survey& survey) {
-  const std::string last = last_success_of(survey);
   std::vector<ShownContender> all;
   for (const Participant& one : survey.participants) {
-    all.push_back({survey.path, std::ssize(all) + 1, words_of(one, survey.use), one.node, last});
+    all.push_back(shown_at(survey.path, survey.use, one));
+    all.back().position = std::ssize(all);
   }
-  if (all.empty() && !survey.foreign()) {
-    Words free;
-    free.state = "free";
-    if (survey.use == PathUse::slots) free.kind = "slot";
-    all.push_back({survey.path, 0, free, "", last});
+  if (all.empty() && survey.foreign.empty()) {
+    all.push_back({.path = survey.path, .state = "free", .kind = survey.use == PathUse::slots ? "slot" : ""});
   }
-  for (const recipe::Bystander& one : survey.bystanders) {
-    all.push_back({survey.path, 0, words_of(one, survey.use), one.node.node, last});
+  for (const Participant& one : survey.leftovers) {
+    all.push_back(shown_at(survey.path, survey.use, one));
+    all.back().state = "leftover";
   }
+  for (const Participant& one : survey.foreign) {
+    all.push_back(shown_at(survey.path, survey.use, one));
+    all.back().state = "foreign";
+    all.back().kind.clear();
+    all.back().program = recipe::maker_of(one.contender.name);
+  }
+  for (ShownContender& one : all) one.last_success = last_success_of(survey);
   return all;
 }
 
 std::string state_of(const Survey& survey) {
   if (!survey.holders().empty()) return "held";
-  return survey.foreign() ? "foreign" : "free";
+  return survey.foreign.empty() ? "free" : "foreign";
 }
 
 // Returns how many slots there are, by the last contender in line that says so; 0: none does.
@@ -110,15 +114,15 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
       options.recursive ? recipe::survey_trees(session, paths) : recipe::survey_paths(session, paths);
   session.close();
   std::erase_if(surveys, [](const Survey& survey) { return !survey.success.empty() && !parse_note(survey.success); });
-  for (const Survey& survey : surveys) check_is_lock(survey, fmt::format("cannot show {}", survey.path));
+  for (const Survey& survey : surveys) recipe::check_is_lock(survey.use, fmt::format("cannot show {}", survey.path));
   return surveys;
 }
 
 bool is_held(const Survey& survey) {
   if (!survey.holders().empty()) return true;
-  const Participant* foreign = survey.foreign();
-  if (!foreign) return false;
-  throw Failure(ExitStatus::bad_data, recipe::foreign_text(fmt::format("cannot show {}", survey.path), foreign->node));
+  if (survey.foreign.empty()) return false;
+  throw Failure(ExitStatus::bad_data,
+                recipe::foreign_text(fmt::format("cannot show {}", survey.path), survey.foreign.front().node));
 }
 
 std::string text_of(const std::vector<Survey>& surveys, Format format, bool whole) {
@@ -166,7 +170,7 @@ std::string table_of(const std::vector<Survey>& surveys, const host::Display& di
   std::vector<ShownContender> all;
   for (const Survey& survey : surveys) std::ranges::move(shown_of(survey), std::back_inserter(all));
   Table table = command::table_of(std::span<const Field<ShownContender>>(fields), all);
-  if (display.colours == host::Colours::on) table.paint("STATE", colour_of);
+  if (display.colours) table.paint("STATE", colour_of);
   if (display.columns) table.fit(*display.columns, yielding_of(std::span<const Field<ShownContender>>(fields)));
   return table.text();
 }
@@ -191,7 +195,7 @@ std::string table_of_holders(const std::vector<Participant>& holders, std::optio
   const std::vector<Field<ShownContender>> fields =
       select(contender_fields(), {"HOST", "PID", "COMMAND", "SINCE", "LABEL"});
   std::vector<ShownContender> all;
-  for (const Participant& holder : holders) all.push_back({"", 0, words_of(holder, PathUse::lock)});
+  for (const Participant& holder : holders) all.push_back(shown_at("", PathUse::lock, holder));
   Table table = command::table_of(std::span<const Field<ShownContender>>(fields), all);
   // A person who is asked needs to know what runs rather than since when.
   if (columns) table.fit(*columns, {{"PID", "SINCE", "LABEL", "COMMAND"}, {"HOST", "COMMAND", "LABEL"}});

@@ -13,8 +13,7 @@ using recipe::Participant;
 using recipe::Survey;
 
 double count(const Survey& survey, bool holding) {
-  const auto same = [&](const Participant& participant) { return participant.holding == holding; };
-  return static_cast<double>(std::count_if(survey.participants.begin(), survey.participants.end(), same));
+  return static_cast<double>(std::ranges::count(survey.participants, holding, &Participant::holding));
 }
 
 // Returns when the first of the holders, or of the waiting contenders, came; nothing if there is none.
@@ -52,8 +51,8 @@ constexpr MetricFamily<Survey> kFamilies[] = {
 // A lock that was named twice has one sample.
 std::string prometheus_of(std::vector<Survey> surveys) {
   std::ranges::sort(surveys, {}, &Survey::path);
-  const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
-  surveys.erase(std::unique(surveys.begin(), surveys.end(), same), surveys.end());
+  const auto twice = std::ranges::unique(surveys, {}, &Survey::path);
+  surveys.erase(twice.begin(), twice.end());
   std::string text;
   for (const auto& family : kFamilies) text += exposed(family, std::span<const Survey>(surveys));
   return text;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/lock/wait_report.h"
-
-#include "command/child/note.h"
+#include "command/lock/locks.h"
 #include "host/notify.h"
 
 #include <utility>

@@ -2,6 +2,7 @@
 // zklock queue list and count: what is in a queue.
 #include "base/text.h"
 #include "command/cli/format.h"
+#include "command/cli/metrics.h"
 #include "command/cli/table.h"
 #include "command/queue/visit.h"
 
@@ -9,6 +10,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace zklock::command {
 
@@ -30,6 +32,8 @@ constexpr const char* kCountFooter =
     "74 output failed, 77 refused.\n"
     "Manual: zklock-queue(1)";
 
+using recipe::QueueCounts;
+
 struct AdminOptions {
   Value count;
   bool long_form = false;
@@ -37,6 +41,48 @@ struct AdminOptions {
   bool exact = false;
   FormatOptions format;
 };
+
+// Returns lines "items 3", "dead 0" and, if `exact`, "in_work 1".
+std::string text_of(const QueueCounts& count, bool exact) {
+  std::string text = fmt::format("items {}\ndead {}\n", count.items, count.dead);
+  return exact ? text + fmt::format("in_work {}\n", count.in_work) : text;
+}
+
+std::string json_of(const QueueCounts& count, bool exact) {
+  nlohmann::ordered_json json;
+  json["items"] = count.items;
+  json["dead"] = count.dead;
+  if (exact) json["in_work"] = count.in_work;
+  return json_line(json);
+}
+
+std::string gauge(const char* name, const char* help, const std::string& labels, std::optional<double> value) {
+  return family_of(name, "gauge", help, value ? sample_of(name, labels, *value) : "");
+}
+
+// If no priority was ever used, the usual one is reported as empty.
+std::string samples_of(const std::string& labels, const QueueCounts& count) {
+  constexpr const char* kName = "zklock_queue_items";
+  std::map<int, int64_t> priorities = count.priorities;
+  if (priorities.empty()) priorities[recipe::kUsualPriority];
+  std::string samples;
+  for (const auto& [priority, items] : priorities) {
+    samples += sample_of(kName, fmt::format("{},{}", labels, label_of("priority", fmt::to_string(priority))),
+                         static_cast<double>(items));
+  }
+  return family_of(kName, "gauge", "Items of a priority, those in work among them.", samples);
+}
+
+// `oldest_ms`: when the oldest item was pushed, ms since 1970 by the server's clock; 0: unknown, or none.
+std::string prometheus_of(const std::string& queue, const QueueCounts& count, bool exact, int64_t oldest_ms) {
+  const std::string labels = label_of("queue", queue);
+  return samples_of(labels, count) +
+         gauge("zklock_queue_items_in_work", "Items that somebody works on.", labels,
+               exact ? std::optional(static_cast<double>(count.in_work)) : std::nullopt) +
+         gauge("zklock_queue_dead_items", "Items that were given up on.", labels, static_cast<double>(count.dead)) +
+         gauge("zklock_queue_oldest_item_timestamp_seconds", "When the oldest item was pushed.", labels,
+               timestamp_of(oldest_ms));
+}
 
 int list(const Call& call, const AdminOptions& options) {
   const size_t most = options.count ? static_cast<size_t>(number_of(*options.count, "--count", 1)) : SIZE_MAX;
@@ -60,7 +106,7 @@ int list(const Call& call, const AdminOptions& options) {
 int count(const Call& call, const AdminOptions& options) {
   const Format format = format_of(options.format, kTextJsonOrPrometheus);
   QueueVisit visit(path_of_queue(call), "count", call.global);
-  recipe::QueueCounts count;
+  QueueCounts count;
   int64_t oldest_ms = 0;
   if (visit.look()) {
     count = visit.count_found(options.exact);

@@ -2,8 +2,8 @@
 // zklock queue requeue, purge and delete change a queue as a whole, or with --dry-run say what they would change.
 #include "base/text.h"
 #include "command/queue/visit.h"
-#include "recipe/queue/clearing.h"
-#include "recipe/queue/requeue.h"
+#include "recipe/queue/upkeep.h"
+#include "zk/path.h"
 
 #include <functional>
 #include <memory>
@@ -53,7 +53,7 @@ int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   recipe::QueueWalk walk = visit.walk(true);
   for (auto items = walk.next(SIZE_MAX); !items.empty(); items = walk.next(SIZE_MAX)) {
     for (const recipe::QueueItem& item : items) {
-      if (all || ids.erase(item.name) != 0) ++count;
+      if (all || ids.erase(zk::name_of(item.path)) != 0) ++count;
     }
   }
   return count;
@@ -72,13 +72,6 @@ void do_all(const std::function<void()>& act, const std::function<std::string()>
   }
 }
 
-int64_t put_back(QueueVisit& visit, std::set<std::string>& ids) {
-  int64_t moved = 0;
-  do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved); },
-         [&] { return moved == 0 ? "" : fmt::format("{} back in {}", items_are(moved), visit.layout().queue); });
-  return moved;
-}
-
 recipe::Purged take_out(QueueVisit& visit, bool dead) {
   recipe::Purged purged;
   do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), visit.found(), dead, purged); },
@@ -87,19 +80,24 @@ recipe::Purged take_out(QueueVisit& visit, bool dead) {
 }
 
 int requeue(const Call& call, const ChangeOptions& options) {
-  const QueueWords words = queue_words(call.app, call.arguments);
-  std::set<std::string> ids(words.rest.begin(), words.rest.end());
-  QueueVisit visit(words.path, "requeue to", call.global);
+  const auto [path, rest] = queue_words(call.app, call.arguments);
+  std::set<std::string> ids(rest.begin(), rest.end());
+  QueueVisit visit(path, "requeue to", call.global);
   const bool all = ids.empty();
   visit.open();
-  const int64_t moved = options.dry_run ? count_dead(visit, ids) : put_back(visit, ids);
+  int64_t moved = options.dry_run ? count_dead(visit, ids) : 0;
+  const auto done = [&] { return fmt::format("{} back in {}", items_are(moved), visit.layout().queue); };
+  if (!options.dry_run) {
+    do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved); },
+           [&] { return moved == 0 ? "" : done(); });
+  }
   visit.session().close();
-  if (options.dry_run) print(fmt::format("would put {} back into {}\n", counted(moved, "item"), words.path));
-  if (!options.dry_run) visit.remark(fmt::format("{} back in {}", items_are(moved), words.path));
+  if (options.dry_run) print(fmt::format("would put {} back into {}\n", counted(moved, "item"), path));
+  if (!options.dry_run) visit.remark(done());
   if (all || ids.empty()) return 0;
   throw Failure(ExitStatus::bad_data, fmt::format("cannot requeue '{}' to {}: no dead letter has that ID; zklock "
                                                   "queue list --dead shows them",
-                                                  printable(*ids.begin()), words.path));
+                                                  printable(*ids.begin()), path));
 }
 
 int show_purge(QueueVisit& visit, const ChangeOptions& options) {
@@ -158,7 +156,7 @@ int remove(const Call& call, const ChangeOptions& options) {
   visit.open();
   if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
   const bool deleted = !options.dry_run && recipe::delete_queue(visit.session(), visit.layout());
-  const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count(false);
+  const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count();
   visit.session().close();
   if (deleted) return 0;
   if (!options.dry_run || count.items + count.dead > 0) throw not_deleted(path, count);

@@ -9,15 +9,10 @@
 
 namespace zklock::command {
 
-enum class Framing {
-  lines,  // each item ends with a newline, which the last one may lack
-  nul,    // each item ends with a NUL byte, which the last one may lack
-  whole,  // all bytes are one item
-};
-
 class ItemReader {
  public:
-  ItemReader(Framing framing, size_t largest) : framing_(framing), largest_(largest) {}
+  // Each item ends with `end`, which the last one may lack; nothing: all bytes are one item.
+  ItemReader(std::optional<char> end, size_t largest) : end_(end), largest_(largest) {}
 
   void feed(const std::string& bytes) {
     bytes_.erase(0, at_);
@@ -30,7 +25,7 @@ class ItemReader {
   // Returns the next complete item; nothing: none is complete yet. After an item that is too large, it returns nothing
   // any more.
   std::optional<std::string> next() {
-    if (oversize_) return std::nullopt;
+    if (oversize_ > 0) return std::nullopt;
     if (const auto end = find_end()) return cut(*end);
     if (ended_) return is_empty() ? std::nullopt : cut(bytes_.size());
     if (bytes_.size() - at_ + dropped_ > largest_) {
@@ -41,23 +36,19 @@ class ItemReader {
     return std::nullopt;
   }
 
-  // True if end() was called and all items were taken. With Framing::whole, empty input makes one empty item. In the
-  // other framings, an item has at least one byte, its end included.
-  bool is_empty() const {
-    return ended_ && at_ == bytes_.size() && dropped_ == 0 && (framing_ != Framing::whole || count_ > 0);
-  }
+  // True if end() was called and all items were taken. Without an end of items, empty input makes one empty item.
+  // Otherwise, an item has at least one byte, its end included.
+  bool is_empty() const { return ended_ && at_ == bytes_.size() && dropped_ == 0 && (end_ || count_ > 0); }
 
-  // The first item that is too large. It is known once the end of that item was seen.
-  struct Oversize {
-    int64_t number;  // counted from 1
-    size_t size;     // bytes
-  };
-  const std::optional<Oversize>& oversize() const { return oversize_; }
+  // How many items have ended, the first one that is too large included.
+  int64_t count() const { return count_; }
+  // The size of that one in bytes; 0: its end was not seen yet, or no item is too large.
+  size_t oversize() const { return oversize_; }
 
  private:
   std::optional<size_t> find_end() {
-    if (framing_ == Framing::whole) return std::nullopt;
-    const size_t end = bytes_.find(framing_ == Framing::nul ? '\0' : '\n', scanned_);
+    if (!end_) return std::nullopt;
+    const size_t end = bytes_.find(*end_, scanned_);
     scanned_ = bytes_.size();
     return end == std::string::npos ? std::nullopt : std::optional(end);
   }
@@ -66,7 +57,7 @@ class ItemReader {
     const size_t size = dropped_ + end - at_;
     ++count_;
     if (size > largest_) {
-      oversize_ = {count_, size};
+      oversize_ = size;
       return std::nullopt;
     }
     std::string item = bytes_.substr(at_, size);
@@ -74,7 +65,7 @@ class ItemReader {
     return item;
   }
 
-  Framing framing_;
+  std::optional<char> end_;
   size_t largest_;
   std::string bytes_;
   size_t at_ = 0;       // where the next item begins
@@ -82,7 +73,7 @@ class ItemReader {
   size_t dropped_ = 0;  // bytes of the next item that were not kept because it is too large
   bool ended_ = false;
   int64_t count_ = 0;
-  std::optional<Oversize> oversize_;
+  size_t oversize_ = 0;
 };
 
 }  // namespace zklock::command

@@ -70,9 +70,9 @@ PullOptions pull_options(const PullValues& values, const Call& call) {
   if (values.nul && values.whole) throw usage_error("give either --null or --whole, not both");
   PullOptions options;
   // The words after "--" are the command.
-  const QueueWords words = queue_words(call.app, Arguments{call.arguments.options, {}, false});
-  if (!words.rest.empty()) throw unexpected_word(words.rest.front(), call.arguments);
-  options.path = words.path;
+  const auto [path, rest] = queue_words(call.app, Arguments{call.arguments.options, {}, false});
+  if (!rest.empty()) throw unexpected_word(rest.front(), call.arguments);
+  options.path = path;
   options.end = values.nul ? std::string(1, '\0') : values.whole ? "" : "\n";
   if (!endless) options.most = values.count ? static_cast<size_t>(number_of(*values.count, "--count", 1)) : 1;
   options.all = values.all;

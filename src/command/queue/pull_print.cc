@@ -25,22 +25,136 @@ class ItemPrinter {
   ItemPrinter(zk::SessionOptions session, PullOptions options)
       : options_(std::move(options)), source_(loop_, std::move(session), options_, "written"), stream_(options_.end) {}
 
-  void run();
+  void run() {
+    try {
+      pull();
+      session_.close();
+    } catch (...) {
+      // One reason to end is enough: neither a signal nor the end of the reader may interrupt the cleaning up.
+      loop_.leave_signals();
+      loop_.remove(outlet_);
+      // An item of which only a part was written goes back too, because no reader has its rest.
+      source_.clean_up(stream_.take_written(), stream_.items());
+      source_.rethrow();
+    }
+  }
 
  private:
-  void pull();
-  bool pull_some();
-  void claim_ahead();
-  void collect();
-  void write_items();
-  void check_claims();
-  [[noreturn]] void fail_torn() const;
-  void write_chunk();
-  void wait_for_reader();
-  void remove_written();
-  bool wait_for_items();
-  void start_again();
-  size_t wanted() const;
+  void pull() {
+    source_.open();
+    for (bool more = true; more;) {
+      try {
+        more = pull_some();
+      } catch (const zk::SessionOver&) {
+        start_again();
+      }
+    }
+    source_.check_lost();
+  }
+
+  // Returns false if all is done: there is nothing to wait for, or the wait is over.
+  bool pull_some() {
+    claim_ahead();
+    if (consumer_.batches() > 0) {
+      collect();
+    } else if (stream_.empty() && (wanted() == 0 || !wait_for_items())) {
+      acks_.finish();
+      return false;
+    }
+    write_items();
+    return true;
+  }
+
+  // Returns how many more items to claim, besides those that are ours or on their way.
+  size_t wanted() const {
+    if (!options_.most) return SIZE_MAX;
+    return *options_.most - stream_.delivered() - stream_.size() - consumer_.underway();
+  }
+
+  void claim_ahead() {
+    while (wanted() > 0 && pace_.allows_more(consumer_, stream_.size())) {
+      if (!consumer_.begin(std::min(pace_.batch(), wanted()))) return;
+    }
+  }
+
+  void collect() {
+    std::vector<Item> batch = consumer_.collect();
+    pace_.note(batch, stream_.delivered(), session_.round_trip());
+    for (Item& item : batch) stream_.add(std::move(item));
+    if (!stream_.empty()) source_.note_items();
+  }
+
+  void write_items() {
+    while (!stream_.empty()) {
+      session_.check_alive();
+      check_claims();
+      if (stream_.empty()) break;
+      write_chunk();
+      acks_.take_answers();
+    }
+    remove_written();
+  }
+
+  // After a pause of zklock's, or of its reader's, the claims may be gone and the items another consumer's. The next
+  // pause may come while we wait for the answer, so this repeats until an answer is recent enough.
+  void check_claims() {
+    while (!stream_.empty() && BootClock::now() >= stream_.first().proved + zk::fence_of(session_.timeout()) / 2) {
+      if (!stream_.keep(consumer_.confirm(stream_.items()))) fail_torn();
+    }
+  }
+
+  [[noreturn]] void fail_torn() const {
+    throw Failure(ExitStatus::lost,
+                  source_.tried() +
+                      ": the claim was lost while an item was written; the rest of it was not, and all of it "
+                      "will come again");
+  }
+
+  // Writes as much as the reader takes at once.
+  void write_chunk() {
+    const std::string_view rest = stream_.next();
+    const size_t taken = rest.empty() ? 0 : outlet_.write(rest);  // an empty item, --whole
+    const bool full = taken == 0 && !rest.empty();
+    stream_.note_written(taken);
+    if (full) wait_for_reader();
+  }
+
+  // A slow reader must not get more items from us than it can use, because other consumers may have time for them.
+  void wait_for_reader() {
+    remove_written();
+    pace_.slow_down();
+    outlet_.want(true);
+    session_.turn(kNever);
+    outlet_.want(false);
+  }
+
+  void remove_written() { acks_.remove(stream_.take_written()); }
+
+  // Returns false if there is nothing to wait for, or the wait is over.
+  bool wait_for_items() {
+    acks_.finish();
+    if (options_.all && !consumer_.some_in_work()) return false;
+    const Deadline until = source_.idle_until();
+    if (options_.waits() && left_until(until) > Duration::zero()) {
+      const IdleEnd end = source_.wait_in_line({true, until}, options_.all);
+      if (end == IdleEnd::taken) {
+        for (Item& item : source_.take_items()) stream_.add(std::move(item));
+      }
+      if (end == IdleEnd::nothing) return false;
+      // What was in work may be done by now.
+      if (end != IdleEnd::timeout || options_.all) return true;
+    }
+    source_.check_lack(stream_.delivered());
+    return false;
+  }
+
+  // Items that were not written may be another consumer's now. Items that were written may be removed already.
+  void start_again() {
+    const bool torn = stream_.is_torn();
+    stream_.forget();
+    source_.open_again(stream_.take_written());
+    if (torn) fail_torn();
+  }
 
   PullOptions options_;
   host::SignalLoop loop_;
@@ -54,138 +168,6 @@ class ItemPrinter {
   ItemStream stream_;  // items that are ours, or were written and are not removed yet
   ClaimPace pace_;
 };
-
-void ItemPrinter::run() {
-  try {
-    pull();
-    session_.close();
-  } catch (...) {
-    // One reason to end is enough: neither a signal nor the end of the reader may interrupt the cleaning up.
-    loop_.leave_signals();
-    loop_.remove(outlet_);
-    // An item of which only a part was written goes back too, because no reader has its rest.
-    source_.clean_up(stream_.take_written(), stream_.items());
-    source_.rethrow();
-  }
-}
-
-void ItemPrinter::pull() {
-  source_.open();
-  for (bool more = true; more;) {
-    try {
-      more = pull_some();
-    } catch (const zk::SessionOver&) {
-      start_again();
-    }
-  }
-  source_.check_lost();
-}
-
-// Returns false if all is done: there is nothing to wait for, or the wait is over.
-bool ItemPrinter::pull_some() {
-  claim_ahead();
-  if (consumer_.batches() > 0) {
-    collect();
-  } else if (stream_.empty() && (wanted() == 0 || !wait_for_items())) {
-    acks_.finish();
-    return false;
-  }
-  write_items();
-  return true;
-}
-
-// Returns how many more items to claim, besides those that are ours or on their way.
-size_t ItemPrinter::wanted() const {
-  if (!options_.most) return SIZE_MAX;
-  return *options_.most - stream_.delivered() - stream_.size() - consumer_.underway();
-}
-
-void ItemPrinter::claim_ahead() {
-  while (wanted() > 0 && pace_.allows_more(consumer_, stream_.size())) {
-    if (!consumer_.begin(std::min(pace_.batch(), wanted()))) return;
-  }
-}
-
-void ItemPrinter::collect() {
-  std::vector<Item> batch = consumer_.collect();
-  pace_.note(batch, stream_.delivered(), session_.round_trip());
-  for (Item& item : batch) stream_.add(std::move(item));
-  if (!stream_.empty()) source_.note_items();
-}
-
-void ItemPrinter::write_items() {
-  while (!stream_.empty()) {
-    session_.check_alive();
-    check_claims();
-    if (stream_.empty()) break;
-    write_chunk();
-    acks_.take_answers();
-  }
-  remove_written();
-}
-
-// After a pause of zklock's, or of its reader's, the claims may be gone and the items another consumer's. The next
-// pause may come while we wait for the answer, so this repeats until an answer is recent enough.
-void ItemPrinter::check_claims() {
-  while (!stream_.empty() && BootClock::now() >= stream_.first().proved + zk::fence_of(session_.timeout()) / 2) {
-    if (!stream_.keep(consumer_.confirm(stream_.items()))) fail_torn();
-  }
-}
-
-void ItemPrinter::fail_torn() const {
-  throw Failure(ExitStatus::lost,
-                source_.tried() +
-                    ": the claim was lost while an item was written; the rest of it was not, and all of it "
-                    "will come again");
-}
-
-// Writes as much as the reader takes at once.
-void ItemPrinter::write_chunk() {
-  const std::string_view rest = stream_.next();
-  const size_t taken = rest.empty() ? 0 : outlet_.write(rest);  // an empty item, --whole
-  const bool full = taken == 0 && !rest.empty();
-  stream_.note_written(taken);
-  if (full) wait_for_reader();
-}
-
-// A slow reader must not get more items from us than it can use, because other consumers may have time for them.
-void ItemPrinter::wait_for_reader() {
-  remove_written();
-  pace_.slow_down();
-  outlet_.want(true);
-  session_.turn(kNever);
-  outlet_.want(false);
-}
-
-void ItemPrinter::remove_written() {
-  acks_.remove(stream_.take_written());
-}
-
-// Returns false if there is nothing to wait for, or the wait is over.
-bool ItemPrinter::wait_for_items() {
-  acks_.finish();
-  if (options_.all && !consumer_.some_in_work()) return false;
-  const Deadline until = source_.idle_until();
-  if (options_.waits() && left_until(until) > Duration::zero()) {
-    const IdleEnd end = source_.wait_in_line({true, until}, options_.all);
-    if (end == IdleEnd::taken) {
-      for (Item& item : source_.take_items()) stream_.add(std::move(item));
-    }
-    if (end == IdleEnd::nothing) return false;
-    // What was in work may be done by now.
-    if (end != IdleEnd::timeout || options_.all) return true;
-  }
-  source_.check_lack(stream_.delivered());
-  return false;
-}
-
-// Items that were not written may be another consumer's now. Items that were written may be removed already.
-void ItemPrinter::start_again() {
-  const bool torn = stream_.is_torn();
-  stream_.forget();
-  source_.open_again(stream_.take_written());
-  if (torn) fail_torn();
-}
 
 }  // namespace
 

@@ -26,32 +26,232 @@ using recipe::Lease;
 class CommandConsumer {
  public:
   // Forks the guards. To be called before there is a ZooKeeper handle.
-  CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited);
+  CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
+      : options_(std::move(options)),
+        source_(loop_, std::move(session), options_.pull, "worked on"),
+        workers_(loop_, loop_.signals(), options_, session_, inherited, lease_) {
+    loop_.leave_signals();
+    loop_.signals().take_job_control();
+  }
 
-  int run();
+  int run() {
+    try {
+      work();
+      session_.close();
+    } catch (...) {
+      clean_up();
+      if (workers_.loss().empty()) source_.rethrow();
+      throw Failure(ExitStatus::lost, fmt::format("{}; {}", workers_.loss(), end_of("what ran", workers_.overrun())));
+    }
+    if (workers_.asked() != 0) throw Failure::by_signal(workers_.asked());
+    return settlement_.status();
+  }
 
  private:
-  void work();
-  void settle_ended();
-  void give_back_prefetched();
-  void survive_session();
-  void look_after_session();
-  void start_again();
-  void prove_anew();
-  void go_on();
-  bool wants_more() const;
-  bool claim();
-  std::vector<Item> proved_anew(std::vector<Item> items);
-  void take_in(std::vector<Item> items);
-  void start_commands();
-  bool may_start() const;
-  void wait_for_own();
-  void wait_for_items();
-  void stand_in_line();
-  void end_for_lack();
-  bool needs_attention() const;
-  void wind_up();
-  void clean_up();
+  void work() {
+    {
+      const host::Attached attending(loop_, workers_);
+      source_.open();
+    }
+    lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
+    const host::Attached holding(loop_, *lease_);
+    // The pool comes after the lease, so that a decision of the lease ends the commands in the same turn.
+    const host::Attached attending(loop_, workers_);
+    const host::Attached delaying(loop_, settlement_);
+    while (is_taking() || workers_.is_busy()) {
+      try {
+        settle_ended();
+        acks_.take_answers();
+        look_after_session();
+        settlement_.give_back_delayed(false);
+        give_back_prefetched();
+        go_on();
+      } catch (const zk::SessionOver&) {
+        survive_session();
+      }
+    }
+    wind_up();
+  }
+
+  void settle_ended() {
+    while (auto ended = workers_.take_ended()) {
+      prefetch_.learn(BootClock::now() - ended->began);
+      session_.set_enduring(workers_.is_busy());
+      settlement_.settle(*std::move(ended));
+    }
+    if (workers_.asked() != 0) settlement_.finish();
+    settlement_.remove_done();
+  }
+
+  // Prefetched items were claimed because commands were short. If those that run now take longer, other consumers may
+  // have time for the items.
+  void give_back_prefetched() {
+    if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
+    dry_ = true;
+    while (!prefetch_.empty()) {
+      --taken_;
+      settlement_.give_back(prefetch_.take());
+    }
+  }
+
+  // Goes on after the session has expired. Commands that have ended are settled first. The lease ends the running ones
+  // in the next turn of the loop.
+  void survive_session() {
+    if (workers_.has_ended()) return;
+    workers_.is_busy() ? session_.turn(kNever) : start_again();
+  }
+
+  // While commands run, the worker pool sees to that.
+  void look_after_session() {
+    if (workers_.is_busy()) return;
+    if (session_.expired()) return start_again();
+    if (lease_->state() != Lease::State::held) prove_anew();
+  }
+
+  // Items that were claimed may be another consumer's now. Items that were done may be removed already.
+  void start_again() {
+    taken_ -= prefetch_.take_all().size();
+    settlement_.forget();
+    source_.open_again(settlement_.take_done());
+  }
+
+  // For a pause of zklock's in which no command ran.
+  void prove_anew() {
+    lease_->clear();
+    settlement_.give_back_delayed(true);
+    std::vector<Item> unproved = prefetch_.take_all();
+    taken_ -= unproved.size();
+    take_in(consumer_.confirm(std::move(unproved)));
+  }
+
+  void go_on() {
+    start_commands();
+    if (is_taking() && wanted() == 0 && prefetch_.empty()) settlement_.finish();
+    if (is_taking() && wants_more()) {
+      if (claim()) return start_commands();
+      if (workers_.free_count() > 0) return wait_for_items();
+    }
+    wait_for_own();
+  }
+
+  bool wants_more() const {
+    if (settlement_.is_full() || wanted() == 0) return false;
+    return workers_.asked() == 0 && (workers_.free_count() > 0 || (!dry_ && prefetch_.is_low()));
+  }
+
+  bool claim() {
+    dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()));
+    if (dry_) return false;
+    take_in(proved_anew(consumer_.collect()));
+    return true;
+  }
+
+  // The lease is as old as the oldest proof in it. If answers were lost, that of new items may be older than the lease.
+  std::vector<Item> proved_anew(std::vector<Item> items) {
+    const Deadline old = BootClock::now() - zk::fence_of(session_.timeout()) / 2;
+    if (std::ranges::none_of(items, [&](const Item& item) { return item.proved <= old; })) return items;
+    try {
+      return consumer_.confirm(items);
+    } catch (const zk::SessionOver&) {
+      throw;
+    } catch (...) {
+      // So that they are given back.
+      for (Item& item : items) prefetch_.add(std::move(item));
+      throw;
+    }
+  }
+
+  void take_in(std::vector<Item> items) {
+    for (Item& item : items) {
+      lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
+      prefetch_.add(std::move(item));
+      ++taken_;
+      source_.note_items();
+    }
+  }
+
+  void start_commands() {
+    while (may_start()) {
+      if (const auto unfit = workers_.start(prefetch_.front())) {
+        settlement_.bury(prefetch_.take(), *unfit);
+      } else {
+        session_.set_enduring(true);
+        prefetch_.pop();
+      }
+    }
+  }
+
+  // No command is started if its claim must be proved first, or after a signal that ends zklock.
+  bool may_start() const {
+    if (workers_.asked() != 0 || settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() ||
+        workers_.free_count() == 0) {
+      return false;
+    }
+    return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
+  }
+
+  void wait_for_own() {
+    if (needs_attention() || (settlement_.is_finishing() && !workers_.is_busy())) return;
+    session_.turn(prefetch_.until());
+  }
+
+  bool needs_attention() const {
+    return workers_.has_ended() || left_until(settlement_.next_retry()) == Duration::zero() ||
+           (lease_->state() != Lease::State::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
+  }
+
+  void wait_for_items() {
+    if (!acks_.finished()) {
+      // The look that found nothing has left out what was still on its way back.
+      return acks_.finish();
+    }
+    if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
+    if (options_.pull.waits()) return stand_in_line();
+    if (has_own()) return wait_for_own();
+    end_for_lack();
+  }
+
+  void stand_in_line() {
+    const bool own = has_own();
+    // With items of our own, the wait has no end: a retry that falls due is not a failure to get an item in time.
+    const Deadline until = own ? kNever : source_.idle_until();
+    if (left_until(until) == Duration::zero()) return end_for_lack();
+    const IdleEnd end =
+        source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
+    if (end == IdleEnd::taken) take_in(proved_anew(source_.take_items()));
+    if (end == IdleEnd::nothing) settlement_.finish();
+    // With --all, there is another look, because what was in work may be done by now.
+    if (end == IdleEnd::timeout && !own && !options_.pull.all) end_for_lack();
+  }
+
+  void end_for_lack() {
+    source_.check_lack(taken_);
+    settlement_.finish();
+  }
+
+  void wind_up() {
+    try {
+      settlement_.give_back_delayed(true);
+      give_back_prefetched();
+      acks_.finish();
+    } catch (const zk::SessionOver&) {
+      prefetch_.take_all();
+      settlement_.forget();
+      acks_.end_session(settlement_.take_done());
+      if (!acks_.doubtful().empty()) source_.open_again({});
+    }
+    source_.check_lost();
+  }
+
+  // Whatever was thrown, no command may run on without its claim.
+  void clean_up() {
+    while (auto ended = workers_.take_ended(true)) settlement_.add_done(std::move(ended->item));
+    std::vector<Item> stopped = workers_.stop(grace());
+    std::vector<Item> unused = prefetch_.take_all();
+    for (Item& item : stopped) unused.push_back(std::move(item));
+    for (Item& item : settlement_.take_uncounted()) unused.push_back(std::move(item));
+    source_.clean_up(settlement_.take_done(), std::move(unused));
+  }
 
   bool has_own() const { return workers_.is_busy() || settlement_.has_delayed(); }
   bool is_taking() const { return !settlement_.is_finishing(); }
@@ -66,241 +266,13 @@ class CommandConsumer {
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};
-  WorkerPool workers_;
   std::optional<Lease> lease_;  // over the claims on all items
-  Settlement settlement_{options_, source_};
+  WorkerPool workers_;
+  Settlement settlement_{options_, source_, lease_};
   Prefetch prefetch_{options_.jobs};
   size_t taken_ = 0;  // items, ever
   bool dry_ = false;  // there was nothing to take lately, or prefetched items were given back
 };
-
-CommandConsumer::CommandConsumer(zk::SessionOptions session, WorkOptions options, const host::Inherited& inherited)
-    : options_(std::move(options)),
-      source_(loop_, std::move(session), options_.pull, "worked on"),
-      workers_(loop_, loop_.signals(), options_, session_, inherited) {
-  loop_.leave_signals();
-  loop_.signals().take_job_control();
-}
-
-int CommandConsumer::run() {
-  try {
-    work();
-    session_.close();
-  } catch (...) {
-    clean_up();
-    if (workers_.loss().empty()) source_.rethrow();
-    throw Failure(ExitStatus::lost, fmt::format("{}; {}", workers_.loss(), end_of("what ran", workers_.overrun())));
-  }
-  if (workers_.asked() != 0) throw Failure::by_signal(workers_.asked());
-  return settlement_.status();
-}
-
-void CommandConsumer::work() {
-  {
-    const host::Attached attending(loop_, workers_);
-    source_.open();
-  }
-  lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
-  const host::Attached holding(loop_, *lease_);
-  workers_.set_lease(*lease_);
-  settlement_.set_lease(*lease_);
-  // The pool comes after the lease, so that a decision of the lease ends the commands in the same turn.
-  const host::Attached attending(loop_, workers_);
-  const host::Attached delaying(loop_, settlement_);
-  while (is_taking() || workers_.is_busy()) {
-    try {
-      settle_ended();
-      acks_.take_answers();
-      look_after_session();
-      settlement_.give_back_delayed(false);
-      give_back_prefetched();
-      go_on();
-    } catch (const zk::SessionOver&) {
-      survive_session();
-    }
-  }
-  wind_up();
-}
-
-void CommandConsumer::settle_ended() {
-  while (auto ended = workers_.take_ended()) {
-    prefetch_.learn(ended->age);
-    session_.set_enduring(workers_.is_busy());
-    settlement_.settle(*std::move(ended));
-  }
-  if (workers_.asked() != 0) settlement_.finish();
-  settlement_.remove_done();
-}
-
-// Prefetched items were claimed because commands were short. If those that run now take longer, other consumers may
-// have time for the items.
-void CommandConsumer::give_back_prefetched() {
-  if (is_taking() && !settlement_.is_full() && BootClock::now() < prefetch_.until()) return;
-  dry_ = true;
-  while (!prefetch_.empty()) {
-    --taken_;
-    settlement_.give_back(prefetch_.take());
-  }
-}
-
-// Goes on after the session has expired. Commands that have ended are settled first. The lease ends the running ones in
-// the next turn of the loop.
-void CommandConsumer::survive_session() {
-  if (workers_.has_ended()) return;
-  workers_.is_busy() ? session_.turn(kNever) : start_again();
-}
-
-// While commands run, the worker pool sees to that.
-void CommandConsumer::look_after_session() {
-  if (workers_.is_busy()) return;
-  if (session_.expired()) return start_again();
-  if (lease_->state() != Lease::State::held) prove_anew();
-}
-
-// Items that were claimed may be another consumer's now. Items that were done may be removed already.
-void CommandConsumer::start_again() {
-  taken_ -= prefetch_.take_all().size();
-  settlement_.forget();
-  source_.open_again(settlement_.take_done());
-}
-
-// For a pause of zklock's in which no command ran.
-void CommandConsumer::prove_anew() {
-  lease_->clear();
-  settlement_.give_back_delayed(true);
-  std::vector<Item> unproved = prefetch_.take_all();
-  taken_ -= unproved.size();
-  take_in(consumer_.confirm(std::move(unproved)));
-}
-
-void CommandConsumer::go_on() {
-  start_commands();
-  if (is_taking() && wanted() == 0 && prefetch_.empty()) settlement_.finish();
-  if (is_taking() && wants_more()) {
-    if (claim()) return start_commands();
-    if (workers_.free_count() > 0) return wait_for_items();
-  }
-  wait_for_own();
-}
-
-bool CommandConsumer::wants_more() const {
-  if (settlement_.is_full() || wanted() == 0) return false;
-  return workers_.asked() == 0 && (workers_.free_count() > 0 || (!dry_ && prefetch_.is_low()));
-}
-
-bool CommandConsumer::claim() {
-  dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()));
-  if (dry_) return false;
-  take_in(proved_anew(consumer_.collect()));
-  return true;
-}
-
-// The lease is as old as the oldest proof in it. If answers were lost, that of new items may be older than the lease.
-std::vector<Item> CommandConsumer::proved_anew(std::vector<Item> items) {
-  const Deadline old = BootClock::now() - zk::fence_of(session_.timeout()) / 2;
-  if (std::ranges::none_of(items, [&](const Item& item) { return item.proved <= old; })) return items;
-  try {
-    return consumer_.confirm(items);
-  } catch (const zk::SessionOver&) {
-    throw;
-  } catch (...) {
-    // So that they are given back.
-    for (Item& item : items) prefetch_.add(std::move(item));
-    throw;
-  }
-}
-
-void CommandConsumer::take_in(std::vector<Item> items) {
-  for (Item& item : items) {
-    lease_->add({options_.pull.path, recipe::claim_of(item.path), item.owner, item.token, 0, item.proved});
-    prefetch_.add(std::move(item));
-    ++taken_;
-    source_.note_items();
-  }
-}
-
-void CommandConsumer::start_commands() {
-  while (may_start()) {
-    if (const auto unfit = workers_.start(prefetch_.front())) {
-      settlement_.bury(prefetch_.take(), *unfit);
-    } else {
-      session_.set_enduring(true);
-      prefetch_.pop();
-    }
-  }
-}
-
-// No command is started if its claim must be proved first, or after a signal that ends zklock.
-bool CommandConsumer::may_start() const {
-  if (workers_.asked() != 0 || settlement_.is_finishing() || settlement_.is_full() || prefetch_.empty() ||
-      workers_.free_count() == 0) {
-    return false;
-  }
-  return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
-}
-
-void CommandConsumer::wait_for_own() {
-  if (needs_attention() || (settlement_.is_finishing() && !workers_.is_busy())) return;
-  session_.turn(prefetch_.until());
-}
-
-bool CommandConsumer::needs_attention() const {
-  return workers_.has_ended() || left_until(settlement_.next_retry()) == Duration::zero() ||
-         (lease_->state() != Lease::State::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
-}
-
-void CommandConsumer::wait_for_items() {
-  if (!acks_.finished()) {
-    // The look that found nothing has left out what was still on its way back.
-    return acks_.finish();
-  }
-  if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
-  if (options_.pull.waits()) return stand_in_line();
-  if (has_own()) return wait_for_own();
-  end_for_lack();
-}
-
-void CommandConsumer::stand_in_line() {
-  const bool own = has_own();
-  // With items of our own, the wait has no end: a retry that falls due is not a failure to get an item in time.
-  const Deadline until = own ? kNever : source_.idle_until();
-  if (left_until(until) == Duration::zero()) return end_for_lack();
-  const IdleEnd end =
-      source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
-  if (end == IdleEnd::taken) take_in(proved_anew(source_.take_items()));
-  if (end == IdleEnd::nothing) settlement_.finish();
-  // With --all, there is another look, because what was in work may be done by now.
-  if (end == IdleEnd::timeout && !own && !options_.pull.all) end_for_lack();
-}
-
-void CommandConsumer::end_for_lack() {
-  source_.check_lack(taken_);
-  settlement_.finish();
-}
-
-void CommandConsumer::wind_up() {
-  try {
-    settlement_.give_back_delayed(true);
-    give_back_prefetched();
-    acks_.finish();
-  } catch (const zk::SessionOver&) {
-    prefetch_.take_all();
-    settlement_.forget();
-    acks_.end_session(settlement_.take_done());
-    if (!acks_.doubtful().empty()) source_.open_again({});
-  }
-  source_.check_lost();
-}
-
-// Whatever was thrown, no command may run on without its claim.
-void CommandConsumer::clean_up() {
-  while (auto ended = workers_.take_ended(true)) settlement_.add_done(std::move(ended->item));
-  std::vector<Item> stopped = workers_.stop(grace());
-  std::vector<Item> unused = prefetch_.take_all();
-  for (Item& item : stopped) unused.push_back(std::move(item));
-  for (Item& item : settlement_.take_uncounted()) unused.push_back(std::move(item));
-  source_.clean_up(settlement_.done(), std::move(unused));
-}
 
 }  // namespace
 

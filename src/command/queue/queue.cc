@@ -24,7 +24,7 @@ Execute add_queue(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
+std::pair<std::string, std::vector<std::string>> queue_words(const CLI::App& app, const Arguments& arguments) {
   std::vector<std::string> words = operands_of(app, arguments);
   if (words.empty()) {
     throw usage_error(fmt::format("no queue named: write zklock queue {} /queues/work", name_of(app)));
@@ -34,9 +34,9 @@ QueueWords queue_words(const CLI::App& app, const Arguments& arguments) {
 }
 
 std::string path_of_queue(const Call& call) {
-  const QueueWords words = queue_words(call.app, call.arguments);
-  if (words.rest.empty()) return words.path;
-  throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(words.rest.front())));
+  const auto [path, rest] = queue_words(call.app, call.arguments);
+  if (rest.empty()) return path;
+  throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(rest.front())));
 }
 
 std::string items_are(int64_t count) {

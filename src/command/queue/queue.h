@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // zklock queue: its subcommands (push.cc, pull.cc, admin.cc, change.cc) and what they share on the command line. A
-// queue is shown by report.cc and metrics.cc: in columns for people and awk, with --json as an object per line and
-// item.
+// list of items is made by report.cc: in columns for people and awk, with --json as an object per line and item.
 #pragma once
 
 #include "command/cli/subcommand.h"
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zklock::command {
@@ -24,27 +24,14 @@ Execute add_queue_requeue(CLI::App& app, GlobalOptions& global);
 Execute add_queue_purge(CLI::App& app, GlobalOptions& global);
 Execute add_queue_delete(CLI::App& app, GlobalOptions& global);
 
-// The operands of a subcommand: the queue, and the words after it.
-struct QueueWords {
-  std::string path;
-  std::vector<std::string> rest;
-};
-// Finds them among the words of `app`. Throws a Failure (64) for a missing or bad queue.
-QueueWords queue_words(const CLI::App& app, const Arguments& arguments);
+// Returns the path of the queue and the operands after it. Throws a Failure (64) for a missing or bad queue.
+std::pair<std::string, std::vector<std::string>> queue_words(const CLI::App& app, const Arguments& arguments);
 
 // Returns the path of the queue. Throws a Failure (64) also for a word after it.
 std::string path_of_queue(const Call& call);
 
 // Returns "1 item is" or "5 items are", for messages.
 std::string items_are(int64_t count);
-
-// Return the counts as lines "items 3", "dead 0" and, if `exact`, "in_work 1", or as a JSON object.
-std::string text_of(const recipe::QueueCounts& count, bool exact);
-std::string json_of(const recipe::QueueCounts& count, bool exact);
-
-// Returns the text format that Prometheus and its node exporter read. `oldest_ms`: when the oldest item was pushed, ms
-// since 1970 by the server's clock; 0: unknown, or none.
-std::string prometheus_of(const std::string& queue, const recipe::QueueCounts& count, bool exact, int64_t oldest_ms);
 
 class Table;
 

@@ -5,6 +5,7 @@
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/queue/queue.h"
+#include "zk/path.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,6 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::QueueCounts;
 using recipe::QueueItem;
 using Json = nlohmann::ordered_json;
 
@@ -57,19 +57,6 @@ void put_text(Json& json, const char* key, const std::string& text) {
 
 }  // namespace
 
-std::string text_of(const QueueCounts& count, bool exact) {
-  std::string text = fmt::format("items {}\ndead {}\n", count.items, count.dead);
-  return exact ? text + fmt::format("in_work {}\n", count.in_work) : text;
-}
-
-std::string json_of(const QueueCounts& count, bool exact) {
-  Json json;
-  json["items"] = count.items;
-  json["dead"] = count.dead;
-  if (exact) json["in_work"] = count.in_work;
-  return json_line(json);
-}
-
 std::string QueueReport::text_of(const std::vector<QueueItem>& items) {
   std::string text;
   if (json_) {
@@ -96,7 +83,8 @@ void QueueReport::fit(Table& table) {
 }
 
 std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
-  std::vector<std::string> row = {fmt::format("{}", ++listed_), item.name, fmt::format("{}", item.segment.priority),
+  std::vector<std::string> row = {fmt::format("{}", ++listed_), zk::name_of(item.path),
+                                  fmt::format("{}", recipe::segment_of(item.path).priority),
                                   age_since(item.stat.created_ms)};
   if (dead_) {
     row.push_back(shown(words_of(item.why)));
@@ -111,8 +99,8 @@ std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
 std::string QueueReport::line_of(const QueueItem& item) {
   Json json;
   json["position"] = ++listed_;
-  json["id"] = item.name;
-  json["priority"] = item.segment.priority;
+  json["id"] = zk::name_of(item.path);
+  json["priority"] = recipe::segment_of(item.path).priority;
   json[dead_ ? "died" : "enqueued"] = format_utc(item.stat.created_ms);
   if (!dead_) json["attempts"] = recipe::attempts_of(item.stat);
   if (item.claim_ms != 0) json["claimed"] = format_utc(item.claim_ms);

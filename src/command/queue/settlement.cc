@@ -21,32 +21,24 @@ namespace {
 using recipe::Ack;
 using recipe::Item;
 
-// What the end of a command says about the item that it was run for.
-enum class Verdict {
-  done,     // 0
-  failed,   // to be tried again
-  dead,     // 65, or the last attempt
-  later,    // 75: not the item's fault; to be tried again, and not counted
-  left,     // interrupted: given back, and not counted
-  useless,  // 126, 127: no item can be worked on by this command
-};
-
-Verdict verdict_on(const EndedCommand& ended, int64_t most_attempts) {
-  if (ended.exec_error == E2BIG && ended.item_in_arguments) return Verdict::dead;
-  if (ended.exec_error != 0) return Verdict::useless;
-  if (ended.is_done()) return Verdict::done;
-  if (ended.interrupted) return Verdict::left;
+// Returns what becomes of the item of a command that has ended; nothing: no item can be worked on by this command.
+std::optional<Ack> ack_for(const ItemCommand& ended, const WorkOptions& options) {
+  // If the arguments are too long, the item in them is to blame.
+  if (ended.exec_error == E2BIG && options.placeholder) return Ack::dead_letter;
+  if (ended.exec_error != 0) return std::nullopt;
+  if (ended.is_done()) return Ack::done;
+  if (ended.interrupted) return Ack::release;
   const int status = WIFEXITED(ended.wait_status) ? WEXITSTATUS(ended.wait_status) : -1;
-  if (status == static_cast<int>(ExitStatus::bad_data)) return Verdict::dead;
-  if (status == static_cast<int>(ExitStatus::busy)) return Verdict::later;
+  if (status == static_cast<int>(ExitStatus::bad_data)) return Ack::dead_letter;
+  if (status == static_cast<int>(ExitStatus::busy)) return Ack::release;
   if (status == static_cast<int>(ExitStatus::not_executable) || status == static_cast<int>(ExitStatus::not_found)) {
-    return Verdict::useless;
+    return std::nullopt;
   }
-  return ended.item.attempts < most_attempts ? Verdict::failed : Verdict::dead;
+  return ended.item.attempts < options.most_attempts ? Ack::retry : Ack::dead_letter;
 }
 
 // Returns "exit status 3", "killed by SIGKILL" or "could not be executed: Argument list too long".
-std::string describe(const EndedCommand& ended) {
+std::string describe(const ItemCommand& ended) {
   if (ended.exec_error != 0) return fmt::format("could not be executed: {}", std::strerror(ended.exec_error));
   if (WIFEXITED(ended.wait_status)) return fmt::format("exit status {}", WEXITSTATUS(ended.wait_status));
   const int signal = WTERMSIG(ended.wait_status);
@@ -81,19 +73,22 @@ std::string count_of(size_t items) {
 
 }  // namespace
 
-void Settlement::settle(EndedCommand ended) {
-  const Verdict verdict = verdict_on(ended, options_.most_attempts);
+void Settlement::settle(ItemCommand ended) {
+  const std::optional<Ack> ack = ack_for(ended, options_);
   returned_.erase(ended.item.path);
-  last_ = {{}, ended.wait_status, ended.exec_error};
-  if (verdict == Verdict::useless || (verdict != Verdict::done && options_.halt)) finish();
-  switch (verdict) {
-    case Verdict::done: lease_->drop(recipe::claim_of(ended.item.path)); return add_done(std::move(ended.item));
-    case Verdict::dead: return bury(ended.item, describe(ended));
-    case Verdict::failed: return delay(std::move(ended), Ack::retry);
-    case Verdict::later: return delay(std::move(ended), Ack::release);
-    case Verdict::left: ++left_; return give_back(ended.item);
-    case Verdict::useless:
-      if (!useless_) useless_ = last_;
+  last_ = {{}, ended.began, ended.interrupted, ended.wait_status, ended.exec_error};
+  if (!ack || (ack != Ack::done && options_.halt)) finish();
+  if (!ack) {
+    if (!useless_) useless_ = last_;
+    return give_back(ended.item);
+  }
+  switch (*ack) {
+    case Ack::done: lease_->drop(recipe::claim_of(ended.item.path)); return add_done(std::move(ended.item));
+    case Ack::dead_letter: return bury(ended.item, describe(ended));
+    case Ack::retry: return delay(std::move(ended), Ack::retry);
+    case Ack::release:
+      if (!ended.interrupted) return delay(std::move(ended), Ack::release);
+      ++left_;
       return give_back(ended.item);
   }
 }
@@ -106,7 +101,7 @@ void Settlement::bury(const Item& item, const std::string& reason) {
   part_with(Ack::dead_letter, item, why_dead(reason, item.attempts));
 }
 
-void Settlement::delay(EndedCommand ended, Ack ack) {
+void Settlement::delay(ItemCommand ended, Ack ack) {
   Item& item = ended.item;
   if (source_.session().options().verbose) {
     host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", zk::name_of(item.path),
@@ -115,7 +110,7 @@ void Settlement::delay(EndedCommand ended, Ack ack) {
   const Deadline due = deadline_in(retry_delay(options_.retry_delay, ack, item.attempts));
   // To go back, the item needs its path. It needs its bytes only if the attempt must not count.
   if (ack == Ack::retry) item.data = std::string();
-  delayed_.push_back({std::move(item), ack, due});
+  delayed_.emplace(due, Delayed{std::move(item), ack});
 }
 
 void Settlement::part_with(Ack ack, const Item& item, const std::string& why) {
@@ -129,23 +124,9 @@ void Settlement::add_done(Item item) {
   done_.push_back(std::move(item));
 }
 
-void Settlement::remove_done() {
-  source_.acks().remove(std::exchange(done_, {}));
-}
-
-Deadline Settlement::next_retry() const {
-  Deadline next = kNever;
-  for (const Delayed& delayed : delayed_) next = std::min(next, delayed.due);
-  return next;
-}
-
 std::optional<Settlement::Delayed> Settlement::take_delayed(bool early) {
-  const auto is_sooner = [](const Delayed& a, const Delayed& b) { return a.due < b.due; };
-  const auto first = std::min_element(delayed_.begin(), delayed_.end(), is_sooner);
-  if (first == delayed_.end() || (!early && left_until(first->due) > Duration::zero())) return std::nullopt;
-  Delayed delayed = std::move(*first);
-  delayed_.erase(first);
-  return delayed;
+  if (delayed_.empty() || (!early && left_until(next_retry()) > Duration::zero())) return std::nullopt;
+  return std::move(delayed_.extract(delayed_.begin()).mapped());
 }
 
 void Settlement::give_back_delayed(bool early) {

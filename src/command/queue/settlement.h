@@ -10,6 +10,7 @@
 #include "recipe/lock/lease.h"
 #include "recipe/queue/ack.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,19 +21,19 @@ namespace zklock::command {
 // While a Settlement is in the loop, a turn ends when the next retry delay is over.
 class Settlement : public host::Source {
  public:
-  // `options` and `source` must outlive it. Before set_lease(), only the functions for cleaning up may be called.
-  Settlement(const WorkOptions& options, ConsumerSession& source) : options_(options), source_(source) {}
-  // Sets the lease that the claims are kept under.
-  void set_lease(recipe::Lease& lease) { lease_ = &lease; }
+  // All must outlive it. The claims are kept under `lease`. Without one, only the functions for cleaning up may be
+  // called.
+  Settlement(const WorkOptions& options, ConsumerSession& source, std::optional<recipe::Lease>& lease)
+      : options_(options), source_(source), lease_(lease) {}
 
   // Sends the ack for the item of the command, or keeps the item for its retry delay or for remove_done().
-  void settle(EndedCommand ended);
+  void settle(ItemCommand ended);
   // Makes `item` a dead letter because of `reason`: for example, no command can be run for it.
   void bury(const recipe::Item& item, const std::string& reason);
   // Gives `item` back. Its attempt does not count.
   void give_back(const recipe::Item& item) { part_with(recipe::Ack::release, item); }
   // Sends the removal of the items that are done, without waiting for its answer.
-  void remove_done();
+  void remove_done() { source_.acks().remove(take_done()); }
 
   // True if no new command may start, while running ones may end: after a failure or finish(). It stays true.
   bool is_finishing() const { return finishing_; }
@@ -42,7 +43,7 @@ class Settlement : public host::Source {
   bool is_full() const { return delayed_.size() >= kMostDelayed; }
   bool has_delayed() const { return !delayed_.empty(); }
   // Returns when the first retry delay is over; kNever: no item is delayed.
-  Deadline next_retry() const;
+  Deadline next_retry() const { return delayed_.empty() ? kNever : delayed_.begin()->first; }
   // Gives back the items whose retry delay is over, or with `early` all delayed items.
   void give_back_delayed(bool early);
   // Forgets the delayed items. To be called when the session is over, and with it all claims.
@@ -52,10 +53,9 @@ class Settlement : public host::Source {
   // Throws a Failure if items were not done (123), if the command cannot be executed, or if a signal ended it.
   int status() const;
 
-  // For cleaning up: done() returns the items that are done and not removed, and add_done() adds one. take_uncounted()
-  // returns the delayed items whose attempt must not count. The other ones go back with the end of the session, which
-  // counts their attempts.
-  const std::vector<recipe::Item>& done() const { return done_; }
+  // For cleaning up: take_done() returns the items that are done and not removed, and add_done() adds one.
+  // take_uncounted() returns the delayed items whose attempt must not count. The other ones go back with the end of the
+  // session, which counts their attempts.
   std::vector<recipe::Item> take_done() { return std::exchange(done_, {}); }
   void add_done(recipe::Item item);
   std::vector<recipe::Item> take_uncounted();
@@ -70,26 +70,25 @@ class Settlement : public host::Source {
   struct Delayed {
     recipe::Item item;
     recipe::Ack ack;  // to be sent after the delay
-    Deadline due;
   };
 
-  void delay(EndedCommand ended, recipe::Ack ack);
+  void delay(ItemCommand ended, recipe::Ack ack);
   std::optional<Delayed> take_delayed(bool early);
   void count(const recipe::Item& item);
   void part_with(recipe::Ack ack, const recipe::Item& item, const std::string& why = "");
 
   const WorkOptions& options_;
   ConsumerSession& source_;
-  recipe::Lease* lease_ = nullptr;
+  std::optional<recipe::Lease>& lease_;
   bool finishing_ = false;
-  std::vector<recipe::Item> done_;  // to be removed
-  std::vector<Delayed> delayed_;
-  Deadline told_{};                      // the last next_retry() that has ended a turn
-  size_t dead_ = 0;                      // items that went to the dead letters
-  size_t left_ = 0;                      // items given back that will not come to us again
-  std::set<std::string> returned_;       // paths of failed items that were given back and not taken again so far
-  std::optional<EndedCommand> last_;     // the last one that has ended, without its item
-  std::optional<EndedCommand> useless_;  // the first one that showed that the command cannot work on any item
+  std::vector<recipe::Item> done_;            // to be removed
+  std::multimap<Deadline, Delayed> delayed_;  // by the ends of their delays
+  Deadline told_{};                           // the last next_retry() that has ended a turn
+  size_t dead_ = 0;                           // items that went to the dead letters
+  size_t left_ = 0;                           // items given back that will not come to us again
+  std::set<std::string> returned_;            // paths of failed items that were given back and not taken again so far
+  std::optional<ItemCommand> last_;           // the last one that has ended, without its item
+  std::optional<ItemCommand> useless_;        // the first one that showed that the command cannot work on any item
 };
 
 }  // namespace zklock::command

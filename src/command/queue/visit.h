@@ -73,10 +73,10 @@ class QueueVisit {
 
   // What look() has found: layout().items() and layout().dead() are listed, in this order.
   const recipe::FoundQueue& found() const { return found_; }
-  recipe::QueueCounts count(bool exact) { return recipe::count_queue(session_, layout_, exact); }
+  recipe::QueueCounts count() { return recipe::count_queue(session_, layout_, false); }
   // The same for what look() has found.
   recipe::QueueCounts count_found(bool exact) { return recipe::count_queue(session_, layout_, found_, exact); }
-  recipe::QueueWalk walk(bool dead) { return {session_, layout_, dead, found_}; }
+  recipe::QueueWalk walk(bool dead) { return {session_, layout_, dead, found_.lists[dead ? 1 : 0]}; }
   int64_t find_oldest(const recipe::QueueCounts& counts) { return recipe::find_oldest(session_, layout_, counts); }
   zk::Session& session() { return session_; }
   const recipe::QueueLayout& layout() const { return layout_; }

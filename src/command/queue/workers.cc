@@ -6,7 +6,6 @@
 #include "host/terminal.h"
 #include "zk/path.h"
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -22,7 +21,6 @@ using recipe::Lease;
 
 constexpr Duration kAhead = 50ms;  // of work
 constexpr size_t kMostAhead = 32;  // items
-constexpr Duration kLongestWait = 1s;
 
 // The longest argument on Linux, its end included: MAX_ARG_STRLEN.
 constexpr size_t kLongestArgument = 128 * 1024;
@@ -41,17 +39,21 @@ std::string replaced(const std::string& word, const std::string& placeholder, co
 
 bool WorkerPool::Worker::has_ended() const {
   // A guard that was killed after the end of the command has still seen it.
-  return item && !guard.fenced() && guard.phase() >= host::CommandPhase::ended;
+  return command && !guard.fenced() && guard.phase() >= host::CommandPhase::ended;
 }
 
-Item WorkerPool::Worker::take_item() {
+ItemCommand WorkerPool::Worker::take_command() {
   guard.let_go();
-  return *std::exchange(item, std::nullopt);
+  return *std::exchange(command, std::nullopt);
 }
 
 WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
-                       const host::Inherited& inherited)
-    : loop_(loop), signals_(signals), options_(options), connection_(connection_variables(session.options())) {
+                       const host::Inherited& inherited, const std::optional<Lease>& lease)
+    : loop_(loop),
+      signals_(signals),
+      options_(options),
+      connection_(connection_variables(session.options())),
+      lease_(lease) {
   if (const auto outer = outer_variable(session.options().servers.text())) connection_.push_back(*outer);
   for (size_t i = 0; i < options_.jobs; ++i) workers_.emplace_back(loop, options_.program, inherited, session);
   for (Worker& one : workers_) {
@@ -62,8 +64,7 @@ WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptio
 }
 
 size_t WorkerPool::free_count() const {
-  const auto is_free = [](const Worker& worker) { return worker.is_free(); };
-  return static_cast<size_t>(std::count_if(workers_.begin(), workers_.end(), is_free));
+  return static_cast<size_t>(std::ranges::count_if(workers_, &Worker::is_free));
 }
 
 std::optional<std::string> WorkerPool::start(Item& item) {
@@ -79,14 +80,11 @@ std::optional<std::string> WorkerPool::start(Item& item) {
       if (argument.size() >= kLongestArgument) return "it is too long for an argument (-I)";
     }
   }
-  const auto is_free = [](const Worker& worker) { return worker.is_free(); };
-  Worker& worker = *std::find_if(workers_.begin(), workers_.end(), is_free);
-  worker.began = BootClock::now();
-  worker.interrupted = false;
-  worker.item_in_arguments = !launch.arguments.empty();
+  Worker& worker = *std::ranges::find_if(workers_, &Worker::is_free);
+  const Deadline began = BootClock::now();
   worker.guard.set_fence(lease_->fence());
   worker.guard.start(launch);
-  worker.item = std::move(item);
+  worker.command = ItemCommand{std::move(item), began};
   return std::nullopt;
 }
 
@@ -103,21 +101,15 @@ std::vector<std::string> WorkerPool::variables_for(const Item& item) const {
 }
 
 bool WorkerPool::has_ended() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.has_ended(); });
+  return std::ranges::any_of(workers_, &Worker::has_ended);
 }
 
-std::optional<EndedCommand> WorkerPool::take_ended(bool done_only) {
+std::optional<ItemCommand> WorkerPool::take_ended(bool done_only) {
   for (Worker& worker : workers_) {
     if (!worker.has_ended()) continue;
-    EndedCommand ended{{},
-                       worker.guard.wait_status(),
-                       worker.guard.exec_error(),
-                       worker.interrupted,
-                       worker.item_in_arguments,
-                       BootClock::now() - worker.began};
-    if (done_only && !ended.is_done()) continue;
-    ended.item = worker.take_item();
-    return ended;
+    worker.command->wait_status = worker.guard.wait_status();
+    worker.command->exec_error = worker.guard.exec_error();
+    if (!done_only || worker.command->is_done()) return worker.take_command();
   }
   return std::nullopt;
 }
@@ -135,7 +127,7 @@ std::vector<Item> WorkerPool::stop(Duration grace) {
     while (!worker.is_free() && !worker.guard.gone()) loop_.turn(kNever);
   }
   for (Worker& worker : workers_) {
-    if (!worker.is_free()) items.push_back(worker.take_item());
+    if (!worker.is_free()) items.push_back(worker.take_command().item);
   }
   return items;
 }
@@ -176,7 +168,7 @@ void WorkerPool::take(host::Arrival arrival) {
   }
   for (Worker& worker : workers_) {
     if (worker.is_free()) continue;
-    worker.interrupted |= host::is_ending(arrival.signal);
+    worker.command->interrupted |= host::is_ending(arrival.signal);
     worker.guard.forward(arrival.signal);
   }
 }
@@ -209,26 +201,6 @@ void WorkerPool::lose(const std::string& reason) {
 size_t Prefetch::target() const {
   const auto fits = static_cast<size_t>(kAhead * jobs_ / std::max<Duration>(usual_age_, 1us));
   return std::min(kMostAhead, fits);
-}
-
-Deadline Prefetch::until() const {
-  return items_.empty() ? kNever : moved_ + kLongestWait;
-}
-
-void Prefetch::add(Item item) {
-  items_.push_back(std::move(item));
-  moved_ = BootClock::now();
-}
-
-Item Prefetch::take() {
-  Item item = std::move(items_.front());
-  pop();
-  return item;
-}
-
-void Prefetch::pop() {
-  items_.pop_front();
-  moved_ = BootClock::now();
 }
 
 std::vector<Item> Prefetch::take_all() {

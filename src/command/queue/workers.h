@@ -19,14 +19,13 @@
 
 namespace zklock::command {
 
-// How a command has ended, and the item that it was run for.
-struct EndedCommand {
+// A command that runs for an item, and how it has ended.
+struct ItemCommand {
   recipe::Item item;
-  int wait_status = 0;             // as from waitpid
-  int exec_error = 0;              // errno if it could not be executed; 0: it was
-  bool interrupted = false;        // a signal that ends programs was passed on to it
-  bool item_in_arguments = false;  // if the arguments are too long, the item is to blame
-  Duration age{};                  // how long it ran
+  Deadline began{};
+  bool interrupted = false;  // a signal that ends programs was passed on to it
+  int wait_status = 0;       // as from waitpid
+  int exec_error = 0;        // errno if it could not be executed; 0: it was
 
   bool is_done() const { return exec_error == 0 && wait_status == 0; }
 };
@@ -35,13 +34,11 @@ struct EndedCommand {
 // claims.
 class WorkerPool : public host::Source {
  public:
-  // Forks the guards, which spare each other. To be called before there is a ZooKeeper handle. `options` must outlive
-  // it. The claims will be those of `session`. Throws a Failure if a guard cannot be started.
+  // Forks the guards, which spare each other. To be called before there is a ZooKeeper handle. `options` and `lease`
+  // must outlive it. The claims will be those of `session`. `lease` covers them from the first start() on. Throws a
+  // Failure if a guard cannot be started.
   WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
-             const host::Inherited& inherited);
-
-  // Sets the lease that the commands run under.
-  void set_lease(const recipe::Lease& lease) { lease_ = &lease; }
+             const host::Inherited& inherited, const std::optional<recipe::Lease>& lease);
 
   bool is_busy() const { return free_count() < workers_.size(); }
   size_t free_count() const;
@@ -54,7 +51,7 @@ class WorkerPool : public host::Source {
   bool has_ended() const;
   // Returns one of these commands, if any, and frees its worker. Processes that outlive the command run on. With
   // `done_only`, it returns only a command that has succeeded.
-  std::optional<EndedCommand> take_ended(bool done_only = false);
+  std::optional<ItemCommand> take_ended(bool done_only = false);
 
   // The first signal to end zklock that came while commands ran; 0: none. The running commands may finish. Later
   // signals are passed on to them.
@@ -79,17 +76,14 @@ class WorkerPool : public host::Source {
     Worker(host::Loop& loop, const host::Program& program, const host::Inherited& inherited, zk::Session& session)
         : guard(host::Service::again, program, inherited, session.closer()), guarding(loop, guard) {}
 
-    bool is_free() const { return !item; }
+    bool is_free() const { return !command; }
     bool has_ended() const;
-    recipe::Item take_item();
+    ItemCommand take_command();
 
     host::Guard guard;
     GuardTrouble trouble{guard, "a command"};
     host::Attached guarding;
-    std::optional<recipe::Item> item;  // the item that its command works on
-    Deadline began{};
-    bool interrupted = false;
-    bool item_in_arguments = false;
+    std::optional<ItemCommand> command;
   };
 
   std::vector<std::string> variables_for(const recipe::Item& item) const;
@@ -103,7 +97,7 @@ class WorkerPool : public host::Source {
   const WorkOptions& options_;
   std::vector<std::string> connection_;  // environment variables that say how to connect
   std::deque<Worker> workers_;
-  const recipe::Lease* lease_ = nullptr;
+  const std::optional<recipe::Lease>& lease_;
   int asked_ = 0;
   bool told_ = false;  // it has thrown, or has been stopped
   std::string loss_;
@@ -123,14 +117,24 @@ class Prefetch {
   size_t lacking(size_t free) const { return free + target() - std::min(items_.size(), target()); }
   // Returns when the items will have waited too long for a worker, because the running commands take longer than those
   // before; kNever: there are none.
-  Deadline until() const;
+  Deadline until() const { return items_.empty() ? kNever : moved_ + std::chrono::seconds(1); }
 
-  void add(recipe::Item item);
+  void add(recipe::Item item) {
+    items_.push_back(std::move(item));
+    moved_ = BootClock::now();
+  }
   recipe::Item& front() { return items_.front(); }
   // Removes the first item, which has gone to a worker.
-  void pop();
+  void pop() {
+    items_.pop_front();
+    moved_ = BootClock::now();
+  }
   // Removes the first item and returns it.
-  recipe::Item take();
+  recipe::Item take() {
+    recipe::Item item = std::move(front());
+    pop();
+    return item;
+  }
   std::vector<recipe::Item> take_all();
   bool empty() const { return items_.empty(); }
 

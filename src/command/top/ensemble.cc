@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/top/ensemble.h"
+// What top says of the ensemble.
+#include "command/top/top.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,7 @@ void EnsembleWatch::decide() {
   }
   if (!query_->is_over()) return;
   std::vector<ServerHealth> servers;
-  for (const auto& [server, replies] : query_->finish()) servers.push_back(ServerHealth::of(server, replies));
+  for (const auto& replies : query_->finish()) servers.push_back(ServerHealth::of(replies));
   query_.reset();
   verdict_ = judge_health(servers, {}, std::nullopt);
   latency_ms_ = std::nullopt;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/top/page.h"
 
+#include "base/text.h"
+
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 
 namespace zklock::command {
+
+using host::Key;
+using host::ScreenLine;
 
 namespace {
 
@@ -33,14 +40,9 @@ void TopPage::move(ptrdiff_t rows) {
   moved_ = cursor_ > 0;
 }
 
-void TopPage::move_to_end(bool last) {
-  const auto rows = static_cast<ptrdiff_t>(count());
-  move(last ? rows : -rows);
-}
-
 void TopPage::move_to_next_section() {
   if (sections_.empty()) return;
-  const size_t next = (place().section + 1) % sections_.size();
+  const size_t next = (place().first + 1) % sections_.size();
   cursor_ = 0;
   for (size_t i = 0; i < next; ++i) cursor_ += sections_[i].rows.size();
   moved_ = cursor_ > 0;
@@ -52,8 +54,8 @@ std::optional<TopPage::Chosen> TopPage::chosen() const {
   return Chosen{sections_[section].kind, sections_[section].rows[row].path};
 }
 
-std::vector<host::ScreenLine> TopPage::lines(size_t rows) {
-  std::vector<host::ScreenLine> lines;
+std::vector<ScreenLine> TopPage::lines(size_t rows) {
+  std::vector<ScreenLine> lines;
   const bool spaced = rows >= kSpacious;
   const std::vector<size_t> parts = shares(rows, spaced);
   for (size_t i = 0; i < sections_.size(); ++i) {
@@ -72,10 +74,11 @@ size_t TopPage::count() const {
   return count;
 }
 
-TopPage::RowPlace TopPage::place() const {
-  RowPlace place{0, cursor_};
-  while (place.row >= sections_[place.section].rows.size()) place.row -= sections_[place.section++].rows.size();
-  return place;
+std::pair<size_t, size_t> TopPage::place() const {
+  size_t section = 0;
+  size_t row = cursor_;
+  while (row >= sections_[section].rows.size()) row -= sections_[section++].rows.size();
+  return {section, row};
 }
 
 // Returns how many rows of each section are shown. A section that needs less than its share leaves the rest to the
@@ -85,36 +88,70 @@ std::vector<size_t> TopPage::shares(size_t rows, bool spaced) const {
   if (sections_.empty()) return shares;
   const size_t heads = sections_.size() * (spaced ? 2 : 1);
   if (rows < heads + sections_.size() * kLeastOfSection) {
-    const size_t here = place().section;
+    const size_t here = place().first;
     shares[here] = std::min(sections_[here].rows.size(), std::max<size_t>(rows, 2) - 1);
     return shares;
   }
-  for (size_t left = rows - heads; left > 0;) {
-    size_t wanting = 0;
-    for (size_t i = 0; i < shares.size(); ++i)
-      if (shares[i] < sections_[i].rows.size()) ++wanting;
-    if (wanting == 0) break;
-    const size_t part = std::max<size_t>(left / wanting, 1);
+  // Each in turn takes one row, as long as it has more.
+  for (size_t left = std::min(rows - heads, count()); left > 0;) {
     for (size_t i = 0; i < shares.size() && left > 0; ++i) {
-      const size_t more = std::min({part, sections_[i].rows.size() - shares[i], left});
-      shares[i] += more;
-      left -= more;
+      if (shares[i] == sections_[i].rows.size()) continue;
+      ++shares[i];
+      --left;
     }
   }
   return shares;
 }
 
-void TopPage::show(size_t index, size_t most, std::vector<host::ScreenLine>& lines) {
+void TopPage::show(size_t index, size_t most, std::vector<ScreenLine>& lines) {
   const TopSection& section = sections_[index];
   size_t& first = first_[section.kind];
   first = std::min(first, section.rows.size() - most);
-  const RowPlace cursor = place();
-  const bool here = cursor.section == index;
-  if (here && cursor.row < first) first = cursor.row;
-  if (here && cursor.row >= first + most) first = cursor.row - most + 1;
+  const auto [here, cursor] = place();
+  if (here == index && cursor < first) first = cursor;
+  if (here == index && cursor >= first + most) first = cursor - most + 1;
   for (size_t row = first; row < first + most; ++row) {
-    lines.push_back({section.rows[row].text, section.rows[row].colour, false, here && row == cursor.row});
+    lines.push_back({section.rows[row].text, section.rows[row].colour, false, here == index && row == cursor});
   }
+}
+
+// --- details
+
+void DetailPage::open(std::optional<TopPage::Chosen> row) {
+  opened_ = std::move(row);
+  detail_ = nullptr;
+  scrolled_ = 0;
+}
+
+bool DetailPage::show(const TopPage::Chosen& of, TopDetail detail) {
+  if (opened_ != of) return false;
+  detail_ = std::move(detail);
+  return true;
+}
+
+void DetailPage::take(Key key, size_t rows) {
+  const auto back = [this](size_t lines) { scrolled_ -= std::min(scrolled_, lines); };
+  if (key == Key::up) back(1);
+  if (key == Key::down) ++scrolled_;
+  if (key == Key::page_up) back(rows);
+  if (key == Key::page_down) scrolled_ += rows;
+  if (key == Key::home) scrolled_ = 0;
+  if (key == Key::end) scrolled_ = SIZE_MAX / 2;
+}
+
+std::vector<ScreenLine> DetailPage::lines(size_t columns, size_t rows) {
+  if (!detail_) return {{"reading"}};
+  host::Display display;
+  display.columns = columns;
+  const std::string text = detail_(display);
+  std::vector<std::string_view> all = split(text, '\n');
+  if (all.size() > 1 && all.back().empty()) all.pop_back();
+  // The head of the table does not scroll.
+  const size_t below = std::max<size_t>(rows, 2) - 1;
+  scrolled_ = std::min(scrolled_, all.size() - 1 - std::min(all.size() - 1, below));
+  std::vector<ScreenLine> lines{{std::string(all.front()), host::Colour::none, true}};
+  for (size_t i = 1 + scrolled_; i < all.size() && lines.size() < rows; ++i) lines.push_back({std::string(all[i])});
+  return lines;
 }
 
 }  // namespace zklock::command

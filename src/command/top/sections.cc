@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/top/sections.h"
-
+// The sections of page.h.
 #include "base/text.h"
 #include "base/time.h"
 #include "command/child/note.h"
 #include "command/cli/table.h"
+#include "command/top/page.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@ namespace zklock::command {
 namespace {
 
 using namespace std::chrono_literals;
+using host::Colour;
 using recipe::GroupFigures;
 using recipe::LockFigures;
 using recipe::QueueFigures;
@@ -23,6 +25,8 @@ using recipe::QueueFigures;
 constexpr Duration kLongWait = 1min;
 constexpr Duration kTooLongWait = 1h;
 constexpr Duration kJustNow = 1min;
+
+constexpr Colour kColours[] = {Colour::none, Colour::yellow, Colour::red};  // by the attention that a row needs
 
 constexpr size_t kNarrow = 40;      // columns; a screen with fewer has room for little but paths
 constexpr size_t kLeastOfPath = 8;  // on such a screen
@@ -32,11 +36,11 @@ constexpr size_t kRoomForNumber = 8;
 struct Ranked {
   std::string path;
   std::vector<std::string> cells;
-  host::Colour colour = host::Colour::none;
+  Colour colour = Colour::none;
   int grade = 0;      // the rows that need most attention have the highest
   double weight = 0;  // within a grade
   double size = 0;
-  double age = 0;
+  Duration age{};
 };
 
 struct Shape {
@@ -53,8 +57,9 @@ const Shape kQueues{TopKind::queue,
                     {{"WORK", "OUT/S", "IN/S", "OLDEST", "DEAD", "ITEMS"}, {"QUEUE"}}};
 const Shape kGroups{TopKind::group, {"GROUP", "MEMBERS", "CHANGED"}, {{"CHANGED", "MEMBERS"}, {"GROUP"}}};
 
+// Returns 0 if the moment is not known.
 Duration age_at(int64_t moment_ms, int64_t now_ms) {
-  return std::max(span_between(moment_ms, now_ms), Duration::zero());
+  return moment_ms == 0 ? Duration::zero() : std::max(span_between(moment_ms, now_ms), Duration::zero());
 }
 
 std::string age_cell(int64_t moment_ms, int64_t now_ms) {
@@ -63,10 +68,6 @@ std::string age_cell(int64_t moment_ms, int64_t now_ms) {
 
 double seconds(Duration span) {
   return std::chrono::duration<double>(span).count();
-}
-
-std::string number_of(size_t number) {
-  return fmt::format("{}", number);
 }
 
 std::string rate_of(const std::optional<double>& rate) {
@@ -89,50 +90,46 @@ std::string holder_of(const LockFigures& lock) {
 }
 
 Ranked ranked(const LockFigures& lock, int64_t now_ms) {
-  const Duration wait = lock.waiters == 0 || lock.waited_ms == 0 ? Duration::zero() : age_at(lock.waited_ms, now_ms);
-  Ranked row;
-  row.path = lock.path;
-  row.cells = {holder_of(lock), age_cell(lock.held_ms, now_ms), number_of(lock.waiters),
-               lock.waiters == 0 ? "" : age_cell(lock.waited_ms, now_ms)};
-  if (wait >= kLongWait) row.colour = wait >= kTooLongWait ? host::Colour::red : host::Colour::yellow;
-  row.grade = lock.waiters > 0 ? 1 : 0;
-  row.age = lock.held_ms == 0 ? 0 : seconds(age_at(lock.held_ms, now_ms));
-  row.weight = lock.waiters > 0 ? seconds(wait) : row.age;
-  row.size = static_cast<double>(lock.holders + lock.waiters);
-  return row;
+  const bool waited = lock.waiters > 0;
+  const Duration wait = waited ? age_at(lock.waited_ms, now_ms) : Duration::zero();
+  const Duration held = age_at(lock.held_ms, now_ms);
+  const int urgency = wait >= kTooLongWait ? 2 : wait >= kLongWait ? 1 : 0;
+  return {.path = lock.path,
+          .cells = {holder_of(lock), age_cell(lock.held_ms, now_ms), fmt::to_string(lock.waiters),
+                    waited ? age_cell(lock.waited_ms, now_ms) : ""},
+          .colour = kColours[urgency],
+          .grade = waited ? 1 : 0,
+          .weight = seconds(waited ? wait : held),
+          .size = static_cast<double>(lock.holders + lock.waiters),
+          .age = held};
 }
 
 Ranked ranked(const QueueFigures& queue, int64_t now_ms) {
+  const bool dead = queue.dead > 0;
   const bool grows = queue.in && queue.out && *queue.in > *queue.out;
-  Ranked row;
-  row.path = queue.path;
-  const char* about = queue.estimated ? "~" : "";
-  row.cells = {fmt::format("{}{}", about, queue.items),
-               fmt::format("{}{}", queue.in_work, queue.more_in_work ? "+" : ""),
-               number_of(static_cast<size_t>(queue.dead)),
-               rate_of(queue.in),
-               rate_of(queue.out),
-               age_cell(queue.oldest_ms, now_ms)};
-  if (queue.dead > 0 || grows) row.colour = queue.dead > 0 ? host::Colour::red : host::Colour::yellow;
-  row.grade = queue.dead > 0 ? 2 : grows ? 1 : 0;
-  row.size = static_cast<double>(queue.items);
-  row.weight = queue.dead > 0 ? static_cast<double>(queue.dead) : row.size;
-  row.age = queue.oldest_ms == 0 ? 0 : seconds(age_at(queue.oldest_ms, now_ms));
-  return row;
+  const int grade = dead ? 2 : grows ? 1 : 0;
+  return {.path = queue.path,
+          .cells = {fmt::format("{}{}", queue.estimated ? "~" : "", queue.items),
+                    fmt::format("{}{}", queue.in_work, queue.more_in_work ? "+" : ""), fmt::to_string(queue.dead),
+                    rate_of(queue.in), rate_of(queue.out), age_cell(queue.oldest_ms, now_ms)},
+          .colour = kColours[grade],
+          .grade = grade,
+          .weight = static_cast<double>(dead ? queue.dead : queue.items),
+          .size = static_cast<double>(queue.items),
+          .age = age_at(queue.oldest_ms, now_ms)};
 }
 
 Ranked ranked(const GroupFigures& group, int64_t now_ms) {
-  Ranked row;
-  row.path = group.path;
-  row.cells = {number_of(group.members), age_cell(group.changed_ms, now_ms)};
-  row.age = group.changed_ms == 0 ? 0 : seconds(age_at(group.changed_ms, now_ms));
-  const bool just_changed = group.changed_ms != 0 && row.age < seconds(kJustNow);
-  if (group.members == 0) row.colour = host::Colour::red;
-  if (group.members > 0 && just_changed) row.colour = host::Colour::yellow;
-  row.grade = group.members == 0 ? 2 : just_changed ? 1 : 0;
-  row.weight = -row.age;
-  row.size = static_cast<double>(group.members);
-  return row;
+  const Duration age = age_at(group.changed_ms, now_ms);
+  const bool just_changed = group.changed_ms != 0 && age < kJustNow;
+  const int grade = group.members == 0 ? 2 : just_changed ? 1 : 0;
+  return {.path = group.path,
+          .cells = {fmt::to_string(group.members), age_cell(group.changed_ms, now_ms)},
+          .colour = kColours[grade],
+          .grade = grade,
+          .weight = -seconds(age),
+          .size = static_cast<double>(group.members),
+          .age = age};
 }
 
 // Rows of the same rank stay in the order of their paths.
@@ -190,20 +187,16 @@ void add_section(std::vector<TopSection>& sections, const Shape& shape, const st
 
 template <typename All, typename Number>
 int64_t sum_of(const All& all, Number number) {
-  return std::accumulate(all.begin(), all.end(), int64_t{0},
-                         [&](int64_t sum, const auto& one) { return sum + static_cast<int64_t>(number(one)); });
+  return std::accumulate(all.begin(), all.end(), int64_t{0}, [&](int64_t sum, const auto& one) {
+    return sum + static_cast<int64_t>(std::invoke(number, one));
+  });
 }
 
 }  // namespace
 
 const char* name_of(TopSort sort) {
-  switch (sort) {
-    case TopSort::attention: return "attention";
-    case TopSort::name: return "name";
-    case TopSort::size: return "size";
-    case TopSort::age: return "age";
-  }
-  return "";
+  constexpr const char* kNames[] = {"attention", "name", "size", "age"};
+  return kNames[static_cast<size_t>(sort)];
 }
 
 TopSort next(TopSort sort) {
@@ -224,13 +217,12 @@ std::string sums_of(const recipe::OverviewFigures& figures) {
   const auto& groups = figures.groups;
   const bool estimated = std::ranges::any_of(queues, &QueueFigures::estimated);
   const auto number = [](const auto& all) { return static_cast<int64_t>(all.size()); };
-  return fmt::format(
-      "{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(number(locks), "lock"),
-      sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
-      sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }), counted(number(queues), "queue"),
-      estimated ? "~" : "", counted(sum_of(queues, [](const QueueFigures& queue) { return queue.items; }), "item"),
-      sum_of(queues, [](const QueueFigures& queue) { return queue.dead; }), counted(number(groups), "group"),
-      counted(sum_of(groups, [](const GroupFigures& group) { return group.members; }), "member"));
+  return fmt::format("{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(number(locks), "lock"),
+                     sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
+                     sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }),
+                     counted(number(queues), "queue"), estimated ? "~" : "",
+                     counted(sum_of(queues, &QueueFigures::items), "item"), sum_of(queues, &QueueFigures::dead),
+                     counted(number(groups), "group"), counted(sum_of(groups, &GroupFigures::members), "member"));
 }
 
 std::string summary_of(const recipe::OverviewFigures& figures, const std::string& path) {

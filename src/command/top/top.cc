@@ -8,10 +8,6 @@
 #include "command/health/words.h"
 #include "command/lock/locks.h"
 #include "command/queue/queue.h"
-#include "command/top/ensemble.h"
-#include "command/top/sections.h"
-#include "command/top/viewer.h"
-#include "host/screen.h"
 
 #include <memory>
 #include <unistd.h>
@@ -69,7 +65,7 @@ class Top {
       while (!ensemble_.verdict()) session_.turn(kNever);
       print(loop_, (first ? "" : "\n") + text());
       if (once) break;
-      wait_until(deadline_in(interval_), [] { return false; });
+      for (const Deadline next = deadline_in(interval_); left_until(next) > Duration::zero();) session_.turn(next);
     }
     session_.close();
     return 0;
@@ -127,16 +123,11 @@ class Top {
       // A look at a tree at rest asks nothing, and so ends without a connection too.
       viewer.show_figures(looked && session_.connected());
       read_detail(viewer);
-      const auto in_a_hurry = [&] { return viewer.is_in_a_hurry(); };
-      wait_until(deadline_in(pause()), in_a_hurry);
+      const Deadline next = deadline_in(pause());
+      while (left_until(next) > Duration::zero() && !viewer.is_in_a_hurry()) session_.turn(next);
       looked = !viewer.is_in_a_hurry() || session_.expired();
       if (looked) look();
     }
-  }
-
-  template <typename Hurry>
-  void wait_until(Deadline next, Hurry is_in_a_hurry) {
-    while (left_until(next) > Duration::zero() && !is_in_a_hurry()) session_.turn(next);
   }
 
   std::string text() const {
@@ -203,7 +194,7 @@ class Top {
     const recipe::Members members = roster.members();
     detail_is_large_ = members.size() > kReadAgain;
     return [path, members](const host::Display& display) {
-      return members.empty() ? "nobody is in it\n" : text_of(path, members, GroupForm::table, display.columns);
+      return members.empty() ? "nobody is in it\n" : table_of(path, members, display.columns);
     };
   }
 

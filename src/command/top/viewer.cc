@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/top/viewer.h"
-
+// top at a terminal: the screen and the keys.
 #include "base/failure.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "command/top/top.h"
 
 #include <algorithm>
 #include <csignal>
@@ -31,17 +31,6 @@ std::string time_of_day() {
   std::tm local{};
   localtime_r(&now, &local);
   return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
-
-host::Colour colour_of(const EnsembleWatch& ensemble) {
-  if (!ensemble.verdict()) return host::Colour::none;
-  switch (ensemble.verdict()->level) {
-    case Level::ok: return host::Colour::green;
-    case Level::warning:
-    case Level::unknown: return host::Colour::yellow;
-    case Level::critical: return host::Colour::red;
-  }
-  return host::Colour::none;
 }
 
 }  // namespace
@@ -105,8 +94,8 @@ void TopViewer::take_in_list(const KeyPress& press) {
     case Key::down: return page_.move(1);
     case Key::page_up: return page_.move(-rows);
     case Key::page_down: return page_.move(rows);
-    case Key::home: return page_.move_to_end(false);
-    case Key::end: return page_.move_to_end(true);
+    case Key::home: return page_.move(-TopPage::kAll);
+    case Key::end: return page_.move(TopPage::kAll);
     case Key::tab: return page_.move_to_next_section();
     case Key::escape: view_.filter.clear(); return renew();
     case Key::enter:
@@ -119,7 +108,10 @@ void TopViewer::take_in_list(const KeyPress& press) {
 }
 
 void TopViewer::take_command(char letter) {
-  if (letter == 'q') quit();
+  if (letter == 'q') {
+    mode_ = Mode::quit;
+    throw Failure(ExitStatus::done, "");
+  }
   if (letter == 's') {
     view_.sort = next(view_.sort);
     renew();
@@ -150,11 +142,6 @@ void TopViewer::take_in_detail(const KeyPress& press) {
   if (!left && press.key != Key::escape && press.key != Key::backspace && press.key != Key::enter) return;
   detail_.open(std::nullopt);
   mode_ = Mode::list;
-}
-
-void TopViewer::quit() {
-  mode_ = Mode::quit;
-  throw Failure(ExitStatus::done, "");
 }
 
 // --- what is shown
@@ -191,10 +178,12 @@ std::string TopViewer::footer() const {
 }
 
 void TopViewer::draw() {
+  if (mode_ != Mode::detail) renew();
   next_draw_ = deadline_in(kBetweenDraws);
-  if (mode_ != Mode::detail) page_.set(sections_of(subject_.overview.figures(), view_, now_ms()));
   const size_t rows = page_rows();
-  std::vector<ScreenLine> lines{{printable(line_of(subject_.ensemble)), colour_of(subject_.ensemble)}, sums()};
+  const auto& verdict = subject_.ensemble.verdict();
+  const host::Colour colour = verdict ? colour_of(verdict->level) : host::Colour::none;
+  std::vector<ScreenLine> lines{{printable(line_of(subject_.ensemble)), colour}, sums()};
   std::vector<ScreenLine> body = mode_ == Mode::detail ? detail_.lines(screen_.columns(), rows) : page_.lines(rows);
   body.resize(rows);
   lines.insert(lines.end(), body.begin(), body.end());

@@ -28,20 +28,19 @@ struct ValueGetOptions {
 int get(const Call& call, const ValueGetOptions& options) {
   const std::string path = path_of(call, kPathToRead);
   const bool json = is_json(options.format);
-  const std::string tried = "cannot get " + path;
-  host::Loop loop;
-  zk::Session session(loop, session_options(call.global));
-  session.set_purpose(tried);
-  session.open();
-  const recipe::NodeValue value = recipe::read_value(session, path, tried);
-  session.close();
-  if (!value.exists && options.fallback) {
+  Task task(session_options(call.global), "cannot get " + path);
+  task.session.open();
+  const zk::Answer node = task.session.synced_read(path);
+  const bool exists = node.code == zk::Code::ok;
+  if (!exists && node.code != zk::Code::no_node) throw zk::failure_of(task.tried, node);
+  task.session.close();
+  if (!exists && options.fallback) {
     print(*options.fallback);
     return 0;
   }
-  if (json) print(json_of(path, value));
-  if (!value.exists) throw no_such_node(tried);
-  if (!json) print(value.data);
+  if (json) print(json_of(path, node));
+  if (!exists) throw no_such_node(task.tried);
+  if (!json) print(node.data);
   return 0;
 }
 
@@ -49,11 +48,9 @@ int get(const Call& call, const ValueGetOptions& options) {
 
 Execute add_value_get(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueGetOptions>();
-  set_usage(app, "Usage: zklock value get [OPTIONS] PATH");
   add_format_options(app, options->format, "One JSON object, with the version");
   add_value(app, "--default", options->fallback, "Print TEXT, exit 0 if there is no such node", "TEXT");
-  add_global_options(app, global);
-  set_footer(app, kGetFooter);
+  finish(app, global, "Usage: zklock value get [OPTIONS] PATH", kGetFooter);
   return execute_with(get, options);
 }
 

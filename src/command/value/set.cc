@@ -79,14 +79,11 @@ recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, 
 int set(const Call& call, const ValueSetOptions& options) {
   zk::SessionOptions asked = session_options(call.global);
   const recipe::ValueChange change = change_of(call, options, asked.servers);
-  const std::string tried = "cannot set " + change.path;
-  host::Loop loop;
-  zk::Session session(loop, std::move(asked));
-  session.set_purpose(tried);
-  session.open();
-  const recipe::ChangeResult result = recipe::change_value(session, change, tried);
-  session.close();
-  check_end(result, tried);
+  Task task(std::move(asked), "cannot set " + change.path);
+  task.session.open();
+  const recipe::ChangeResult result = recipe::change_value(task.session, change, task.tried);
+  task.session.close();
+  check_end(result, task.tried);
   if (options.print_version) print(fmt::format("{}\n", result.version));
   return 0;
 }
@@ -95,13 +92,11 @@ int set(const Call& call, const ValueSetOptions& options) {
 
 Execute add_value_set(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ValueSetOptions>();
-  set_usage(app, "Usage: zklock value set [OPTIONS] PATH [VALUE]");
   add_value(app, "--if-version", options->version, "Only if it has version N, else exit 75", "N");
   add_flag(app, "--if-missing", options->missing, "Only if there is no such node, else exit 75");
   add_flag(app, "--fenced", options->fenced, "Only while the lock around it is held, else 76");
   add_flag(app, "--print-version", options->print_version, "Print the new version");
-  add_global_options(app, global);
-  set_footer(app, kSetFooter);
+  finish(app, global, "Usage: zklock value set [OPTIONS] PATH [VALUE]", kSetFooter);
   return execute_with(set, options);
 }
 

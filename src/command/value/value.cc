@@ -57,18 +57,22 @@ void check_end(const recipe::ChangeResult& result, const std::string& tried) {
                   tried, now));
 }
 
-std::string json_of(const std::string& path, const recipe::NodeValue& value) {
+std::string name_line(const std::string& name, bool nul) {
+  return nul ? name + '\0' : printable(name) + '\n';
+}
+
+std::string json_of(const std::string& path, const zk::Answer& node) {
   Json json;
   json["path"] = path;
-  json["exists"] = value.exists;
-  if (value.exists) {
-    if (is_utf8(value.data)) {
-      json["value"] = value.data;
+  json["exists"] = node.code == zk::Code::ok;
+  if (node.code == zk::Code::ok) {
+    if (is_utf8(node.data)) {
+      json["value"] = node.data;
     } else {
-      json["value_base64"] = base64(value.data);
+      json["value_base64"] = base64(node.data);
     }
-    json["version"] = value.stat.version;
-    json["changed"] = format_utc(value.stat.modified_ms);
+    json["version"] = node.stat.version;
+    json["changed"] = format_utc(node.stat.modified_ms);
   }
   return json_line(json);
 }

@@ -5,11 +5,9 @@
 
 #include "command/cli/subcommand.h"
 #include "recipe/value/change.h"
-#include "recipe/value/value.h"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace zklock::command {
 
@@ -34,8 +32,11 @@ Failure no_such_node(const std::string& tried);
 // Returns if the change was done. Otherwise throws the Failure for it: 1, 65, 69, 75 or 76.
 void check_end(const recipe::ChangeResult& result, const std::string& tried);
 
-// Returns a JSON object on a line: path, exists and, if so, value (value_base64 if the bytes are not UTF-8), version,
-// changed (RFC 3339, UTC).
-std::string json_of(const std::string& path, const recipe::NodeValue& value);
+// Returns a name as a line; with `nul`, as it is, ended by NUL.
+std::string name_line(const std::string& name, bool nul);
+
+// Returns a JSON object on a line for a node that was read: path, exists and, if so, value (value_base64 if the bytes
+// are not UTF-8), version, changed (RFC 3339, UTC).
+std::string json_of(const std::string& path, const zk::Answer& node);
 
 }  // namespace zklock::command

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/net/exchange.h"
 
+#include "host/net/resolver.h"
+
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <netdb.h>
 #include <sys/socket.h>
-
-#include <fmt/format.h>
 
 namespace zklock::host {
 
@@ -25,27 +25,22 @@ Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, Secured se
 // When it returns, a connection is under way, or the exchange has ended.
 void Exchange::connect_next() {
   while (!attempt_.socket && end_ == ExchangeEnd::none) {
-    if (next_ > 0 && next_ >= addresses_.size()) {
+    if (next_ >= addresses_.size()) {
       end_ = error_.empty() ? ExchangeEnd::refused : ExchangeEnd::unreachable;
       return;
     }
     const Duration share = left_until(until_) / static_cast<int64_t>(addresses_.size() - next_);
     attempt_.until = until_ == kNever ? kNever : deadline_in(share);
-    addrinfo hints{};
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* list = nullptr;
-    const int bad = getaddrinfo(addresses_[next_].c_str(), fmt::format("{}", port_).c_str(), &hints, &list);
-    ++next_;
-    if (bad != 0) {
-      error_ = gai_strerror(bad);
+    const auto to = socket_address_of(addresses_[next_++], port_);
+    if (!to) {  // its zone is gone
+      error_ = gai_strerror(EAI_NONAME);
       continue;
     }
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
-    attempt_.socket = Fd(socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (!attempt_.socket ||
-        (connect(attempt_.socket.get(), list->ai_addr, list->ai_addrlen) != 0 && errno != EINPROGRESS))
+    attempt_.socket = Fd(socket(to->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const auto* address = reinterpret_cast<const sockaddr*>(&*to);
+    if (!attempt_.socket || (connect(attempt_.socket.get(), address, sizeof *to) != 0 && errno != EINPROGRESS)) {
       fail(errno);
+    }
   }
 }
 

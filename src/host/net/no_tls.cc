@@ -17,7 +17,7 @@ ssl_ctx_st* Tls::context() const {
   return nullptr;
 }
 
-TlsStream::TlsStream(const Tls&, int, std::vector<std::string>) : intake_(-1), ssl_(nullptr) {}
+TlsStream::TlsStream(const Tls&, int, std::vector<std::string>) : fd_(-1), ssl_(nullptr) {}
 TlsStream::~TlsStream() = default;
 ssize_t TlsStream::send(const void*, size_t) {
   return -1;

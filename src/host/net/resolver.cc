@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/net/resolver.h"
 
+#include "base/contains.h"
 #include "base/text.h"
-#include "host/net/lookup_modules.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <netdb.h>
+#include <nss.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,43 +26,36 @@ namespace {
 
 constexpr size_t kMostText = 256 * 1024;  // bytes from a child: some thousand addresses
 
-// Returns what the child writes for `host`: a line "+address" or "-reason" for each answer, and then an empty line.
+bool own_modules_only = false;
+
+// Returns what the child writes for `host`: lines "address STREAM", as getent does, or a line "-reason".
 std::string describe(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
-  if (error != 0) return fmt::format("-{}\n\n", gai_strerror(error));
+  if (error != 0) return fmt::format("-{}\n", gai_strerror(error));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
   std::string lines;
   for (const addrinfo* item = list; item; item = item->ai_next) {
     char text[NI_MAXHOST];
     if (getnameinfo(item->ai_addr, item->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0) {
-      lines += fmt::format("+{}\n", text);
+      lines += fmt::format("{} STREAM\n", text);
     }
   }
-  return lines + "\n";
+  return lines;
 }
 
-void answer(const std::vector<std::string>& hosts, int fd) {
-  for (const std::string& host : hosts) {
-    const std::string lines = describe(host);
-    if (write(fd, lines.data(), lines.size()) < 0) break;
-  }
-}
-
-std::vector<Resolved> parse(std::string_view text, size_t count) {
-  std::vector<Resolved> results(1);
+// Takes what a child has written. getent also has a line for datagrams for each address.
+Resolved parse(std::string_view text) {
+  Resolved result;
   for (const std::string_view line : split(text, '\n')) {
-    Resolved& current = results.back();
-    const std::string rest(line.substr(line.empty() ? 0 : 1));
-    const bool known = std::count(current.addresses.begin(), current.addresses.end(), rest) > 0;
-    if (line.empty()) results.emplace_back();
-    if (line.starts_with('+') && !known) current.addresses.push_back(rest);
-    if (line.starts_with('-')) current.error = rest;
+    const std::string address(line.substr(0, line.find(' ')));
+    const bool known = contains(result.addresses, address);
+    if (line.starts_with('-')) result.error = line.substr(1);
+    if (line.find(" STREAM") != line.npos && !known) result.addresses.push_back(address);
   }
-  results.resize(count);
-  return results;
+  return result;
 }
 
 // Becomes the system's getent, which gets none of our descriptors. Returns if there is no getent.
@@ -75,18 +68,14 @@ void become_getent(const std::string& host, int fd) {
   execlp("getent", "getent", "ahosts", "--", host.c_str(), nullptr);
 }
 
-// Returns the addresses from lines "ADDRESS STREAM NAME". getent also has a line for datagrams for each address.
-std::vector<std::string> addresses_of_getent(std::string_view text) {
-  std::vector<std::string> addresses;
-  for (const std::string_view line : split(text, '\n')) {
-    const std::string address(line.substr(0, line.find(' ')));
-    const bool known = std::count(addresses.begin(), addresses.end(), address) > 0;
-    if (line.find(" STREAM") != std::string_view::npos && !known) addresses.push_back(address);
-  }
-  return addresses;
-}
-
 }  // namespace
+
+void keep_to_own_lookup_modules() {
+  own_modules_only = true;
+  // zklock and the C client look up nothing else. These modules are inside libc since glibc 2.34.
+  __nss_configure_lookup("passwd", "files");
+  __nss_configure_lookup("hosts", "files dns");
+}
 
 bool is_numeric_address(const std::string& host) {
   in6_addr address{};
@@ -105,8 +94,11 @@ std::optional<sockaddr_storage> socket_address_of(const std::string& address, ui
   return result;
 }
 
-Lookup::Lookup(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
-  start([this](int output) { answer(hosts_, output); });
+Lookup::Lookup(std::string host) : host_(std::move(host)) {
+  start([this](int output) {
+    const std::string lines = describe(host_);
+    static_cast<void>(!write(output, lines.data(), lines.size()));
+  });
 }
 
 void Lookup::start(const std::function<void(int output)>& child) {
@@ -114,7 +106,6 @@ void Lookup::start(const std::function<void(int output)>& child) {
   if (pipe2(ends, O_CLOEXEC) != 0) throw system_error("cannot make a pipe");
   output_ = Fd(ends[0]);
   const Fd input(ends[1]);
-  text_.clear();
   const pid_t zklock = getpid();
   pid_ = fork();
   if (pid_ < 0) throw system_error("cannot start the resolver");
@@ -149,33 +140,12 @@ void Lookup::record(const PollSet& set) {
 void Lookup::decide() {
   if (output_ || done_) return;
   end_child();
-  note_answer();
-  while (asked_ < results_.size() && results_[asked_].error.empty()) ++asked_;
-  done_ = asked_ == results_.size() || !keeps_to_own_lookup_modules();
-  if (!done_) start([this](int output) { become_getent(hosts_[asked_], output); });
-}
-
-void Lookup::note_answer() {
-  if (results_.empty()) {
-    results_ = parse(text_, hosts_.size());
-    return;
-  }
-  auto addresses = addresses_of_getent(text_);
-  if (!addresses.empty()) results_[asked_] = {std::move(addresses), ""};
-  ++asked_;
-}
-
-std::vector<Resolved> resolve(Loop& loop, const std::vector<std::string>& hosts, Deadline until) {
-  Lookup lookup(hosts);
-  const Attached attached(loop, lookup);
-  while (!lookup.done()) {
-    if (left_until(until) == Duration::zero()) {
-      throw Failure(ExitStatus::unavailable,
-                    fmt::format("cannot resolve {}: no answer in time; look at the resolver", fmt::join(hosts, ", ")));
-    }
-    loop.turn(until);
-  }
-  return lookup.results();
+  const Resolved found = parse(std::exchange(text_, {}));
+  if (!asks_getent_ || !found.addresses.empty()) result_ = found;
+  done_ = asks_getent_ || !own_modules_only || result_.error.empty();
+  if (done_) return;
+  asks_getent_ = true;
+  start([this](int output) { become_getent(host_, output); });
 }
 
 }  // namespace zklock::host

@@ -29,6 +29,7 @@ constexpr size_t kLargestFile = 16 << 20;  // bytes; all authorities of the worl
 constexpr const char* kSystemsFile = "/etc/pki/tls/certs/ca-bundle.crt";
 
 using Bio = std::unique_ptr<BIO, int (*)(BIO*)>;
+using Context = std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)>;
 using Certificate = std::unique_ptr<X509, void (*)(X509*)>;
 
 Failure unusable(const std::string& file, const char* origin, const std::string& reason) {
@@ -79,12 +80,6 @@ int note_asked(char*, int, int, void* asked) {
   return -1;
 }
 
-SSL_CTX* new_context() {
-  was_made = true;
-  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  return SSL_CTX_new(TLS_client_method());
-}
-
 // Returns all certificates of the file, in its order. Throws if one is bad, because the rest might be no chain.
 std::vector<Certificate> certificates_in(const std::string& text, const std::string& file, const char* origin) {
   std::vector<Certificate> all;
@@ -101,106 +96,89 @@ std::vector<Certificate> certificates_in(const std::string& text, const std::str
   return all;
 }
 
+void set_rules(SSL_CTX* context) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context, 1);
+  // A server's own certificate may be given in place of its authority's.
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
+}
+
+void trust(SSL_CTX* context, const std::string& file, const char* origin) {
+  for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), one.get());
+  }
+}
+
+void trust_systems_authorities(SSL_CTX* context) {
+  const char* file = std::getenv("SSL_CERT_FILE");
+  const char* folder = std::getenv("SSL_CERT_DIR");
+  if (file && *file) trust(context, file, "SSL_CERT_FILE");
+  if (folder && *folder) SSL_CTX_load_verify_dir(context, folder);
+  if ((file && *file) || (folder && *folder)) return;
+  SSL_CTX_load_verify_dir(context, kSystemsFolder);
+  if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context, kSystemsFile);
+}
+
+void take_key(SSL_CTX* context, const TlsOptions& options, const std::string& text, const std::string& file) {
+  bool locked = false;
+  const Bio bio = bio_of(text);
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
+      PEM_read_bio_PrivateKey(bio.get(), nullptr, note_asked, &locked), EVP_PKEY_free);
+  const char* origin = options.key.empty() ? "--tls-cert" : "--tls-key";
+  if (locked) throw unusable(file, origin, "the key has a passphrase, for which zklock does not ask");
+  if (!key) {
+    throw unusable(
+        file, origin,
+        options.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
+  }
+  // The first call alone accepts a key of another type than the certificate's, and keeps it beside that.
+  if (SSL_CTX_use_PrivateKey(context, key.get()) == 1 && SSL_CTX_check_private_key(context) == 1) return;
+  throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options.certificate)));
+}
+
+void take_certificate(SSL_CTX* context, const TlsOptions& options) {
+  const TlsFile file = read_file(options.certificate, "--tls-cert");
+  const std::vector<Certificate> chain = certificates_in(file.text, options.certificate, "--tls-cert");
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) {
+    throw unusable(options.certificate, "--tls-cert", reason_of(ERR_peek_last_error()));
+  }
+  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context, chain[i].get());
+  const bool same = options.key.empty();
+  const std::string& name = same ? options.certificate : options.key;
+  const TlsFile key = same ? file : read_file(name, "--tls-key");
+  take_key(context, options, key.text, name);
+  if (is_exposed(key.status)) {
+    throw unusable(name, same ? "--tls-cert" : "--tls-key", "others can read the key: chmod go= it");
+  }
+}
+
+// Makes, from the files, what all connections share. Throws as Tls does.
+Context make_context(const TlsOptions& options) {
+  was_made = true;
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  Context context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  if (!context) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
+  set_rules(context.get());
+  if (options.authorities.empty()) {
+    trust_systems_authorities(context.get());
+  } else {
+    trust(context.get(), options.authorities, "--tls-ca");
+  }
+  if (!options.certificate.empty()) take_certificate(context.get(), options);
+  ERR_clear_error();
+  return context;
+}
+
 }  // namespace
 
 std::string tls_version() {
   return fmt::format("TLS by OpenSSL {}", OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-namespace {
-
-// Makes, from the files, what all connections share. Throws as Tls does.
-class ContextMaker {
- public:
-  explicit ContextMaker(const TlsOptions& options) : options_(options), context_(new_context(), SSL_CTX_free) {
-    if (!context_) throw Failure(ExitStatus::internal, "cannot start TLS: " + reason_of(ERR_get_error()));
-    set_rules();
-    if (options_.authorities.empty()) {
-      trust_systems_authorities();
-    } else {
-      trust(options_.authorities, "--tls-ca");
-    }
-    if (!options_.certificate.empty()) take_certificate();
-    ERR_clear_error();
-  }
-
-  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> take() { return std::move(context_); }
-
- private:
-  SSL_CTX* context() const { return context_.get(); }
-  void set_rules() const;
-  void trust_systems_authorities() const;
-  void trust(const std::string& file, const char* origin) const;
-  void take_certificate() const;
-  void take_key(const std::string& text, const std::string& file) const;
-
-  const TlsOptions& options_;
-  std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context_;
-};
-
-void ContextMaker::set_rules() const {
-  SSL_CTX_set_min_proto_version(context(), TLS1_2_VERSION);
-  SSL_CTX_set_session_cache_mode(context(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_options(context(), SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_mode(context(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_read_ahead(context(), 1);
-  // A server's own certificate may be given in place of its authority's.
-  X509_STORE_set_flags(SSL_CTX_get_cert_store(context()), X509_V_FLAG_PARTIAL_CHAIN);
-}
-
-void ContextMaker::trust_systems_authorities() const {
-  const char* file = std::getenv("SSL_CERT_FILE");
-  const char* folder = std::getenv("SSL_CERT_DIR");
-  if (file && *file) trust(file, "SSL_CERT_FILE");
-  if (folder && *folder) SSL_CTX_load_verify_dir(context(), folder);
-  if ((file && *file) || (folder && *folder)) return;
-  SSL_CTX_load_verify_dir(context(), kSystemsFolder);
-  if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context(), kSystemsFile);
-}
-
-void ContextMaker::trust(const std::string& file, const char* origin) const {
-  for (const Certificate& one : certificates_in(read_file(file, origin).text, file, origin)) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context()), one.get());
-  }
-}
-
-void ContextMaker::take_certificate() const {
-  const TlsFile file = read_file(options_.certificate, "--tls-cert");
-  const std::vector<Certificate> chain = certificates_in(file.text, options_.certificate, "--tls-cert");
-  if (SSL_CTX_use_certificate(context(), chain.front().get()) != 1) {
-    throw unusable(options_.certificate, "--tls-cert", reason_of(ERR_peek_last_error()));
-  }
-  for (size_t i = 1; i < chain.size(); ++i) SSL_CTX_add1_chain_cert(context(), chain[i].get());
-  const bool same = options_.key.empty();
-  const std::string& name = same ? options_.certificate : options_.key;
-  const TlsFile key = same ? file : read_file(name, "--tls-key");
-  take_key(key.text, name);
-  if (is_exposed(key.status)) {
-    throw unusable(name, same ? "--tls-cert" : "--tls-key", "others can read the key: chmod go= it");
-  }
-}
-
-void ContextMaker::take_key(const std::string& text, const std::string& file) const {
-  bool locked = false;
-  const Bio bio = bio_of(text);
-  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(
-      PEM_read_bio_PrivateKey(bio.get(), nullptr, note_asked, &locked), EVP_PKEY_free);
-  const char* origin = options_.key.empty() ? "--tls-cert" : "--tls-key";
-  if (locked) throw unusable(file, origin, "the key has a passphrase, for which zklock does not ask");
-  if (!key) {
-    throw unusable(
-        file, origin,
-        options_.key.empty() ? "there is no key in it: name its file with --tls-key" : "there is no key in it (PEM)");
-  }
-  // The first call alone accepts a key of another type than the certificate's, and keeps it beside that.
-  if (SSL_CTX_use_PrivateKey(context(), key.get()) == 1 && SSL_CTX_check_private_key(context()) == 1) return;
-  throw unusable(file, origin, fmt::format("the key is not that of '{}'", printable(options_.certificate)));
-}
-
-}  // namespace
-
-Tls::Tls(TlsOptions options)
-    : options_(std::move(options)), versions_(versions()), context_(ContextMaker(options_).take()) {}
+Tls::Tls(TlsOptions options) : options_(std::move(options)), versions_(versions()), context_(make_context(options_)) {}
 
 bool Tls::is_used() {
   return was_made;
@@ -227,7 +205,7 @@ ssl_ctx_st* Tls::context() const {
   if (now == versions_ || !again) return context_.get();
   versions_ = now;
   try {
-    context_ = ContextMaker(options_).take();
+    context_ = make_context(options_);
   } catch (const Failure& failure) {
     remark(fmt::format("zklock: {}; going on with what was there before\n", failure.text()));
   }

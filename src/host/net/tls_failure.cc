@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/net/tls_failure.h"
-
+// Describes how a TLS connection failed. It is pure, except that it reads the connection and OpenSSL's errors.
 #include "base/text.h"
 #include "host/net/resolver.h"
+#include "host/net/tls_stream.h"
 
 #include <arpa/inet.h>
 #include <memory>
@@ -70,6 +70,34 @@ std::string time_of(const ASN1_TIME* time) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
+// Explains an alert, by the numbers of RFC 8446, 6. `answered`: the server's certificate had come before it, so both
+// sides have a cipher in common.
+TlsFailure explain_alert(int alert, bool has_certificate, bool answered) {
+  const std::string said = SSL_alert_desc_string_long(alert);
+  constexpr int kHandshakeFailure = 40;
+  constexpr int kFirstOfCertificates = 41;
+  constexpr int kLastOfCertificates = 49;
+  constexpr int kIllegalParameter = 47;
+  constexpr int kProtocolVersion = 70;
+  constexpr int kInsufficientSecurity = 71;
+  constexpr int kCertificateRequired = 116;
+  const bool of_certificates = alert >= kFirstOfCertificates && alert <= kLastOfCertificates;
+  if (alert == kCertificateRequired || (of_certificates && alert != kIllegalParameter) ||
+      (alert == kHandshakeFailure && !has_certificate && answered)) {
+    if (!has_certificate) {
+      return {Kind::refused, fmt::format("it refuses a client without a certificate ({})", said),
+              "give yours with --tls-cert and --tls-key"};
+    }
+    return {Kind::refused, fmt::format("it refuses our certificate ({})", said),
+            "look whether it has expired, and whether the server trusts its authority"};
+  }
+  if (alert == kHandshakeFailure || alert == kProtocolVersion || alert == kInsufficientSecurity) {
+    return {Kind::foreign, fmt::format("it has no version or cipher of TLS in common with us ({})", said),
+            "let it speak TLS 1.2 or 1.3"};
+  }
+  return {Kind::interrupted, fmt::format("it broke TLS off ({})", said), "look into its log"};
+}
+
 }  // namespace
 
 TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names) {
@@ -101,38 +129,6 @@ TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<s
   }
   return {Kind::distrusted, fmt::format("{} is not good: {}", whose, reason), "give the server a better one"};
 }
-
-namespace {
-
-// Explains an alert, by the numbers of RFC 8446, 6. `answered`: the server's certificate had come before it, so both
-// sides have a cipher in common.
-TlsFailure explain_alert(int alert, bool has_certificate, bool answered) {
-  const std::string said = SSL_alert_desc_string_long(alert);
-  constexpr int kHandshakeFailure = 40;
-  constexpr int kFirstOfCertificates = 41;
-  constexpr int kLastOfCertificates = 49;
-  constexpr int kIllegalParameter = 47;
-  constexpr int kProtocolVersion = 70;
-  constexpr int kInsufficientSecurity = 71;
-  constexpr int kCertificateRequired = 116;
-  const bool of_certificates = alert >= kFirstOfCertificates && alert <= kLastOfCertificates;
-  if (alert == kCertificateRequired || (of_certificates && alert != kIllegalParameter) ||
-      (alert == kHandshakeFailure && !has_certificate && answered)) {
-    if (!has_certificate) {
-      return {Kind::refused, fmt::format("it refuses a client without a certificate ({})", said),
-              "give yours with --tls-cert and --tls-key"};
-    }
-    return {Kind::refused, fmt::format("it refuses our certificate ({})", said),
-            "look whether it has expired, and whether the server trusts its authority"};
-  }
-  if (alert == kHandshakeFailure || alert == kProtocolVersion || alert == kInsufficientSecurity) {
-    return {Kind::foreign, fmt::format("it has no version or cipher of TLS in common with us ({})", said),
-            "let it speak TLS 1.2 or 1.3"};
-  }
-  return {Kind::interrupted, fmt::format("it broke TLS off ({})", said), "look into its log"};
-}
-
-}  // namespace
 
 TlsFailure explain_failure(const ssl_st* ssl) {
   const unsigned long error = ERR_peek_error();

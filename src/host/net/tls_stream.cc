@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <unistd.h>
 
 namespace zklock::host {
 
 namespace {
 
-constexpr size_t kMostUnsent = 64 * 1024;  // four records of TLS
+constexpr size_t kMostInTurn = 64 * 1024;  // four records of TLS
+constexpr size_t kMostUnsent = 64 * 1024;
+// A handshake with the longest chain that OpenSSL accepts takes a tenth of that.
+constexpr size_t kMostWithoutProgress = 1024 * 1024;
 
 // Returns the name without what no certificate contains: an IPv6 address's zone, and the dot that ends a name.
 std::string as_certified(const std::string& name) {
@@ -34,21 +39,72 @@ std::vector<std::string> to_be_checked(std::vector<std::string> names, const std
   return names;
 }
 
+bool is_transient(int error) {
+  return error == EAGAIN || error == EINTR;
+}
+
+TlsStream& stream_of(BIO* bio) {
+  return *static_cast<TlsStream*>(BIO_get_data(bio));
+}
+
 }  // namespace
 
 TlsStream::TlsStream(const Tls& tls, int fd, std::vector<std::string> names)
-    : names_(to_be_checked(std::move(names), tls.options().server_name)), intake_(fd), ssl_(SSL_new(tls.context())) {
+    : names_(to_be_checked(std::move(names), tls.options().server_name)), fd_(fd), ssl_(SSL_new(tls.context())) {
   // No exception may pass through the C library, which makes the connection.
   if (ssl_ && prepare() && demand_names()) return;
   failure_ = {TlsFailure::Kind::distrusted, "its certificate cannot be checked for its name", "name it otherwise"};
   phase_ = Phase::ended;
 }
 
-// Gives OpenSSL the intake to read and write through.
+// Lets OpenSSL read and write through this object. Returns false if there is no memory.
 bool TlsStream::prepare() {
-  BIO* const bio = intake_.new_bio();
-  if (bio) SSL_set_bio(ssl_, bio, bio);
-  return bio != nullptr;
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "zklock's stream");
+    if (!made) return made;
+    BIO_meth_set_read(made, on_read);
+    BIO_meth_set_write(made, on_write);
+    BIO_meth_set_ctrl(made, on_control);
+    return made;
+  }();
+  BIO* const bio = method ? BIO_new(method) : nullptr;
+  if (!bio) return false;
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_, bio, bio);
+  return true;
+}
+
+// What exceeds a turn stays in the socket, so poll() reports it. This does not use recv(), nor on_write() send(), by
+// which the C library gets to OpenSSL (zk/wire.h).
+int TlsStream::on_read(BIO* bio, char* to, int size) {
+  TlsStream& stream = stream_of(bio);
+  BIO_clear_retry_flags(bio);
+  if (stream.is_exhausted()) return -1;
+  const size_t most = std::min(static_cast<size_t>(size), kMostInTurn - stream.read_in_turn_);
+  const ssize_t length = most == 0 ? -1 : ::read(stream.fd_, to, most);
+  if (length < 0 && (most == 0 || is_transient(errno))) BIO_set_retry_read(bio);
+  stream.at_end_ = length == 0;
+  if (length <= 0) return static_cast<int>(length);
+  stream.read_in_turn_ += static_cast<size_t>(length);
+  stream.read_since_progress_ += static_cast<size_t>(length);
+  return static_cast<int>(length);
+}
+
+int TlsStream::on_write(BIO* bio, const char* data, int size) {
+  BIO_clear_retry_flags(bio);
+  const ssize_t length = ::write(stream_of(bio).fd_, data, static_cast<size_t>(size));
+  if (length < 0 && is_transient(errno)) BIO_set_retry_write(bio);
+  return static_cast<int>(length);
+}
+
+long TlsStream::on_control(BIO* bio, int command, long, void*) {
+  if (command == BIO_CTRL_EOF) return stream_of(bio).at_end_;
+  return command == BIO_CTRL_FLUSH;
+}
+
+bool TlsStream::is_exhausted() const {
+  return read_since_progress_ >= kMostWithoutProgress;
 }
 
 // Returns whether the names will be checked. OpenSSL accepts a certificate for any name if it was given none.
@@ -76,15 +132,9 @@ TlsStream::~TlsStream() {
   SSL_free(ssl_);
 }
 
-void TlsStream::begin_handshake() {
-  phase_ = Phase::handshake;
-  SSL_set_connect_state(ssl_);
-  advance();
-}
-
 bool TlsStream::advance() {
   blocked_on_ = 0;
-  intake_.begin_turn();
+  read_in_turn_ = 0;
   if (phase_ == Phase::handshake) {
     ERR_clear_error();
     const int result = SSL_do_handshake(ssl_);
@@ -93,7 +143,7 @@ bool TlsStream::advance() {
       return phase_ == Phase::ended;
     }
     phase_ = Phase::open;
-    intake_.note_progress();
+    read_since_progress_ = 0;
     drained_ = false;
   }
   flush();
@@ -106,7 +156,11 @@ short TlsStream::events(short wanted) const {
 }
 
 ssize_t TlsStream::send(const void* data, size_t size) {
-  if (phase_ == Phase::idle) begin_handshake();
+  if (phase_ == Phase::idle) {
+    phase_ = Phase::handshake;
+    SSL_set_connect_state(ssl_);
+    advance();
+  }
   if (phase_ != Phase::open || held_) {
     if (unsent_.size() >= kMostUnsent) flush();
     if (unsent_.size() < kMostUnsent) {
@@ -131,7 +185,7 @@ ssize_t TlsStream::receive(void* to, size_t size) {
     const int length = SSL_read(ssl_, to, static_cast<int>(size));
     drained_ = length <= 0;
     if (length > 0) {
-      intake_.note_progress();
+      read_since_progress_ = 0;
       return length;
     }
     note_result(length);
@@ -169,7 +223,10 @@ void TlsStream::note_result(int result) {
     blocked_on_ = static_cast<short>(blocked_on_ | (writing ? POLLOUT : POLLIN));
     return;
   }
-  TlsFailure failure = intake_.is_exhausted() ? endless_handshake() : explain_failure(ssl_);
+  TlsFailure failure = explain_failure(ssl_);
+  if (is_exhausted()) {
+    failure = {TlsFailure::Kind::foreign, "its TLS handshake has no end", "look what listens at that port"};
+  }
   const bool counts = phase_ == Phase::handshake || failure.kind == TlsFailure::Kind::refused;
   if (counts && !failure_) failure_ = std::move(failure);
   phase_ = Phase::ended;

@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // One TLS connection over a non-blocking descriptor. The owner of the descriptor keeps it, and waits for it as events()
-// says. The stream never sends anything in the clear. No call takes longer than reading 64 KiB does, whatever the other
-// side sends (TlsIntake), and a handshake without an end fails.
+// says. The stream never sends anything in the clear.
+// OpenSSL reads on until its call is done or nothing is left to read, so the other side would decide when that ends. A
+// server that answers a handshake only with HelloRequests could keep the call busy for ever. So the stream stands
+// between OpenSSL and the descriptor: in one turn, it lets 64 KiB be read, and on a connection 1 MiB without progress.
 #pragma once
 
 #include "host/net/tls.h"
-#include "host/net/tls_failure.h"
-#include "host/net/tls_intake.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
+struct bio_st;
+struct ssl_st;
+struct x509_store_ctx_st;
+
 namespace zklock::host {
+
+// How a connection failed.
+struct TlsFailure {
+  enum class Kind {
+    silent,       // not a byte in time: it hangs, or is no TLS server
+    interrupted,  // by the network, or by a server that starts or ends
+    distrusted,   // we do not accept its certificate
+    refused,      // it does not accept our certificate, or demands one
+    foreign,      // it speaks no TLS, or none that we speak
+  };
+  Kind kind;
+  std::string trouble;  // what is wrong: "its certificate is for zk2, not for zk1". Safe to print
+  std::string remedy;   // what to do: "name the server as …"
+
+  // Returns whether all attempts will end like this one until a person changes something.
+  bool is_lasting() const { return kind != Kind::silent && kind != Kind::interrupted; }
+};
+
+// Returns the failure for a server that was silent for too long.
+inline TlsFailure silent_in_handshake() {
+  return {TlsFailure::Kind::silent, "it takes the connection, and does not answer in the TLS handshake",
+          "look whether the port is its one for TLS (secureClientPort), and whether its process hangs"};
+}
+
+// Explains what is wrong with a server's certificate. Call it while the certificate is being verified. `names` are
+// those that it is checked for.
+TlsFailure explain_distrust(x509_store_ctx_st* verification, const std::vector<std::string>& names);
+
+// Explains all other failures, by OpenSSL's queue of errors and what `ssl` knows of the certificates.
+TlsFailure explain_failure(const ssl_st* ssl);
 
 class TlsStream {
  public:
@@ -32,8 +67,8 @@ class TlsStream {
   // While `held` is true, keeps what is sent, so that it goes in one piece afterwards.
   void hold(bool held);
 
-  // Goes on with the handshake and sends what waits to be sent. To be called when the descriptor is ready. Returns
-  // whether there may be something to receive, or the end.
+  // Begins a new turn: goes on with the handshake and sends what waits to be sent. Call it when the descriptor is
+  // ready. Returns whether there may be something to receive, or the end.
   bool advance();
   // Returns what to poll the descriptor for if its owner wants `wanted`.
   short events(short wanted) const;
@@ -51,19 +86,25 @@ class TlsStream {
 
   bool demand_names();
   bool prepare();
-  void begin_handshake();
   void flush();
   void note_result(int result);
+  bool is_exhausted() const;
   static int on_verified(int good, x509_store_ctx_st* verification);
+  static int on_read(bio_st* bio, char* to, int size);
+  static int on_write(bio_st* bio, const char* data, int size);
+  static long on_control(bio_st* bio, int command, long, void*);
 
   std::vector<std::string> names_;
-  TlsIntake intake_;  // declared before `ssl_`, which reads through it
-  ssl_st* ssl_;
+  const int fd_;
+  ssl_st* ssl_;  // reads and writes through this object
   Phase phase_ = Phase::idle;
   bool held_ = false;
   bool drained_ = true;   // the last receive() found nothing
   short blocked_on_ = 0;  // what OpenSSL waits for, as events of poll()
   std::string unsent_;    // taken, and not encrypted yet
+  bool at_end_ = false;   // there is nothing more to read from the descriptor
+  size_t read_in_turn_ = 0;
+  size_t read_since_progress_ = 0;
   std::optional<TlsFailure> failure_;
 };
 

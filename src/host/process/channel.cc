@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/process/channel.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,8 +12,8 @@ namespace zklock::host {
 
 namespace {
 
-constexpr size_t kMostVariables = 128 * 1024;  // bytes; the kernel takes no more in one string either
-constexpr size_t kMostDescriptors = 2;
+constexpr size_t kMostVariables = 128 * 1024;                 // bytes; the kernel takes no more in one string either
+constexpr size_t kControlSize = CMSG_SPACE(2 * sizeof(int));  // for as many descriptors
 
 // What a message begins with. The tokens and then the variables follow.
 struct Head {
@@ -25,18 +24,14 @@ struct Head {
   uint32_t nested;  // how many tokens follow
 };
 
-union Control {
-  cmsghdr head;
-  std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> room;
-};
-
-void put_descriptors(msghdr& message, const int* descriptors, size_t count) {
-  message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+void put_descriptors(msghdr& message, const std::vector<int>& descriptors) {
+  const size_t size = descriptors.size() * sizeof(int);
+  message.msg_controllen = CMSG_SPACE(size);
   cmsghdr* head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(count * sizeof(int));
-  std::memcpy(CMSG_DATA(head), descriptors, count * sizeof(int));
+  head->cmsg_len = CMSG_LEN(size);
+  std::memcpy(CMSG_DATA(head), descriptors.data(), size);
 }
 
 // Returns the next descriptor of the message; none if there are no more.
@@ -129,14 +124,13 @@ bool send(const Fd& end, const Order& order) {
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 3;
-  Control control{};
-  int descriptors[kMostDescriptors];
-  size_t count = 0;
-  if (order.arguments) descriptors[count++] = order.arguments.get();
-  if (order.input) descriptors[count++] = order.input.get();
-  if (count > 0) {
-    message.msg_control = &control;
-    put_descriptors(message, descriptors, count);
+  alignas(cmsghdr) char control[kControlSize]{};
+  std::vector<int> descriptors;
+  if (order.arguments) descriptors.push_back(order.arguments.get());
+  if (order.input) descriptors.push_back(order.input.get());
+  if (!descriptors.empty()) {
+    message.msg_control = control;
+    put_descriptors(message, descriptors);
   }
   if (sendmsg(end.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
   if (errno != EPIPE && errno != ECONNRESET && errno != EBADF && errno != EAGAIN) {
@@ -152,8 +146,8 @@ std::optional<Order> receive(const Fd& end, bool& closed) {
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
-  Control control{};
-  message.msg_control = &control;
+  alignas(cmsghdr) char control[kControlSize]{};
+  message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t length = recvmsg(end.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   closed = length == 0 || (length < 0 && errno == ECONNRESET);

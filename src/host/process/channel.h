@@ -44,7 +44,6 @@ struct GuardPage {
   std::atomic<pid_t> pid{0};              // of the command; 0: none was started
   std::atomic<int> wait_status{0};        // as from waitpid, from `ended` on
   std::atomic<int> exec_error{0};         // errno of a failed exec
-  std::atomic<int> stop_signal{0};        // while `stopped`
   std::atomic<pid_t> stubborn{0};         // a process that could not be killed; 0: none
   std::atomic<int64_t> fence{INT64_MAX};  // by zklock: from then on nothing of the command may live; BootClock, ns
   std::atomic<bool> fenced{false};        // the guard has killed because of the fence
@@ -103,7 +102,7 @@ std::optional<Order> receive(const Fd& end, bool& closed);
 // What a guard gets from its zklock: what it waits for, and what it needs to start commands.
 struct GuardSetup {
   Fd channel;
-  ChildSignal child_signal;  // zklock's descriptor works in the guard too: a signalfd shows the reader's own signals
+  Fd child_signal;  // zklock's descriptor works in the guard too: a signalfd shows the reader's own signals
   Timer timer;
   GuardPage& page;
   Service service;

@@ -87,7 +87,7 @@ std::string own_namespace() {
 // whose maker we cannot see, because it is in another PID namespace.
 void remove_stale(const std::string& above) {
   const std::string known = own_namespace();
-  for (const std::string& name : names_in(above).value_or(std::vector<std::string>())) {
+  for (const std::string& name : names_in(opendir(above.c_str())).value_or(std::vector<std::string>())) {
     const bool visible = name.starts_with(kName) && !known.empty() && name.ends_with(known);
     const pid_t maker = visible ? std::atoi(name.c_str() + kName.size()) : 0;
     if (maker <= 0 || ::kill(maker, 0) == 0 || errno != ESRCH) continue;

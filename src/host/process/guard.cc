@@ -2,7 +2,6 @@
 #include "host/process/guard.h"
 
 #include "base/contains.h"
-#include "host/process/proc.h"
 #include "host/process/tree.h"
 
 #include <algorithm>
@@ -124,24 +123,21 @@ void Guard::dismiss() {
 
 void Guard::arm(PollSet& set) {
   if (state_ == GuardState::dismissed) return;
-  set.watch(child_signal_.fd(), POLLIN);
+  set.watch(child_signal_.get(), POLLIN);
   if (channel_) set.watch(channel_.get(), POLLIN);
   if (state_ == GuardState::orphaned) set.wake_at(deadline_in(kBetweenTries));
-  const Deadline fence = page_->fence_moment();
-  if (state_ == GuardState::alive && command_ > 0 && !page_->fenced && fence != kNever) set.wake_at(fence + kReaction);
+  if (state_ == GuardState::alive) set.wake_at(stands_still_from());
 }
 
 void Guard::record(const PollSet& set) {
-  if (set.seen(child_signal_.fd())) {
-    child_signal_.drain();
+  if (set.seen(child_signal_.get())) {
+    drain(child_signal_);
     child_changed_ = true;
   }
   if (!channel_ || !set.seen(channel_.get())) return;
   char looks[64];
-  ssize_t length = 0;
-  do {
-    length = recv(channel_.get(), looks, sizeof looks, MSG_DONTWAIT);
-  } while (length > 0);
+  ssize_t length = 1;
+  while (length > 0) length = recv(channel_.get(), looks, sizeof looks, MSG_DONTWAIT);
   if (length != 0) return;
   channel_.reset();
   child_changed_ = true;  // another Guard may have read the signal, if it came in the middle of poll()
@@ -150,7 +146,7 @@ void Guard::record(const PollSet& set) {
 void Guard::decide() {
   if (state_ == GuardState::alive && child_changed_) reap_strangers();
   if (state_ == GuardState::alive && std::exchange(child_changed_, false)) look_after_guard();
-  if (state_ == GuardState::alive && stands_still()) take_over();
+  if (state_ == GuardState::alive && !gone() && BootClock::now() >= stands_still_from()) take_over();
   if (state_ != GuardState::orphaned || !end_tree()) return;
   state_ = GuardState::cleared;
   page_->overrun = std::max(BootClock::now() - page_->fence_moment(), Duration::zero()).count();
@@ -185,10 +181,11 @@ void Guard::look_after_guard() {
   take_over();
 }
 
-// Returns whether the guard does not kill although the fence has passed: held by a debugger, or in a frozen cgroup.
-bool Guard::stands_still() const {
+// Returns the moment at which a guard that has not killed at the fence counts as standing still, because a debugger
+// holds it, or it is in a frozen cgroup; kNever: there is no fence.
+Deadline Guard::stands_still_from() const {
   const Deadline fence = page_->fence_moment();
-  return command_ > 0 && !page_->fenced && !gone() && fence != kNever && BootClock::now() >= fence + kReaction;
+  return command_ > 0 && !page_->fenced && fence != kNever ? fence + kReaction : kNever;
 }
 
 void Guard::take_over() {

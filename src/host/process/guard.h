@@ -54,7 +54,6 @@ class Guard : public Source {
   CommandPhase phase() const { return page_->command == command_ ? page_->phase.load() : CommandPhase::idle; }
   pid_t command() const { return page_->pid; }
   int wait_status() const { return page_->wait_status; }
-  int stop_signal() const { return page_->stop_signal; }
   pid_t stubborn() const { return page_->stubborn; }
   // Returns a signal that could not be passed on, and forgets it; 0: none.
   int take_refused() { return page_->refused.exchange(0); }
@@ -91,7 +90,7 @@ class Guard : public Source {
 
   void reap_strangers();
   void look_after_guard();
-  bool stands_still() const;
+  Deadline stands_still_from() const;
   void take_over();
   bool end_tree();
   ControlGroup group() const { return page_->has_group ? ControlGroup(page_->group) : ControlGroup(); }
@@ -99,7 +98,7 @@ class Guard : public Source {
   Program program_;
   std::unique_ptr<GuardPage, void (*)(GuardPage*)> page_;
   Fd channel_;
-  ChildSignal child_signal_;
+  Fd child_signal_ = open_child_signal();
   bool child_changed_ = false;
   pid_t pid_ = 0;
   std::vector<pid_t> spared_;  // other guards, and children from before an exec: not ours to kill

@@ -8,7 +8,6 @@
 #include "host/process/channel.h"
 #include "host/process/control_group.h"
 #include "host/process/mark.h"
-#include "host/process/proc.h"
 #include "host/process/spawn.h"
 #include "host/process/survivor.h"
 #include "host/process/tree.h"
@@ -71,17 +70,13 @@ class GuardProcess {
   }
 
  private:
-  // A guard for several commands keeps all of the caller's descriptors, maybe as many as there can be.
+  // A guard for several commands keeps all of the caller's descriptors, maybe as many as there can be. Reading /proc
+  // needs room.
   void keep_spare() {
     if (setup_.service == Service::once) return;
     for (Fd& spare : spare_) {
       if (!spare) spare = Fd(fcntl(setup_.channel.get(), F_DUPFD_CLOEXEC, 0));
     }
-  }
-
-  // Makes room for reading /proc.
-  void use_spare() {
-    for (Fd& spare : spare_) spare.reset();
   }
 
   // zklock knows of the group before it exists, and removes it if we are killed.
@@ -106,7 +101,7 @@ class GuardProcess {
     setup_.timer.set(until);
     // A closed channel would wake us again and again.
     const int channel = zklock_lives_ ? setup_.channel.get() : -1;
-    pollfd fds[] = {{channel, POLLIN, 0}, {setup_.child_signal.fd(), POLLIN, 0}, {setup_.timer.fd(), POLLIN, 0}};
+    pollfd fds[] = {{channel, POLLIN, 0}, {setup_.child_signal.get(), POLLIN, 0}, {setup_.timer.fd(), POLLIN, 0}};
     ::poll(fds, 3, -1);
   }
 
@@ -160,7 +155,7 @@ class GuardProcess {
     if (duty_ == Duty::kill) return;
     term_until_ = std::min(term_until_, deadline_in(grace));
     duty_ = Duty::finish;
-    use_spare();
+    spare_ = {};
     signal_descendants({SIGTERM, SIGCONT});  // a stopped process would not see the TERM
   }
 
@@ -199,7 +194,7 @@ class GuardProcess {
     // A reader of a pipe that the command was given must not wait for the guard to end too.
     if (setup_.service == Service::again) return;
     group_.close_for_spawning();
-    std::vector<int> kept{setup_.channel.get(), setup_.child_signal.fd(), setup_.timer.fd(), group_.kill_fd(),
+    std::vector<int> kept{setup_.channel.get(), setup_.child_signal.get(), setup_.timer.fd(), group_.kill_fd(),
                           proc_folder()};
     for (const Fd& mark : marks_) kept.push_back(mark.get());
     close_all_but(kept);
@@ -234,7 +229,7 @@ class GuardProcess {
   // Reports `gone` at once if nothing was left behind. After `ended` alone, zklock would search all of /proc for
   // leftovers.
   void reap() {
-    setup_.child_signal.drain();
+    drain(setup_.child_signal);
     const CommandPhase before = page_.phase;
     const bool children = reap_children([this](pid_t pid, int wait_status) { note_child(pid, wait_status); });
     if (!children && duty_ == Duty::kill && command_ != 0) note_child(command_, SIGKILL);
@@ -254,7 +249,6 @@ class GuardProcess {
   void note_child(pid_t pid, int wait_status) {
     if (pid != command_) return;
     if (WIFSTOPPED(wait_status)) {
-      page_.stop_signal = WSTOPSIG(wait_status);
       page_.phase = CommandPhase::stopped;
     } else if (WIFCONTINUED(wait_status)) {
       page_.phase = CommandPhase::running;
@@ -308,7 +302,7 @@ class GuardProcess {
   // It does not matter any more how the command ends, so the kernel may reap it.
   void start_killing() {
     duty_ = Duty::kill;
-    use_spare();
+    spare_ = {};
     reap_unseen(true);
     stubborn_from_ = deadline_in(kStubbornAfter);
     next_look_ = deadline_in(kDying);
@@ -344,12 +338,11 @@ class GuardProcess {
 
 void be_guard(GuardSetup setup) noexcept {
   // This also closes the channels of other guards, which must see zklock's end when it dies.
-  close_private_but({setup.channel.get(), setup.child_signal.fd(), setup.timer.fd()});
+  close_private_but({setup.channel.get(), setup.child_signal.get(), setup.timer.fd()});
   // The guard gets a process group of its own, so that stopping or killing the whole job does not stop it. If the
   // command's group is orphaned, the guard stays in it until the command runs, see GuardProcess::leave_session.
   if (setup.service == Service::again || !is_in_orphaned_group(setup.zklock)) setpgid(0, 0);
-  block_all_signals();
-  outlive_by_name();
+  shield_from_signals();
   become_subreaper();
   be_prompt();
   GuardProcess(std::move(setup)).live();

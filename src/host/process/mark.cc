@@ -2,7 +2,6 @@
 #include "host/process/mark.h"
 
 #include "base/text.h"
-#include "host/process/proc.h"
 #include "host/process/survivor.h"
 #include "host/process/tree.h"
 

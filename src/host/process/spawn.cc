@@ -63,11 +63,7 @@ void set_input(const Fd& input) {
   // Standard input is closed first, because there may be no free descriptor. open() then gets its number, the lowest
   // free one.
   ::close(STDIN_FILENO);
-  if (input) {
-    dup2(input.get(), STDIN_FILENO);
-  } else {
-    open("/dev/null", O_RDONLY);
-  }
+  input ? dup2(input.get(), STDIN_FILENO) : open("/dev/null", O_RDONLY);
 }
 
 constexpr std::string_view kListener = "LISTEN_PID=";
@@ -176,12 +172,11 @@ Failure cannot_execute(const Program& program, int error) {
 
 Execution::Execution(const Program& program, const std::vector<std::string>& variables)
     : environment_(environment_with(variables)),
+      listener_(find_listener(environment_)),
+      variables_(pointers_to(environment_)),
       arguments_(pointers_to(program.arguments)),
-      by_shell_(arguments_),
-      file_(program.file.c_str()),
-      listener_(find_listener(environment_)) {
-  variables_ = pointers_to(environment_);
-  by_shell_[0] = const_cast<char*>(file_);
+      by_shell_(arguments_) {
+  by_shell_[0] = const_cast<char*>(program.file.c_str());
   by_shell_.insert(by_shell_.begin(), const_cast<char*>(kShell));
 }
 
@@ -190,7 +185,7 @@ void Execution::take_sockets() const {
 }
 
 int Execution::execute() const {
-  execve(file_, arguments_.data(), variables_.data());
+  execve(by_shell_[1], arguments_.data(), variables_.data());
   if (errno != ENOEXEC) return errno;
   execve(kShell, by_shell_.data(), variables_.data());
   return errno;

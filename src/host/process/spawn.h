@@ -42,11 +42,10 @@ class Execution {
 
  private:
   std::vector<std::string> environment_;
+  char* listener_;  // the pid in LISTEN_PID, if that is zklock's; else null
   std::vector<char*> variables_;
   std::vector<char*> arguments_;
-  std::vector<char*> by_shell_;
-  const char* file_;
-  char* listener_ = nullptr;  // the pid in LISTEN_PID, if that is zklock's; else null
+  std::vector<char*> by_shell_;  // the shell, the file, and the other arguments
 };
 
 // What a child needs to know. The child may share our memory, so it changes nothing there but `error` and LISTEN_PID.

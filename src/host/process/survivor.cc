@@ -8,7 +8,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,8 +43,7 @@ Survivor::Survivor(const std::function<void()>& at_end) {
   if (pid_ < 0) throw system_error("cannot start the process that outlives zklock");
   if (pid_ != 0) return;
   setpgid(0, 0);  // killing the whole job must not kill this process
-  block_all_signals();
-  outlive_by_name();
+  shield_from_signals();
   end_after(zklock, false, at_end);
 }
 
@@ -54,13 +52,10 @@ Survivor::~Survivor() {
   waitpid(pid_, nullptr, 0);
 }
 
-void block_all_signals() {
+void shield_from_signals() {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-}
-
-void outlive_by_name() {
   prctl(PR_SET_NAME, kGuardName);
 }
 

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <sys/types.h>
-#include <vector>
 
 namespace zklock::host {
 
@@ -24,13 +23,11 @@ class Survivor {
 
 // The rest is for children of zklock that outlive it.
 
-// Blocks all signals, so that only SIGKILL and SIGSTOP reach the caller.
-void block_all_signals();
-
-// The name that ps and killall show for the caller after outlive_by_name(). So a signal to all processes called zklock
-// does not reach those that clean up after them. pkill -f and pidof use other names.
+// Blocks all signals, so that only SIGKILL and SIGSTOP reach the caller, and gives it another name for ps and killall.
+// So a signal to all processes called zklock does not reach those that clean up after them. pkill -f and pidof use
+// other names.
+void shield_from_signals();
 inline constexpr const char* kGuardName = "zk-guard";
-void outlive_by_name();
 
 // Waits until `parent` is dead and all its descriptors are closed, calls `at_end`, and exits. With `dying`, exits
 // without the call if `parent` still lives after 5 seconds. Without `at_end`, exits at once. Discards pending signals.

@@ -4,14 +4,14 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "base/time.h"
-#include "host/fd.h"
-#include "host/process/proc.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -63,6 +63,29 @@ bool signal_process(Process process, std::initializer_list<int> signals) {
 }
 
 }  // namespace
+
+int proc_folder() {
+  static int folder = -1;
+  if (folder < 0) folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return folder;
+}
+
+Fd open_in_proc(const std::string& path) {
+  const int folder = proc_folder();
+  return Fd(folder < 0 ? -1 : openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::optional<std::vector<std::string>> names_in_proc(const std::string& path) {
+  const int folder = proc_folder();
+  const int opened = folder < 0 ? -1 : openat(folder, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return opened < 0 ? std::nullopt : names_in(fdopendir(opened));
+}
+
+std::string link_in_proc(const std::string& path) {
+  char target[PATH_MAX];
+  const ssize_t length = readlinkat(proc_folder(), path.c_str(), target, sizeof target);
+  return length > 0 ? std::string(target, static_cast<size_t>(length)) : "";
+}
 
 pid_t parent_of(pid_t pid) {
   // In /proc/PID/stat, "pid (name) state ppid …", the name may hold anything, so its last parenthesis counts.
@@ -161,9 +184,8 @@ bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report) 
   }
 }
 
-std::vector<pid_t> kill_descendants(const std::vector<pid_t>& spared, const ChildReport& report) {
-  if (!kill_children(spared, report)) return {};
-  return signal_descendants({SIGKILL}, spared);
+void kill_descendants(const std::vector<pid_t>& spared) {
+  if (kill_children(spared, [](pid_t, int) {})) signal_descendants({SIGKILL}, spared);
 }
 
 void reap_unseen(bool unseen) {

@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling process's descendants. The caller is a subreaper, so a process that loses its parent becomes its child.
-// No process escapes, neither by a double fork nor by setsid. This needs Linux and /proc.
+// The calling process's descendants, and /proc, where they are found. The caller is a subreaper, so a process that
+// loses its parent becomes its child. No process escapes, neither by a double fork nor by setsid. This needs Linux.
 #pragma once
+
+#include "host/fd.h"
 
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <sys/types.h>
 #include <vector>
 
 namespace zklock::host {
+
+// Returns the descriptor of /proc, which the first call opens and which is never closed; -1, with errno set, if there
+// is none. Code that closes unknown descriptors must spare it. It stays open, because a command that runs as root may
+// unmount /proc or mount another one over it, and its processes must be found all the same.
+int proc_folder();
+
+// Opens a file below /proc to read it. Returns none, with errno set, if that fails.
+Fd open_in_proc(const std::string& path);
+// Returns the names in a folder below /proc; nothing, with errno set, if we may not read it. Uses one descriptor.
+std::optional<std::vector<std::string>> names_in_proc(const std::string& path = ".");
+// Returns the target of a link below /proc; "" if it cannot be read.
+std::string link_in_proc(const std::string& path);
 
 // Makes the caller a subreaper. Throws a Failure (70) if that is denied: processes that lost their parents could not be
 // found then.
@@ -49,11 +64,9 @@ using ChildReport = std::function<void(pid_t, int wait_status)>;
 // makes its children, as long as new ones turn up within a second. Returns false if no child is left except `spared`.
 bool kill_children(const std::vector<pid_t>& spared, const ChildReport& report);
 
-// Does one round of ending all descendants of the caller: first its children, then what is left below. Returns the
-// processes that we may not signal. The caller reaps and repeats until it has no child. One free descriptor is enough
-// to end all of them in the end.
-std::vector<pid_t> kill_descendants(
-    const std::vector<pid_t>& spared = {}, const ChildReport& report = [](pid_t, int) {});
+// Does one round of ending all descendants of the caller: first its children, then what is left below. The caller reaps
+// and repeats until it has no child. One free descriptor is enough to end all of them in the end.
+void kill_descendants(const std::vector<pid_t>& spared = {});
 
 // Reaps children that have ended and reports them, and also stops. Reaps at most 4,096 at once, and then raises SIGCHLD
 // for the rest. Returns whether the caller still has a child.

@@ -71,40 +71,35 @@ FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMo
   }
 }
 
-struct Children {
-  std::vector<Step> members;  // the steps that remove members and what members have left
-  size_t left = 0;            // how many of them remove what members have left
-  std::vector<std::string> others;
-};
-
-Children children_of(zk::Session& session, const std::string& group) {
-  Children found;
+// Adds up what is in the group, and returns the paths of the members and of what members have left.
+std::vector<std::string> count_children(zk::Session& session, const std::string& group, GroupRemoval& count) {
   std::vector<std::string> paths;
-  for (const std::string& name : session.synced_children(group).names) {
-    paths.push_back(zk::child_of(group, name));
-  }
+  for (const std::string& name : session.synced_children(group).names) paths.push_back(zk::child_of(group, name));
   const std::vector<Answer> stats = zk::stat_all(session, paths);
+  std::vector<std::string> members;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok) continue;
     const std::string name = zk::name_of(paths[i]);
     const bool left = is_left_member(name, stats[i].stat);
-    if (left) ++found.left;
     if (left || is_ephemeral(stats[i].stat)) {
-      found.members.push_back({Step::Kind::remove, paths[i]});
-    } else {
-      found.others.push_back(name);
+      ++(left ? count.left : count.members);
+      members.push_back(paths[i]);
+    } else if (count.others++ == 0) {
+      count.other = name;
     }
   }
-  return found;
+  return members;
 }
 
-void remove_surplus(zk::Session& session, std::vector<Step>& members) {
-  std::vector<std::string> paths;
-  while (members.size() > kMostInOneStep) {
-    paths.push_back(members.back().path);
-    members.pop_back();
-  }
-  zk::remove_all(session, paths);
+// Returns the answer to the last transaction, which removes the group too.
+Answer remove_with(zk::Session& session, const std::string& group, std::vector<std::string> members) {
+  std::vector<std::string> surplus;
+  for (; members.size() > kMostInOneStep; members.pop_back()) surplus.push_back(members.back());
+  zk::remove_all(session, surplus);
+  members.push_back(group);
+  std::vector<Step> steps;
+  for (const std::string& path : members) steps.push_back({Step::Kind::remove, path});
+  return session.transact(steps);
 }
 
 }  // namespace
@@ -121,10 +116,14 @@ bool is_numbered(std::string_view name, std::string_view stem) {
   return name.size() == stem.size() + kNumberDigits && parse_number(name.substr(stem.size()));
 }
 
-bool is_left_member(std::string_view name, const zk::Stat& stat) {
+bool has_number(std::string_view name) {
   const size_t dash = name.rfind('-');
-  const bool numbered = dash != std::string_view::npos && dash > 0 && is_numbered(name, name.substr(0, dash + 1));
-  return numbered && stat.children == 0 && !is_ephemeral(stat) && !is_lock_name(name);
+  return dash != std::string_view::npos && is_numbered(name, name.substr(0, dash + 1));
+}
+
+bool is_left_member(std::string_view name, const zk::Stat& stat) {
+  const bool named = has_number(name) && name.rfind('-') > 0;
+  return named && stat.children == 0 && !is_ephemeral(stat) && !is_lock_name(name);
 }
 
 void check_is_group(zk::Session& session, const std::string& group, std::string_view tried) {
@@ -156,7 +155,7 @@ void make_kept_group(zk::Session& session, const std::string& group, std::string
 }
 
 GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried) {
-  using End = GroupRemoval::End;
+  using End = RemovalEnd;
   for (int round = 0;; ++round) {
     const FoundGroup found = look(session, group, tried);
     if (!found.exists) return {round == 0 ? End::absent : End::done};
@@ -164,16 +163,11 @@ GroupRemoval remove_group(zk::Session& session, const std::string& group, bool f
       throw Failure(ExitStatus::bad_data,
                     fmt::format("{}: it has data, which no group of zklock's has; it is left alone", tried));
     }
-    Children children = children_of(session, group);
-    const size_t nodes = children.members.size();
-    const bool full = !children.others.empty() || (!force && nodes > 0);
-    if (full || round == kMostRounds) {
-      return {End::not_empty, nodes - children.left, children.left, children.others.size(),
-              children.others.empty() ? "" : children.others.front()};
-    }
-    remove_surplus(session, children.members);
-    children.members.push_back({Step::Kind::remove, group});
-    const Answer removed = session.transact(children.members);
+    GroupRemoval count{End::not_empty};
+    std::vector<std::string> members = count_children(session, group, count);
+    const bool full = count.others > 0 || (!force && !members.empty());
+    if (full || round == kMostRounds) return count;
+    const Answer removed = remove_with(session, group, std::move(members));
     if (removed.code == Code::ok) return {End::done};
     if (removed.code == Code::no_auth) throw zk::failure_of(tried, removed);
     // A member has come or gone meanwhile, or the answer was lost.

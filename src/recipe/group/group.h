@@ -23,6 +23,9 @@ std::optional<std::string> member_name_error(std::string_view group, std::string
 // True if `name` consists of `stem`, "web1-", and a number that the server gave.
 bool is_numbered(std::string_view name, std::string_view stem);
 
+// True if `name` ends in "-" and such a number.
+bool has_number(std::string_view name);
+
 // True for a node, as it was read, that a member has left in the group. It has a member's numbered name, but it is in
 // no session, because a backup was restored, and it has no children.
 bool is_left_member(std::string_view name, const zk::Stat& stat);
@@ -45,8 +48,7 @@ enum class RemovalEnd {
 };
 
 struct GroupRemoval {
-  using End = RemovalEnd;
-  End end = End::done;
+  RemovalEnd end = RemovalEnd::done;
   size_t members = 0;
   size_t left = 0;         // nodes that members have left, see is_left_member()
   size_t others = 0;       // other nodes below it, which are no members

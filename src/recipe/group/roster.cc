@@ -21,12 +21,13 @@ namespace {
 constexpr Duration kRestForNode = std::chrono::microseconds(100);
 constexpr Duration kLongestRest = std::chrono::seconds(1);
 
-bool has_number(std::string_view name) {
-  const size_t dash = name.rfind('-');
-  return dash != std::string_view::npos && is_numbered(name, name.substr(0, dash + 1));
+std::vector<std::string> paths_below(const std::string& group, const std::vector<std::string>& names) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(zk::child_of(group, name));
+  return paths;
 }
 
-// What is known of the names that a list has.
+// How much is known of the names that a list has.
 enum class Known {
   all,
   numbered,  // a name without the server's number may be another node's by now
@@ -54,10 +55,10 @@ bool is_missing(const Members& members, const std::string& name, const Member& m
 std::vector<MemberChange> changes_between(const Members& before, const Members& now) {
   std::vector<MemberChange> changes;
   for (const auto& [name, member] : before) {
-    if (is_missing(now, name, member)) changes.push_back({MemberChange::Kind::left, name});
+    if (is_missing(now, name, member)) changes.push_back({false, name});
   }
   for (const auto& [name, member] : now) {
-    if (is_missing(before, name, member)) changes.push_back({MemberChange::Kind::joined, name});
+    if (is_missing(before, name, member)) changes.push_back({true, name});
   }
   return changes;
 }
@@ -67,6 +68,8 @@ Duration rest_after(size_t nodes) {
 }
 
 void GroupRoster::look() {
+  if (!unchecked_.empty()) check_is_group(session_, group_, unchecked_);
+  unchecked_.clear();
   node_.look();
   take_in(node_.found());
   rested_ = deadline_in(rest_after(node_.found().names.size()));
@@ -74,12 +77,6 @@ void GroupRoster::look() {
 
 Deadline GroupRoster::due() const {
   return node_.is_stale() && !session_.expired() ? rested_ : node_.due();
-}
-
-std::vector<std::string> GroupRoster::paths_of(const std::vector<std::string>& names) const {
-  std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back(zk::child_of(group_, name));
-  return paths;
 }
 
 // Takes over what is still known. Returns the names to look at.
@@ -106,7 +103,7 @@ void GroupRoster::take_in(Answer list) {
   Members members;
   std::set<std::string> others;
   const std::vector<std::string> looked_at = take_known(list, members, others);
-  const std::vector<Answer> stats = zk::stat_all(session_, paths_of(looked_at));
+  const std::vector<Answer> stats = zk::stat_all(session_, paths_below(group_, looked_at));
   std::vector<std::string> joined;
   for (size_t i = 0; i < looked_at.size(); ++i) {
     const std::string& name = looked_at[i];
@@ -125,7 +122,7 @@ void GroupRoster::take_in(Answer list) {
     }
   }
   if (with_data_) {
-    const std::vector<Answer> contents = zk::read_all(session_, paths_of(joined));
+    const std::vector<Answer> contents = zk::read_all(session_, paths_below(group_, joined));
     for (size_t i = 0; i < joined.size(); ++i) members[joined[i]].data = contents[i].data;
   }
   std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });

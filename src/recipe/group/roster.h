@@ -19,11 +19,8 @@ struct Member {
 
 using Members = std::map<std::string, Member>;  // by name
 
-enum class MemberEvent { left, joined };
-
 struct MemberChange {
-  using Kind = MemberEvent;
-  Kind kind;
+  bool joined;  // false: it has left
   std::string name;
 
   bool operator==(const MemberChange&) const = default;
@@ -39,11 +36,13 @@ Duration rest_after(size_t nodes);
 
 class GroupRoster {
  public:
-  // If `with_data`, each member's data is read when the member is first seen.
-  GroupRoster(zk::Session& session, std::string group, bool with_data)
+  // If `with_data`, each member's data is read when the member is first seen. If `tried` is given, the first look()
+  // checks that the path is not used for something else; see check_is_group().
+  GroupRoster(zk::Session& session, std::string group, bool with_data, std::string tried = "")
       : session_(session),
         group_(std::move(group)),
         with_data_(with_data),
+        unchecked_(std::move(tried)),
         node_(session, group_, Aspect::children, "cannot list " + group_) {}
 
   // Lists the group. No change after its return is missed. Throws what the session throws, and a Failure (77) if the
@@ -53,7 +52,7 @@ class GroupRoster {
   void forget() { members_.clear(); }
   // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.
   Deadline due() const;
-  // As in a WatchedNode.
+  // See WatchedNode::again().
   Deadline again() const { return node_.again(); }
   bool exists() const { return node_.exists(); }
   // Returns the ephemeral nodes of the group, except for contenders for a lock.
@@ -64,11 +63,11 @@ class GroupRoster {
  private:
   std::vector<std::string> take_known(const zk::Answer& list, Members& members, std::set<std::string>& others) const;
   void take_in(zk::Answer list);
-  std::vector<std::string> paths_of(const std::vector<std::string>& names) const;
 
   zk::Session& session_;
   std::string group_;
   bool with_data_;
+  std::string unchecked_;  // what is tried, until the path was checked; "": it need not be checked
   WatchedNode node_;
   zk::Answer list_;  // the last one, its names in order
   Members members_;

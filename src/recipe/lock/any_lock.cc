@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/lock/any_lock.h"
-
+#include "recipe/lock/lock_set.h"
 #include "zk/timing.h"
 
 #include <algorithm>
 
 namespace zklock::recipe {
 
-AnyLock::Outcome AnyLock::acquire(const WaitPolicy& policy) {
-  const zk::Within within(session_, policy.until);
-  try {
-    Outcome outcome = stand_in_lines(policy);
-    if (outcome == Outcome::held) outcome = leave_others();
-    if (outcome != Outcome::held) release(withdrawal_budget(session_));
-    return outcome;
-  } catch (...) {
-    release(withdrawal_budget(session_));
-    throw;
-  }
+Outcome AnyLock::take(const WaitPolicy& policy) {
+  const Outcome outcome = stand_in_lines(policy);
+  return outcome == Outcome::held ? leave_others() : outcome;
 }
 
-AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
+Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
   for (const auto& lock : locks_) {
     if (const auto outcome = lock->enter()) return choose(*lock, *outcome);
   }
@@ -38,7 +29,7 @@ AnyLock::Outcome AnyLock::stand_in_lines(const WaitPolicy& policy) {
 }
 
 // Returns nothing if the caller must look at the lines again.
-std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
+std::optional<Outcome> AnyLock::sleep(const WaitPolicy& policy) {
   std::vector<zk::Watch> watches;
   bool all = true;
   for (const auto& lock : locks_) {
@@ -53,7 +44,7 @@ std::optional<AnyLock::Outcome> AnyLock::sleep(const WaitPolicy& policy) {
 }
 
 // Looks at the lines in which something has changed, or at all of them if nothing has woken us.
-std::optional<AnyLock::Outcome> AnyLock::look_again() {
+std::optional<Outcome> AnyLock::look_again() {
   std::vector<Lock*> changed;
   for (const auto& lock : locks_) {
     if (!lock->is_watched()) changed.push_back(lock.get());
@@ -69,7 +60,7 @@ std::optional<AnyLock::Outcome> AnyLock::look_again() {
 
 // Until the answers are here, the contenders after us in the other lines wait for a lock that we do not want. Meanwhile
 // we may lose the lock that we hold, so its proof must not be old.
-AnyLock::Outcome AnyLock::leave_others() {
+Outcome AnyLock::leave_others() {
   const auto others = [this](const auto& visit) {
     for (const auto& lock : locks_) {
       if (lock.get() != chosen_) visit(*lock);
@@ -89,7 +80,7 @@ AnyLock::Outcome AnyLock::leave_others() {
   return old ? chosen_->look_again().value_or(Outcome::removed) : Outcome::held;
 }
 
-AnyLock::Outcome AnyLock::choose(Lock& lock, Outcome outcome) {
+Outcome AnyLock::choose(Lock& lock, Outcome outcome) {
   chosen_ = &lock;
   holder_.path = lock.holder().path;
   return outcome;

@@ -37,7 +37,7 @@ void Lease::add(const Held& held) {
   const Deadline due = held.proved + zk::heartbeat_of(session_.timeout());
   heartbeat_.next = std::min(heartbeat_.next, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
   move_fence();
-  nodes_.push_back({held, held.watch, nullptr});
+  nodes_.push_back({held, nullptr});
   if (watched_ == Watched::nodes && !held.watch) send(nodes_.back());
 }
 
@@ -99,7 +99,7 @@ void Lease::look() {
 }
 
 bool Lease::is_unwatched(const HeldNode& node) const {
-  return watched_ == Watched::nodes && !node.call && (!node.watch || node.watch->fired);
+  return watched_ == Watched::nodes && !node.call && (!node.held.watch || node.held.watch->fired);
 }
 
 void Lease::send_heartbeat() {
@@ -134,8 +134,8 @@ void Lease::move_fence() {
 }
 
 void Lease::send(HeldNode& node) {
-  node.watch = std::make_shared<zk::WatchState>();
-  node.call = session_.client().read(node.held.node, node.watch);
+  node.held.watch = std::make_shared<zk::WatchState>();
+  node.call = session_.client().read(node.held.node, node.held.watch);
 }
 
 void Lease::take(HeldNode& node) {
@@ -148,7 +148,7 @@ void Lease::take(HeldNode& node) {
   } else if (answer.code == Code::unknown) {
     // The answer was lost with the connection, so the node is read again. After a refusal that would be useless: then
     // only the heartbeats go on.
-    node.watch.reset();
+    node.held.watch.reset();
   }
 }
 

@@ -60,9 +60,8 @@ class Lease : public host::Source {
 
  private:
   struct HeldNode {
-    Held held;
-    zk::Watch watch;  // on the node; nullptr: to be set again
-    zk::Call call;    // the read that sets the watch, if under way
+    Held held;      // without a watch: it is to be set again
+    zk::Call call;  // the read that sets the watch, if under way
   };
 
   struct Heartbeat {

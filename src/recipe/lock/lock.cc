@@ -29,16 +29,25 @@ zk::CreateMode parent_mode(const LockType& type) {
 
 }  // namespace
 
+Outcome Lockable::acquire(const WaitPolicy& policy) {
+  const zk::Within within(session_, policy.until);
+  try {
+    const Outcome outcome = take(policy);
+    if (outcome != Outcome::held) withdraw();
+    return outcome;
+  } catch (...) {
+    withdraw();
+    throw;
+  }
+}
+
 Lock::Lock(zk::Session& session, const std::string& path, LockType type, std::string data, WaitObserver& observer)
-    : Lock(session, path, {path}, type, std::move(data), observer, "cannot take " + path) {}
+    : Lock(session, {path}, type, std::move(data), observer, "cannot take " + path) {}
 
-Lock::Lock(zk::Session& session, const std::string& path, WaitObserver& observer, std::string data, std::string tried)
-    : Lock(session, path, {path}, std::nullopt, std::move(data), observer, std::move(tried)) {}
-
-Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents,
-           std::optional<LockType> type, std::string data, WaitObserver& observer, std::string tried)
-    : session_(session),
-      path_(std::move(path)),
+Lock::Lock(zk::Session& session, const std::vector<std::string>& parents, std::optional<LockType> type,
+           std::string data, WaitObserver& observer, std::string tried)
+    : Lockable(session),
+      path_(parents.front()),
       line_path_(parents.back()),
       tried_(std::move(tried)),
       type_(type.value_or(LockType())),
@@ -49,27 +58,13 @@ Lock::Lock(zk::Session& session, std::string path, const std::vector<std::string
 }
 
 Held Lock::held() const {
-  Held held = own_.held(path_);
+  Held held = own_.held();
   held.watch = watch_.own;
   return held;
 }
 
-Lock::Outcome Lock::acquire(const WaitPolicy& policy) {
-  const zk::Within within(session_, policy.until);
+Outcome Lock::take(const WaitPolicy& policy) {
   session_.set_purpose(tried_);
-  try {
-    const Outcome outcome = stand_in_line(policy);
-    // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes
-    // it.
-    if (outcome != Outcome::held) own_.remove(withdrawal_budget(session_));
-    return outcome;
-  } catch (...) {
-    own_.remove(withdrawal_budget(session_));
-    throw;
-  }
-}
-
-Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
   for (auto outcome = enter();; outcome = look_again()) {
     if (outcome) return *outcome;
     if (!may_wait(policy)) {
@@ -83,7 +78,7 @@ Lock::Outcome Lock::stand_in_line(const WaitPolicy& policy) {
   }
 }
 
-std::optional<Lock::Outcome> Lock::enter() {
+std::optional<Outcome> Lock::enter() {
   watch_.own.reset();
   watch_.before.reset();
   while (!own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_)) {
@@ -91,11 +86,11 @@ std::optional<Lock::Outcome> Lock::enter() {
   return look(true);
 }
 
-std::optional<Lock::Outcome> Lock::look_again() {
+std::optional<Outcome> Lock::look_again() {
   return look(own_.look_again());
 }
 
-std::optional<Lock::Outcome> Lock::look(bool there) {
+std::optional<Outcome> Lock::look(bool there) {
   if (!there) return Outcome::removed;
   const std::vector<std::string>& names = own_.siblings().names;
   check_use(session_, line_path_, own_.siblings(), PathUse::lock, tried_);
@@ -161,7 +156,7 @@ bool Lock::is_blocked() {
   return there;
 }
 
-std::optional<Lock::Outcome> Lock::pass_leftovers() {
+std::optional<Outcome> Lock::pass_leftovers() {
   while (!is_blocked()) {
     if (const auto outcome = look_again()) return outcome;
   }
@@ -174,7 +169,7 @@ bool Lock::is_watched() const {
   return stands(watch_.own) && stands(watch_.before) && watch_.name == place_.predecessor;
 }
 
-std::optional<Lock::Outcome> Lock::watch() {
+std::optional<Outcome> Lock::watch() {
   if (is_watched()) return std::nullopt;
   session_.ready();
   host::trace("watching", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}});
@@ -216,7 +211,7 @@ Answer Lock::watch_line(const zk::Watch& watch) {
   return list.code == Code::ok ? predecessor : list;
 }
 
-std::optional<Lock::Outcome> Lock::sleep(const WaitPolicy& policy) {
+std::optional<Outcome> Lock::sleep(const WaitPolicy& policy) {
   const auto ended = wait_for_change(
       session_, watches(), policy, observer_, [this]() -> const Holder& { return look_around(); },
       deadline_in(zk::longest_sleep_of(session_.timeout())));

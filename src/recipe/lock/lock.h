@@ -62,20 +62,19 @@ struct WaitPolicy {
 // What a command can run under: a lock, one of several slots, or the lock of an outer zklock.
 class Lockable {
  public:
+  explicit Lockable(zk::Session& session) : session_(session) {}
   virtual ~Lockable() = default;
-
-  using Outcome = recipe::Outcome;
 
   // Takes a place and waits for its turn. Throws what the session throws, and a Failure: 65 if the path is used for
   // something else, 70 if the line's counter is used up, 77 if the ACL forbids it. Unless it returns `held`, it leaves
   // no node of ours, as long as a server can be reached.
-  virtual Outcome acquire(const WaitPolicy& policy) = 0;
+  Outcome acquire(const WaitPolicy& policy);
 
   // Returns what we hold. To be called only while it is held.
   virtual Held held() const = 0;
 
   // After `busy`: returns the contender that was in the way.
-  virtual const Holder& holder() const = 0;
+  const Holder& holder() const { return holder_; }
 
   // Releases it and waits for the answer, for `budget` at most. Returns false if that was not enough: what is left then
   // goes with the session. May be called if nothing is held. Throws only what other sources of the loop throw.
@@ -89,6 +88,15 @@ class Lockable {
 
   // Forgets its nodes without a request: the session is over, or the nodes are gone.
   virtual void forget() = 0;
+
+ protected:
+  // The body of acquire(). If it does not return `held`, withdraw() follows.
+  virtual Outcome take(const WaitPolicy& policy) = 0;
+  // Deletes our nodes. If there is no answer, they go with the session.
+  virtual void withdraw() {}
+
+  zk::Session& session_;
+  Holder holder_;
 };
 
 // The contenders that we exclude, and the names that we use in the line.
@@ -102,18 +110,18 @@ class Lock : public Lockable {
  public:
   // `data` is put on our node as it is. `path` is already checked.
   Lock(zk::Session& session, const std::string& path, LockType type, std::string data, WaitObserver& observer);
-  // For a line that is part of something else: its node must exist. `tried` is for messages: "cannot wait at /q".
-  Lock(zk::Session& session, const std::string& path, WaitObserver& observer, std::string data, std::string tried);
+  // The first of `parents` is the lock's path, the last has the line. Without a type, these nodes must exist. `tried`
+  // is for messages: "cannot wait at /q".
+  Lock(zk::Session& session, const std::vector<std::string>& parents, std::optional<LockType> type, std::string data,
+       WaitObserver& observer, std::string tried);
 
-  Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override;
-  const Holder& holder() const override { return holder_; }
   bool release(Duration budget) override { return own_.remove(budget); }
   void start_release() override { own_.start_removal(); }
   bool was_deleted() const override { return own_.was_deleted(); }
   void forget() override { own_.forget(); }
 
-  // These are the steps of acquire(), for a caller that stands in several lines at once (recipe/lock/any_lock.h). They
+  // These are the steps of acquire(), for a caller that stands in several lines at once (AnyLock). They
   // return nothing if others stand before us, and throw what acquire() throws. Unless they return `held`, our node may
   // be there until release().
   std::optional<Outcome> enter();
@@ -132,10 +140,6 @@ class Lock : public Lockable {
   void check_refusal() const;
 
  protected:
-  // For a line below `path`, at `parents.back()`. Without a type, that node must exist.
-  Lock(zk::Session& session, std::string path, const std::vector<std::string>& parents, std::optional<LockType> type,
-       std::string data, WaitObserver& observer, std::string tried);
-
   // Called if it is not our turn: returns whether to wait.
   virtual bool may_wait(const WaitPolicy& policy) { return policy.in_line; }
   // Returns the contender that is in the way.
@@ -146,7 +150,6 @@ class Lock : public Lockable {
   void ignore_leftovers();
   void ignore(const std::string& leftover);
   const ProtectedNode& own() const { return own_; }
-  zk::Session& session() { return session_; }
 
  private:
   // What is watched while we wait.
@@ -156,7 +159,10 @@ class Lock : public Lockable {
     std::string name;  // of that predecessor
   };
 
-  Outcome stand_in_line(const WaitPolicy& policy);
+  Outcome take(const WaitPolicy& policy) override;
+  // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes
+  // it.
+  void withdraw() override { own_.remove(withdrawal_budget(session_)); }
   std::optional<Outcome> look(bool there);
   Failure strangers() const;
   bool is_blocked();
@@ -166,7 +172,6 @@ class Lock : public Lockable {
   zk::Answer watch_line(const zk::Watch& watch);
   std::string child(const std::string& name) const { return line_path_ + "/" + name; }
 
-  zk::Session& session_;
   std::string path_;
   std::string line_path_;
   std::string tried_;
@@ -177,7 +182,6 @@ class Lock : public Lockable {
   Place place_{};                  // as of the last list
   std::set<std::string> ignored_;  // leftovers, and persistent nodes with the name of a foreign one
   Watched watch_;
-  Holder holder_;
 };
 
 // Returns the answer to a request if it comes within a second, for a message; else an answer with Code::unknown.

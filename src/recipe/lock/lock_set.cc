@@ -5,6 +5,7 @@
 #include "zk/timing.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -13,8 +14,7 @@ namespace zklock::recipe {
 using zk::Code;
 
 // A node's czxid never changes. So if the node is there, it is still what its name and czxid showed it to be.
-Outcome OuterLock::acquire(const WaitPolicy& policy) {
-  const zk::Within within(session_, policy.until);
+Outcome OuterLock::take(const WaitPolicy&) {
   const auto check = [this](zk::Client& client) {
     held_.proved = session_.proof_now();
     held_.sent = BootClock::now();
@@ -97,11 +97,9 @@ Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
 
 bool LockSet::release(Duration budget) {
   const Deadline until = deadline_in(budget);
-  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) (*lock)->start_release();
   bool all = true;
-  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) {
-    all &= (*lock)->release(left_until(until));
-  }
+  for (const auto& lock : locks_ | std::views::reverse) lock->start_release();
+  for (const auto& lock : locks_ | std::views::reverse) all &= lock->release(left_until(until));
   return all;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes several locks, all of them or none, in the order given. All users must take them in the same order. While we
-// wait for one, a lease covers those before it. One of them may be the lock of an outer zklock.
+// What is taken in place of one lock: the lock of an outer zklock, one of several locks, or all of several.
 #pragma once
 
 #include "recipe/lock/lease.h"
@@ -18,25 +17,61 @@ namespace zklock::recipe {
 // only checks that the outer zklock still has it.
 class OuterLock : public Lockable {
  public:
-  OuterLock(zk::Session& session, Held held) : session_(session), held_(std::move(held)) {}
+  OuterLock(zk::Session& session, Held held) : Lockable(session), held_(std::move(held)) {}
 
-  // Returns `held`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take in line.
-  Outcome acquire(const WaitPolicy& policy) override;
   Held held() const override { return held_; }
-  const Holder& holder() const override { return nobody_; }
   // Returns false if no server answered in time; was_deleted() is false then.
   bool release(Duration budget) override;
   bool was_deleted() const override { return was_deleted_; }
   void forget() override { acquired_ = false; }
 
  private:
-  zk::Session& session_;
+  // Returns `held`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take in line.
+  Outcome take(const WaitPolicy& policy) override;
+
   Held held_;
-  Holder nobody_;
   bool acquired_ = false;  // and not released yet
   bool was_deleted_ = false;
 };
 
+// Acquires one of several locks, the first that is free. It takes a place in one line after the other until a lock is
+// ours at once. If none is, it keeps all places and waits in all lines until it is our turn in one. Then it leaves the
+// other lines and waits for the answers, because a forgotten place would block a lock that we do not hold. Each line is
+// first come, first served, so the contender that came first gets the lock that is released first.
+// tests/model/any_model.cc models this.
+class AnyLock : public Lockable {
+ public:
+  using Locks = std::vector<std::unique_ptr<Lock>>;
+
+  // `locks` contains at least one lock. They are in the order in which they are wanted.
+  AnyLock(zk::Session& session, Locks locks, WaitObserver& observer)
+      : Lockable(session), locks_(std::move(locks)), observer_(observer), chosen_(locks_.front().get()) {}
+
+  Held held() const override { return chosen_->held(); }
+  bool release(Duration budget) override;
+  void start_release() override;
+  bool was_deleted() const override { return chosen_->was_deleted(); }
+  void forget() override;
+
+ private:
+  // Acquires one of the locks. Returns `removed` if our place in any of the lines is gone. Throws 77 also if we may not
+  // leave a line.
+  Outcome take(const WaitPolicy& policy) override;
+  void withdraw() override { release(withdrawal_budget(session_)); }
+  Outcome stand_in_lines(const WaitPolicy& policy);
+  std::optional<Outcome> sleep(const WaitPolicy& policy);
+  std::optional<Outcome> look_again();
+  Outcome leave_others();
+  Outcome choose(Lock& lock, Outcome outcome);
+  const Holder& look_around();
+
+  Locks locks_;
+  WaitObserver& observer_;
+  Lock* chosen_;  // the lock that is held; before that, the one that decided the outcome
+};
+
+// Takes several locks, all of them or none, in the order given. All users must take them in the same order. While we
+// wait for one, a lease covers those before it. One of them may be the lock of an outer zklock.
 class LockSet {
  public:
   using Locks = std::vector<std::unique_ptr<Lockable>>;

@@ -42,29 +42,27 @@ Duration withdrawal_budget(const zk::Session& session) {
   return std::min(session.timeout() / 3, kLongestWithdrawal);
 }
 
-std::string ProtectedNode::name() const {
-  return zk::name_of(path_);
-}
-
-Held ProtectedNode::held(const std::string& path) const {
-  return {path,          path_,       session_.id(), created_.created, created_.created_ms,
-          proof_.proved, proof_.sent, proof_.asked,  proof_.seen};
+Held ProtectedNode::held() const {
+  Held held = held_;
+  held.path = parents_.front();
+  held.owner = session_.id();
+  return held;
 }
 
 void ProtectedNode::note_sending() {
-  proof_.proved = session_.proof_now();
-  proof_.sent = BootClock::now();
+  held_.proved = session_.proof_now();
+  held_.sent = BootClock::now();
 }
 
 // A proof must leave time to do more with the node than to end again.
 bool ProtectedNode::is_proved() const {
-  return BootClock::now() < proof_.proved + zk::heartbeat_of(session_.timeout());
+  return BootClock::now() < held_.proved + zk::heartbeat_of(session_.timeout());
 }
 
 // Only the last request counts, whatever an earlier one has proved.
 void ProtectedNode::trace_proof() const {
   host::trace("proved",
-              {{"node", path_}, {"sent", proof_.sent}, {"fence", proof_.proved + zk::fence_of(session_.timeout())}});
+              {{"node", held_.node}, {"sent", held_.sent}, {"fence", held_.proved + zk::fence_of(session_.timeout())}});
 }
 
 bool ProtectedNode::make(const std::string& stem, const std::string& data) {
@@ -75,7 +73,12 @@ bool ProtectedNode::make(const std::string& stem, const std::string& data) {
     const zk::Call listed = send(stem, data, site);
     const Answer made = session_.await(entering_);
     const Answer list = session_.await(listed);
-    if (made.code == Code::ok) return enter(made, list);
+    if (made.code == Code::ok) {
+      note_created("created", made.path, made.stat);
+      siblings_ = list;
+      trace_proof();
+      return (list.code == Code::ok && is_proved()) || confirm();
+    }
     if (made.code == Code::unknown) {
       host::trace("create unknown", {{"node", stem_}});
       return find();
@@ -85,7 +88,8 @@ bool ProtectedNode::make(const std::string& stem, const std::string& data) {
     const bool again = site.has_value();
     site = check_site(session_, parents_.front(), tried_);
     // What went ahead of the create was refused, or the server does not know containers, or the chroot may be missing.
-    if (again || site->anchor.empty()) make_parents();
+    if (!again && !site->anchor.empty()) continue;
+    for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_);
   }
 }
 
@@ -93,10 +97,10 @@ bool ProtectedNode::make(const std::string& stem, const std::string& data) {
 // server carries out a session's requests in their order. If one fails, the create fails too.
 zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, const std::optional<Site>& site) {
   stem_ = parent() + "/" + stem;
-  path_.clear();
+  held_.node.clear();
   removal_.by_others = false;
   note_sending();
-  proof_.asked = proof_.sent;
+  held_.asked = held_.sent;
   host::trace("creating", {{"node", stem_}});
   zk::Client& client = session_.client();
   if (site) {
@@ -107,39 +111,28 @@ zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, c
   return client.children(parent());
 }
 
-bool ProtectedNode::enter(const Answer& made, const Answer& list) {
-  path_ = made.path;
-  created_ = made.stat;
-  proof_.seen = BootClock::now();
-  siblings_ = list;
-  host::trace("created", {{"node", path_}, {"czxid", created_.created}});
-  trace_proof();
-  return (list.code == Code::ok && is_proved()) || confirm();
-}
-
-void ProtectedNode::make_parents() {
-  for (const std::string& parent : parents_) session_.make_node(parent, *parent_mode_);
+void ProtectedNode::note_created(const char* event, const std::string& path, const zk::Stat& stat) {
+  held_.node = path;
+  held_.token = stat.created;
+  held_.created_ms = stat.created_ms;
+  held_.seen = BootClock::now();
+  host::trace(event, {{"node", path}, {"czxid", stat.created}});
 }
 
 // The create's answer was lost. Only a list after a barrier shows whether there is a node. Only its owner shows whether
 // it is of use: a node of an earlier session dies with that session.
 bool ProtectedNode::find() {
   const Answer list = session_.settled_children(parent());
-  if (list.code == Code::no_node) {
-    host::trace("not found", {{"node", stem_}});
-    return false;
+  if (list.code != Code::ok && list.code != Code::no_node) {
+    throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
   }
-  if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
   for (const std::string& name : list.names) {
     const std::string path = parent() + "/" + name;
     if (!path.starts_with(stem_)) continue;
     const Answer own = session_.read(path);
     if (own.code != Code::ok && own.code != Code::no_node) throw zk::failure_of("cannot read " + path, own);
     if (own.code != Code::ok || own.stat.ephemeral_owner != session_.id()) continue;
-    path_ = path;
-    created_ = own.stat;
-    proof_.seen = BootClock::now();
-    host::trace("found", {{"node", path_}, {"czxid", created_.created}});
+    note_created("found", path, own.stat);
     return confirm();
   }
   host::trace("not found", {{"node", stem_}});
@@ -169,8 +162,8 @@ bool ProtectedNode::confirm(const zk::Watch& watch) {
   for (;;) {
     session_.ready();
     note_sending();
-    host::trace("asking", {{"node", path_}});
-    const zk::Call checked = session_.client().check({path_});
+    host::trace("asking", {{"node", held_.node}});
+    const zk::Call checked = session_.client().check({held_.node});
     const zk::Call listed = session_.client().children(parent(), watch);
     const Answer check = session_.await(checked);
     const Answer list = session_.await(listed);
@@ -194,9 +187,9 @@ void ProtectedNode::check_number() const {
 
 void ProtectedNode::start_removal() {
   const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
-  if (path_.empty() || removal_.sent || !may_send) return;
-  host::trace("deleting", {{"node", path_}});
-  removal_.sent = session_.client().remove(path_);
+  if (held_.node.empty() || removal_.sent || !may_send) return;
+  host::trace("deleting", {{"node", held_.node}});
+  removal_.sent = session_.client().remove(held_.node);
 }
 
 bool ProtectedNode::remove(Duration budget) {
@@ -207,20 +200,20 @@ bool ProtectedNode::remove(Duration budget) {
   while (!removed && removal_.refusal.code == Code::ok && left_until(until) > Duration::zero() &&
          session_.settle_connection(until)) {
     // We were interrupted while we created it: the answer may still come.
-    if (path_.empty() && entering_ && session_.settle(entering_, until)) path_ = entering_->answer.path;
-    if (path_.empty()) break;  // never created, or unknown: then it goes with the session
+    if (held_.node.empty() && entering_ && session_.settle(entering_, until)) held_.node = entering_->answer.path;
+    if (held_.node.empty()) break;  // never created, or unknown: then it goes with the session
     const zk::Call sent = std::exchange(removal_.sent, nullptr);
-    const zk::Call removing = sent ? sent : session_.client().remove(path_);
+    const zk::Call removing = sent ? sent : session_.client().remove(held_.node);
     const bool first = !std::exchange(removal_.doubtful, true);
-    if (!sent) host::trace("deleting", {{"node", path_}});
+    if (!sent) host::trace("deleting", {{"node", held_.node}});
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) {
-      host::trace("delete unknown", {{"node", path_}});
+      host::trace("delete unknown", {{"node", held_.node}});
       continue;
     }
     removed = removing->answer.code == Code::ok || removing->answer.code == Code::no_node;
     if (!removed) removal_.refusal = removing->answer;
     removal_.by_others = first && removing->answer.code == Code::no_node;
-    host::trace("deleted", {{"node", path_}, {"answer", removing->answer.number}, {"before", removal_.by_others}});
+    host::trace("deleted", {{"node", held_.node}, {"answer", removing->answer.number}, {"before", removal_.by_others}});
   }
   if (removed || session_.expired()) forget();
   return stem_.empty();
@@ -233,7 +226,7 @@ void ProtectedNode::check_refusal(std::string_view tried) const {
 
 void ProtectedNode::forget() {
   stem_.clear();
-  path_.clear();
+  held_.node.clear();
   entering_.reset();
   removal_.sent.reset();
   removal_.doubtful = false;

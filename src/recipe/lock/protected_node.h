@@ -5,6 +5,7 @@
 #pragma once
 
 #include "recipe/use.h"
+#include "zk/path.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -78,27 +79,20 @@ class ProtectedNode {
   // Forgets the node without a request: it is gone with its session.
   void forget();
 
-  const std::string& path() const { return path_; }
-  std::string name() const;
-  // To be called while the node is there, with the lock's path.
-  Held held(const std::string& path) const;
+  const std::string& path() const { return held_.node; }
+  std::string name() const { return zk::name_of(held_.node); }
+  // To be called while the node is there. The lock's path is the first of `parents`.
+  Held held() const;
   // The moment from which the lease counts, at which a quorum knew of the node. It is just before the create was sent,
   // or the last request whose answer proved that the node is there. A wait before it costs the lease nothing, see
   // zk/session.h.
-  Deadline proved() const { return proof_.proved; }
+  Deadline proved() const { return held_.proved; }
   // True if that moment is recent enough to begin something with the node.
   bool is_proved() const;
   // The children of the node's parent, ours among them, and the parent's Stat, as last listed.
   const zk::Answer& siblings() const { return siblings_; }
 
  private:
-  // See Held.
-  struct Proof {
-    Deadline asked{};
-    Deadline seen{};
-    Deadline proved{};
-    Deadline sent{};
-  };
   struct Removal {
     zk::Call sent;           // the delete that start_removal() sent
     bool doubtful = false;   // a delete was sent and may be done although its answer was lost
@@ -107,9 +101,8 @@ class ProtectedNode {
   };
 
   zk::Call send(const std::string& stem, const std::string& data, const std::optional<Site>& site);
-  bool enter(const zk::Answer& made, const zk::Answer& list);
+  void note_created(const char* event, const std::string& path, const zk::Stat& stat);
   bool find();
-  void make_parents();
   void note_sending();
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
@@ -120,9 +113,7 @@ class ProtectedNode {
   std::string tried_;
   std::string stem_;   // its path up to the number; empty: no attempt was made to create it
   zk::Call entering_;  // the create whose answer may still come
-  std::string path_;   // once known
-  zk::Stat created_;
-  Proof proof_;
+  Held held_;          // without the lock's path; the node's own once known
   Removal removal_;
   zk::Answer siblings_;
 };

@@ -36,13 +36,9 @@ Answer answer_to(zk::Session& session, const zk::Call& call) {
   }
 }
 
-// The effect of a request about a node.
-enum class Effect { done, gone, unknown };
-
-Effect effect_of(const Answer& answer, const std::string& tried) {
-  if (answer.code == Code::ok) return Effect::done;
-  if (answer.code == Code::no_node) return Effect::gone;
-  if (answer.code == Code::unknown) return Effect::unknown;
+// Returns what became of a request about a node: it was done, there is no node, or it is unknown.
+Code effect_of(const Answer& answer, const std::string& tried) {
+  if (answer.code == Code::ok || answer.code == Code::no_node || answer.code == Code::unknown) return answer.code;
   if (answer.code == Code::not_empty) {
     throw Failure(ExitStatus::bad_data, fmt::format("{}: there are nodes below it; delete them first", tried));
   }
@@ -50,15 +46,15 @@ Effect effect_of(const Answer& answer, const std::string& tried) {
 }
 
 // The answer to the write was lost. Without the barrier, a server that we have moved to may not know of the write yet.
-Effect look_for_request(zk::Session& session, const std::string& node) {
+Code look_for_request(zk::Session& session, const std::string& node) {
   be_ready(session);
   const zk::Call barrier = session.client().barrier();
   const zk::Call read = session.client().read(node);
   const Code passed = answer_to(session, barrier).code;
   const Answer answer = answer_to(session, read);
-  if (answer.code == Code::no_node) return Effect::gone;
-  if (passed == Code::unknown || answer.code != Code::ok) return Effect::unknown;
-  return answer.data == kRevoked ? Effect::done : Effect::unknown;
+  if (answer.code == Code::no_node) return Code::no_node;
+  if (passed == Code::unknown || answer.code != Code::ok) return Code::unknown;
+  return answer.data == kRevoked ? Code::ok : Code::unknown;
 }
 
 struct WatchedHolder {
@@ -95,10 +91,10 @@ Nodes ask_to_let_go(zk::Session& session, const Nodes& nodes) {
     for (const zk::Call& write : writes) answers.push_back(answer_to(session, write));
     Nodes again;
     for (size_t i = 0; i < open.size(); ++i) {
-      Effect effect = effect_of(answers[i], fmt::format("cannot write {}", open[i]));
-      if (effect == Effect::unknown) effect = look_for_request(session, open[i]);
-      if (effect == Effect::done) asked.push_back(open[i]);
-      if (effect == Effect::unknown) again.push_back(open[i]);
+      Code effect = effect_of(answers[i], fmt::format("cannot write {}", open[i]));
+      if (effect == Code::unknown) effect = look_for_request(session, open[i]);
+      if (effect == Code::ok) asked.push_back(open[i]);
+      if (effect == Code::unknown) again.push_back(open[i]);
     }
     open = std::move(again);
   }
@@ -127,15 +123,15 @@ Nodes wait_until_gone(zk::Session& session, const Nodes& nodes, Deadline until) 
 Nodes take_away(zk::Session& session, const Nodes& nodes) {
   Nodes taken;
   for (const std::string& node : nodes) {
-    Effect effect = Effect::unknown;
+    Code effect = Code::unknown;
     bool perhaps = false;  // an earlier attempt may have deleted it
-    while (effect == Effect::unknown) {
+    while (effect == Code::unknown) {
       be_ready(session);
       const Answer answer = answer_to(session, session.client().remove(node));
       effect = effect_of(answer, fmt::format("cannot delete {}", node));
-      perhaps |= effect == Effect::unknown;
+      perhaps |= effect == Code::unknown;
     }
-    if (effect == Effect::done || perhaps) taken.push_back(node);
+    if (effect == Code::ok || perhaps) taken.push_back(node);
   }
   return taken;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -20,18 +21,10 @@ std::string uuid_in(const std::string& name) {
   return name.starts_with(kBeforeUuid) ? name.substr(kBeforeUuid.size(), kUuidLength) : std::string();
 }
 
-// Returns how many stand before `mine`; nothing if it is not in the line.
-std::optional<size_t> count_before(const std::vector<Contender>& line, const std::string& mine) {
-  const auto me = std::find_if(line.begin(), line.end(), [&](const Contender& c) { return c.name == mine; });
-  if (me == line.end()) return std::nullopt;
-  return static_cast<size_t>(me - line.begin());
-}
-
 }  // namespace
 
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
-    : Lock(session, slots.path_, {slots.path_, slots.path_ + "/locks"}, LockType(), std::move(data), observer,
-           slots.tried_),
+    : Lock(session, {slots.path_, slots.path_ + "/locks"}, LockType(), std::move(data), observer, slots.tried_),
       slots_(slots) {}
 
 // Each contender before us may take a slot. One that has its slot already and is about to leave the gate counts once:
@@ -39,11 +32,10 @@ Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObse
 bool Slots::Gate::may_wait(const WaitPolicy& policy) {
   if (policy.in_line) return true;
   ignore_leftovers();
-  const std::vector<std::string> taken = slots_.without_leftovers(session().children(slots_.folder()).names);
+  const std::vector<std::string> taken = slots_.without_leftovers(session_.children(slots_.folder()).names);
   const auto has_slot = [&](const Contender& contender) {
     const std::string id = uuid_in(contender.name);
-    return !id.empty() &&
-           std::any_of(taken.begin(), taken.end(), [&](const auto& name) { return uuid_in(name) == id; });
+    return !id.empty() && std::ranges::find(taken, id, uuid_in) != taken.end();
   };
   size_t claims = taken.size();
   for (const Contender& contender : line()) {
@@ -55,7 +47,7 @@ bool Slots::Gate::may_wait(const WaitPolicy& policy) {
 
 Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slots_in, std::string data,
              WaitObserver& observer)
-    : session_(session),
+    : Lockable(session),
       path_(std::move(path)),
       tried_(fmt::format("cannot take {}", path_)),
       count_(count),
@@ -67,30 +59,22 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
   holder_.path = path_;
 }
 
-Slots::Outcome Slots::acquire(const WaitPolicy& policy) {
-  const zk::Within within(session_, policy.until);
-  try {
-    check_site_by_name(session_, path_, tried_);
-    // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
-    // slots.
-    check_path();
-    Outcome outcome = gate_.acquire(policy);
-    if (outcome == Outcome::busy) holder_ = gate_.holder();
-    if (outcome == Outcome::held) outcome = take_slot(policy);
-    if (outcome == Outcome::held) open_gate();
-    // The wait for the gate may have made the proof old.
-    const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
-    if (outcome == Outcome::held && old && !slot_.confirm()) outcome = Outcome::removed;
-    if (outcome != Outcome::held) withdraw();
-    return outcome;
-  } catch (...) {
-    withdraw();
-    throw;
-  }
+Outcome Slots::take(const WaitPolicy& policy) {
+  check_site_by_name(session_, path_, tried_);
+  // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
+  // slots.
+  check_path();
+  Outcome outcome = gate_.acquire(policy);
+  if (outcome == Outcome::busy) holder_ = gate_.holder();
+  if (outcome == Outcome::held) outcome = take_slot(policy);
+  if (outcome == Outcome::held) open_gate();
+  // The wait for the gate may have made the proof old.
+  const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
+  return outcome == Outcome::held && old && !slot_.confirm() ? Outcome::removed : outcome;
 }
 
-Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
-  std::string uuid = uuid_in(gate_.node().name());
+Outcome Slots::take_slot(const WaitPolicy& policy) {
+  std::string uuid = uuid_in(gate_.own().name());
   while (!slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_)) uuid = make_uuid();
   // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours: the
   // next contender would take ours for the right one.
@@ -112,11 +96,12 @@ Slots::Outcome Slots::take_slot(const WaitPolicy& policy) {
 }
 
 // Returns nothing if others have all slots.
-std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
+std::optional<Outcome> Slots::look(const WaitPolicy& policy) {
   for (;;) {
-    const auto before = count_before(line(), slot_.name());
-    if (!before) return Outcome::removed;
-    if (*before < static_cast<size_t>(count_)) return Outcome::held;
+    const std::vector<Contender> line = line_in(slot_.siblings().names);
+    const auto ours = std::ranges::find(line, slot_.name(), &Contender::name);
+    if (ours == line.end()) return Outcome::removed;
+    if (ours - line.begin() < count_) return Outcome::held;
     if (BootClock::now() < leftovers_.due) break;
     leftovers_.due = kNever;
     without_leftovers(slot_.siblings().names);
@@ -126,7 +111,7 @@ std::optional<Slots::Outcome> Slots::look(const WaitPolicy& policy) {
   return Outcome::busy;
 }
 
-std::optional<Slots::Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& policy) {
+std::optional<Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& policy) {
   observer_.on_predecessor("");
   const auto look_around = [this]() -> const Holder& { return holder_ = find_holder(); };
   const Deadline awake = std::min(deadline_in(zk::longest_sleep_of(session_.timeout())), leftovers_.due);
@@ -145,9 +130,9 @@ Deadline Slots::time_to_look_at_each(const WaitPolicy& policy) const {
   return deadline_in(std::min(zk::heartbeat_of(session_.timeout()), left_until(policy.until) / 2));
 }
 
-// Returns the slots as last listed, without the leftovers that are known.
-std::vector<Contender> Slots::line() const {
-  std::vector<Contender> slots = slots_of(slot_.siblings().names);
+// Returns the slots among `names`, without the leftovers that are known.
+std::vector<Contender> Slots::line_in(const std::vector<std::string>& names) const {
+  std::vector<Contender> slots = slots_of(names);
   std::erase_if(slots, [this](const Contender& slot) { return leftovers_.found.contains(slot.name); });
   return slots;
 }
@@ -166,10 +151,10 @@ std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names
 // The latest slot that contains a count stands for all before it, because its owner has checked too.
 void Slots::check_count() {
   const std::vector<Contender> slots = slots_of(slot_.siblings().names);
-  for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
-    if (slot->name == slot_.name()) continue;
-    const zk::Answer read = session_.read(folder() + "/" + slot->name);
-    if (is_leftover(*slot, read.stat)) continue;
+  for (const Contender& slot : slots | std::views::reverse) {
+    if (slot.name == slot_.name()) continue;
+    const zk::Answer read = session_.read(folder() + "/" + slot.name);
+    if (is_leftover(slot, read.stat)) continue;
     const int64_t theirs = slots_in_(read.data);
     if (theirs == count_) return;
     if (theirs == 0) continue;
@@ -182,7 +167,7 @@ void Slots::check_count() {
 // No other contender comes through the gate until the answer is here.
 void Slots::open_gate() {
   while (!gate_.release(zk::beat_of(session_.timeout()))) {
-    gate_.node().check_refusal(fmt::format("cannot leave the gate of {}", path_));
+    gate_.own().check_refusal(fmt::format("cannot leave the gate of {}", path_));
     session_.ready();
   }
   session_.check_alive();
@@ -193,8 +178,7 @@ Holder Slots::find_holder() {
   holder.path = path_;
   holder.slots = count_;
   const zk::Answer slots = glance(session_, [this](zk::Client& client) { return client.children(folder()); });
-  std::vector<Contender> line = slots_of(slots.names);
-  std::erase_if(line, [this](const Contender& slot) { return leftovers_.found.contains(slot.name); });
+  const std::vector<Contender> line = line_in(slots.names);
   if (!line.empty()) read_holder(session_, folder() + "/" + line.front().name, holder);
   return holder;
 }
@@ -210,7 +194,6 @@ void Slots::start_release() {
   gate_.start_release();
 }
 
-// If there is no answer, the nodes go with the session.
 void Slots::withdraw() {
   slot_.remove(withdrawal_budget(session_));
   slot_.forget();

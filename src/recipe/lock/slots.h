@@ -26,9 +26,7 @@ class Slots : public Lockable {
   Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slots_in, std::string data,
         WaitObserver& observer);
 
-  Outcome acquire(const WaitPolicy& policy) override;
-  Held held() const override { return slot_.held(path_); }
-  const Holder& holder() const override { return holder_; }
+  Held held() const override { return slot_.held(); }
   bool release(Duration budget) override;
   void start_release() override;
   bool was_deleted() const override { return slot_.was_deleted(); }
@@ -38,7 +36,7 @@ class Slots : public Lockable {
   class Gate : public Lock {
    public:
     Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer);
-    const ProtectedNode& node() const { return own(); }
+    using Lock::own;
 
    private:
     bool may_wait(const WaitPolicy& policy) override;
@@ -51,6 +49,8 @@ class Slots : public Lockable {
     std::set<std::string> found;      // the leftovers among them
   };
 
+  Outcome take(const WaitPolicy& policy) override;
+  void withdraw() override;
   Outcome take_slot(const WaitPolicy& policy);
   std::optional<Outcome> look(const WaitPolicy& policy);
   std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
@@ -58,13 +58,11 @@ class Slots : public Lockable {
   void check_path();
   void check_count();
   Deadline time_to_look_at_each(const WaitPolicy& policy) const;
-  std::vector<Contender> line() const;
+  std::vector<Contender> line_in(const std::vector<std::string>& names) const;
   std::vector<std::string> without_leftovers(std::vector<std::string> names);
   Holder find_holder();
-  void withdraw();
   std::string folder() const { return path_ + "/leases"; }
 
-  zk::Session& session_;
   std::string path_;
   std::string tried_;
   int64_t count_;
@@ -73,7 +71,6 @@ class Slots : public Lockable {
   WaitObserver& observer_;
   Gate gate_;
   ProtectedNode slot_;
-  Holder holder_;
   std::set<std::string> harmless_;  // persistent children of the path with the name of a foreign node
   Leftovers leftovers_;
 };

@@ -6,8 +6,9 @@
 #include "zk/session.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -36,13 +37,15 @@ struct Listing {
   Participants slots;    // in the order of their numbers
   Participants gate;     // of those slots: first come first
   Participants line;     // of a lock without slots: first come first
-  Participants foreign;  // what may be a foreign program's, by its name
+  Participants foreign;  // a foreign program's; before their Stats are read, what may be by its name
   Paths below;           // where other locks may be; nothing of a queue, and not /zookeeper
   bool unused = false;   // there is an empty folder for slots, and no line
   bool emptied = false;  // there were contenders, and all were gone before they were read
-  std::vector<Bystander> bystanders = {};
+  Participants leftovers = {};
+  int64_t last_success_ms = 0;
 
   bool may_have_slots() const { return !slots.empty() || !gate.empty() || unused; }
+  std::array<Participants*, 3> lines() { return {&slots, &gate, &line}; }
 };
 
 // Names of group members may look like those of a lock's contenders.
@@ -118,12 +121,13 @@ void check_slots_listed(const Listing& listing) {
   throw zk::failure_of(fmt::format("cannot list {}", zk::child_of(listing.path, "leases")), listing.slots_answer);
 }
 
-std::vector<Participant*> all_in(std::vector<Listing>& listings) {
+// Returns the contenders and, before their Stats are read, what may be foreign.
+std::vector<Participant*> all_in(std::vector<Listing>& listings, bool with_foreign) {
   std::vector<Participant*> all;
+  const auto add = [&](Participant& participant) { all.push_back(&participant); };
   for (Listing& listing : listings) {
-    for (Participants* some : {&listing.slots, &listing.gate, &listing.line, &listing.foreign}) {
-      for (Participant& participant : *some) all.push_back(&participant);
-    }
+    for (Participants* line : listing.lines()) std::ranges::for_each(*line, add);
+    if (with_foreign) std::ranges::for_each(listing.foreign, add);
   }
   return all;
 }
@@ -134,17 +138,13 @@ Paths nodes_of(const std::vector<Participant*>& participants) {
   return nodes;
 }
 
-bool is_gone(const Participant& participant) {
-  return participant.stat.created == 0;
-}
-
-// Moves the leftovers from `line` to the bystanders.
+// Moves the leftovers out of `line`.
 void take_leftovers(Listing& listing, Participants& line) {
-  const auto is_left = [](const Participant& one) { return !is_gone(one) && is_leftover(one.contender, one.stat); };
+  const auto is_left = [](const Participant& one) { return !one.is_gone() && is_leftover(one.contender, one.stat); };
   for (const Participant& participant : line) {
     if (!is_left(participant)) continue;
     listing.below.push_back(participant.node);
-    listing.bystanders.push_back({Bystander::Kind::leftover, participant});
+    listing.leftovers.push_back(participant);
   }
   std::erase_if(line, is_left);
 }
@@ -153,45 +153,37 @@ void take_leftovers(Listing& listing, Participants& line) {
 void read_leftovers(zk::Session& session, std::vector<Listing>& listings) {
   std::vector<Participant*> leftovers;
   for (Listing& listing : listings) {
-    for (Bystander& one : listing.bystanders) {
-      const bool small = one.node.stat.data_length <= kLongestNote;
-      if (one.kind == Bystander::Kind::leftover && small) leftovers.push_back(&one.node);
+    for (Participant& one : listing.leftovers) {
+      if (one.stat.data_length <= kLongestNote) leftovers.push_back(&one);
     }
   }
   const std::vector<Answer> contents = read_all(session, nodes_of(leftovers));
   for (size_t i = 0; i < leftovers.size(); ++i) leftovers[i]->data = contents[i].data;
 }
 
-// The data of foreign nodes is not read.
-void take_foreign(Listing& listing) {
-  for (const Participant& participant : listing.foreign) {
-    if (is_ephemeral(participant.stat)) listing.bystanders.push_back({Bystander::Kind::foreign, participant});
-  }
-  listing.foreign.clear();
-}
-
-// The Stat comes first, because a node that only looks like a contender may have much data. Returns the Stats of the
-// nodes with the last successes, from the same flight.
-std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>& listings) {
-  std::vector<Participant*> all = all_in(listings);
+// Reads the Stats first, because a node that only looks like a contender may have much data. Returns those of the nodes
+// `marks`, from the same flight.
+std::vector<Answer> read_stats(zk::Session& session, std::vector<Listing>& listings, const Paths& marks) {
+  const std::vector<Participant*> all = all_in(listings, true);
   Paths nodes = nodes_of(all);
-  Paths marks;
-  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
   nodes.insert(nodes.end(), marks.begin(), marks.end());
   std::vector<Answer> stats = stat_all(session, nodes);
   for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
-  stats.erase(stats.begin(), stats.begin() + static_cast<ptrdiff_t>(all.size()));
+  stats.erase(stats.begin(), stats.begin() + std::ssize(all));
   for (Listing& listing : listings) {
-    for (Participants* line : {&listing.slots, &listing.gate, &listing.line}) take_leftovers(listing, *line);
-    take_foreign(listing);
+    for (Participants* line : listing.lines()) take_leftovers(listing, *line);
+    std::erase_if(listing.foreign, [](const Participant& one) { return !is_ephemeral(one.stat); });
     // Slots of which only leftovers are there leave the path to a lock.
     if (listing.use == PathUse::lock && listing.may_have_slots()) listing.use = PathUse::slots;
   }
-  read_leftovers(session, listings);
-  all = all_in(listings);
-  const auto bytes = std::accumulate(all.begin(), all.end(), size_t{0}, [](size_t sum, const Participant* one) {
-    return sum + static_cast<size_t>(one->stat.data_length);
-  });
+  return stats;
+}
+
+// Reads the data of the contenders, but not of foreign nodes. Returns whether some contenders were gone.
+bool read_data(zk::Session& session, std::vector<Listing>& listings) {
+  const std::vector<Participant*> all = all_in(listings, false);
+  size_t bytes = 0;
+  for (const Participant* one : all) bytes += static_cast<size_t>(one->stat.data_length);
   const std::vector<Answer> contents = read_all(session, nodes_of(all), bytes);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i]->data = contents[i].data;
@@ -200,46 +192,55 @@ std::vector<Answer> read_participants(zk::Session& session, std::vector<Listing>
   bool any_gone = false;
   for (Listing& listing : listings) {
     size_t gone = 0;
-    for (Participants* line : {&listing.slots, &listing.gate, &listing.line}) gone += std::erase_if(*line, is_gone);
-    listing.emptied = gone > 0 && listing.slots.empty() && listing.gate.empty() && listing.line.empty();
+    for (Participants* line : listing.lines()) gone += std::erase_if(*line, std::mem_fn(&Participant::is_gone));
+    listing.emptied =
+        gone > 0 && std::ranges::all_of(listing.lines(), [](const Participants* line) { return line->empty(); });
     any_gone |= gone > 0;
   }
-  // A holder that is gone since may have recorded a success.
-  return any_gone ? stat_all(session, marks) : stats;
+  return any_gone;
 }
 
-Survey survey_of(Listing& listing, const Answer& success) {
+void read_participants(zk::Session& session, std::vector<Listing>& listings) {
+  Paths marks;
+  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
+  std::vector<Answer> successes = read_stats(session, listings, marks);
+  read_leftovers(session, listings);
+  // A holder that is gone since may have recorded a success.
+  if (read_data(session, listings)) successes = stat_all(session, marks);
+  for (size_t i = 0; i < listings.size(); ++i) listings[i].last_success_ms = successes[i].stat.modified_ms;
+}
+
+// Returns a survey with the contenders of `listing`, which are no longer there.
+Survey survey_of(Listing& listing) {
   Participants participants = listing.use == PathUse::slots
                                   ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
                                   : line_up(std::move(listing.line));
   const bool absent = listing.answer.code == Code::no_node;
-  return {listing.path, listing.use, std::move(participants),      success.stat.modified_ms,
-          absent,       {},          std::move(listing.bystanders)};
+  return {listing.path, listing.use, std::move(participants),      listing.last_success_ms,
+          absent,       {},          std::move(listing.leftovers), std::move(listing.foreign)};
 }
 
 // A lock that is handed over while it is read was never free. So one whose contenders are all gone is listed again.
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings) {
-  const std::vector<Answer> successes = read_participants(session, listings);
-  std::vector<Survey> surveys;
-  for (Listing& listing : listings) surveys.push_back(survey_of(listing, successes[surveys.size()]));
+  read_participants(session, listings);
   for (int look = 1; look < kMostLooks; ++look) {
-    std::vector<size_t> emptied;
+    std::vector<Listing*> emptied;
     Paths paths;
-    for (size_t i = 0; i < listings.size(); ++i) {
-      if (!std::exchange(listings[i].emptied, false)) continue;
-      emptied.push_back(i);
-      paths.push_back(listings[i].path);
+    for (Listing& listing : listings) {
+      if (!std::exchange(listing.emptied, false)) continue;
+      emptied.push_back(&listing);
+      paths.push_back(listing.path);
     }
     if (emptied.empty()) break;
     std::vector<Listing> anew = list(session, paths);
-    const std::vector<Answer> success = read_participants(session, anew);
+    read_participants(session, anew);
     for (size_t i = 0; i < anew.size(); ++i) {
       const Code code = anew[i].answer.code;
-      if (code != Code::ok && code != Code::no_node) continue;
-      listings[emptied[i]] = std::move(anew[i]);
-      surveys[emptied[i]] = survey_of(listings[emptied[i]], success[i]);
+      if (code == Code::ok || code == Code::no_node) *emptied[i] = std::move(anew[i]);
     }
   }
+  std::vector<Survey> surveys;
+  for (Listing& listing : listings) surveys.push_back(survey_of(listing));
   return surveys;
 }
 
@@ -278,7 +279,7 @@ std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
 }
 
 bool is_nothing(const Survey& survey) {
-  return survey.use == PathUse::lock && survey.participants.empty() && survey.leftovers().empty() &&
+  return survey.use == PathUse::lock && survey.participants.empty() && survey.leftovers.empty() &&
          survey.success.empty();
 }
 
@@ -310,29 +311,14 @@ std::vector<Listing> list_anew(zk::Session& session, const Paths& paths) {
 
 Participants Survey::holders() const {
   Participants holders;
-  std::copy_if(participants.begin(), participants.end(), std::back_inserter(holders),
-               [](const Participant& participant) { return participant.holding; });
+  std::ranges::copy_if(participants, std::back_inserter(holders), &Participant::holding);
   return holders;
 }
 
-Participants Survey::leftovers() const {
-  Participants leftovers;
-  for (const Bystander& bystander : bystanders) {
-    if (bystander.kind == Bystander::Kind::leftover) leftovers.push_back(bystander.node);
-  }
-  return leftovers;
-}
-
-const Participant* Survey::foreign() const {
-  const auto first = std::ranges::find(bystanders, Bystander::Kind::foreign, &Bystander::kind);
-  return first == bystanders.end() ? nullptr : &first->node;
-}
-
-void check_is_lock(const Survey& survey, std::string_view tried) {
-  if (survey.use == PathUse::lock || survey.use == PathUse::slots) return;
-  throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried,
-                                                  survey.use == PathUse::queue ? "queue" : "group",
-                                                  survey.use == PathUse::queue ? "queue" : "group"));
+void check_is_lock(PathUse use, std::string_view tried) {
+  if (use == PathUse::lock || use == PathUse::slots) return;
+  const char* what = use == PathUse::queue ? "queue" : "group";
+  throw Failure(ExitStatus::bad_data, fmt::format("{}: it is a {}, not a lock; see zklock {} list", tried, what, what));
 }
 
 Participants participants_of(const std::string& folder, const std::vector<Contender>& line) {
@@ -398,8 +384,8 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots) {
   std::ranges::move(survey_free(session, {succeeded.begin(), succeeded.end()}), std::back_inserter(found));
   std::erase_if(found, is_nothing);
   std::ranges::sort(found, {}, &Survey::path);
-  const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
-  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  const auto twice = std::ranges::unique(found, {}, &Survey::path);
+  found.erase(twice.begin(), twice.end());
   return found;
 }
 

@@ -24,18 +24,8 @@ struct Participant {
 
   // Returns when it came, by the server's clock, ms since 1970. A holder got the lock then or later.
   int64_t came_ms() const { return gate_ms == 0 ? stat.created_ms : gate_ms; }
-};
-
-enum class BystanderKind {
-  leftover,  // it has a contender's name, but is in no session: no contender waits for it
-  foreign,   // a node of a program that would not wait for zklock, which exits with 65 here
-};
-
-// A child of a lock that neither holds it nor waits for it.
-struct Bystander {
-  using Kind = BystanderKind;
-  Kind kind;
-  Participant node;
+  // After its Stat was asked for: true if the node was gone by then.
+  bool is_gone() const { return stat.created == 0; }
 };
 
 struct Survey {
@@ -45,17 +35,15 @@ struct Survey {
   int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: not recorded
   bool absent = false;                    // there is no node at `path`
   std::string success{};                  // survey_trees(), free lock: the data of the last success's node
-
-  std::vector<Bystander> bystanders{};
+  // Children that neither hold the lock nor wait for it.
+  std::vector<Participant> leftovers{};  // they have contenders' names, but are in no session: no contender waits
+  std::vector<Participant> foreign{};    // of programs that would not wait for zklock, which exits with 65 here
 
   std::vector<Participant> holders() const;
-  std::vector<Participant> leftovers() const;
-  // Returns the first node of a foreign program; nullptr if there is none.
-  const Participant* foreign() const;
 };
 
-// Throws a Failure (65) that says what was `tried` if the path is not a lock.
-void check_is_lock(const Survey& survey, std::string_view tried);
+// Throws a Failure (65) that says what was `tried` if the path is used for something else than a lock.
+void check_is_lock(PathUse use, std::string_view tried);
 
 // Returns the contenders below `folder`, about which only the name is known yet. Pure.
 std::vector<Participant> participants_of(const std::string& folder, const std::vector<Contender>& line);

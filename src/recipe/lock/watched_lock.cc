@@ -5,6 +5,8 @@
 #include "zk/path.h"
 
 #include <algorithm>
+#include <functional>
+#include <list>
 #include <set>
 
 namespace zklock::recipe {
@@ -33,24 +35,20 @@ std::optional<Duration> span_between(std::optional<Deadline> from, std::optional
 
 // Returns for each of `now`, by its index, its entry in `before`; nullptr if it has just come.
 std::vector<const Standing*> pair_up(const std::vector<Standing>& before, const Participants& now) {
-  std::map<std::string, const Standing*> gone;
-  for (const Standing& standing : before) gone[standing.who.node] = &standing;
-  std::vector<const Standing*> pairs(now.size());
-  for (size_t i = 0; i < now.size(); ++i) {
-    const auto same = gone.find(now[i].node);
-    if (same == gone.end() || !is_same(same->second->who, now[i])) continue;
-    pairs[i] = same->second;
-    gone.erase(same);
+  std::list<const Standing*> gone;
+  for (const Standing& standing : before) gone.push_back(&standing);
+  const auto take = [&](const auto& matches) {
+    const auto found = std::ranges::find_if(gone, [&](const Standing* one) { return matches(*one); });
+    const Standing* taken = found == gone.end() ? nullptr : *found;
+    if (taken) gone.erase(found);
+    return taken;
+  };
+  std::vector<const Standing*> pairs;
+  for (const Participant& one : now) {
+    pairs.push_back(take([&](const Standing& standing) { return is_same(standing.who, one); }));
   }
   for (size_t i = 0; i < now.size(); ++i) {
-    if (pairs[i]) continue;
-    const auto moved = std::ranges::find_if(before, [&](const Standing& standing) {
-      const auto at = gone.find(standing.who.node);
-      return at != gone.end() && at->second == &standing && is_slot_of(now[i], standing);
-    });
-    if (moved == before.end()) continue;
-    pairs[i] = &*moved;
-    gone.erase(moved->who.node);
+    if (!pairs[i]) pairs[i] = take([&](const Standing& standing) { return is_slot_of(now[i], standing); });
   }
   return pairs;
 }
@@ -73,8 +71,9 @@ std::vector<LockChange> advance(std::vector<Standing>& standings, const Particip
     const bool changed = !before || before->who.holding != now[i].holding;
     after.push_back({now[i], changed ? moment : before->since});
     if (!changed) continue;
-    const LockEvent event = now[i].holding ? LockEvent::acquired : LockEvent::waiting;
-    const bool waited = before && event == LockEvent::acquired;
+    const LockEvent taken = moment ? LockEvent::acquired : LockEvent::holding;
+    const LockEvent event = now[i].holding ? taken : LockEvent::waiting;
+    const bool waited = before && now[i].holding;
     changes.push_back({event, now[i], i + 1, waited ? span_between(before->since, moment) : std::nullopt});
   }
   standings = std::move(after);
@@ -90,9 +89,9 @@ bool WatchedLock::is_stale() const {
   return node_.is_stale() || (has_folders() && (gate_.is_stale() || slots_.is_stale()));
 }
 
-void WatchedLock::look() {
+std::vector<LockChange> WatchedLock::look() {
   if (node_.is_stale() || left_until(node_.again()) == Duration::zero()) node_.look();
-  check_use();
+  check_is_lock(uses_of(session_, {path_}, {node_.found()}).front(), tried_);
   Line line = line_at(path_, node_);
   Line slots;
   Line gate;
@@ -109,16 +108,12 @@ void WatchedLock::look() {
   leave_out_undecided(slots, gate, passed);
   for (Line* unmatched : {&slots, &gate}) {
     // Its owner is not known, so its counterpart in the other list is not known either.
-    std::erase_if(unmatched->who, [](const Participant& participant) { return participant.stat.created == 0; });
+    std::erase_if(unmatched->who, std::mem_fn(&Participant::is_gone));
   }
   const bool for_slots = !slots.who.empty() || !gate.who.empty();
-  participants_ =
+  const Participants now =
       for_slots ? line_up_for_slots(std::move(slots.who), std::move(gate.who)) : line_up(std::move(line.who));
-}
-
-void WatchedLock::check_use() {
-  const PathUse use = uses_of(session_, {path_}, {node_.found()}).front();
-  check_is_lock({path_, use, {}}, tried_);
+  return advance(standings_, now, std::exchange(looked_, true) ? std::optional(BootClock::now()) : std::nullopt);
 }
 
 WatchedLock::Line WatchedLock::line_at(const std::string& folder, const WatchedNode& node) const {
@@ -157,7 +152,7 @@ void WatchedLock::read(const std::vector<Line*>& lines) {
   for (Line* line : lines) {
     for (const Participant& participant : line->who) known_[{line->folder, participant.node}] = participant;
     std::erase_if(line->who, [](const Participant& participant) {
-      return participant.stat.created != 0 && is_leftover(participant.contender, participant.stat);
+      return !participant.is_gone() && is_leftover(participant.contender, participant.stat);
     });
   }
 }
@@ -172,7 +167,7 @@ void WatchedLock::leave_out_undecided(Line& slots, Line& gate, bool passed) {
   });
   Participants undecided(std::make_move_iterator(younger), std::make_move_iterator(slots.who.end()));
   slots.who.erase(younger, slots.who.end());
-  const bool unread = !gate.who.empty() && gate.who.front().stat.created == 0;
+  const bool unread = !gate.who.empty() && gate.who.front().is_gone();
   if (unread && !slots.who.empty() && is_fresh(slots.who.back())) {
     undecided.push_back(std::move(slots.who.back()));
     slots.who.pop_back();
@@ -185,12 +180,12 @@ void WatchedLock::leave_out_undecided(Line& slots, Line& gate, bool passed) {
 
 // As far as we know, a contender that was in the gate at the last look and is gone from there still waits.
 void WatchedLock::keep_waiting(const Participant& slot, Line& gate) const {
-  const auto stood = std::ranges::find_if(participants_, [&](const Participant& one) {
-    return !one.holding && one.stat.ephemeral_owner == slot.stat.ephemeral_owner;
+  const auto stood = std::ranges::find_if(standings_, [&](const Standing& one) {
+    return !one.who.holding && one.who.stat.ephemeral_owner == slot.stat.ephemeral_owner;
   });
-  if (stood == participants_.end()) return;
-  const bool is_there = std::ranges::any_of(gate.who, [&](const Participant& one) { return one.node == stood->node; });
-  if (!is_there) gate.who.insert(gate.who.begin(), *stood);
+  if (stood == standings_.end()) return;
+  const bool is_there = std::ranges::find(gate.who, stood->who.node, &Participant::node) != gate.who.end();
+  if (!is_there) gate.who.insert(gate.who.begin(), stood->who);
 }
 
 }  // namespace zklock::recipe

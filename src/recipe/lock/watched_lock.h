@@ -19,6 +19,7 @@ namespace zklock::recipe {
 enum class LockEvent {
   released,  // it held the lock, and is gone
   left,      // it waited, and is gone: it gave up, or held for less than a look takes
+  holding,   // it already held the lock when we began to follow
   acquired,
   waiting,  // it has come, or it no longer holds and waits again
 };
@@ -53,21 +54,21 @@ class WatchedLock {
         gate_(session, path + "/locks", Aspect::children, tried),
         slots_(session, path + "/leases", Aspect::children, tried) {}
 
-  // Lists what is stale. No change after its return is missed, except for what begins and ends within the round trips
-  // of the next look. Throws what the session throws, and a Failure if a node may not be listed (77) or is not a lock
-  // (65). participants() is then as before.
-  void look();
+  // Lists what is stale and returns what has changed since the last look, as advance() does. No change after its return
+  // is missed, except for what begins and ends within the round trips of the next look. Throws what the session throws,
+  // and a Failure if a node may not be listed (77) or is not a lock (65). standings() is then as before.
+  std::vector<LockChange> look();
   // After look(): true if there may be a change, or the session is over.
   bool is_stale() const;
-  // As in a WatchedNode.
-  Deadline again() const { return node_.again(); }
+  // Returns when the next look() is due, though no watch may have fired, as in a WatchedNode.
+  Deadline due() const { return is_stale() ? kAtOnce : node_.again(); }
 
   const std::string& path() const { return path_; }
   // Returns the contenders, first come first, as in a Survey, with the data that they had when first seen. If a
   // contender was gone before it could be read, only its node is known; for slots it is left out. A contender that has
   // a slot but may not have left the gate is listed at the next look. Until then it is listed as waiting if it was seen
   // in the gate before.
-  const std::vector<Participant>& participants() const { return participants_; }
+  const std::vector<Standing>& standings() const { return standings_; }
 
  private:
   struct Line {
@@ -77,7 +78,6 @@ class WatchedLock {
   };
 
   bool has_folders() const;
-  void check_use();
   Line line_at(const std::string& folder, const WatchedNode& node) const;
   void read(const std::vector<Line*>& lines);
   void leave_out_undecided(Line& slots, Line& gate, bool passed);
@@ -91,7 +91,8 @@ class WatchedLock {
   WatchedNode slots_;
   // The nodes that were read and were there in the last look, by their folder and path; leftovers too.
   std::map<std::pair<int64_t, std::string>, Participant> known_;
-  std::vector<Participant> participants_;
+  std::vector<Standing> standings_;
+  bool looked_ = false;
 };
 
 }  // namespace zklock::recipe

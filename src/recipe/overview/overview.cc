@@ -2,6 +2,7 @@
 // The tree: which nodes there are, and what their children's names show.
 #include "recipe/overview/overview.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "zk/path.h"
 
@@ -16,17 +17,6 @@ using zk::Code;
 using Names = std::vector<std::string>;
 
 constexpr Duration kBetweenRefusals = std::chrono::seconds(30);
-
-// Returns what the paths of all nodes below `path` begin with.
-std::string prefix_of(const std::string& path) {
-  return path == "/" ? path : path + "/";
-}
-
-// Returns "a" for "/x/a/b" below "/x/".
-std::string child_in(std::string_view path, std::string_view prefix) {
-  path.remove_prefix(prefix.size());
-  return std::string(path.substr(0, path.find('/')));
-}
 
 // Returns the name of the member that came last, as far as the names show it.
 std::string newest_of(const Names& names) {
@@ -128,7 +118,7 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
   const bool answered = list.code == Code::ok || list.code == Code::no_node;
   if (path == root_) figures_.refusal = answered ? Answer() : list;
   if (list.code == Code::no_node) {
-    erase_below(path);
+    keep_below(path, {});
     if (path != root_) nodes_.erase(found);
     // The request has left no watch. The root is listed in each look.
     if (path == root_) node = Node();
@@ -154,7 +144,7 @@ void Overview::take_in(const std::string& path, const Answer& list, PathUse use)
 void Overview::take_in_line(const std::string& path, Node& node, const Names& names) {
   const std::vector<Contender> before = std::move(node.line);
   node.line = is_in_slots(path) ? slots_of(names) : line_of(names);
-  std::erase_if(node.strangers, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
+  std::erase_if(node.strangers, [&](const std::string& name) { return !contains(names, name); });
   std::erase_if(node.line, [&](const Contender& contender) { return node.strangers.contains(contender.name); });
   const std::string holder = node.line.empty() ? "" : zk::child_of(path, node.line.front().name);
   if (holder == node.holder) return;
@@ -178,9 +168,10 @@ void Overview::take_in_members(Node& node, const Answer& list, bool first) {
 
 // Adjusts the nodes directly below `path`: those with other names go, those with these names come.
 void Overview::keep_below(const std::string& path, const std::set<std::string>& names) {
-  const std::string prefix = prefix_of(path);
+  const std::string prefix = zk::child_of(path, "");
   for (auto at = nodes_.lower_bound(prefix); at != nodes_.end() && at->first.starts_with(prefix);) {
-    const bool kept = at->first.size() == prefix.size() || names.contains(child_in(at->first, prefix));
+    const std::string below = at->first.substr(prefix.size());
+    const bool kept = below.empty() || names.contains(below.substr(0, below.find('/')));
     at = kept ? std::next(at) : nodes_.erase(at);
   }
   Node& parent = nodes_[path];
@@ -188,7 +179,8 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
   for (const std::string& name : names) {
     const std::string child = prefix + name;
     if (nodes_.contains(child)) continue;
-    if (!has_room(child)) {
+    const bool room = nodes_.size() < kMostNodes && bytes_ + bytes_of(child) <= kMostPathBytes;
+    if (!room) {
       parent.cut = bytes_of(child);
       break;
     }
@@ -200,14 +192,6 @@ void Overview::keep_below(const std::string& path, const std::set<std::string>& 
 // A watch is sent with the chroot and its length.
 size_t Overview::bytes_of(const std::string& path) const {
   return session_.options().servers.chroot.size() + path.size() + sizeof(int32_t);
-}
-
-bool Overview::has_room(const std::string& path) const {
-  return nodes_.size() < kMostNodes && bytes_ + bytes_of(path) <= kMostPathBytes;
-}
-
-void Overview::erase_below(const std::string& path) {
-  keep_below(path, {});
 }
 
 bool Overview::is_in_slots(const std::string& path) const {

@@ -9,12 +9,13 @@
 #pragma once
 
 #include "recipe/line.h"
-#include "recipe/overview/queue_figures.h"
+#include "recipe/queue/layout.h"
 #include "recipe/use.h"
 #include "zk/session.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,12 +32,25 @@ inline constexpr size_t kMostPathBytes = 512 * 1024;
 // Times are ms since 1970 by the server's clock, unless the comment says otherwise; 0: not known.
 struct LockFigures {
   std::string path;
-  bool slots = false;
   size_t holders = 0;
   size_t waiters = 0;
   std::string holder;     // the data on the first holder's node; empty: no holder, or not known
   int64_t held_ms = 0;    // when the first holder got its place in line, or, by our clock, when we saw it take over
   int64_t waited_ms = 0;  // when the first waiter came
+};
+
+struct QueueFigures {
+  std::string path;
+  int64_t items = 0;  // including those in work
+  int64_t dead = 0;
+  bool estimated = false;         // segments that were not asked count as full
+  size_t in_work = 0;             // among the items that were asked
+  bool more_in_work = false;      // all of the first kItemsLookedAt are, so there may be more
+  int64_t oldest_ms = 0;          // when the oldest of the first items was pushed, by the server's clock; 0: no items
+  int64_t made = 0;               // how many items were ever made, about
+  std::optional<double> in, out;  // per second, since the last look
+  Deadline seen{};                // when it was asked
+  size_t cost = 0;                // the questions that it was asked then
 };
 
 struct GroupFigures {
@@ -53,6 +67,35 @@ struct OverviewFigures {
   bool too_large = false;  // there are nodes that it does not see
   bool exists = false;     // whether the root exists
   zk::Answer refusal;      // if not ok: why the root cannot be listed
+};
+
+inline constexpr size_t kItemsLookedAt = 20;
+inline constexpr size_t kSegmentsLookedAt = 50;  // at either end of the items, and of the dead letters
+inline constexpr size_t kPrioritiesLookedAt = 4;
+
+// Reports what many queues contain, again and again. The queues are asked together, with a bounded number of questions
+// for each.
+class QueueSurveyor {
+ public:
+  explicit QueueSurveyor(zk::Session& session) : session_(session) {}
+
+  // Asks as many of `paths` as `left` questions allow, those first that were asked the longest time ago. Counts `left`
+  // down by what each cost the last time. A queue that was never asked has no figures. Returns false if some must wait
+  // for the next look.
+  bool look(const std::vector<std::string>& paths, size_t& left);
+
+  // Returns the figures of the queues that the last look was about, in the order of their paths.
+  std::vector<QueueFigures> figures() const;
+
+ private:
+  struct Visit;
+  const QueueFigures& known(const std::string& path) const;
+  void ask_sizes(std::vector<Visit>& visits);
+  void ask_first_items(std::vector<Visit>& visits);
+  void note(Visit& visit);
+
+  zk::Session& session_;
+  std::map<std::string, QueueFigures> known_;
 };
 
 class Overview {
@@ -97,19 +140,17 @@ class Overview {
   void take_in_line(const std::string& path, Node& node, const Names& names);
   static void take_in_members(Node& node, const zk::Answer& list, bool first);
   void keep_below(const std::string& path, const std::set<std::string>& names);
-  void erase_below(const std::string& path);
-  bool has_room(const std::string& path) const;
   size_t bytes_of(const std::string& path) const;
   const Node* part_of(const std::string& path, const char* name) const;
   bool is_part(const std::string& path, const Node& node) const;
   bool is_in_slots(const std::string& path) const;
   void read_contenders();
   std::set<std::string> wanted() const;
-  const zk::Answer& known(const std::string& path) const;
+  const zk::Answer& known(const std::string& parent, const std::string& name) const;
   void note_stranger(const std::string& path);
   void draw_up();
-  void draw_up_line(const std::string& path, Node& node);
-  void draw_up_slots(const std::string& path, Node& node);
+  void draw_up_line(const std::string& path, const Node& node);
+  void draw_up_slots(const std::string& path, const Node& node);
 
   // Questions of each look that are kept for queues, whatever happens in the rest of the tree.
   static constexpr size_t kKeptForQueues = 300;

@@ -10,8 +10,6 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 
-// --- slots
-
 const Overview::Node* Overview::part_of(const std::string& path, const char* name) const {
   const auto found = nodes_.find(zk::child_of(path, name));
   return found == nodes_.end() || !found->second.listed ? nullptr : &found->second;
@@ -63,9 +61,10 @@ std::set<std::string> Overview::wanted() const {
   return all;
 }
 
-const Answer& Overview::known(const std::string& path) const {
+// Returns what was read of a contender or member; an empty answer if it was not read.
+const Answer& Overview::known(const std::string& parent, const std::string& name) const {
   static const Answer nothing;
-  const auto found = contenders_.find(path);
+  const auto found = contenders_.find(zk::child_of(parent, name));
   return found == contenders_.end() ? nothing : found->second;
 }
 
@@ -85,10 +84,10 @@ void Overview::draw_up() {
   figures_.groups.clear();
   figures_.queues = surveyor_.figures();
   figures_.too_large = false;
-  for (auto& [path, node] : nodes_) {
+  for (const auto& [path, node] : nodes_) {
     figures_.too_large |= node.cut > 0;
     if (node.use == PathUse::group) {
-      const int64_t came = node.newest.empty() ? 0 : known(zk::child_of(path, node.newest)).stat.created_ms;
+      const int64_t came = known(path, node.newest).stat.created_ms;
       figures_.groups.push_back({path, node.members, std::max(came, node.changed_ms)});
     } else if (node.use == PathUse::lock) {
       draw_up_slots(path, node);
@@ -97,45 +96,42 @@ void Overview::draw_up() {
   }
 }
 
-void Overview::draw_up_line(const std::string& path, Node& node) {
-  const std::string name = zk::name_of(path);
-  const bool part = is_part(path, node);
-  if (node.line.empty() || part) return;
+void Overview::draw_up_line(const std::string& path, const Node& node) {
+  if (node.line.empty() || is_part(path, node)) return;
   LockFigures figures;
   figures.path = path;
   figures.holders = count_holders(node.line);
   figures.waiters = node.line.size() - figures.holders;
-  const Answer& holder = known(zk::child_of(path, node.line.front().name));
+  const Answer& holder = known(path, node.line.front().name);
   figures.holder = holder.data;
   figures.held_ms = std::max(holder.stat.created_ms, node.took_over_ms);
   if (figures.waiters > 0) {
-    figures.waited_ms = known(zk::child_of(path, node.line[figures.holders].name)).stat.created_ms;
+    figures.waited_ms = known(path, node.line[figures.holders].name).stat.created_ms;
   }
   figures_.locks.push_back(std::move(figures));
 }
 
 // The first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
-void Overview::draw_up_slots(const std::string& path, Node& node) {
+void Overview::draw_up_slots(const std::string& path, const Node& node) {
   const Node* slots = part_of(path, kSlots);
-  const Node* gate = slots ? part_of(path, kGate) : nullptr;
-  const bool used = (slots && !slots->line.empty()) || (gate && !gate->line.empty());
-  if (!used || !node.line.empty()) return;
+  if (!slots || !node.line.empty()) return;
+  const Node* gate = part_of(path, kGate);
   LockFigures figures;
   figures.path = path;
-  figures.slots = true;
-  figures.holders = slots ? slots->line.size() : 0;
+  figures.holders = slots->line.size();
   figures.waiters = gate ? gate->line.size() : 0;
+  if (figures.holders + figures.waiters == 0) return;
   const std::string slots_path = zk::child_of(path, kSlots);
   if (figures.holders > 0) {
-    const Answer& holder = known(zk::child_of(slots_path, slots->line.front().name));
+    const Answer& holder = known(slots_path, slots->line.front().name);
     figures.holder = holder.data;
     figures.held_ms = holder.stat.created_ms;
   }
   if (figures.waiters > 0) {
-    const zk::Stat& first = known(zk::child_of(zk::child_of(path, kGate), gate->line.front().name)).stat;
+    const zk::Stat& first = known(zk::child_of(path, kGate), gate->line.front().name).stat;
     figures.waited_ms = first.created_ms;
     if (figures.holders > 0) {
-      const zk::Stat& last = known(zk::child_of(slots_path, slots->line.back().name)).stat;
+      const zk::Stat& last = known(slots_path, slots->line.back().name).stat;
       const bool pending = last.ephemeral_owner == first.ephemeral_owner && last.created > first.created;
       if (pending) --figures.holders;
     }

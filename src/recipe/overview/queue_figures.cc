@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/overview/queue_figures.h"
+// The figures of queues.
+#include "recipe/overview/overview.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -43,54 +45,47 @@ struct FolderSizes {
     }
     return made;
   }
+
+  // Returns the first segment with items of each of the first few priorities.
+  std::vector<Segment> first() const {
+    std::vector<Segment> first;
+    for (size_t i = 0; i < segments.size() && first.size() < kPrioritiesLookedAt; ++i) {
+      const bool more = !first.empty() && first.back().priority == segments[i].priority;
+      if (!more && stats[i].children > 0) first.push_back(segments[i]);
+    }
+    return first;
+  }
 };
 
 struct QueueSurveyor::Visit {
   QueueLayout layout;
   FolderSizes items, dead;
-  size_t cost = 0;
-  size_t in_work = 0;
-  bool more_in_work = false;
-  int64_t oldest_ms = 0;
+  QueueFigures now;
 };
-
-namespace {
-
-// Returns the first segment with items of each of the first few priorities.
-std::vector<Segment> first_segments(const FolderSizes& items) {
-  std::vector<Segment> first;
-  for (size_t i = 0; i < items.segments.size() && first.size() < kPrioritiesLookedAt; ++i) {
-    const bool more = !first.empty() && first.back().priority == items.segments[i].priority;
-    if (!more && items.stats[i].children > 0) first.push_back(items.segments[i]);
-  }
-  return first;
-}
-
-}  // namespace
 
 bool QueueSurveyor::look(const Names& paths, size_t& left) {
   const std::set<std::string> present(paths.begin(), paths.end());
-  const auto is_gone = [&](const auto& one) { return !present.contains(one.first); };
-  std::erase_if(known_, is_gone);
-  std::erase_if(costs_, is_gone);
+  std::erase_if(known_, [&](const auto& one) { return !present.contains(one.first); });
   Names turn = paths;
-  const auto seen = [this](const std::string& path) {
-    const auto found = known_.find(path);
-    return found == known_.end() ? Deadline{} : found->second.seen;
-  };
-  std::ranges::stable_sort(turn, {}, seen);
+  std::ranges::stable_sort(turn, {}, [this](const std::string& path) { return known(path).seen; });
   std::vector<Visit> visits;
   constexpr size_t kLeastCost = 4;
   for (const std::string& path : turn) {
-    const size_t cost = std::max(costs_[path], kLeastCost);
+    const size_t cost = std::max(known(path).cost, kLeastCost);
     if (cost > left) break;
     left -= cost;
-    visits.push_back({{path}, {}, {}, 0, 0, false, 0});
+    visits.push_back({{path}, {}, {}, {}});
   }
   ask_sizes(visits);
   ask_first_items(visits);
-  for (const Visit& visit : visits) note(visit);
+  for (Visit& visit : visits) note(visit);
   return visits.size() == paths.size();
+}
+
+const QueueFigures& QueueSurveyor::known(const std::string& path) const {
+  static const QueueFigures nothing;
+  const auto found = known_.find(path);
+  return found == known_.end() ? nothing : found->second;
 }
 
 void QueueSurveyor::ask_sizes(std::vector<Visit>& visits) {
@@ -111,7 +106,7 @@ void QueueSurveyor::ask_sizes(std::vector<Visit>& visits) {
       asked.push_back(segment_path(folders[i], sizes.segments[n]));
       wanted.push_back(&sizes.stats[n]);
     }
-    visits[i / 2].cost += 1 + std::min(sizes.segments.size(), 2 * kSegmentsLookedAt);
+    visits[i / 2].now.cost += 1 + std::min(sizes.segments.size(), 2 * kSegmentsLookedAt);
   }
   const std::vector<Answer> stats = zk::stat_all(session_, asked);
   for (size_t i = 0; i < stats.size(); ++i) *wanted[i] = stats[i].stat;
@@ -119,67 +114,60 @@ void QueueSurveyor::ask_sizes(std::vector<Visit>& visits) {
 
 void QueueSurveyor::ask_first_items(std::vector<Visit>& visits) {
   Names listed;
-  std::vector<std::pair<Visit*, Segment>> of;
+  std::vector<Visit*> of;
   for (Visit& visit : visits) {
-    for (const Segment& segment : first_segments(visit.items)) {
+    for (const Segment& segment : visit.items.first()) {
       listed.push_back(segment_path(visit.layout.items(), segment));
-      of.emplace_back(&visit, segment);
+      of.push_back(&visit);
     }
   }
   const std::vector<Answer> lists = zk::children_all(session_, listed);
   Names asked;
-  std::vector<Visit*> visit_of;
+  std::vector<QueueFigures*> figures_of;
   for (size_t i = 0; i < lists.size(); ++i) {
-    auto [visit, segment] = of[i];
-    std::vector<ItemName> items = items_of(lists[i].names);
+    Visit* visit = of[i];
+    Names items = item_paths(listed[i], lists[i].names);
     // In the first segment, the first items are asked. In the others, one item shows how old they are.
-    const bool first = i == 0 || of[i - 1].first != visit;
+    const bool first = i == 0 || of[i - 1] != visit;
     items.resize(std::min(items.size(), first ? kItemsLookedAt : 1));
-    visit->more_in_work |= first && items.size() == kItemsLookedAt;
-    visit->cost += 1 + items.size();
-    for (const ItemName& item : items) {
-      asked.push_back(item_path(visit->layout.items(), segment, item.name));
-      visit_of.push_back(visit);
-    }
+    visit->now.more_in_work |= first && items.size() == kItemsLookedAt;
+    visit->now.cost += 1 + items.size();
+    asked.insert(asked.end(), items.begin(), items.end());
+    figures_of.insert(figures_of.end(), items.size(), &visit->now);
   }
   const std::vector<Answer> stats = zk::stat_all(session_, asked);
   for (size_t i = 0; i < stats.size(); ++i) {
     const zk::Stat& stat = stats[i].stat;
-    Visit& visit = *visit_of[i];
-    if (is_claimed(stat)) ++visit.in_work;
-    const bool older = visit.oldest_ms == 0 || stat.created_ms < visit.oldest_ms;
-    if (stat.created != 0 && older) visit.oldest_ms = stat.created_ms;
+    QueueFigures& now = *figures_of[i];
+    if (is_claimed(stat)) ++now.in_work;
+    const bool older = now.oldest_ms == 0 || stat.created_ms < now.oldest_ms;
+    if (stat.created != 0 && older) now.oldest_ms = stat.created_ms;
   }
 }
 
-void QueueSurveyor::note(const Visit& visit) {
-  const std::string& path = visit.layout.queue;
-  QueueFigures now;
-  now.path = path;
+void QueueSurveyor::note(Visit& visit) {
+  QueueFigures& now = visit.now;
+  now.path = visit.layout.queue;
   now.items = visit.items.count();
   now.dead = visit.dead.count();
   now.estimated = visit.items.estimated() || visit.dead.estimated();
-  now.in_work = visit.in_work;
-  now.more_in_work = visit.more_in_work && visit.in_work >= kItemsLookedAt;
-  now.oldest_ms = visit.oldest_ms;
+  now.more_in_work = now.more_in_work && now.in_work >= kItemsLookedAt;
   now.made = visit.items.made();
   now.seen = BootClock::now();
-  QueueFigures& known = known_[path];
-  if (known.seen != Deadline{}) {
-    const double seconds = std::chrono::duration<double>(now.seen - known.seen).count();
-    const int64_t in = std::max<int64_t>(now.made - known.made, 0);
-    const int64_t out = std::max<int64_t>(in - (now.items - known.items), 0);
+  QueueFigures& before = known_[now.path];
+  if (before.seen != Deadline{}) {
+    const double seconds = std::chrono::duration<double>(now.seen - before.seen).count();
+    const int64_t in = std::max<int64_t>(now.made - before.made, 0);
+    const int64_t out = std::max<int64_t>(in - (now.items - before.items), 0);
     if (seconds > 0) now.in = static_cast<double>(in) / seconds;
     if (seconds > 0) now.out = static_cast<double>(out) / seconds;
   }
-  known = now;
-  costs_[path] = visit.cost;
+  before = std::move(now);
 }
 
 std::vector<QueueFigures> QueueSurveyor::figures() const {
-  std::vector<QueueFigures> all;
-  for (const auto& [path, figures] : known_) all.push_back(figures);
-  return all;
+  const auto figures = known_ | std::views::values;
+  return {figures.begin(), figures.end()};
 }
 
 }  // namespace zklock::recipe

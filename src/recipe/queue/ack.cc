@@ -4,7 +4,6 @@
 #include "host/trace.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
-#include "zk/session.h"
 
 #include <fmt/format.h>
 

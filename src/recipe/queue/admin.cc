@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/admin.h"
 
-#include "base/text.h"
-#include "recipe/queue/nodes.h"
-#include "recipe/use.h"
-#include "zk/path.h"
-#include "zk/session.h"
-
 #include <algorithm>
 #include <iterator>
-
-#include <fmt/format.h>
+#include <ranges>
 
 namespace zklock::recipe {
 
@@ -28,7 +21,7 @@ constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
   int64_t count = 0;
   for (const Segment& segment : segments) {
-    const Paths items = item_paths(session, folder, segment);
+    const Paths items = list_items(session, folder, segment);
     const std::vector<Answer> stats = stat_all(session, items);
     Paths claims;
     for (size_t i = 0; i < items.size(); ++i) {
@@ -62,9 +55,9 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const F
     const int64_t items = answers[i].stat.children;
     (i < segments.size() ? counts.items : counts.dead) += items;
     if (i >= segments.size()) continue;
-    PriorityCounts& priority = counts.priorities[segments[i].priority];
-    if (priority.items == 0) priority.first_segment = segments[i].number;
-    priority.items += items;
+    int64_t& of_priority = counts.priorities[segments[i].priority];
+    if (of_priority == 0 && items > 0) counts.first_segments.push_back(segments[i]);
+    of_priority += items;
   }
   if (exact) counts.in_work = count_in_work(session, layout.items(), segments);
   return counts;
@@ -72,19 +65,13 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const F
 
 // The items of one priority are in the order of their pushes, so only the first ones are read.
 int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts) {
-  std::vector<Segment> segments;
-  Paths paths;
-  for (const auto& [priority, count] : counts.priorities) {
-    if (count.items == 0) continue;
-    segments.push_back({priority, count.first_segment});
-    paths.push_back(segment_path(layout.items(), segments.back()));
-  }
-  const std::vector<Answer> lists = children_all(session, paths);
+  Paths segments;
+  for (const Segment& segment : counts.first_segments) segments.push_back(segment_path(layout.items(), segment));
+  const std::vector<Answer> lists = children_all(session, segments);
   Paths first;
   for (size_t i = 0; i < segments.size(); ++i) {
-    std::vector<ItemName> items = items_of(lists[i].names);
-    items.resize(std::min(items.size(), kFirstItems));
-    for (const ItemName& item : items) first.push_back(item_path(layout.items(), segments[i], item.name));
+    std::ranges::move(item_paths(segments[i], lists[i].names) | std::views::take(kFirstItems),
+                      std::back_inserter(first));
   }
   int64_t oldest_ms = 0;
   for (const Answer& answer : stat_all(session, first)) {
@@ -95,29 +82,21 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
 }
 
 std::vector<QueueItem> QueueWalk::next(size_t most) {
-  if (!begun_) begin(list_segments(session_, folder_));
-  while (!ahead_.empty() && most > 0) {
-    const Segment segment = ahead_.back();
-    ahead_.pop_back();
-    std::vector<QueueItem> items = read(segment, most);
+  while (next_ < segments_.size() && most > 0) {
+    std::vector<QueueItem> items = read(segments_[next_++], most);
     if (!items.empty()) return items;
   }
   return {};
 }
 
-void QueueWalk::begin(std::vector<Segment> segments) {
-  ahead_ = std::move(segments);
-  std::ranges::reverse(ahead_);
-  begun_ = true;
-}
-
 std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
-  const std::vector<ItemName> names = list_items(session_, folder_, segment);
+  const Paths paths = list_items(session_, folder_, segment);
   std::vector<QueueItem> listed;
-  for (std::span<const ItemName> left = names; !left.empty() && listed.size() < most;) {
+  for (std::span<const std::string> left = paths; !left.empty() && listed.size() < most;) {
     // Dead letters have the numbers of their items, so any of them can be the one that died first.
     const size_t some = dead_ ? left.size() : std::min(left.size(), most - listed.size());
-    for (QueueItem& item : look_at(segment, left.first(some))) listed.push_back(std::move(item));
+    for (QueueItem& item : look_at({left.begin(), left.begin() + static_cast<ptrdiff_t>(some)}))
+      listed.push_back(std::move(item));
     left = left.subspan(some);
   }
   std::ranges::stable_sort(listed, {}, [](const QueueItem& item) { return item.stat.created; });
@@ -128,16 +107,12 @@ std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
 }
 
 // Returns the items that are still there, with their Stats.
-std::vector<QueueItem> QueueWalk::look_at(const Segment& segment, std::span<const ItemName> names) {
-  Paths paths;
-  std::vector<QueueItem> items;
-  for (const ItemName& item : names) {
-    items.push_back({segment, item.name, {}, "", "", 0, false, ""});
-    paths.push_back(path_of(items.back()));
-  }
+std::vector<QueueItem> QueueWalk::look_at(const Paths& paths) {
   const std::vector<Answer> stats = stat_all(session_, paths);
-  for (size_t i = 0; i < items.size(); ++i) items[i].stat = stats[i].stat;
-  std::erase_if(items, [](const QueueItem& item) { return item.stat.created == 0; });
+  std::vector<QueueItem> items;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (stats[i].code == Code::ok) items.push_back({paths[i], stats[i].stat});
+  }
   return items;
 }
 
@@ -147,10 +122,10 @@ void QueueWalk::read_data(std::vector<QueueItem>& items) {
   std::vector<QueueItem*> small;
   for (QueueItem& item : items) {
     if (item.stat.data_length > kSmall) {
-      item.data = session_.read(path_of(item)).data.substr(0, kShownBytes);
+      item.data = session_.read(item.path).data.substr(0, kShownBytes);
     } else if (item.stat.data_length > 0) {
       small.push_back(&item);
-      paths.push_back(path_of(item));
+      paths.push_back(item.path);
       bytes += static_cast<size_t>(item.stat.data_length);
     }
   }
@@ -164,7 +139,7 @@ void QueueWalk::read_children(std::vector<QueueItem>& items) {
   std::vector<QueueItem*> owners;
   for (QueueItem& item : items) {
     if (item.stat.children == 0) continue;
-    for (const std::string& child : {claim_of(path_of(item)), why_of(path_of(item))}) paths.push_back(child);
+    for (const std::string& child : {claim_of(item.path), why_of(item.path)}) paths.push_back(child);
     owners.push_back(&item);
   }
   const std::vector<Answer> answers = read_all(session_, paths);

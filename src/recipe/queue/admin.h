@@ -10,23 +10,17 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace zklock::recipe {
 
-// The items of one priority.
-struct PriorityCounts {
-  int64_t items = 0;          // those in work included
-  int64_t first_segment = 0;  // the number of the first segment that has items
-};
-
 struct QueueCounts {
   int64_t items = 0;  // those in work included
   int64_t dead = 0;
-  int64_t in_work = 0;                       // counted only if `exact`
-  std::map<int, PriorityCounts> priorities;  // each priority that was ever used, even if it is empty now
+  int64_t in_work = 0;                  // counted only if `exact`
+  std::map<int, int64_t> priorities;    // the items of each priority that was ever used, even if it is empty now
+  std::vector<Segment> first_segments;  // the first segment that has items, of each priority that has any
 };
 
 // Counts the items of a queue. With `exact`, it counts those in work too, for which it reads the Stat of every item.
@@ -40,44 +34,39 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const F
 int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const QueueCounts& counts);
 
 struct QueueItem {
-  Segment segment;
-  std::string name;
+  std::string path;
   zk::Stat stat;
-  std::string data;         // its first bytes
-  std::string claim;        // the text on its claim, if it is in work
+  std::string data = {};    // its first bytes
+  std::string claim = {};   // the text on its claim, if it is in work
   int64_t claim_ms = 0;     // when the claim was made, ms since 1970 by the server's clock; 0: there is none
   bool claim_left = false;  // the claim is in no session, so no consumer works on the item
-  std::string why;          // the text that says why it is a dead letter
+  std::string why = {};     // the text that says why it is a dead letter
 };
 
 // Walks through the items or the dead letters, segment by segment.
 class QueueWalk {
  public:
+  // `list` is that of layout.dead() or layout.items(). Without it, the folder is listed after a sync.
+  QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead, const zk::Answer& list)
+      : session_(session), folder_(layout.folder(dead)), dead_(dead), segments_(segments_in(folder_, list)) {}
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead)
-      : session_(session), folder_(dead ? layout.dead() : layout.items()), dead_(dead) {}
-  // The same if layout.items() and layout.dead() are listed already, in `found`.
-  QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead, const FoundQueue& found)
-      : QueueWalk(session, layout, dead) {
-    begin(segments_in(folder_, found.lists[dead ? 1 : 0]));
-  }
+      : QueueWalk(session, layout, dead, session.synced_children(layout.folder(dead))) {}
 
   // Returns the first items of the next segment that has any, `most` at most, and skips the rest of that segment.
   // Returns none at the end.
   std::vector<QueueItem> next(size_t most);
 
  private:
-  void begin(std::vector<Segment> segments);
   std::vector<QueueItem> read(const Segment& segment, size_t most);
-  std::vector<QueueItem> look_at(const Segment& segment, std::span<const ItemName> names);
+  std::vector<QueueItem> look_at(const std::vector<std::string>& paths);
   void read_data(std::vector<QueueItem>& items);
   void read_children(std::vector<QueueItem>& items);
-  std::string path_of(const QueueItem& item) const { return item_path(folder_, item.segment, item.name); }
 
   zk::Session& session_;
   std::string folder_;
   bool dead_;
-  bool begun_ = false;
-  std::vector<Segment> ahead_;  // the next one last
+  std::vector<Segment> segments_;
+  size_t next_ = 0;  // the index of the next segment
 };
 
 }  // namespace zklock::recipe

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/clearing.h"
-
+#include "base/contains.h"
 #include "base/rounds.h"
 #include "recipe/names.h"
+#include "recipe/queue/upkeep.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -24,9 +24,7 @@ constexpr const char* kChanging = "cannot do all of it";
 
 // Handles the items that could not be removed: removes those whose claims are in no session, and counts the others.
 void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
-  Nodes claims;
-  std::ranges::transform(stuck, std::back_inserter(claims), claim_of);
-  const std::vector<Answer> looks = stat_all(session, claims);
+  const std::vector<Answer> looks = stat_all(session, claims_of(stuck));
   for (size_t i = 0; i < stuck.size(); ++i) {
     if (looks[i].code == Code::ok && is_ephemeral(looks[i].stat)) {
       ++purged.in_work;
@@ -62,20 +60,16 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout) {
   const auto is_place = [](std::string_view name) { return parse_contender(name).has_value(); };
   remove_left(session, layout.waiting(), is_place, left);
   for (const std::string& folder : {layout.items(), layout.dead()}) {
-    for (const Segment& segment : list_segments(session, folder)) {
+    for (const Segment& segment : segments_in(folder, session.synced_children(folder))) {
       const std::string path = segment_path(folder, segment);
       for (const std::string& name : session.children(path).names) {
-        if (!parse_item(name)) throw not_ours("cannot delete " + layout.queue, path + "/" + name);
+        if (!item_number(name)) throw not_ours("cannot delete " + layout.queue, path + "/" + name);
       }
     }
   }
   const std::vector<Answer> answers = remove_all(session, left);
   session.check_alive();
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
-}
-
-bool is_folder(const QueueLayout& layout, const std::string& path) {
-  return path == layout.items() || path == layout.dead() || path == layout.pushing() || path == layout.waiting();
 }
 
 // Returns no steps if there is no queue. Throws a Failure if a node below it is not zklock's.
@@ -95,7 +89,7 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
     if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + folder, list);
     for (const std::string& name : list.names) {
       const std::string path = folder + "/" + name;
-      take(path, i > 0 ? parse_segment(name).has_value() : is_folder(layout, path));
+      take(path, i > 0 ? parse_segment(name).has_value() : contains(layout.folders(), path));
     }
   }
   take(layout.queue, true);
@@ -105,9 +99,9 @@ std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layou
 }  // namespace
 
 void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged) {
-  const std::string folder = dead ? layout.dead() : layout.items();
+  const std::string folder = layout.folder(dead);
   for (const Segment& segment : segments_in(folder, found.lists[dead ? 1 : 0])) {
-    const Nodes paths = item_paths(session, folder, segment);
+    const Nodes paths = list_items(session, folder, segment);
     Nodes reasons;
     if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
     remove_all(session, reasons);

@@ -5,7 +5,6 @@
 #include "host/trace.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
-#include "zk/session.h"
 
 #include <algorithm>
 
@@ -25,12 +24,6 @@ constexpr size_t kCrowd = 32;
 constexpr size_t kLargestCrowd = 1024;
 constexpr size_t kMostExamined = 100'000;
 constexpr size_t kPatience = 8;  // a crowd shrinks by an eighth with each batch that was claimed at the first try
-
-std::vector<std::string> claims_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> claims;
-  for (const std::string& path : paths) claims.push_back(claim_of(path));
-  return claims;
-}
 
 }  // namespace
 
@@ -61,17 +54,17 @@ bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vec
 
 bool Consumer::free_left() {
   std::vector<std::string> items;
-  for (const auto& [path, changed] : strays_.suspects) items.push_back(path);
+  for (const auto& [path, changed] : suspects_) items.push_back(path);
   const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items));
-  const std::map<std::string, int64_t> changed = std::exchange(strays_.suspects, {});
+  const std::map<std::string, int64_t> changed = std::exchange(suspects_, {});
   bool any = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat);
     if (freed) in_work_.forget(items[i]);
-    if (strays_.examined.size() >= kMostExamined) strays_.examined.clear();
+    if (examined_.size() >= kMostExamined) examined_.clear();
     // A claim in no session was on its way out, and is looked at again.
     const bool left = claims[i].code == Code::ok && !is_ephemeral(claims[i].stat);
-    if (!left) strays_.examined[items[i]] = changed.at(items[i]);
+    if (!left) examined_[items[i]] = changed.at(items[i]);
     if (claims[i].code == Code::no_node) leave_out_stray(items[i]);
     any |= freed;
   }
@@ -143,10 +136,10 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
   return free;
 }
 
-// `changed`: see strays_.suspects.
+// `changed`: see suspects_.
 void Consumer::suspect(const std::string& path, int64_t changed) {
-  const auto examined = strays_.examined.find(path);
-  if (examined == strays_.examined.end() || examined->second != changed) strays_.suspects[path] = changed;
+  const auto examined = examined_.find(path);
+  if (examined == examined_.end() || examined->second != changed) suspects_[path] = changed;
 }
 
 void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked) {
@@ -211,12 +204,10 @@ void Consumer::await_claims(ClaimBatch& batch) {
 
 // Finds out which claims are ours, after their answers were lost with the connection.
 void Consumer::find_out(ClaimBatch& batch) {
-  std::vector<std::string> paths;
-  for (const Claim& claim : batch.claims) paths.push_back(claim.path);
-  const std::vector<bool> held = holds(paths);
+  const std::vector<bool> held = holds(paths_of(batch.claims));
   for (size_t i = 0; i < held.size(); ++i) {
     batch.claims[i].ours = held[i];
-    host::trace(held[i] ? "claim found" : "claim not found", {{"item", paths[i]}});
+    host::trace(held[i] ? "claim found" : "claim not found", {{"item", batch.claims[i].path}});
   }
 }
 
@@ -338,8 +329,8 @@ void Consumer::forget_all() {
   finder_.forget_all();
   finder_.restart(false);
   in_work_.clear();
-  strays_.suspects.clear();
-  strays_.examined.clear();
+  suspects_.clear();
+  examined_.clear();
 }
 
 }  // namespace zklock::recipe

@@ -93,13 +93,6 @@ class Consumer {
     Deadline sent{};         // what its answers prove: see Session::proof_now()
   };
 
-  // The Stat::child_changed of items with a child: of those whose child was not read yet, and of the others when it
-  // was.
-  struct Strays {
-    std::map<std::string, int64_t> suspects;
-    std::unordered_map<std::string, int64_t> examined;
-  };
-
   void look_afresh(bool synced);
   void give_back(const std::string& path, const std::string& data);
   void leave_out_stray(const std::string& item);
@@ -122,7 +115,10 @@ class Consumer {
   std::string note_;
   bool remembers_ = false;
   InWork in_work_;
-  Strays strays_;
+  // The Stat::child_changed of items with a child: of those whose child was not read yet, and of the others when it
+  // was.
+  std::map<std::string, int64_t> suspects_;
+  std::unordered_map<std::string, int64_t> examined_;
   bool gave_back_ = false;
   size_t looks_left_ = 0;         // how many items that are InWork::is_old() may still be looked at in this pass
   std::deque<std::string> free_;  // items seen to be free in this pass, in order

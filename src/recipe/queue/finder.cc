@@ -56,8 +56,7 @@ void ItemFinder::restart(bool synced) {
 void ItemFinder::restart_with(const FoundQueue& found) {
   restart(true);
   if (!found.exists || found.lists.front().code != Code::ok) return;
-  connections_ = found.connections;
-  take_segments(found.lists.front().names, BootClock::now());
+  take_segments(found.lists.front(), found.connections, BootClock::now());
   primed_ = true;
 }
 
@@ -88,15 +87,15 @@ void ItemFinder::list_segments() {
   const std::string items = layout_.items();
   const Deadline asked = BootClock::now();
   const Answer list = synced_ ? session_.synced_children(items) : session_.children(items);
-  if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + items, list);
-  connections_ = session_.client().connections();
-  take_segments(list.names, asked);
+  take_segments(list, session_.client().connections(), asked);
 }
 
-void ItemFinder::take_segments(const std::vector<std::string>& names, Deadline asked) {
+void ItemFinder::take_segments(const Answer& list, uint64_t connections, Deadline asked) {
+  const std::string items = layout_.items();
+  for (const Segment& segment : segments_in(items, list)) segments_.push_back(segment_path(items, segment));
   listed_ = true;
+  connections_ = connections;
   fresh_until_ = fresh_after(asked);
-  for (const Segment& segment : segments_of(names)) segments_.push_back(segment_path(layout_.items(), segment));
 }
 
 void ItemFinder::list_items(size_t count) {
@@ -109,8 +108,7 @@ void ItemFinder::list_items(size_t count) {
     if (lists[i].code == Code::no_node) continue;
     if (lists[i].code != Code::ok) throw zk::failure_of("cannot list " + segments[i], lists[i]);
     remove_if_done(session_, segments[i], lists[i].stat);
-    for (const ItemName& item : items_of(lists[i].names)) {
-      std::string path = segments[i] + "/" + item.name;
+    for (std::string& path : item_paths(segments[i], lists[i].names)) {
       if (ours_.contains(path)) continue;
       found_any_ = true;
       items_.push_back(std::move(path));

@@ -54,7 +54,7 @@ class ItemFinder {
 
  private:
   void list_segments();
-  void take_segments(const std::vector<std::string>& names, Deadline asked);
+  void take_segments(const zk::Answer& list, uint64_t connections, Deadline asked);
   void list_items(size_t count);
 
   zk::Session& session_;

@@ -25,7 +25,7 @@ IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, s
     : session_(session),
       layout_(std::move(layout)),
       consumer_(consumer),
-      place_(session, layout_.waiting(), *this, std::move(note), "cannot wait at " + layout_.queue),
+      place_(session, {layout_.waiting()}, std::nullopt, std::move(note), *this, "cannot wait at " + layout_.queue),
       watch_(session, layout_, consumer),
       leaving_behind_(loop, *this) {}
 

@@ -42,24 +42,22 @@ std::vector<Segment> segments_of(const std::vector<std::string>& names) {
   return segments;
 }
 
-std::optional<ItemName> parse_item(std::string_view name) {
+std::optional<int64_t> item_number(std::string_view name) {
   if (name.size() < kNumberDigits + 2 || name[name.size() - kNumberDigits - 1] != '-') return std::nullopt;
-  const auto number = parse_number(name.substr(name.size() - kNumberDigits));
-  if (!number) return std::nullopt;
-  return ItemName{std::string(name), *number};
+  return parse_number(name.substr(name.size() - kNumberDigits));
 }
 
-std::vector<ItemName> items_of(const std::vector<std::string>& names) {
-  std::vector<ItemName> items;
+// The server gives each number in a segment only once, so only a node that is not zklock's can have the number of
+// another.
+std::vector<std::string> item_paths(const std::string& segment, const std::vector<std::string>& names) {
+  std::vector<std::pair<int64_t, std::string>> items;
   for (const std::string& name : names) {
-    if (auto item = parse_item(name)) items.push_back(*std::move(item));
+    if (const auto number = item_number(name)) items.emplace_back(*number, segment + "/" + name);
   }
-  // The server gives each number in a segment only once, so only a node that is not zklock's can have the number of
-  // another.
-  std::ranges::sort(items, [](const ItemName& a, const ItemName& b) {
-    return a.number != b.number ? a.number < b.number : a.name < b.name;
-  });
-  return items;
+  std::ranges::sort(items);
+  std::vector<std::string> paths;
+  for (auto& [number, path] : items) paths.push_back(std::move(path));
+  return paths;
 }
 
 std::string make_token() {
@@ -77,12 +75,14 @@ std::string segment_path(const std::string& folder, const Segment& segment) {
   return folder + "/" + segment.name();
 }
 
-std::string item_path(const std::string& folder, const Segment& segment, const std::string& name) {
-  return segment_path(folder, segment) + "/" + name;
-}
-
 std::string claim_of(const std::string& item_path) {
   return item_path + "/claim";
+}
+
+std::vector<std::string> claims_of(const std::vector<std::string>& item_paths) {
+  std::vector<std::string> claims;
+  for (const std::string& path : item_paths) claims.push_back(claim_of(path));
+  return claims;
 }
 
 std::string why_of(const std::string& dead_path) {
@@ -93,17 +93,9 @@ Segment segment_of(const std::string& item_path) {
   return parse_segment(zk::name_of(zk::parent_of(item_path))).value_or(Segment());
 }
 
-std::vector<std::string> paths_of(const std::vector<Item>& items) {
-  std::vector<std::string> paths;
-  for (const Item& item : items) paths.push_back(item.path);
-  return paths;
-}
-
 std::vector<Step> steps_to_make(const QueueLayout& layout) {
   std::vector<Step> steps = {{Step::Kind::create, layout.queue, std::string(kQueueFormat)}};
-  for (const std::string& folder : {layout.items(), layout.dead(), layout.pushing(), layout.waiting()}) {
-    steps.push_back({Step::Kind::create, folder});
-  }
+  for (const std::string& folder : layout.folders()) steps.push_back({Step::Kind::create, folder});
   return steps;
 }
 

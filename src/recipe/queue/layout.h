@@ -11,9 +11,9 @@
 //   <queue>/waiting                                     the line of idle consumers (the lock recipe)
 //
 // A segment takes items until it is sealed: then its version is 1 or more. The transaction that brings it to
-// kSegmentSize items seals it and makes the next one, or a transaction behind it does, if the pusher has learnt only by
-// its answer how full the segment is. So each priority that was ever used has one open segment, its last. No two items
-// of a queue have the same name, because a pusher takes a new token for each segment that it fills.
+// kSegmentSize items seals it and makes the next one. A later transaction does that if only the answer tells the pusher
+// how full the segment is. So each priority that was ever used has one open segment, its last. No two items of a queue
+// have the same name, because a pusher takes a new token for each segment that it fills.
 #pragma once
 
 #include "base/time.h"
@@ -53,16 +53,12 @@ std::optional<Segment> parse_segment(std::string_view name);
 // out.
 std::vector<Segment> segments_of(const std::vector<std::string>& names);
 
-struct ItemName {
-  std::string name;
-  int64_t number = 0;  // from the server's counter
-};
+// Returns the number of an item, from the server's counter; nothing if the name is not an item's.
+std::optional<int64_t> item_number(std::string_view name);
 
-// Returns nothing if the name is not an item's.
-std::optional<ItemName> parse_item(std::string_view name);
-
-// Returns the items among the children of a segment, in the order in which they are taken. Other names are left out.
-std::vector<ItemName> items_of(const std::vector<std::string>& names);
+// Returns the paths of the items among the children of the segment at `segment`, in the order in which they are taken.
+// Other names are left out.
+std::vector<std::string> item_paths(const std::string& segment, const std::vector<std::string>& names);
 
 // Returns a random token of 12 hexadecimal digits, which no pusher had before.
 std::string make_token();
@@ -75,16 +71,18 @@ struct QueueLayout {
   std::string dead() const { return queue + "/dead"; }
   std::string pushing() const { return queue + "/pushing"; }
   std::string waiting() const { return queue + "/waiting"; }
+  std::string folder(bool dead_letters) const { return dead_letters ? dead() : items(); }
+  std::vector<std::string> folders() const { return {items(), dead(), pushing(), waiting()}; }
   // Returns the path to which an item goes when it becomes a dead letter.
   std::string dead_of(const std::string& item_path) const { return dead() + item_path.substr(items().size()); }
   std::string marker(const std::string& token) const { return pushing() + "/" + token; }
 };
 
-// Return paths below `folder`, which is items() or dead().
+// `folder` is items() or dead().
 std::string segment_path(const std::string& folder, const Segment& segment);
-std::string item_path(const std::string& folder, const Segment& segment, const std::string& name);
 
 std::string claim_of(const std::string& item_path);
+std::vector<std::string> claims_of(const std::vector<std::string>& item_paths);
 std::string why_of(const std::string& dead_path);
 
 // Returns the segment that the item or dead letter of this path is in.
@@ -123,7 +121,13 @@ struct Item {
   Deadline proved{};       // a moment since which a quorum has known of our claim
 };
 
-std::vector<std::string> paths_of(const std::vector<Item>& items);
+// Returns the paths of `all`, which may be items, or anything else with a path.
+template <typename Range>
+std::vector<std::string> paths_of(const Range& all) {
+  std::vector<std::string> paths;
+  for (const auto& one : all) paths.push_back(one.path);
+  return paths;
+}
 
 // Return the steps that make a queue at a path without a node, or that seal a segment below `folder` and make the next
 // one.

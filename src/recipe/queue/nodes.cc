@@ -79,25 +79,13 @@ bool is_overtaken(Code code) {
          code == Code::unknown;
 }
 
-std::vector<Segment> list_segments(zk::Session& session, const std::string& folder) {
-  return segments_in(folder, session.synced_children(folder));
-}
-
 std::vector<Segment> segments_in(const std::string& folder, const Answer& list) {
   return segments_of(names_in(folder, list));
 }
 
-std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment) {
+Names list_items(zk::Session& session, const std::string& folder, const Segment& segment) {
   const std::string path = segment_path(folder, segment);
-  return items_of(names_in(path, session.children(path)));
-}
-
-Names item_paths(zk::Session& session, const std::string& folder, const Segment& segment) {
-  Names paths;
-  for (const ItemName& item : list_items(session, folder, segment)) {
-    paths.push_back(item_path(folder, segment, item.name));
-  }
-  return paths;
+  return item_paths(path, names_in(path, session.children(path)));
 }
 
 Failure not_ours(std::string_view tried, const std::string& node) {
@@ -184,16 +172,13 @@ void QueueTail::put_seal(int64_t items, std::vector<Step>& steps) const {
   if (is_filled_by(items)) std::ranges::move(steps_to_seal(folder_, segment_), std::back_inserter(steps));
 }
 
-void QueueTail::note_made(int64_t made) {
-  made_ = std::max(made_, made);
+void QueueTail::note_last(const std::string& item, int64_t underway) {
+  const auto number = item_number(zk::name_of(item));
+  if (!number || zk::parent_of(item) != path()) return;
+  made_ = std::max(made_, *number + 1 + underway);
   if (!is_filled_by(0) || !session_.connected()) return;
   session_.client().transact(steps_to_seal(folder_, segment_));
   count(0);
-}
-
-void QueueTail::note_last(const std::string& item) {
-  const auto last = parse_item(zk::name_of(item));
-  if (last && zk::parent_of(item) == path()) note_made(last->number + 1);
 }
 
 void QueueTail::count(int64_t items) {

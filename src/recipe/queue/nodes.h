@@ -7,7 +7,6 @@
 #include "recipe/queue/layout.h"
 #include "zk/session.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,14 +34,10 @@ FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std
 // again to find out what is there now.
 bool is_overtaken(zk::Code code);
 
-// Return the segments below `folder` after a sync, the items of a segment in order, or the paths of these items.
-// `folder` is the items or dead letters of a queue. A missing node has none. They throw a Failure (77) if the node may
-// not be listed.
-std::vector<Segment> list_segments(zk::Session& session, const std::string& folder);
-// The same for the list in a FoundQueue.
+// Return the segments in a list of `folder`, or the paths of the items of a segment, both in order. `folder` is the
+// items or dead letters of a queue. A missing node has none. They throw a Failure (77) if the node may not be listed.
 std::vector<Segment> segments_in(const std::string& folder, const zk::Answer& list);
-std::vector<ItemName> list_items(zk::Session& session, const std::string& folder, const Segment& segment);
-std::vector<std::string> item_paths(zk::Session& session, const std::string& folder, const Segment& segment);
+std::vector<std::string> list_items(zk::Session& session, const std::string& folder, const Segment& segment);
 
 // Returns a node below an item or dead letter that is not zklock's, so that the item cannot be deleted; empty: there is
 // none.
@@ -69,7 +64,7 @@ class QueueTail {
   // Finds it, or makes it if there is none. Throws a Failure (65) if the queue was deleted.
   void find();
   // The same with a list of the folder, without a look at the segment. So it may be sealed, which a transaction that
-  // relies on it notices, or fuller than count() knows, until note_made() is told.
+  // relies on it notices, or fuller than count() knows, until note_last() is told.
   void find_in(const zk::Answer& list);
   bool found() const { return found_; }
 
@@ -86,12 +81,11 @@ class QueueTail {
   void count(int64_t items);
   // Takes another token, because a node that stays has the name of the next item.
   void renew_token() { token_ = make_token(); }
-  // Notes that at least `made` items were ever made in the segment, or are on their way. If they fill it, the seal is
-  // sent, and the next segment takes its place. If the seal is lost, the next client that puts an item in sends
-  // another.
-  void note_made(int64_t made);
-  // The same for the path of the last item that a transaction has made.
-  void note_last(const std::string& item);
+  // Notes the path of the last item that a transaction has made, and that `underway` more are on their way into its
+  // segment. The item's number shows how many were ever made there, by other clients too. If all of them fill the open
+  // segment, the seal is sent, and the next segment takes its place. If the seal is lost, the next client that puts an
+  // item in sends another.
+  void note_last(const std::string& item, int64_t underway = 0);
 
  private:
   bool open(const Segment& segment, int folder_version);

@@ -4,7 +4,6 @@
 #include "host/trace.h"
 #include "zk/path.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -101,19 +100,16 @@ void Pusher::settle() {
   }
 }
 
-// Other pushers fill the segment too. The server's number shows how many items were made in it.
 void Pusher::take_in(const Batch& batch) {
   host::trace("pushed", {{"marker", marker_.path}, {"batch", batch.marker}, {"last", batch.call->answer.path}});
   in_ += batch.items;
   marker_.done = batch.marker + 1;
   note_progress();
-  const auto last = parse_item(zk::name_of(batch.call->answer.path));
-  if (!last || batch.segment != tail_.segment()) return;
-  int64_t made = last->number + 1;
+  int64_t underway = 0;
   for (const Batch& other : in_flight_) {
-    if (&other != &batch && other.call && other.segment == batch.segment) made += other.items;
+    if (&other != &batch && other.call && other.segment == batch.segment) underway += other.items;
   }
-  tail_.note_made(made);
+  tail_.note_last(batch.call->answer.path, underway);
 }
 
 // A batch that fails makes all later ones fail.
@@ -181,8 +177,7 @@ void Pusher::renew() {
   host::trace("marker lost", {{"marker", marker_.path}, {"doubtful from", doubtful.first}});
   if (doubtful.first > 0) doubles_.push_back(doubtful);
   for (Batch& batch : in_flight_) batch.call.reset();
-  marker_.path = layout_.marker(make_token());
-  marker_.next = marker_.done = 0;
+  marker_ = {layout_.marker(make_token())};
   zk::in_sessions(session_, [this] { tail_.find(); });
 }
 

@@ -78,8 +78,7 @@ bool QueueWatch::watch_open(bool check_all) {
 // Returns false if there are items that we know nothing of.
 bool QueueWatch::take_note(const std::string& segment, const std::vector<std::string>& names) {
   const size_t before = found_.size();
-  for (const ItemName& item : items_of(names)) {
-    std::string path = segment + "/" + item.name;
+  for (std::string& path : item_paths(segment, names)) {
     if (!consumer_.accounts_for(path)) found_.push_back(std::move(path));
   }
   return found_.size() == before;

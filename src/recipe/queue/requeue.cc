@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/requeue.h"
-
 #include "base/rounds.h"
+#include "recipe/queue/upkeep.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -34,7 +33,18 @@ class Requeuer {
 
   // Moves the letters that are still there, with all transactions in flight at once. Repeats what another client was in
   // the way of, or whose answer was lost. Returns the size of the letters in bytes.
-  size_t move(const Paths& paths);
+  size_t move(const Paths& paths) {
+    letters_.clear();
+    for (const std::string& path : paths) letters_.push_back({path});
+    size_t bytes = 0;
+    for (Rounds rounds(tried_); !letters_.empty(); rounds.next()) {
+      bytes = std::max(bytes, read());
+      if (letters_.empty()) break;
+      send();
+      settle();
+    }
+    return bytes;
+  }
 
  private:
   struct Letter {
@@ -48,12 +58,76 @@ class Requeuer {
 
   static bool is_moved(const Letter& letter) { return letter.call->answer.code == Code::ok; }
 
-  size_t read();
-  void send();
-  void settle();
-  void note(Letter& letter, const Answer& answer, std::optional<Answer>& refused);
-  std::vector<Step> steps_to_move(const Letter& letter) const;
-  void check_children(const Letter& letter);
+  // A letter that is gone counts as moved if a transaction of ours was in doubt. Otherwise, another client has moved or
+  // removed it.
+  size_t read() {
+    std::vector<Answer> items = read_all(session_, paths_of(letters_));
+    size_t bytes = 0;
+    for (size_t i = 0; i < items.size(); ++i) {
+      Letter& letter = letters_[i];
+      letter.item = std::move(items[i]);
+      bytes += letter.item.data.size();
+      if (letter.item.code == Code::no_node) {
+        moved_ += letter.doubtful;
+      } else if (letter.item.code != Code::ok) {
+        throw zk::failure_of(tried_, letter.item);
+      } else if (letter.item.stat.children > 1 || letter.failures > 1) {
+        check_children(letter);
+      }
+    }
+    std::erase_if(letters_, [](const Letter& letter) { return letter.item.code == Code::no_node; });
+    return bytes;
+  }
+
+  // A letter with a foreign node below it can never be moved, however often it is tried.
+  void check_children(const Letter& letter) {
+    const std::string foreign = foreign_below(session_, letter.path);
+    if (!foreign.empty()) throw not_ours(tried_, foreign);
+  }
+
+  void send() {
+    if (!tail_.found()) tail_.find_in(items_);
+    session_.ready();
+    for (Letter& letter : letters_) {
+      letter.call = session_.client().transact(steps_to_move(letter));
+      letter.noted = false;
+      tail_.count(1);
+    }
+  }
+
+  void settle() {
+    std::optional<Answer> refused;
+    try {
+      for (Letter& letter : letters_) note(letter, session_.await(letter.call), refused);
+    } catch (...) {
+      for (const Letter& letter : letters_) moved_ += !letter.noted && letter.call->done && is_moved(letter);
+      throw;
+    }
+    if (refused) throw zk::failure_of(tried_, *refused);
+    std::erase_if(letters_, is_moved);
+    // find() syncs, so what is read next is not older than what was done.
+    if (!letters_.empty()) tail_.find();
+  }
+
+  void note(Letter& letter, const Answer& answer, std::optional<Answer>& refused) {
+    const bool missing = answer.code == Code::no_node || answer.code == Code::not_empty;
+    letter.failures = missing ? letter.failures + 1 : 0;
+    letter.doubtful |= answer.code == Code::unknown;
+    letter.noted = true;
+    moved_ += is_moved(letter);
+    if (is_moved(letter)) tail_.note_last(answer.path);
+    if (!is_moved(letter) && !is_overtaken(answer.code)) refused = answer;
+  }
+
+  std::vector<Step> steps_to_move(const Letter& letter) const {
+    std::vector<Step> steps = {
+        {Step::Kind::check, tail_.path(), "", 0},
+        {Step::Kind::create, tail_.stem(), letter.item.data, -1, zk::CreateMode::persistent_sequential}};
+    if (letter.item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(letter.path)});
+    steps.push_back({Step::Kind::remove, letter.path});
+    tail_.put_seal(1, steps);
+    return steps;
+  }
 
   zk::Session& session_;
   const Answer& items_;
@@ -62,92 +136,6 @@ class Requeuer {
   int64_t& moved_;
   std::vector<Letter> letters_;
 };
-
-size_t Requeuer::move(const Paths& paths) {
-  letters_.clear();
-  for (const std::string& path : paths) letters_.push_back({path});
-  size_t bytes = 0;
-  for (Rounds rounds(tried_); !letters_.empty(); rounds.next()) {
-    bytes = std::max(bytes, read());
-    if (letters_.empty()) break;
-    send();
-    settle();
-  }
-  return bytes;
-}
-
-// A letter that is gone counts as moved if a transaction of ours was in doubt. Otherwise, another client has moved or
-// removed it.
-size_t Requeuer::read() {
-  Paths paths;
-  for (const Letter& letter : letters_) paths.push_back(letter.path);
-  std::vector<Answer> items = read_all(session_, paths);
-  size_t bytes = 0;
-  for (size_t i = 0; i < items.size(); ++i) {
-    Letter& letter = letters_[i];
-    letter.item = std::move(items[i]);
-    bytes += letter.item.data.size();
-    if (letter.item.code == Code::no_node) {
-      moved_ += letter.doubtful;
-    } else if (letter.item.code != Code::ok) {
-      throw zk::failure_of(tried_, letter.item);
-    } else if (letter.item.stat.children > 1 || letter.failures > 1) {
-      check_children(letter);
-    }
-  }
-  std::erase_if(letters_, [](const Letter& letter) { return letter.item.code == Code::no_node; });
-  return bytes;
-}
-
-// A letter with a foreign node below it can never be moved, however often it is tried.
-void Requeuer::check_children(const Letter& letter) {
-  const std::string foreign = foreign_below(session_, letter.path);
-  if (!foreign.empty()) throw not_ours(tried_, foreign);
-}
-
-void Requeuer::send() {
-  if (!tail_.found()) tail_.find_in(items_);
-  session_.ready();
-  for (Letter& letter : letters_) {
-    letter.call = session_.client().transact(steps_to_move(letter));
-    letter.noted = false;
-    tail_.count(1);
-  }
-}
-
-void Requeuer::settle() {
-  std::optional<Answer> refused;
-  try {
-    for (Letter& letter : letters_) note(letter, session_.await(letter.call), refused);
-  } catch (...) {
-    for (const Letter& letter : letters_) moved_ += !letter.noted && letter.call->done && is_moved(letter);
-    throw;
-  }
-  if (refused) throw zk::failure_of(tried_, *refused);
-  std::erase_if(letters_, is_moved);
-  // find() syncs, so what is read next is not older than what was done.
-  if (!letters_.empty()) tail_.find();
-}
-
-void Requeuer::note(Letter& letter, const Answer& answer, std::optional<Answer>& refused) {
-  const bool missing = answer.code == Code::no_node || answer.code == Code::not_empty;
-  letter.failures = missing ? letter.failures + 1 : 0;
-  letter.doubtful |= answer.code == Code::unknown;
-  letter.noted = true;
-  moved_ += is_moved(letter);
-  if (is_moved(letter)) tail_.note_last(answer.path);
-  if (!is_moved(letter) && !is_overtaken(answer.code)) refused = answer;
-}
-
-std::vector<Step> Requeuer::steps_to_move(const Letter& letter) const {
-  std::vector<Step> steps = {
-      {Step::Kind::check, tail_.path(), "", 0},
-      {Step::Kind::create, tail_.stem(), letter.item.data, -1, zk::CreateMode::persistent_sequential}};
-  if (letter.item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(letter.path)});
-  steps.push_back({Step::Kind::remove, letter.path});
-  tail_.put_seal(1, steps);
-  return steps;
-}
 
 }  // namespace
 
@@ -159,7 +147,7 @@ void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& 
   std::optional<Requeuer> requeuer;
   std::optional<int> priority;
   for (const Segment& segment : segments_in(layout.dead(), found.lists[1])) {
-    Paths wanted = item_paths(session, layout.dead(), segment);
+    Paths wanted = list_items(session, layout.dead(), segment);
     if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
     if (std::exchange(priority, segment.priority) != segment.priority) {
       QueueTail tail(session, layout.items(), segment.priority, tried);

@@ -5,7 +5,6 @@
 #include "host/trace.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
-#include "recipe/value/value.h"
 #include "zk/path.h"
 
 #include <fmt/format.h>
@@ -21,11 +20,18 @@ using zk::Step;
 using Kind = ChangeKind;
 using End = ChangeEnd;
 
-// A node before a change, and the nodes above it.
-struct Ground {
-  Sight sight;
-  Site site;
-};
+// Throws a Failure (65) if the node is not for values: an ephemeral one, a queue or a group. `data` may be empty if it
+// is not known.
+void check_is_value(const std::string& path, const zk::Stat& stat, std::string_view data, const std::string& tried) {
+  if (is_ephemeral(stat)) {
+    throw Failure(ExitStatus::bad_data, fmt::format("{}: {} is ephemeral: it belongs to session {} and goes with it",
+                                                    tried, printable(path), zk::session_name(stat.ephemeral_owner)));
+  }
+  const PathMark mark = mark_of(data);
+  if (mark == PathMark::none) return;
+  throw Failure(ExitStatus::bad_data, fmt::format("{0}: {1} is a {2} (zklock {2} delete removes it)", tried,
+                                                  printable(path), is_queue(mark) ? "queue" : "group"));
+}
 
 class Change {
  public:
@@ -46,37 +52,36 @@ class Change {
  private:
   bool is_removal() const { return change_.kind == Kind::remove || change_.kind == Kind::remove_version; }
 
-  ChangeResult absent() const { return {change_.kind == Kind::remove ? End::absent : End::differs}; }
-
   // Returns nothing if the caller must try again.
   std::optional<ChangeResult> make_in_session() {
     try {
       // Once the servers have ended the old session, what was sent in it is done or never will be.
       if (session_.expired()) session_.open();
       if (in_doubt_) return find_out();
-      ground_ = look();
-      if (is_removal() && !ground_.sight.exists) return absent();
+      look();
+      if (is_removal() && !before_.exists)
+        return ChangeResult{change_.kind == Kind::remove ? End::absent : End::differs};
       return attempt();
     } catch (const zk::SessionOver&) {
       return std::nullopt;
     }
   }
 
-  Ground look() {
+  void look() {
     const auto sync = [&](Client& client) { return client.sync(change_.path); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
     const Answer node = session_.ask_both(sync, read).second;
-    Ground ground{sight_of(node), {}};
+    before_ = sight_of(node);
+    site_ = {};
     check_site_by_name(session_, change_.path, tried_);
-    if (ground.sight.exists) {
+    if (before_.exists) {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
-      ground.site = check_site(session_, change_.path, tried_);
-      ground.sight.around = ground.site.stat.child_changed;
-      for (const std::string& above : ground.site.missing) check_name(above);
+      site_ = check_site(session_, change_.path, tried_);
+      before_.around = site_.stat.child_changed;
+      for (const std::string& above : site_.missing) check_name(above);
       check_name(change_.path);
     }
-    return ground;
   }
 
   // To other programs, such a node would stand in line for a lock at its parent, for ever, because it is persistent.
@@ -100,7 +105,7 @@ class Change {
   }
 
   std::optional<ChangeResult> attempt() {
-    if (!ground_.sight.exists && ground_.site.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
+    if (!before_.exists && site_.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
       if (!is_held(session_, change_, tried_)) return ChangeResult{End::unheld};
       session_.make_parents("/" + zk::name_of(change_.path));
       return std::nullopt;
@@ -127,10 +132,10 @@ class Change {
     for (const std::string& node : change_.held) steps.push_back({Step::Kind::check, node});
     if (is_removal()) {
       steps.push_back({Step::Kind::remove, change_.path, "", change_.version});
-    } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && ground_.sight.exists)) {
+    } else if (change_.kind == Kind::set_version || (change_.kind == Kind::set && before_.exists)) {
       steps.push_back({Step::Kind::write, change_.path, change_.data, change_.version});
     } else {
-      for (const std::string& node : ground_.site.missing) steps.push_back({Step::Kind::create, node});
+      for (const std::string& node : site_.missing) steps.push_back({Step::Kind::create, node});
       steps.push_back({Step::Kind::create, change_.path, change_.data});
     }
     return steps;
@@ -155,14 +160,14 @@ class Change {
     return std::nullopt;
   }
 
-  // What has become of our transaction.
+  // Finds out what has become of our transaction. Returns nothing if the caller must try again.
   std::optional<ChangeResult> find_out() {
     const auto barrier = [](Client& client) { return client.barrier(); };
     const auto read = [&](Client& client) { return client.read(change_.path); };
     const Answer node = session_.ask_both(barrier, read).second;
     Sight after = sight_of(node);
-    if (!ground_.site.anchor.empty()) after.around = session_.exists(ground_.site.anchor).stat.child_changed;
-    switch (fate_of(change_.kind, change_.version, ground_.sight, after)) {
+    if (!site_.anchor.empty()) after.around = session_.exists(site_.anchor).stat.child_changed;
+    switch (fate_of(change_.kind, change_.version, before_, after)) {
       case Fate::done: return ChangeResult{End::done, after.exists, after.version};
       case Fate::not_done: in_doubt_ = false; return std::nullopt;
       case Fate::unknown: break;
@@ -173,7 +178,8 @@ class Change {
   zk::Session& session_;
   const ValueChange& change_;
   const std::string& tried_;
-  Ground ground_;          // as last seen
+  Sight before_;           // the node as it was before the change
+  Site site_;              // the nodes above it, if it is to be made
   bool in_doubt_ = false;  // a transaction was sent, and it is not known whether it was done
 };
 

@@ -41,8 +41,7 @@ struct ChangeResult {
 // Makes the change, at most once, and returns what came of it. Missing nodes above it, except the chroot, are made in
 // the same transaction. If the answer is lost with the connection or the session, it reads the node after a barrier to
 // find out whether the change was done. Throws what the session throws, and a Failure that begins with what was `tried`
-// ("cannot set /v"). Its status is 65 for what zklock uses for something else, and 77
-// for what is not allowed.
+// ("cannot set /v"). Its status is 65 for what zklock uses for something else, and 77 for what is not allowed.
 ChangeResult change_value(zk::Session& session, const ValueChange& change, const std::string& tried);
 
 // Asks a quorum whether all nodes in `held` are there. Throws what change_value() throws.

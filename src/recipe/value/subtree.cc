@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -47,6 +48,11 @@ Lists list_all(zk::Session& session, const std::string& path, const std::string&
     lists = zk::children_all(session, level);
   }
   return found;
+}
+
+Paths paths_in(const Lists& lists) {
+  const auto paths = std::views::keys(lists);
+  return {paths.begin(), paths.end()};
 }
 
 Failure not_a_value(const std::string& tried, const std::string& path, std::string_view what, size_t removed) {
@@ -115,30 +121,17 @@ Answer remove_all_of(zk::Session& session, const ValueChange& change, Paths path
   return answer;
 }
 
-ChangeEnd absent_end(const ValueChange& change) {
-  return change.kind == ChangeKind::remove ? ChangeEnd::absent : ChangeEnd::differs;
-}
-
-// We or others have removed it. Others may have written a new version before that.
-ChangeResult gone(const ValueChange& change) {
-  return {change.kind == ChangeKind::remove ? ChangeEnd::done : ChangeEnd::unknown};
-}
-
 }  // namespace
 
 std::vector<std::string> list_subtree(zk::Session& session, const std::string& path, const std::string& tried) {
-  Paths paths;
-  for (const auto& [node, list] : list_all(session, path, tried)) paths.push_back(node);
-  return paths;
+  return paths_in(list_all(session, path, tried));
 }
 
 std::vector<std::string> list_removable(zk::Session& session, const std::string& path, const std::string& tried) {
   const Lists lists = list_all(session, path, tried);
   if (!lists.empty()) check_site_by_name(session, path, tried);
   check_all(session, lists, tried, 0);
-  Paths paths;
-  for (const auto& [node, list] : lists) paths.push_back(node);
-  return paths;
+  return paths_in(lists);
 }
 
 ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, const std::string& tried,
@@ -147,7 +140,10 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
   for (int round = 0;; ++round) {
     if (!is_held(session, change, tried)) return {ChangeEnd::unheld};
     const Lists lists = list_all(session, change.path, tried);
-    if (lists.empty()) return begun ? gone(change) : ChangeResult{absent_end(change)};
+    const bool at_any_version = change.kind == ChangeKind::remove;
+    // We or others have removed it. Others may have written a new version before that.
+    if (lists.empty() && begun) return {at_any_version ? ChangeEnd::done : ChangeEnd::unknown};
+    if (lists.empty()) return {at_any_version ? ChangeEnd::absent : ChangeEnd::differs};
     const auto left = static_cast<int32_t>(lists.size() - 1);
     const Answer node = session.exists(change.path);
     if (change.version >= 0 && node.code == Code::ok && node.stat.version != change.version) {
@@ -156,10 +152,8 @@ ChangeResult remove_subtree(zk::Session& session, const ValueChange& change, con
     if (round == kMostRounds) return {ChangeEnd::has_children, true, node.stat.version, left};
     if (!begun) check_site_by_name(session, change.path, tried);
     check_all(session, lists, tried, removed);
-    Paths paths;
-    for (const auto& [path, list] : lists) paths.push_back(path);
     begun = true;
-    const Answer answer = remove_all_of(session, change, std::move(paths), removed);
+    const Answer answer = remove_all_of(session, change, paths_in(lists), removed);
     if (answer.code == Code::ok) return {ChangeEnd::done};
     if (answer.code == Code::no_auth) throw zk::failure_of(tried, answer);
     // If the answer was not lost, others have added, changed or removed nodes meanwhile.

@@ -20,11 +20,6 @@ struct ServersAsked {
   std::shared_ptr<const host::Tls> tls = nullptr;  // null: no TLS
 };
 
-struct ServerReplies {
-  Server server;
-  std::vector<WordReply> replies;  // one for each word that was sent, at least one
-};
-
 class ServerQuery;
 
 class WordQuery {
@@ -36,9 +31,9 @@ class WordQuery {
 
   // Returns true if finish() would return at once.
   bool is_over() const;
-  // Turns the loop until all servers are done. Returns one result for each server, in the order given. Call it only
-  // once. Throws what other sources of the loop throw.
-  std::vector<ServerReplies> finish();
+  // Turns the loop until all servers are done. Returns the replies of each server, in the order given: one for each
+  // word that was sent, at least one. Call it only once. Throws what other sources of the loop throw.
+  std::vector<std::vector<WordReply>> finish();
 
  private:
   host::Loop& loop_;

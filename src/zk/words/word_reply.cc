@@ -41,8 +41,7 @@ constexpr std::array<ReplyForm, 14> kForms{{{"srvr", " version: ", "\nNode count
 
 // Returns true for text without control characters except tabs.
 bool is_plain(string_view line) {
-  return std::none_of(line.begin(), line.end(),
-                      [](unsigned char byte) { return (byte < ' ' && byte != '\t') || byte == 0x7f; });
+  return std::ranges::none_of(line, [](unsigned char byte) { return (byte < ' ' && byte != '\t') || byte == 0x7f; });
 }
 
 bool contains(string_view text, string_view part) {
@@ -51,11 +50,8 @@ bool contains(string_view text, string_view part) {
 
 WordResult one_of(std::initializer_list<string_view> replies, string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
-  for (const string_view reply : replies) {
-    if (text == reply) return WordResult::answered;
-  }
-  const bool begun =
-      std::any_of(replies.begin(), replies.end(), [&](string_view reply) { return reply.starts_with(text); });
+  if (std::ranges::find(replies, text) != replies.end()) return WordResult::answered;
+  const bool begun = std::ranges::any_of(replies, [&](string_view reply) { return reply.starts_with(text); });
   return begun ? WordResult::cut_short : WordResult::foreign;
 }
 
@@ -89,38 +85,7 @@ auto count_servers(const Fields& conf, string_view begin, string_view role) {
   });
 }
 
-}  // namespace
-
-const char* name_of(WordResult result) {
-  constexpr std::array<const char*, 12> kNames{"answered",    "not-in-whitelist", "not-serving", "refused",
-                                               "unreachable", "unknown-host",     "no-answer",   "closed",
-                                               "cut-short",   "foreign",          "no-tls",      "certificate-refused"};
-  static_assert(kNames.size() == static_cast<size_t>(WordResult::certificate_refused) + 1);
-  return kNames[static_cast<size_t>(result)];
-}
-
-WordResult judge_reply(string_view word, string_view text) {
-  if (text.empty()) return WordResult::closed;
-  if (text.starts_with(word) && text.substr(word.size()).starts_with(kNotAllowed)) return WordResult::not_allowed;
-  if (text.starts_with("This ") && contains(text.substr(0, text.find('\n')), kNotServing)) {
-    return WordResult::not_serving;
-  }
-  if ((std::string(word) + std::string(kNotAllowed)).starts_with(text)) return WordResult::cut_short;
-  if (word == "ruok") return one_of({"imok"}, text);
-  if (word == "isro" && text.starts_with("null")) return WordResult::not_serving;
-  if (word == "isro") return one_of({"rw", "ro", "null"}, text);
-  if (word == "gtmk") return number(text);
-  const auto* form = std::find_if(kForms.begin(), kForms.end(), [&](const ReplyForm& f) { return f.word == word; });
-  return form == kForms.end() ? WordResult::answered : lines(*form, text);
-}
-
-WordResult judge_unended(string_view word, string_view text) {
-  if (text.empty()) return WordResult::no_answer;
-  const WordResult result = judge_reply(word, text);
-  return result == WordResult::answered ? WordResult::cut_short : result;
-}
-
-namespace {
+// --- fields
 
 string_view trimmed(string_view text) {
   constexpr string_view kSpace = " \t\r";
@@ -146,6 +111,35 @@ std::string value_of(const Fields& fields, string_view name) {
 
 }  // namespace
 
+const char* name_of(WordResult result) {
+  constexpr std::array<const char*, 12> kNames{"answered",    "not-in-whitelist", "not-serving", "refused",
+                                               "unreachable", "unknown-host",     "no-answer",   "closed",
+                                               "cut-short",   "foreign",          "no-tls",      "certificate-refused"};
+  static_assert(kNames.size() == static_cast<size_t>(WordResult::certificate_refused) + 1);
+  return kNames[static_cast<size_t>(result)];
+}
+
+WordResult judge_reply(string_view word, string_view text) {
+  if (text.empty()) return WordResult::closed;
+  if (text.starts_with(word) && text.substr(word.size()).starts_with(kNotAllowed)) return WordResult::not_allowed;
+  if (text.starts_with("This ") && contains(text.substr(0, text.find('\n')), kNotServing)) {
+    return WordResult::not_serving;
+  }
+  if ((std::string(word) + std::string(kNotAllowed)).starts_with(text)) return WordResult::cut_short;
+  if (word == "ruok") return one_of({"imok"}, text);
+  if (word == "isro" && text.starts_with("null")) return WordResult::not_serving;
+  if (word == "isro") return one_of({"rw", "ro", "null"}, text);
+  if (word == "gtmk") return number(text);
+  const auto* form = std::ranges::find(kForms, word, &ReplyForm::word);
+  return form == kForms.end() ? WordResult::answered : lines(*form, text);
+}
+
+WordResult judge_unended(string_view word, string_view text) {
+  if (text.empty()) return WordResult::no_answer;
+  const WordResult result = judge_reply(word, text);
+  return result == WordResult::answered ? WordResult::cut_short : result;
+}
+
 Fields Fields::parse(string_view text, char separator) {
   Fields fields;
   for (const string_view line : split(text, '\n')) {
@@ -157,7 +151,7 @@ Fields Fields::parse(string_view text, char separator) {
 }
 
 const std::string* Fields::find(string_view name) const {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first == name; });
+  const auto found = std::ranges::find(items, name, [](const auto& item) { return string_view(item.first); });
   return found == items.end() ? nullptr : &found->second;
 }
 
@@ -169,8 +163,8 @@ std::optional<int64_t> Fields::number(string_view name) const {
 ServerStatus parse_status(string_view text) {
   const Fields fields = Fields::parse(text, ':');
   ServerStatus status;
-  const auto version = std::find_if(fields.items.begin(), fields.items.end(),
-                                    [](const auto& item) { return item.first.ends_with(" version"); });
+  const auto version =
+      std::ranges::find_if(fields.items, [](const auto& item) { return item.first.ends_with(" version"); });
   if (version != fields.items.end()) status.version = version->second;
   status.latency_ms = parse_latency(value_of(fields, "Latency min/avg/max"));
   status.received = fields.number("Received");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "zk/ensemble.h"
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,7 @@ enum class WordResult {
 const char* name_of(WordResult result);
 
 struct WordReply {
+  Server server;
   std::string word;
   WordResult result;
   std::string text;    // as received

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/group/member against real servers, through a proxy that fails: twins of the same name, and answers that are
-// lost.
+// recipe/group/member against real servers, through a failing proxy: twins of the same name, and lost answers.
 #include "recipe/group/group.h"
 #include "recipe/group/member.h"
 #include "support/proxied.h"
@@ -27,7 +26,7 @@ class GroupMemberTest : public test::Proxied {
     session_->open();
     return *session_;
   }
-  // What our session has in the group.
+  // Returns the nodes that our session has in the group.
   std::vector<std::string> ours() {
     std::vector<std::string> found;
     for (const std::string& name : observer_.children("/g")) {
@@ -36,7 +35,7 @@ class GroupMemberTest : public test::Proxied {
     }
     return found;
   }
-  // Once so many answers have come; what is sent next is not answered.
+  // Loses the answer to the request that follows so many answers.
   auto losing_after(uint64_t answers) {
     const uint64_t from = session_->client().answers() + answers;
     return [this, from, told = false]() mutable {
@@ -45,10 +44,10 @@ class GroupMemberTest : public test::Proxied {
       proxy_.lose_next_answer();
     };
   }
-  // What is sent from now on does not arrive: the connection breaks before.
+  // Loses the requests sent from now on: the connection breaks before they arrive.
   auto losing_requests() {
     proxy_.set(FaultProxy::Mode::silent);
-    ::poll(nullptr, 0, 50);  // the proxy looks that often
+    ::poll(nullptr, 0, 50);  // the proxy checks its mode that often
     return [this, at = deadline_in(200ms)]() mutable {
       if (at == kNever || BootClock::now() < at) return;
       at = kNever;
@@ -109,7 +108,7 @@ TEST_F(GroupMemberTest, DataThatWasLostOnItsWayIsWrittenAgain) {
   EXPECT_EQ(observer_.read(member.path()).data, "new");
 }
 
-// The write fires the watch on the node. If that watch stayed, zklock would look again and again.
+// The write fires the watch on the node. If the fired watch stayed, zklock would look again and again.
 TEST_F(GroupMemberTest, ALookBehindItsOwnWriteSetsANewWatch) {
   open();
   GroupMember member(*session_, {"/g", "web", false, "old"});
@@ -151,7 +150,7 @@ TEST_F(GroupMemberTest, ANameIsNotWaitedForBehindItsEnd) {
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});
   ASSERT_EQ(member.join(), MemberState::taken);
-  // Else it would be waited for without an end.
+  // Without this, the wait for the name would be endless.
   const Script script(loop_, [this, at = deadline_in(5s)]() mutable {
     if (BootClock::now() > std::exchange(at, BootClock::now() > at ? kNever : at)) observer_.remove("/g/web");
   });
@@ -183,7 +182,7 @@ TEST_F(GroupMemberTest, ARemovalThatMayBeDoneDoesNotRemoveAnothersNode) {
   EXPECT_EQ(other.look(), MemberState::in);
 }
 
-// Our server is behind: it has not told us that another program has removed our node, and that a third has the name.
+// Our server lags: another program has removed our node, and a third one has taken the name.
 TEST_F(GroupMemberTest, ANameThatAnotherHasByNowIsNeitherWrittenNorRemoved) {
   open();
   GroupMember member(*session_, {"/g", "web", true, "me"});
@@ -197,7 +196,7 @@ TEST_F(GroupMemberTest, ANameThatAnotherHasByNowIsNeitherWrittenNorRemoved) {
   EXPECT_EQ(observer_.read("/g/web").data, "third");
 }
 
-// As servers from 3.8.4 on do about a node that we may not read.
+// Servers from 3.8.4 on send no event about a node that we may not read.
 TEST_F(GroupMemberTest, ANameOfWhoseEndNoServerTellsIsFreeAllTheSame) {
   open();
   GroupMember holder(observer_.session(), {"/g", "web", true, "holder"});
@@ -214,7 +213,7 @@ TEST_F(GroupMemberTest, ANameOfWhoseEndNoServerTellsIsFreeAllTheSame) {
   EXPECT_EQ(member.join(), MemberState::in);
 }
 
-// It may have a node there, so a second one would be too many.
+// The member may have a node there, so a second one would be too many.
 TEST_F(GroupMemberTest, ALostAnswerAndAGroupThatMayNotBeListedEndIt) {
   constexpr int kNoAuth = -102;
   open();
@@ -230,7 +229,7 @@ TEST_F(GroupMemberTest, ALostAnswerAndAGroupThatMayNotBeListedEndIt) {
   }
 }
 
-// The next server may be behind: without a barrier it would not list the node, and there would be two.
+// The next server may lag: without a barrier it would not list the node, and there would be two.
 TEST_F(GroupMemberTest, ALostEntryIsLookedForBehindABarrier) {
   open(30s);
   make_passing_group(*session_, "/g", "cannot join /g");
@@ -239,11 +238,11 @@ TEST_F(GroupMemberTest, ALostEntryIsLookedForBehindABarrier) {
   proxy_.lose_answer_to(test::opcode::kCreate);
   ASSERT_EQ(member.join(), MemberState::in);
   EXPECT_EQ(proxy_.lost(), 1);
-  // The second one checks the node that the list has shown.
+  // The second transaction checks the node that the list has shown.
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction) - before, 2);
 }
 
-// By a signal, with the create's answer come and not looked at.
+// A signal interrupts it after the create's answer has come, but before it is read.
 TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
   GroupMember(observer_.session(), {"/g", "other", true, ""}).join();
   open();
@@ -261,7 +260,7 @@ TEST_F(GroupMemberTest, InterruptedOnItsWayInItLeaves) {
   }
 }
 
-// A backup was restored: the server counts what was made in the new tree, and gives numbers that are taken.
+// A backup was restored: the server counts only what was made in the new tree, so it gives numbers that are taken.
 TEST_F(GroupMemberTest, NamesThatAreTakenByNodesThatStayAreLeftOut) {
   observer_.create("/g", "zklock group 1");
   for (int number = 3; number < 6; ++number) observer_.create(fmt::format("/g/web-{:010}", number));

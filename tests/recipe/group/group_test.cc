@@ -22,7 +22,7 @@ class GroupTest : public test::Proxied {
 };
 
 TEST_F(GroupTest, ThatOthersKeepJoiningEndsItsRemoval) {
-  constexpr int kEnough = 300;  // turns; then nobody joins any more
+  constexpr int kEnough = 300;  // turns; then no client joins any more
   make_kept_group(session_, "/g", "cannot create /g");
   GroupMember(observer_.session(), {"/g", "first", false, ""}).join();
   const Script script(loop_, [&, turns = 0]() mutable {
@@ -31,7 +31,7 @@ TEST_F(GroupTest, ThatOthersKeepJoiningEndsItsRemoval) {
   EXPECT_EQ(remove_group(session_, "/g", true, "cannot delete /g").end, RemovalEnd::not_empty);
 }
 
-// Another program's, which writes its data in each moment of the making.
+// Another program writes its data at each moment while the group is made.
 TEST_F(GroupTest, TheDataOfAnotherProgramIsNotOverwritten) {
   bool late = false;
   int moment = 0;

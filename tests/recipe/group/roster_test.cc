@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/group/roster: nodes that are others by the next look, though they have the same name.
+// recipe/group/roster: nodes that are others at the next look, though they have the same name.
 #include "recipe/group/roster.h"
 
 #include "recipe/group/member.h"
@@ -14,7 +14,7 @@ class RosterTest : public test::Proxied {
  protected:
   RosterTest() { session_.open(); }
 
-  // The names of the members that the roster shows now.
+  // Returns the names of the members that the roster shows now.
   std::vector<std::string> look() {
     roster_.look();
     std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line, and slots, whose counter is used up. No test can make two thousand million children, so the server is given
-// a transaction log in which somebody has.
+// A line and slots whose counter is used up. No test can make two billion children, so the server starts from a
+// transaction log in which they were made.
 #include "recipe/lock/lock.h"
 #include "recipe/lock/slots.h"
 #include "support/sandbox.h"
@@ -15,7 +15,7 @@ namespace used_up_test {
 
 using namespace std::chrono_literals;
 
-// Jute: big-endian numbers, strings behind their length.
+// Writes Jute: big-endian numbers, and strings after their length.
 class Jute {
  public:
   template <typename Number>
@@ -43,7 +43,7 @@ int64_t adler32(const std::string& bytes) {
   return static_cast<int64_t>(b << 16 | a);
 }
 
-// One transaction: `path` is made, and its parent's counter becomes `parent_counter`.
+// Returns a transaction that makes `path` and sets its parent's counter to `parent_counter`.
 std::string create_transaction(int64_t zxid, const std::string& path, int32_t parent_counter) {
   constexpr int32_t kCreate = 1, kAllPermissions = 31;
   Jute txn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/child/attended_command: when a command has lost its lock, and what is said of one that was ended or not
+// command/child/attended_command: when a command has lost its lock, and what is reported if it was ended or never
 // begun.
 #include "command/child/attended_command.h"
 
@@ -23,7 +23,7 @@ TEST(GuardTrouble, CommandThatOutlivedTheFenceIsNotSaidToHaveBeenStopped) {
   EXPECT_EQ(end_of("what ran", 2900ms), "what ran went on for 2.9s past the fence");
 }
 
-// Who holds /l and has a guard, as zklock before its command starts.
+// Holds /l and has a guard, like a zklock before its command starts.
 struct Holding {
   explicit Holding(Duration session_timeout)
       : guard(host::Service::once, host::Program::find({"sleep", "300"}), inherited),
@@ -35,11 +35,11 @@ struct Holding {
 
   host::Inherited inherited = host::Inherited::take_over();
   host::Signals signals;
-  host::Guard guard;  // before there is a session
+  host::Guard guard;  // it must start before there is a session
   test::Party party;
 };
 
-// One turn of the loop may bring both: the guard's end at the fence as it was, and the proof that moves that on.
+// One turn of the loop may bring both: the guard's end at the old fence, and the proof that moves the fence on.
 ISOLATED_TEST(AttendedCommand, ThatTheGuardHasEndedAtTheFenceIsLostThoughTheLeaseHolds) {
   Holding held(20s);
   test::Party& party = held.party;
@@ -62,7 +62,7 @@ ISOLATED_TEST(AttendedCommand, ThatTheGuardHasEndedAtTheFenceIsLostThoughTheLeas
   EXPECT_EQ(lost->status(), ExitStatus::lost);
 }
 
-// It may be frozen right behind its order to start.
+// zklock may be frozen right after its order to start.
 ISOLATED_TEST(AttendedCommand, EndsAtTheFenceThoughZklockDoesNothingSinceItsStart) {
   Holding held(1s);
   host::Guard& guard = held.guard;
@@ -74,7 +74,7 @@ ISOLATED_TEST(AttendedCommand, EndsAtTheFenceThoughZklockDoesNothingSinceItsStar
   EXPECT_TRUE(guard.fenced());
 }
 
-// Between the grant and the command there is a request with --once-per, and zklock may be stopped.
+// With --once-per there is a request between the grant and the command, and zklock may be stopped then.
 ISOLATED_TEST(AttendedCommand, IsNotStartedWhereItsLockIsLostAlready) {
   Holding held(4s);
   recipe::Lease lease(held.party.session, held.party.lock.held(), 0s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots that change hands while somebody who follows them looks.
+// Slots that change hands while a client that follows them looks.
 #include "recipe/lock/watched_lock.h"
 #include "support/sandbox.h"
 
@@ -29,12 +29,12 @@ class FollowedSlots : public testing::Test {
   }
 
   static auto holders_of(const WatchedLock& lock) {
-    return std::ranges::count_if(lock.participants(), &Participant::holding);
+    return std::ranges::count_if(lock.standings(), &Participant::holding, &Standing::who);
   }
 
   static bool is_told_of(const WatchedLock& lock, test::Observer& owner) {
     return std::ranges::any_of(
-        lock.participants(), [&](const Participant& one) { return one.stat.ephemeral_owner == owner.session().id(); });
+        lock.standings(), [&](const Standing& one) { return one.who.stat.ephemeral_owner == owner.session().id(); });
   }
 
   std::string here_ = test::shared_servers() + test::new_chroot();
@@ -43,7 +43,7 @@ class FollowedSlots : public testing::Test {
   zk::Session session_{loop_, test::options_for(here_)};
 };
 
-// He comes at each moment of the look: before the gate is listed, between that and the list of the slots, and after.
+// The contender comes at each moment of the look: before the gate is listed, between the two lists, and after.
 TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
   session_.open();
   for (uint64_t answer = 0; answer < 12; ++answer) {
@@ -58,12 +58,12 @@ TEST_F(FollowedSlots, WhoHasASlotAndHasNotLeftTheGateHoldsNothing) {
     });
     WatchedLock lock(session_, path, "cannot follow " + path);
     lock.look();
-    for (const Participant& one : lock.participants()) EXPECT_FALSE(one.holding) << "behind answer " << answer;
+    for (const Standing& one : lock.standings()) EXPECT_FALSE(one.who.holding) << "behind answer " << answer;
   }
 }
 
-// A slot goes to him, and he leaves the gate, at each moment of a look that finds him new: so also when his node in the
-// gate was listed, and is not read yet.
+// The contender gets a slot and leaves the gate at each moment of a look that finds it new. So it also happens when its
+// node in the gate was listed and is not read yet.
 TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
   session_.open();
   test::Observer holders(here_);
@@ -76,7 +76,7 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
     lock.look();
     const std::string gate = make(path + "/locks/_c_01234567-89ab-4def-8123-456789abcdef-lock-");
     make(path + "/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-");
-    // Another one behind him: the gate has changed since he has a slot.
+    // Another contender comes next: the gate has changed since the first one has a slot.
     make(holders, path + "/locks/_c_31234567-89ab-4def-8123-456789abcdef-lock-");
     ASSERT_TRUE(test::eventually(loop_, [&] { return lock.is_stale(); }));
     const uint64_t before = session_.client().answers();
@@ -94,7 +94,7 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
         lock.look();
       }
       EXPECT_LE(holders_of(lock), 2) << "behind answer " << answer;
-      return lock.participants().size() == 3 && holders_of(lock) == 2;
+      return lock.standings().size() == 3 && holders_of(lock) == 2;
     };
     settled();
     pass();
@@ -102,8 +102,8 @@ TEST_F(FollowedSlots, WhoGetsASlotWhileHeIsLookedAtIsNotOneTooMany) {
   }
 }
 
-// Behind him somebody else comes into the gate, and is gone at each moment of the look: so also when his node was
-// listed, and is not read yet.
+// Another contender enters the gate after it, and is gone at each moment of the look. So it also happens when the node
+// was listed and is not read yet.
 TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) {
   session_.open();
   test::Observer next(here_);
@@ -135,7 +135,7 @@ TEST_F(FollowedSlots, WhoHasPassedTheGateHasNotLeftThoughTheNextOneThereIsGone) 
   }
 }
 
-// The folders go while zklock has no session, and come again in its next one: their old watches are of no use.
+// The folders go while zklock has no session, and come again in its next one: their old watches are useless.
 TEST_F(FollowedSlots, FoldersThatGoBetweenTwoSessionsAreWatchedAgain) {
   session_.open();
   for (const char* folder : {"/s/locks", "/s/leases"}) observer_.create(folder);

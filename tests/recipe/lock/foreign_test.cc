@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recipe/lock beside nodes of programs that would not wait for zklock.
-#include "recipe/lock/any_lock.h"
 #include "recipe/lock/lock.h"
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
 #include "support/party.h"
 #include "support/proxied.h"
@@ -35,7 +35,7 @@ class ForeignTest : public test::Proxied {
       return test::locks_of(std::make_unique<Slots>(with, "/l", 2, slots_in, "2", told));
     };
   }
-  // The message of a refusal; empty: it was not refused.
+  // Returns the message of the refusal; empty if there was none.
   std::string refusal(const test::MakeLocks& make, Duration patience = 0s) {
     Party party(here_, 4s, make);
     try {

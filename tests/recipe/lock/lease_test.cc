@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What proves a lock, and from when that counts: with answers that are late, lost, refused, and about another timeout.
+// Proofs of a lock, and when they begin: with answers that are late, lost, refused, or grant another timeout.
 #include "recipe/lock/lease.h"
 
 #include "recipe/lock/lock.h"
@@ -32,7 +32,7 @@ class Party : public test::Party {
 
 class LeaseProof : public test::Proxied {
  protected:
-  // With the node of the lock there, so that the create is the first request.
+  // Makes the lock's node before, so that the create is the first request.
   Party& enter(Duration session_timeout) {
     Party first(here_, 4s);
     first.acquire();
@@ -49,8 +49,8 @@ class LeaseProof : public test::Proxied {
     return *lease_;
   }
 
-  // Keeps back the answer to the next request with that opcode, for less than a heartbeat's time: what is older does
-  // not count as proved, and is asked for once more. `asked_` is when.
+  // Delays the answer to the next request with that opcode, for less than a heartbeat's time: an older answer proves
+  // nothing, and the request is sent again. Sets `asked_` to the request's time.
   void delay_answer_to(int op) {
     proxy_.fall_silent_after(op);
     delay_.emplace(party_->loop, [this] {
@@ -102,7 +102,7 @@ TEST_F(LeaseProof, OfAGrantAfterALongWaitCountsFromTheCheckAndNotFromItsAnswer) 
   EXPECT_LT(asked_, kNever) << "no quorum was asked";
 }
 
-// What was sent so soon after it the leader may not have heard of yet.
+// The leader may not have heard yet of requests sent so soon after it.
 TEST_F(LeaseProof, AfterASlowAnswerCountsNoMoreThanWhatTheLeaderHasSurelyHeard) {
   Party& party = acquire(6s);
   const zk::Client& client = party.session.client();
@@ -112,7 +112,7 @@ TEST_F(LeaseProof, AfterASlowAnswerCountsNoMoreThanWhatTheLeaderHasSurelyHeard) 
     while (BootClock::now() < until) party.loop.turn(until);
   };
   proxy_.set(test::FaultProxy::Mode::silent);
-  pass_until(deadline_in(10ms));  // until it is
+  pass_until(deadline_in(10ms));  // until it is silent
   const Deadline before = client.last_answered_sent();
   const uint64_t connections = client.connections();
   pass_until(before + timeout / 4);
@@ -122,7 +122,7 @@ TEST_F(LeaseProof, AfterASlowAnswerCountsNoMoreThanWhatTheLeaderHasSurelyHeard) 
   lease.ask();
   ASSERT_TRUE(test::eventually(
       party.loop, [&] { return proxy_.requests(opcode::kTransaction) > asked && client.silent_since() == kNever; }));
-  // If this process has stood still, there is a new connection, whose handshake tells the leader.
+  // If this process was held up, there is a new connection, whose handshake tells the leader.
   EXPECT_TRUE(lease.proved() <= before + timeout / 3 || client.connections() > connections);
 }
 
@@ -161,7 +161,7 @@ TEST_F(LeaseProof, AfterAnAnswerThatSaysNothingIsAskedForSoonAndNotAtOnce) {
   EXPECT_EQ(party.session.client().connections(), 1u);
 }
 
-// The servers may change what they grant: by the new one's measure the old proof may be worth less, never more.
+// The servers may change the timeout that they grant. By the new one, the old proof may be worth less, never more.
 TEST_F(LeaseProof, WithAnotherTimeoutIsWorthLessAtOnceAndMoreFromTheNextOneOn) {
   Party& party = acquire(20s);
   Lease& lease = this->lease();

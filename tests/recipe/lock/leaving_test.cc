@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// While we leave a line that we have no more use for: the session is over before its time, because somebody else has
-// closed it, and what we hold is gone too; or no server is there for a while, and those behind us wait in vain.
-#include "recipe/lock/any_lock.h"
+// A client leaves a line that it no longer needs. Either another one closes its session, so that it loses what it
+// holds; or no server is there for a while, and the contenders after it wait in vain.
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
 #include "support/party.h"
 #include "support/proxied.h"
@@ -19,13 +19,13 @@ using test::Party;
 using test::Script;
 namespace opcode = test::opcode;
 
-// As the guard of a zklock that was killed does it.
+// Closes the session as the guard of a killed zklock does.
 void close_session(const std::string& server, zk::Session& session) {
   const size_t colon = server.rfind(':');
-  zk::ClientOptions options{"", 10s, {}};
-  options.resumed = {session.id(), session.client().password()};
+  zk::SessionOptions options = session.options();
+  options.session_timeout = 10s;
   host::Loop loop;
-  zk::Client client(options);
+  zk::Client client(options, {session.id(), session.client().password()});
   zk::Link link(client, {{server.substr(0, colon), static_cast<uint16_t>(std::stoi(server.substr(colon + 1)))}});
   const host::Attached attached(loop, link);
   ASSERT_TRUE(test::eventually(loop, [&] { return client.state() == zk::ClientState::connected; }));
@@ -33,7 +33,7 @@ void close_session(const std::string& server, zk::Session& session) {
 
 class ClosedSession : public test::Proxied {
  protected:
-  // When the first delete is on its way.
+  // Closes the session when the first delete is on its way.
   void expect_new_place(const test::MakeLocks& make) {
     Party party(through_proxy_, 30s, make);
     const int64_t first = party.session.id();
@@ -87,7 +87,7 @@ TEST_F(ClosedSession, OfAWaiterIsNoticedAtOnce) {
   bool closed = false;
   const Script script(waiter.loop, [&] {
     if (waiter.observer.expired == 1 && observer_.children("/a").size() == 2) holder.lock.release(20s);
-    // create, list; read its own node, and the one before it: it sleeps
+    // The requests are: create, list, read its own node, and the one before it. Then it sleeps.
     const zk::Client& client = waiter.session.client();
     if (closed || client.answers() < answers + 4 || client.silent_since() != kNever) return;
     closed = true;
@@ -132,7 +132,7 @@ Locks at_a_b_or_c(zk::Session& with, WaitObserver& told) {
   return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
 }
 
-// A contender behind us there would wait for a lock that we do not want.
+// A contender after us there would wait for a lock that we do not want.
 TEST_F(Leaving, OneOfSeveralLinesThatWeMayNotLeaveIsNotForgottenForTheOthers) {
   constexpr int kNoAuth = -102;
   Party holder(here_, 30s, [](zk::Session& with, WaitObserver& told) {

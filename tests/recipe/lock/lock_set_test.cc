@@ -34,12 +34,12 @@ class LockSetTest : public test::Proxied {
   size_t contenders(const std::string& path) { return observer_.children(path).size(); }
 };
 
-// What is on the node of a success.
+// Accepts any data on a success's node.
 bool is_any(const std::string&) {
   return true;
 }
 
-// 29: the last one is busy.
+// The last lock is busy.
 TEST_F(LockSetTest, WhenOneIsBusyTheOthersAreGivenBack) {
   Party holder(here_, {"/c"}, 30s), party(here_, {"/a", "/b", "/c"});
   holder.acquire();
@@ -56,7 +56,7 @@ TEST_F(LockSetTest, WhenOneIsBusyTheOthersAreGivenBack) {
   EXPECT_EQ(contenders("/a") + contenders("/b") + contenders("/c"), 0u);
 }
 
-// 29: interrupted while it waits for the second.
+// It is interrupted while it waits for the second lock.
 TEST_F(LockSetTest, AnInterruptedWaitLeavesNothing) {
   Party holder(here_, {"/b"}, 30s), party(here_, {"/a", "/b"});
   holder.acquire();
@@ -72,7 +72,7 @@ TEST_F(LockSetTest, AnInterruptedWaitLeavesNothing) {
   EXPECT_EQ(contenders("/b"), 1u);
 }
 
-// 29: the first is deleted while we wait for the second.
+// The first lock is deleted while the party waits for the second.
 TEST_F(LockSetTest, WhenOneIsLostWhileWaitingAllAreTakenAgain) {
   Party holder(here_, {"/b"}, 30s), party(here_, {"/a", "/b"});
   holder.acquire();
@@ -118,7 +118,7 @@ TEST_F(LockSetTest, TheOneThatWasDeletedIsNamedAfterwards) {
   EXPECT_EQ(party.lock.deleted(), "/b");
 }
 
-// 8, 29: the session ends while we wait for the second.
+// The session ends while the party waits for the second lock.
 TEST_F(LockSetTest, AnExpiredSessionTakesAllAndAllAreTakenAgain) {
   Party holder(here_, {"/b"}, 30s);
   holder.acquire();
@@ -140,7 +140,7 @@ TEST_F(LockSetTest, AnExpiredSessionTakesAllAndAllAreTakenAgain) {
   }
 }
 
-// An outage that the session survives, but not the proof of the first: nothing of the old places is left in our way.
+// The session survives an outage, but the proof of the first lock does not. None of our old places may be in our way.
 TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
   Party holder(here_, {"/b"}, 30s);
   holder.acquire();
@@ -150,7 +150,7 @@ TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
     const bool sleeps = party.session.client().silent_since() == kNever && contenders("/b") == 2;
     if (sleeps && ++rests == 5) proxy_.set(FaultProxy::Mode::silent);
     if (party.observer.disturbed == 0) return;
-    // While the session still lives.
+    // The session still lives.
     proxy_.set(FaultProxy::Mode::pass);
     if (contenders("/b") == 2) holder.lock.release(20s);
   });
@@ -160,7 +160,7 @@ TEST_F(LockSetTest, AfterAnOutageAllAreTakenAgainAndTheOldPlacesAreGone) {
   EXPECT_EQ(contenders("/b"), 1u);
 }
 
-// While we wait for the second, a quorum goes on confirming the first, so that both can be counted from now.
+// While we wait for the second lock, a quorum goes on confirming the first, so that both count from now.
 TEST_F(LockSetTest, TheFirstIsProvedWhileWeWaitForTheSecond) {
   Party holder(here_, {"/b"}, 30s), party(here_, {"/a", "/b"}, 1s);
   holder.acquire();
@@ -213,7 +213,7 @@ TEST_F(LeaseOfSeveral, EndsWhenSomebodyAsksForOne) {
 
 class OuterLockTest : public LockSetTest {
  protected:
-  // What /a is held by, seen by another one through the proxy.
+  // /a has a holder, which another client sees through the proxy.
   OuterLockTest() {
     session_.open();
     outer_.acquire();
@@ -287,14 +287,14 @@ TEST_F(LastSuccessTest, IsNotRecordedByWhoHasLostTheLock) {
   EXPECT_EQ(contenders("/a"), 1u);
 }
 
-// Whoever has run under one of them has run.
+// A run under one of the locks counts for all.
 TEST_F(LastSuccessTest, TheYoungestCounts) {
   for (const char* node : {"/a.last", "/b.last", "/c.last"}) observer_.create(node);
   Party party(here_, {"/a", "/b", "/c"});
   const Deadline began = BootClock::now();
   party.acquire();
   std::vector<Held> held = party.lock.held();
-  // As if those next to them were hours older.
+  // Makes their neighbours look hours older.
   held[0].created_ms += 2h / 1ms;
   held[2].created_ms += 1h / 1ms;
   LastSuccess success(party.session, held, "text", is_any);
@@ -334,7 +334,7 @@ TEST_F(LastSuccessTest, ALostAnswerIsLookedUp) {
   EXPECT_EQ(last("/a"), "text");
 }
 
-// Somebody removed the record, or made it, since we looked.
+// Another client has removed or made the record since we looked.
 TEST_F(LastSuccessTest, ARecordThatComesOrGoesMeanwhileIsNoObstacle) {
   Party party(here_, {"/a"});
   party.acquire();

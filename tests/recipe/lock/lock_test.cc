@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock recipe against real servers, through a proxy that fails.
+// recipe/lock against real servers, through a failing proxy.
 #include "recipe/lock/lock.h"
 
 #include "recipe/lock/lease.h"
@@ -44,10 +44,10 @@ TEST_F(LockTest, IsHeldOnceAndFreeAfterRelease) {
   EXPECT_GT(b.held().token, a.held().token);
 }
 
-// 6: the server made the node, the answer was lost.
+// The server made the node, but its answer was lost.
 TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
   Party first(server_ + chroot_);
-  first.acquire();  // the lock's node is there, so that the next request is the create
+  first.acquire();  // makes the lock's node, so that the next request is the create
   first.lock.release(20s);
   Party party(through_proxy_);
   proxy_.lose_next_answer();
@@ -60,7 +60,7 @@ TEST_F(LockTest, ALostCreateAnswerLeavesOneContenderAndItHolds) {
   EXPECT_EQ(own.stat.created, party.held().token);
 }
 
-// 7: as 6, and the session expired before we could look; the node that we find is a dead session's.
+// The answer was lost and the session expired before we could look, so the node that we find belongs to a dead session.
 TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
   Party first(server_ + chroot_);
   first.acquire();
@@ -82,7 +82,7 @@ TEST_F(LockTest, ANodeOfAnExpiredSessionDoesNotCount) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 8: the session expires while waiting.
+// The session expires while the contender waits.
 TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -102,7 +102,7 @@ TEST_F(LockTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 13: the connection is lost between "busy" and the withdrawal.
+// The connection is lost between "busy" and the withdrawal.
 TEST_F(LockTest, ABusyTryLeavesNoNodeThoughTheConnectionBreaks) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -118,7 +118,6 @@ TEST_F(LockTest, ABusyTryLeavesNoNodeThoughTheConnectionBreaks) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 14.
 TEST_F(LockTest, ATimeoutLeavesNoNode) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -127,7 +126,7 @@ TEST_F(LockTest, ATimeoutLeavesNoNode) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 14, 15: whatever the loop throws while we wait, the node is withdrawn.
+// Whatever the loop throws while we wait, the node is withdrawn.
 TEST_F(LockTest, AnInterruptedWaitLeavesNoNode) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -142,7 +141,7 @@ TEST_F(LockTest, AnInterruptedWaitLeavesNoNode) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 15: interrupted before the create was answered.
+// It is interrupted before the create was answered.
 TEST_F(LockTest, AnInterruptedEntryLeavesNoNode) {
   Party first(server_ + chroot_);
   first.acquire();
@@ -157,13 +156,13 @@ TEST_F(LockTest, AnInterruptedEntryLeavesNoNode) {
   EXPECT_EQ(contenders(), 0u);
 }
 
-// 16: the predecessor goes between the list and the watch.
+// The predecessor goes between the list and the watch.
 TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
   Party waiter(server_ + chroot_);
   bool released = false;
-  // The first turn in which both stand in line is the one that brings the waiter's list.
+  // The first turn in which both stand in line brings the waiter's list.
   const Script script(waiter.loop, [&] {
     if (released || contenders() < 2) return;
     released = true;
@@ -172,7 +171,7 @@ TEST_F(LockTest, APredecessorThatVanishesBeforeTheWatchDoesNotStallUs) {
   EXPECT_EQ(waiter.acquire(), Outcome::held);
 }
 
-// 17: a waiter in the middle leaves.
+// A waiter in the middle leaves.
 TEST_F(LockTest, AWaiterWhosePredecessorGivesUpWaitsForTheNextOne) {
   Party holder(server_ + chroot_, 30s), middle(server_ + chroot_);
   holder.acquire();
@@ -191,7 +190,7 @@ TEST_F(LockTest, AWaiterWhosePredecessorGivesUpWaitsForTheNextOne) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 19: what the watch would have told happened while we were not connected.
+// The event of the watch happens while we are not connected.
 TEST_F(LockTest, AReleaseDuringADisconnectIsNotMissed) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -207,7 +206,6 @@ TEST_F(LockTest, AReleaseDuringADisconnectIsNotMissed) {
   EXPECT_EQ(waiter.acquire(), Outcome::held);
 }
 
-// 23.
 TEST_F(LockTest, ForeignChildrenAreIgnored) {
   for (const char* name : {"config", "member_1", "lock-", "0000000000", "x-12345", "none-00000000001"}) {
     observer_.create(fmt::format("/l/{}", name));
@@ -220,7 +218,7 @@ TEST_F(LockTest, AContenderThatIsNotEphemeralIsNotWaitedFor) {
   EXPECT_EQ(Party(server_ + chroot_).acquire(), Outcome::held);
 }
 
-// Kazoo's acquire(ephemeral=False) makes such; it holds the lock until somebody deletes it.
+// Kazoo's acquire(ephemeral=False) makes such a node; it holds the lock until it is deleted.
 TEST_F(LockTest, AContenderOfKazoosThatIsNotEphemeralIsWaitedFor) {
   const std::string stem = "/l/0123456789abcdef0123456789abcdef__lock__";
   observer_.create(stem + "0000000000");
@@ -231,7 +229,7 @@ TEST_F(LockTest, AContenderOfKazoosThatIsNotEphemeralIsWaitedFor) {
   EXPECT_EQ(party.acquire(0s), Outcome::held);
 }
 
-// Its Lock objects live long and break when the container has gone.
+// Kazoo's Lock objects live long and break when the container has gone.
 TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
   Party kazoo(through_proxy_, 4s, {LockMode::exclusive, Family::kazoo});
   kazoo.acquire();
@@ -248,7 +246,8 @@ TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
   EXPECT_EQ(proxy_.requests(test::opcode::kContainer), 1);
 }
 
-// Whoever may not read it is not told that it goes, but that its line has changed; he does not ask again and again.
+// A client that may not read the node is told that its line has changed, not that the node goes. It does not ask again
+// and again.
 TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
   host::Loop loop;
   zk::SessionOptions options = test::options_for(here_);
@@ -296,7 +295,7 @@ TEST_F(LockTest, AQueueIsNoLock) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// 24: the lock's own node is removed before we come, and while we work.
+// The lock's own node is removed before we come, and while we work.
 TEST_F(LockTest, AParentThatVanishedIsMadeAgain) {
   Party party(server_ + chroot_);
   for (int i = 0; i < 3; ++i) {
@@ -318,7 +317,7 @@ TEST_F(LockTest, APlaceThatWasRemovedIsNoLongerWaitedAt) {
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
 }
 
-// By hand, under the same name: it would not go with our session.
+// The place is made by hand under the same name, so it would not go with our session.
 TEST_F(LockTest, APlaceThatSomebodyElseHasMadeIsNotWaitedAt) {
   Party holder(server_ + chroot_, 30s);
   holder.acquire();
@@ -334,8 +333,8 @@ TEST_F(LockTest, APlaceThatSomebodyElseHasMadeIsNotWaitedAt) {
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
 }
 
-// 9: the release's answer is lost, once it is done: for a connection whose session has moved on to another, a server
-// does nothing any more.
+// The release's answer is lost, but only after it is done: a server ignores a connection whose session has moved to
+// another one.
 TEST_F(LockTest, AReleaseWhoseAnswerIsLostIsRepeated) {
   Party party(through_proxy_);
   party.acquire();
@@ -360,7 +359,7 @@ class Families : public LockTest, public testing::WithParamInterface<Family> {
   Party party(LockMode kind) const { return Party(server_ + chroot_, 20s, type(kind)); }
 };
 
-// How long it has been without a server counts: who ends cannot be kept waiting for longer.
+// The time without a server counts, because an ending client must not wait longer.
 TEST_F(LockTest, AReleaseThatNoServerTakesHasWaitedAlready) {
   Party party(through_proxy_, 10s);
   party.acquire();
@@ -372,7 +371,7 @@ TEST_F(LockTest, AReleaseThatNoServerTakesHasWaitedAlready) {
   EXPECT_LT(BootClock::now() - began, 500ms);
 }
 
-// Who holds it is only for a message.
+// The holder is needed only for a message.
 TEST_F(LockTest, AGlanceIsAnsweredWithinASecondOrNotAtAll) {
   Party party(through_proxy_, 30s);
   proxy_.set(FaultProxy::Mode::silent);
@@ -400,7 +399,7 @@ TEST_P(Families, AnExclusiveHolderKeepsAllOut) {
   EXPECT_EQ(other.acquire(0s), Outcome::busy);
 }
 
-// A writer that waits is not overtaken by readers that come later.
+// Later readers do not overtake a waiting writer.
 TEST_P(Families, AReaderBehindAWaitingWriterWaits) {
   Party reader = party(LockMode::shared), writer = party(LockMode::exclusive), late = party(LockMode::shared);
   reader.acquire();
@@ -446,7 +445,6 @@ class LeaseTest : public LockTest {
   }
 };
 
-// 5.
 TEST_F(LeaseTest, ADeletedNodeIsNoticed) {
   Party party(server_ + chroot_);
   party.acquire();
@@ -466,7 +464,7 @@ TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
   EXPECT_EQ(end_of(party, step), Lease::State::node_deleted);
 }
 
-// 1: cut off, without a word from the network.
+// The holder is cut off, without a word from the network.
 TEST_F(LeaseTest, EndsBeforeTheFenceWhenNobodyConfirmsTheLock) {
   Party party(through_proxy_, 1s);
   party.acquire();
@@ -478,7 +476,7 @@ TEST_F(LeaseTest, EndsBeforeTheFenceWhenNobodyConfirmsTheLock) {
   EXPECT_LE(lease.fence(), lease.proved() + party.session.timeout() * 2 / 3);
 }
 
-// 4: after a pause of ours the clock counts, whatever the answers say that have piled up.
+// After a pause of ours the clock counts, whatever the waiting answers say.
 TEST_F(LeaseTest, EndsAfterAPauseThoughTheNodeIsStillThere) {
   Party party(server_ + chroot_, 3s);
   party.acquire();
@@ -504,7 +502,7 @@ TEST_F(LeaseTest, EachAnswerMovesTheFence) {
   EXPECT_EQ(lease.state(), Lease::State::held);
 }
 
-// What is paid for at the start is too dear for a command that ends at once.
+// Asking already at the start would cost too much for a command that ends at once.
 TEST_F(LeaseTest, TheFirstHeartbeatGivesACommandTheTimeToEnd) {
   Party party(server_ + chroot_, 20s);
   party.acquire();
@@ -519,7 +517,7 @@ TEST_F(LeaseTest, TheFirstHeartbeatGivesACommandTheTimeToEnd) {
 
 class WaitedTest : public LeaseTest {
  protected:
-  // For a lock that is given back `pause` after the waiter has come to rest behind its holder, and after `before`.
+  // Waits for a lock whose holder gives it back `pause` after the waiter has come to rest, and after `before`.
   void wait_for(
       Party& waiter, Duration pause = {}, const std::function<void()>& before = [] {}) {
     Party holder(server_ + chroot_, 30s);
@@ -527,7 +525,7 @@ class WaitedTest : public LeaseTest {
     const uint64_t answers = waiter.session.client().answers();
     const Script script(waiter.loop, [&] {
       const zk::Client& client = waiter.session.client();
-      // create, list; read its own node, and the one before it
+      // The requests are: create, list, read its own node, and the one before it.
       if (client.answers() < answers + 4 || client.silent_since() != kNever || released_ != kNever) return;
       rested_ = std::min(rested_, BootClock::now());
       if (BootClock::now() < rested_ + pause) return;
@@ -545,7 +543,7 @@ class WaitedTest : public LeaseTest {
   Deadline released_ = kNever;
 };
 
-// The list that shows our turn is no quorum's word.
+// A list that shows our turn is not confirmed by a quorum.
 TEST_F(WaitedTest, AfterAShortWaitTheFirstProofIsTheCreate) {
   Party waiter(server_ + chroot_, 20s);
   wait_for(waiter);
@@ -553,8 +551,8 @@ TEST_F(WaitedTest, AfterAShortWaitTheFirstProofIsTheCreate) {
   EXPECT_GT(waiter.held().proved, released_ - waiter.session.timeout() / 6);
 }
 
-// A1: a waiter is heard like a holder, so the first proof after a wait is the moment before the check that showed our
-// turn.
+// A waiter is heard as often as a holder, so after a wait the first proof is the moment before the check that showed
+// our turn.
 TEST_F(WaitedTest, AfterALongWaitTheFirstProofIsTheCheckThatShowedOurTurn) {
   Party waiter(server_ + chroot_, 1s);
   wait_for(waiter, waiter.session.timeout() / 2);
@@ -587,7 +585,7 @@ TEST_F(WaitedTest, ARevokeThatComesWithOurTurnIsNoticed) {
   EXPECT_EQ(end_of(waiter, [] {}), Lease::State::revoked);
 }
 
-// While the connection is away; the library sets the watch again, and the server fires it.
+// The connection is away when it happens; the library sets the watch again, and the server fires it.
 TEST_F(WaitedTest, ARevokeWhileUnconnectedIsNoticedByTheWatchOfTheWait) {
   Party waiter(through_proxy_, 20s);
   wait_for(waiter);
@@ -601,7 +599,7 @@ TEST_F(WaitedTest, ARevokeWhileUnconnectedIsNoticedByTheWatchOfTheWait) {
   EXPECT_EQ(end_of(waiter, step), Lease::State::revoked);
 }
 
-// 3: reconnected in time, and the own node looked at again.
+// The client reconnects in time and checks its own node again.
 TEST_F(LeaseTest, AReconnectInTimeKeepsTheLock) {
   Party party(through_proxy_);
   party.acquire();
@@ -617,8 +615,8 @@ TEST_F(LeaseTest, AReconnectInTimeKeepsTheLock) {
   }
 }
 
-// zookeeper-client 2.8: the create is on its way through one follower when the same session is taken up again on
-// another; the handshake needs no transaction and overtakes it.
+// zookeeper-client 2.8: the create is on its way through one follower when the same session is resumed at another. The
+// handshake needs no transaction and overtakes it.
 TEST(LockOnEnsemble, ACreateOvertakenByAReconnectLeavesOneContender) {
   test::Sandbox sandbox("--servers 3 --tick 500");
   const int leader = sandbox.leader();
@@ -634,7 +632,7 @@ TEST(LockOnEnsemble, ACreateOvertakenByAReconnectLeavesOneContender) {
     enum { before, lost, asked, thawed } stage = before;
     const int accepted = to_second.accepted();
     Deadline thaw = kNever;
-    // The create reaches the first follower only; the leader is frozen until the session was asked for at the second.
+    // The create reaches the first follower only; the leader is frozen until the second one was asked for the session.
     const Script script(party.loop, [&] {
       if (stage == before && to_first.lost() > round) {
         stage = lost;
@@ -643,7 +641,7 @@ TEST(LockOnEnsemble, ACreateOvertakenByAReconnectLeavesOneContender) {
       } else if (stage == lost && to_second.accepted() > accepted &&
                  party.session.client().server() == to_second.address()) {
         stage = asked;
-        thaw = deadline_in(50ms);  // for the handshake to come to the frozen leader, which nothing tells
+        thaw = deadline_in(50ms);  // for the handshake to reach the frozen leader, which no event shows
       } else if (stage == asked && BootClock::now() > thaw) {
         stage = thawed;
         sandbox.resume(leader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock by itself, without the set around it that clears up too: what it leaves behind, and what it takes for its own.
+// A lock without the set around it, which cleans up too: what it leaves behind, and which nodes it takes for its own.
 #include "recipe/lock/lock.h"
 #include "support/party.h"
 #include "support/proxied.h"
@@ -47,7 +47,7 @@ TEST_F(LoneLock, WhoseWaitIsInterruptedLeavesNoNode) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// Its command would have hardly any time. Held up is the process, as the machine is busy.
+// Otherwise its command would have hardly any time. A busy machine may hold up the process.
 TEST_F(LoneLock, WhoseGrantWasHeldUpIsProvedOnceMore) {
   observer_.create("/l");
   const Duration heartbeat = zk::heartbeat_of(session_.timeout());
@@ -65,7 +65,7 @@ TEST_F(LoneLock, WhoseGrantWasHeldUpIsProvedOnceMore) {
   EXPECT_LT(BootClock::now() - lock.held().proved, heartbeat);
 }
 
-// Also if that happened in a look at a folder that slots have left.
+// The delay may also happen while it looks at a folder that slots have left.
 TEST_F(LoneLock, WhoseLookForSlotsWasHeldUpIsProvedOnceMore) {
   observer_.create("/l/leases");
   const Duration heartbeat = zk::heartbeat_of(session_.timeout());
@@ -80,7 +80,7 @@ TEST_F(LoneLock, WhoseLookForSlotsWasHeldUpIsProvedOnceMore) {
   EXPECT_LT(BootClock::now() - lock.held().proved, heartbeat);
 }
 
-// Ours was not made, as the request was lost; another of our session's is there.
+// The request was lost, so our node was not made; another node of our session is there.
 TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
   Lock holder = lock_in(session_), lock = lock_in(session_);
   ASSERT_EQ(holder.acquire({}), Outcome::held);
@@ -94,20 +94,20 @@ TEST_F(LoneLock, WhoseNodeWasNotMadeTakesNoOtherOfItsSessionForIt) {
   EXPECT_EQ(contenders(), 1u);
 }
 
-// As ClickHouse Keeper answers what it drops when it stops: the node may be made, and the session lives.
+// ClickHouse Keeper answers requests so that it drops when it stops: the node may be made, and the session lives.
 TEST_F(LoneLock, WhoseCreateIsAnsweredWithTheEndOfItsSessionFindsItsNode) {
   observer_.create("/l");
   Lock lock = lock_in(session_);
   const int64_t id = session_.id();
   proxy_.answer_with(opcode::kCreate, zk::kSaysExpired);
-  // This asks whether the session is local.
+  // This transaction asks whether the session is local.
   proxy_.answer_with(opcode::kTransaction, zk::kSaysExpired);
   EXPECT_EQ(lock.acquire({false}), Outcome::held);
   EXPECT_EQ(session_.id(), id);
   EXPECT_EQ(contenders(), 1u);
 }
 
-// The one before us goes; the answer about the next one is lost, and with it the watch. The one on our own node stands.
+// The contender before us goes. The answer about the next one is lost, and its watch too; our own node's stays.
 TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   Lock holder = lock_in(observer_.session()), middle = lock_in(observer_.session()), lock = lock_in(session_);
   ASSERT_EQ(holder.acquire({}), Outcome::held);
@@ -116,7 +116,7 @@ TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   int reads = 0;
   bool released = false;
   const Script script(loop_, [&] {
-    // create, list; read its own node, and the one before it
+    // The requests are: create, list, read its own node, and the one before it.
     if (session_.client().answers() < answers + 4 || !rests() || released) return;
     if (reads == 0) {
       reads = proxy_.requests(opcode::kRead);
@@ -131,7 +131,7 @@ TEST_F(LoneLock, ThatWasNotToldOfTheOneBeforeItAsksAgain) {
   EXPECT_TRUE(released) << "held beside the other one";
 }
 
-// To ask again would not help.
+// Another request would not help.
 TEST_F(LoneLock, ThatMayNotBeGivenBackSaysSoAtOnce) {
   constexpr int kNoAuth = -102;
   Lock lock = lock_in(session_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/lock on trees that a backup has brought back: the nodes of contenders and slots are there, in no session, so
-// they stay. Those who do not wait, those who wait and those who look at the lock have to agree about them.
-#include "recipe/lock/any_lock.h"
+// recipe/lock on trees restored from a backup: the nodes of contenders and slots belong to no session, so they stay.
+// Clients that do not wait, waiters and observers must agree about them.
 #include "recipe/lock/lock.h"
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
 #include "recipe/lock/survey.h"
 #include "support/party.h"
@@ -47,7 +47,7 @@ TEST_F(RestoredTest, ALockIsFreeForWhoDoesNotWait) {
   restore(std::string("/l/") + kId + "-lock-", 3);
   const Survey seen = survey("/l");
   EXPECT_EQ(seen.holders().size(), 0u);
-  EXPECT_EQ(seen.leftovers().size(), 3u);
+  EXPECT_EQ(seen.leftovers.size(), 3u);
   for (const LockMode mode : {LockMode::exclusive, LockMode::shared}) {
     EXPECT_EQ(Party(here_, {mode}).acquire(0s), Outcome::held);
     EXPECT_EQ(Party(here_, {mode}).acquire(), Outcome::held);
@@ -93,7 +93,7 @@ TEST_F(RestoredTest, SlotsAreFree) {
   restore(std::string("/s/locks/") + kId + "-lock-", 5);
   const Survey seen = survey("/s");
   EXPECT_EQ(seen.holders().size(), 0u);
-  EXPECT_EQ(seen.leftovers().size(), 10u);
+  EXPECT_EQ(seen.leftovers.size(), 10u);
   SlotParty a(here_), b(here_), c(here_);
   EXPECT_EQ(a.acquire(0s), Outcome::held);
   EXPECT_EQ(b.acquire(), Outcome::held);
@@ -119,7 +119,7 @@ TEST_F(RestoredTest, SlotsAreFreeThoughSomebodyIsAtTheGate) {
                                          zk::CreateMode::ephemeral_sequential))
           .path;
   SlotParty party(here_);
-  // Once we are behind it, and a while later.
+  // Removes it a while after we stand in line after it.
   const test::Script script(party.loop, [&, at = kNever, gone = false]() mutable {
     if (at == kNever && observer_.children("/s/locks").size() == 2) at = deadline_in(300ms);
     if (gone || BootClock::now() < at) return;

@@ -22,7 +22,7 @@ class Revocation : public testing::Test {
   }
   static Deadline soon() { return deadline_in(20s); }
 
-  // Until the session is expired; then everything passes again.
+  // Waits until the session is expired; then everything passes again.
   void expire() {
     proxy_.set(FaultProxy::Mode::silent);
     const Deadline back = deadline_in(3 * session_.timeout());
@@ -127,7 +127,7 @@ TEST_F(Revocation, ASessionThatExpiresWhileItWaitsIsReplaced) {
   EXPECT_NE(session_.id(), first);
 }
 
-// A server does nothing any more for a connection whose session has moved on to another: so not before it is done.
+// A server ignores a connection whose session has moved to another one, so the delete must be done before.
 TEST_F(Revocation, ADeleteWhoseAnswerIsLostCountsAsOurs) {
   bool lost = false;
   const Script script(loop_, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots against real servers, through a proxy that fails.
+// recipe/lock/slots against real servers, through a failing proxy.
 #include "recipe/lock/slots.h"
 
 #include "support/party.h"
@@ -70,7 +70,7 @@ TEST_F(SlotsTest, WhoeverLetsGoLetsTheWaiterIn) {
   EXPECT_EQ(at_gate(), 0u);
 }
 
-// Who sleeps already.
+// The waiter sleeps already.
 TEST_F(SlotsTest, AWaiterIsWokenWhenSomebodyLetsGo) {
   Party holder(here_, 1), waiter(here_, 1);
   holder.acquire();
@@ -82,7 +82,7 @@ TEST_F(SlotsTest, AWaiterIsWokenWhenSomebodyLetsGo) {
   EXPECT_EQ(waiter.acquire_within(waiter.session.timeout() * 4), Outcome::held);
 }
 
-// Those who stand at the gate may take a slot each; without them there is one left.
+// Contenders at the gate may take a slot each; without them, one is left.
 TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
   Party a(here_, 3);
   a.acquire();
@@ -93,8 +93,7 @@ TEST_F(SlotsTest, WithoutWaitingItIsBusyOnlyWhenThoseBeforeUsMayTakeThemAll) {
   EXPECT_EQ(leases(), 1u);
 }
 
-// 27.
-// Who is through has both its nodes for a moment.
+// A contender that has passed the gate has both its nodes for a moment.
 TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
   Party(here_).acquire();  // makes the nodes
   const std::string name = "_c_01234567-89ab-4def-8123-456789abcdef-";
@@ -105,14 +104,14 @@ TEST_F(SlotsTest, WhoIsAboutToLeaveTheGateCountsOnce) {
   const std::string gate = make("/s/locks/" + name + "lock-");
   make("/s/leases/" + name + "lease-");
   Party party(here_, 2);
-  // Not before it has looked who is there, or it would find the gate empty.
+  // Waits until the party has listed the gate, or it would find the gate empty.
   const Script script(party.loop, [&, turns = 0]() mutable {
     if (at_gate() == 2 && ++turns == 20) observer_.remove(gate);
   });
   EXPECT_EQ(party.acquire(0s), Outcome::held);
 }
 
-// Between our looks: who makes his node before he looks around cannot be missed.
+// Another contender comes between our looks. It makes its node before it looks around, so one of us sees the other.
 TEST_F(SlotsTest, AContenderForALockOfOneThatComesMeanwhileIsNotMissed) {
   Party(here_).acquire();
   Party party(here_);
@@ -138,7 +137,7 @@ TEST_F(SlotsTest, AnotherNumberIsRefusedWithBoth) {
   EXPECT_EQ(at_gate(), 0u);
 }
 
-// 27: the last one before us may be Curator's, which does not say.
+// The last contender before us may be Curator's, which does not give the number.
 TEST_F(SlotsTest, AnotherNumberIsFoundBehindALeaseThatDoesNotSay) {
   Party a(here_, 5);
   a.acquire();
@@ -176,7 +175,7 @@ TEST_F(SlotsTest, TheirPathIsNoLockOfOneWhileSomebodyHasASlot) {
   EXPECT_EQ(one.acquire(0s), Outcome::held);
 }
 
-// 28: interrupted at every turn on the way in, from the first request on.
+// It is interrupted at every turn on the way in, from the first request on.
 TEST_F(SlotsTest, AnInterruptedEntryLeavesNothing) {
   Party holder(here_, 1, 30s);
   holder.acquire();
@@ -193,7 +192,7 @@ TEST_F(SlotsTest, AnInterruptedEntryLeavesNothing) {
   }
 }
 
-// 28: out of patience with a lease made.
+// Its patience ends after its lease was made.
 TEST_F(SlotsTest, ATimeoutLeavesNothing) {
   Party holder(here_, 1, 30s), party(here_, 1);
   holder.acquire();
@@ -202,16 +201,16 @@ TEST_F(SlotsTest, ATimeoutLeavesNothing) {
   EXPECT_EQ(at_gate(), 0u);
 }
 
-// 28: the lease is made, its answer lost.
+// The lease is made, but the answer is lost.
 TEST_F(SlotsTest, ALostAnswerLeavesOneLease) {
   Party(here_).acquire();  // makes the nodes
-  // The answers of the gate's create and of its list; then that of the lease's create.
+  // Loses the answers of the gate's create and of its list, then that of the lease's create.
   for (int answer = 0; answer < 4; ++answer) {
     Party party(through_proxy_);
     const uint64_t before = party.session.client().answers() + static_cast<uint64_t>(answer);
     const int lost = proxy_.lost();
     bool told = false;
-    // By what has come, not by turns: a busy machine has turns in which nothing comes.
+    // Counts answers, not turns: a busy machine has turns in which none comes.
     const Script script(party.loop, [&] {
       if (!std::exchange(told, told || party.session.client().answers() >= before) && told) proxy_.lose_next_answer();
     });
@@ -224,7 +223,7 @@ TEST_F(SlotsTest, ALostAnswerLeavesOneLease) {
   }
 }
 
-// 28: the session ends while we wait in the gate.
+// The session ends while the party waits in the gate.
 TEST_F(SlotsTest, AWaiterWhoseSessionExpiredTakesANewPlace) {
   Party holder(here_, 1, 30s);
   holder.acquire();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/survey: who has a slot; and many nodes, some of which go while they are read. The rest is tested with the
-// program.
+// recipe/lock/survey: contenders that have a slot; and many nodes, some of which go while they are read. Tests of the
+// program cover the rest.
 #include "recipe/lock/survey.h"
 
 #include "support/fault_proxy.h"
@@ -14,7 +14,7 @@ namespace survey_test {
 
 using namespace std::chrono_literals;
 
-// In the order of their czxid.
+// Returns a participant; they come in the order of their czxid.
 Participant participant(const std::string& name, int64_t session, int64_t created) {
   Participant participant{*parse_contender("x-1-0000000000"), name, {}, {}, false};
   participant.stat.ephemeral_owner = session;
@@ -42,7 +42,7 @@ TEST(SurveyOfSlots, TheFirstAtTheGateWaitsWithHisLeaseAndIsListedOnce) {
 }
 
 TEST(SurveyOfSlots, OthersOfTheSameSessionAreTheirOwn) {
-  // One Java program has two slots already, waits for a third one with a lease, and for a fourth one without.
+  // One Java program has two slots, waits for a third one with a lease, and for a fourth one without.
   EXPECT_EQ(shown(line_up_for_slots({participant("a", 1, 2), participant("b", 1, 4), participant("c", 1, 7)},
                                     {participant("gate", 1, 5), participant("d", 1, 6)})),
             "a+ b+ c- d- ");
@@ -53,10 +53,10 @@ TEST(SurveyOfSlots, AnOlderLeaseOfTheFirstAtTheGateIsNotThePendingOne) {
 }
 
 TEST(Survey, OnlyOfAQueueItIsSaidThatItIsNoLock) {
-  check_is_lock({"/l", PathUse::lock, {}, 0}, "cannot show /l");
-  check_is_lock({"/l", PathUse::slots, {}, 0}, "cannot show /l");
+  check_is_lock(PathUse::lock, "cannot show /l");
+  check_is_lock(PathUse::slots, "cannot show /l");
   try {
-    check_is_lock({"/l", PathUse::queue, {}, 0}, "cannot show /l");
+    check_is_lock(PathUse::queue, "cannot show /l");
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.status(), ExitStatus::bad_data);
@@ -68,7 +68,7 @@ class SurveyTest : public testing::Test {
  protected:
   SurveyTest() { session_.open(); }
 
-  // Sent together.
+  // Sends all requests together.
   std::vector<std::string> make(const std::vector<std::string>& paths, zk::CreateMode mode) {
     std::vector<zk::Call> calls;
     for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, "text", mode));
@@ -102,7 +102,7 @@ TEST_F(SurveyTest, WhoGoesWhileItReadsIsLeftOut) {
   }
 }
 
-// In whatever moment it is handed over.
+// The lock may be handed over at any moment.
 TEST_F(SurveyTest, ALockThatIsHandedOverIsNotFree) {
   others_.create("/l/other");
   bool late = false;
@@ -125,7 +125,7 @@ TEST_F(SurveyTest, ALockThatIsHandedOverIsNotFree) {
   EXPECT_GT(moment, 2);
 }
 
-// Its end is bounded, however fast it is handed over.
+// The survey ends within a bound, however fast the lock is handed over.
 TEST_F(SurveyTest, ALockThatIsHandedOverAllTheTimeEndsIt) {
   others_.create("/l/other");
   std::string holder = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 class WaitingTest : public testing::Test {
  protected:
-  // Looks twice at most: what is waited for is there the second time.
+  // Looks twice at most: the second look finds what is waited for.
   bool wait(const WaitSpan& span, const std::function<Deadline()>& due) {
     const auto look = [this] { return ++looks_ == 2; };
     return wait_until_met(session_, span, look, due);

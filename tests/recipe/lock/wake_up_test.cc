@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiters whose watches, or the events of these, are lost.
-#include "recipe/lock/any_lock.h"
+// Waiters whose watches or events are lost.
+#include "recipe/lock/lock_set.h"
 #include "recipe/lock/slots.h"
 #include "recipe/lock/watched_lock.h"
 #include "recipe/watched_node.h"
@@ -42,7 +42,7 @@ test::Locks one_slot(zk::Session& with, WaitObserver& told) {
 
 class WakeUp : public test::Proxied {
  protected:
-  // The waiter stands behind the holder and is told nothing; it looks again by itself.
+  // The waiter gets no event while it stands after the holder; it looks again by itself.
   void expect_held_unwoken(const test::MakeLocks& make, const std::string& line) {
     Party holder(here_, 30s, make);
     ASSERT_EQ(holder.acquire(), Outcome::held);
@@ -76,7 +76,7 @@ TEST_F(WakeUp, ThatIsLostDelaysAWaiterForAnyForAWhileOnly) {
   expect_held_unwoken(any_of({"/a", "/b"}), "/a");
 }
 
-// The answers to both reads are lost, and with them the watches.
+// The answers to both reads are lost, and their watches with them.
 TEST_F(WakeUp, WatchesOfAWaiterThatAreLostAreSetAgain) {
   Party holder(here_, 30s, lock_at("/l"));
   holder.acquire();
@@ -93,7 +93,7 @@ TEST_F(WakeUp, WatchesOfAWaiterThatAreLostAreSetAgain) {
   EXPECT_EQ(waiter.acquire(), Outcome::removed);
 }
 
-// It may be anybody's; to look at it again and again would tell nothing.
+// Any client may have written it; looking again and again would show nothing new.
 TEST_F(WakeUp, AnotherTextOnOurNodeWakesUsOnce) {
   Party holder(here_, 30s, lock_at("/l"));
   holder.acquire();
@@ -123,7 +123,7 @@ class WatchedNodeTest : public test::Proxied {
   zk::Session session_{loop_, test::options_for(through_proxy_)};
 };
 
-// What was seen is never taken back, by another server in another session neither.
+// A server in another session must not take back what was seen.
 TEST_F(WatchedNodeTest, EachSessionIsSyncedOnce) {
   session_.open();
   WatchedNode node(session_, "/n", Aspect::children, "cannot watch /n");
@@ -135,7 +135,7 @@ TEST_F(WatchedNodeTest, EachSessionIsSyncedOnce) {
   }
 }
 
-// As servers from 3.8.4 on do about a node that we may not read.
+// Servers from 3.8.4 on send no event about a node that we may not read.
 TEST_F(WatchedNodeTest, OneThatNoServerTellsOfIsFoundByLookingAgain) {
   session_.open();
   proxy_.swallow_events();
@@ -157,7 +157,7 @@ TEST_F(WatchedNodeTest, OneThatComesBetweenListAndWatchIsListed) {
   const uint64_t answers = session_.client().answers();
   bool made = false;
   const Script script(loop_, [&] {
-    // sync, list
+    // The requests are: sync, list.
     if (session_.client().answers() < answers + 2 || std::exchange(made, true)) return;
     observer_.create("/n/child");
   });

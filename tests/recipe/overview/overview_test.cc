@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/overview: what it sees, and how little it asks.
+// recipe/overview: what it sees, and how few requests it needs.
 #include "recipe/overview/overview.h"
 
 #include "recipe/queue/nodes.h"
@@ -20,7 +20,7 @@ class OverviewTest : public testing::Test {
  protected:
   OverviewTest() { session_.open(); }
 
-  // Sent together.
+  // Sends all requests together.
   Paths make(const Paths& paths, CreateMode mode = CreateMode::persistent, const std::string& data = "") {
     std::vector<zk::Call> calls;
     for (const std::string& path : paths) calls.push_back(others_.session().client().create(path, data, mode));
@@ -40,13 +40,13 @@ class OverviewTest : public testing::Test {
     make(Paths(static_cast<size_t>(items), tail.stem()), CreateMode::persistent_sequential, "item");
   }
 
-  // How many questions that took.
+  // Returns how many requests the look took.
   uint64_t look(Overview& overview) {
     const uint64_t before = session_.client().answers();
     overview.look();
     return session_.client().answers() - before;
   }
-  // Until it has seen all, which a server that lags may delay.
+  // Looks until it has seen all, which a lagging server may delay.
   bool shows(Overview& overview, const std::function<bool(const OverviewFigures&)>& fact) {
     return test::eventually(loop_, [&] {
       look(overview);
@@ -62,7 +62,7 @@ class OverviewTest : public testing::Test {
   std::string chroot_ = test::shared_servers() + test::new_chroot();
   test::Observer others_{chroot_};
   host::Loop loop_;
-  // It is not served while the others make their nodes, on a slow machine for longer than usual sessions last.
+  // It is idle while the others make their nodes, which takes longer than usual sessions on a slow machine.
   zk::Session session_{loop_, test::options_for(chroot_, 30s)};
 };
 
@@ -82,7 +82,7 @@ TEST_F(OverviewTest, SeesWhoHoldsAndHowManyWait) {
   EXPECT_NE(before.waited_ms, 0);
   others_.remove(first);
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.front().waiters == 1; }));
-  // Since we saw it take over, not since it stands in line.
+  // Counts since we saw it take over, not since it stands in line.
   EXPECT_GE(overview.figures().locks.front().held_ms, before.held_ms / 1000 * 1000);
 }
 
@@ -134,7 +134,6 @@ TEST_F(OverviewTest, WhoStandsFirstAtTheGateOfSlotsWaits) {
   Overview overview(session_, "/");
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.locks.size() == 1; }));
   EXPECT_EQ(overview.figures().locks.front().path, "/s");
-  EXPECT_TRUE(overview.figures().locks.front().slots);
   EXPECT_EQ(overview.figures().locks.front().holders, 2u);
   make({"/s/locks/_c_cc234567-89ab-4def-8123-456789abcdef-lock-",
         "/s/leases/_c_cc234567-89ab-4def-8123-456789abcdef-lease-"},
@@ -181,9 +180,9 @@ TEST_F(OverviewTest, CountsQueuesAndMeasuresThem) {
 
 TEST_F(OverviewTest, ClaimedItemsAmongTheFirstAreInWork) {
   push("/q", 30);
-  const std::string segment = "/q/items/100-0000000000/";
-  for (const ItemName& item : items_of(others_.children("/q/items/100-0000000000"))) {
-    if (item.number < 2) make({claim_of(segment + item.name)}, CreateMode::ephemeral);
+  const std::string segment = "/q/items/100-0000000000";
+  for (const std::string& item : item_paths(segment, others_.children(segment))) {
+    if (item_number(item) < 2) make({claim_of(item)}, CreateMode::ephemeral);
   }
   Overview overview(session_, "/");
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.queues.size() == 1 && f.queues.front().in_work == 2; }));
@@ -241,7 +240,7 @@ TEST_F(OverviewTest, AsksNothingAtRestButQueues) {
   EXPECT_EQ(look(overview), 0u);
   push("/q", 3);
   ASSERT_TRUE(shows(overview, [](const auto& figures) { return figures.queues.size() == 1; }));
-  // Two lists, a Stat for the segment, its list, a Stat for each item.
+  // It asks for two lists, a Stat for the segment, its list, and a Stat for each item.
   EXPECT_EQ(look(overview), 7u);
 }
 
@@ -261,13 +260,13 @@ TEST_F(OverviewTest, AsksABoundedNumberWhateverTheTree) {
   } while (overview.figures().behind && ++looks < 20);
   EXPECT_GT(looks, 1);
   EXPECT_EQ(paths_of(overview.figures().locks), locks);
-  // In a storm the rest is not forgotten.
+  // A storm of changes must not hide the rest.
   const std::string late = stand_in_line("/t/1499");
   for (const std::string& lock : locks) stand_in_line(lock);
   EXPECT_TRUE(shows(overview, [](const auto& f) { return !f.locks.empty() && f.locks.back().waiters == 2; }));
 }
 
-// What changes before each look would take all that a look may ask.
+// The nodes that change before each look would take all requests of a look.
 TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   Paths locks;
   for (int i = 0; i < 600; ++i) locks.push_back(fmt::format("/t/{:04}", i));
@@ -284,7 +283,7 @@ TEST_F(OverviewTest, GoesOnWhereItHadToStop) {
   };
   for (int looks = 0; looks < 4 && !last_is_seen(); ++looks) {
     make(nodes, CreateMode::ephemeral_sequential);
-    session_.synced_children("/t");  // behind the events of what was made
+    session_.synced_children("/t");  // after the events of what was made
     look(overview);
   }
   EXPECT_TRUE(last_is_seen());
@@ -314,13 +313,13 @@ TEST_F(OverviewTest, DoesNotWatchMoreThanAPacketTakesAfterAReconnect) {
   EXPECT_TRUE(shows(overview, [](const auto& figures) { return figures.too_large; }));
 }
 
-// Which were not asked for the longest time come first.
+// The queues that were not asked for the longest time come first.
 TEST_F(OverviewTest, EachQueueHasItsTurn) {
   Paths queues;
   for (int i = 0; i < 6; ++i) push(queues.emplace_back(fmt::format("/q{}", i)), 1);
   QueueSurveyor surveyor(session_);
   for (int look = 0; look < 6; ++look) {
-    size_t left = 8;  // for two queues at first, for one of those that are known
+    size_t left = 8;  // enough for two new queues, or for one that is known
     surveyor.look(queues, left);
   }
   EXPECT_EQ(surveyor.figures().size(), queues.size());
@@ -339,7 +338,7 @@ TEST_F(OverviewTest, GoesOnInANewSession) {
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.locks.size() == 1 && f.locks.front().waiters == 1; }));
 }
 
-// Where nothing is stale, a look asks nothing.
+// If nothing is stale, a look sends no request.
 TEST_F(OverviewTest, ThatTheSessionIsOverIsSeenThoughNothingHasChanged) {
   others_.create("/l/a/other");
   test::FaultProxy proxy(test::shared_servers());

@@ -36,7 +36,7 @@ TEST_F(AckTest, ARemovalThatIsNotAnsweredBeforeTheSessionsEndIsDoubtful) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
   proxy_.set(FaultProxy::Mode::silent);
-  std::this_thread::sleep_for(10ms);  // until it is
+  std::this_thread::sleep_for(10ms);  // until it is silent
   worker.acks.remove(items);
   let_expire(worker);
   EXPECT_THROW(worker.acks.finish(), zk::SessionOver);
@@ -70,7 +70,7 @@ TEST_F(AckTest, TheLastRemovalIsDoneThoughItDoesNotArriveAtFirst) {
   Worker worker(through_proxy_);
   const auto items = worker.take(2);
   proxy_.set(FaultProxy::Mode::silent);
-  std::this_thread::sleep_for(10ms);  // until it is
+  std::this_thread::sleep_for(10ms);  // until it is silent
   bool cut = false;
   const Script script(worker.loop, [&] {
     if (std::exchange(cut, true)) return;
@@ -91,7 +91,7 @@ TEST_F(AckTest, ALastRemovalWithoutAClaimIsDoubtful) {
   EXPECT_EQ(left(), 10u);
 }
 
-// It may have gone back, and somebody else have it.
+// The item may have gone back, and another client may have it.
 TEST_F(AckTest, WhatGoesBackInTheEndIsNotTakenFromWhoHasItNow) {
   Worker worker(through_proxy_), other(here_);
   const auto items = worker.take(1);
@@ -149,7 +149,7 @@ TEST_F(AckTest, ANodeBelowOneItemKeepsNoOtherFromBeingRemoved) {
   }
 }
 
-// Nothing was sent for it.
+// No request was sent for it.
 TEST_F(AckTest, WhatIsDoneWhenTheSessionEndsIsDoubtful) {
   Worker worker(here_);
   const auto items = worker.take(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking items out of a queue and ending them, against a real server, through a proxy that fails.
+// Takes items out of a queue and ends them, against a real server, through a failing proxy.
 #include "recipe/queue/consumer.h"
 
 #include "support/queue_worker.h"
@@ -40,10 +40,10 @@ TEST_F(ConsumerTest, TakesItemsInOrderAndRemovesThem) {
 TEST_F(ConsumerTest, TwoNeverHaveTheSameItem) {
   Worker a(server_ + chroot_), b(server_ + chroot_);
   EXPECT_EQ(texts(b.take(1)), (Texts{"0"}));
-  // The batch of four fails whole, and its first item is not to be had.
+  // The batch of four fails as a whole, and its first item is taken.
   EXPECT_EQ(texts(a.take(4)), (Texts{"1", "2", "3"}));
   EXPECT_EQ(texts(a.take(4)), (Texts{"4", "5", "6", "7"}));
-  // Of what b looked at before nothing may be left: then a batch comes out empty.
+  // All that b looked at before may be taken: then a batch comes out empty.
   auto items = b.take(4);
   while (items.empty()) items = b.take(4);
   EXPECT_EQ(std::set<std::string>({"8", "9"}), std::set<std::string>({items[0].data, items[1].data}));
@@ -100,7 +100,6 @@ TEST_F(ConsumerTest, WhatIsGivenBackDoesNotCountAndComesFirst) {
   }
 }
 
-// 56.
 TEST_F(ConsumerTest, WhatADeadSessionHadCounts) {
   Worker(server_ + chroot_).take(2);
   Worker worker(server_ + chroot_);
@@ -124,13 +123,13 @@ TEST_F(ConsumerTest, AClaimWhoseAnswerIsLostIsFound) {
   EXPECT_EQ(left(), 2u);
 }
 
-// The order is kept: what was lost on the way is claimed again before what follows it.
+// The order is kept: a claim that was lost on the way is made again before the next ones.
 TEST_F(ConsumerTest, ClaimsThatNeverArriveAreMadeAgainAtTheirPlace) {
   for (const size_t most : {1u, 3u}) {
     Worker worker(through_proxy_);
     const auto first = worker.take(1);
     proxy_.set(FaultProxy::Mode::silent);
-    std::this_thread::sleep_for(10ms);  // until it is; the list of items is good for longer
+    std::this_thread::sleep_for(10ms);  // until it is silent; the list of items is good for longer
     ASSERT_TRUE(worker.consumer.begin(most));
     ASSERT_TRUE(worker.consumer.begin(most));
     proxy_.cut();
@@ -177,7 +176,6 @@ TEST_F(ConsumerTest, ConfirmDropsWhatIsNotOursAnyMore) {
   EXPECT_GT(kept.front().proved, items.front().proved);
 }
 
-// 57.
 TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   Worker worker(through_proxy_, 500ms);
   const auto items = worker.take(2);
@@ -188,7 +186,7 @@ TEST_F(ConsumerTest, AfterTheSessionsEndNothingOfItIsRemoved) {
   worker.acks.end_session({});
   EXPECT_EQ(worker.acks.doubtful().size(), 2u);
   worker.session.open();
-  // Somebody else has had it meanwhile.
+  // Another client has taken and ended it meanwhile.
   observer_.remove(item(0));
   worker.acks.look_again();
   ASSERT_EQ(worker.acks.lost().size(), 1u);
@@ -227,7 +225,6 @@ TEST_F(ConsumerTest, ASegmentThatIsSealedAndEmptyIsDeleted) {
   EXPECT_EQ(observer_.children("/q/items").size(), 2u);
 }
 
-// 58.
 TEST_F(ConsumerTest, AFailedAttemptCountsAndAnUntouchedOneDoesNot) {
   Worker worker(server_ + chroot_);
   for (const int attempts : {1, 2}) {
@@ -241,7 +238,6 @@ TEST_F(ConsumerTest, AFailedAttemptCountsAndAnUntouchedOneDoesNot) {
   }
 }
 
-// 58.
 TEST_F(ConsumerTest, AnItemIsBuriedWithItsTextAndTheReason) {
   observer_.create("/q/dead");
   Worker worker(server_ + chroot_);
@@ -267,11 +263,11 @@ TEST_F(ConsumerTest, AnAckWhoseAnswerIsLostIsFoundOut) {
     EXPECT_TRUE(worker.acks.lost().empty());
   }
   EXPECT_EQ(left(), 9u);
-  // One failure counts; the one that was untouched does not.
+  // One failure counts; the untouched attempt does not.
   EXPECT_EQ(worker.take(1).front().attempts, 2);
 }
 
-// The claim's czxid: what a resource compares to refuse whoever comes late.
+// It is the claim's czxid: a resource compares it to refuse latecomers.
 TEST_F(ConsumerTest, TheTokenOfAClaimIsItsCreation) {
   Worker worker(server_ + chroot_);
   const Item first = worker.take(1).front();
@@ -289,7 +285,7 @@ TEST_F(ConsumerTest, AnItemOfAHigherPriorityIsNotOverlookedForLong) {
   Worker worker(here_);
   worker.remove(worker.take(1));
   observer_.create("/q/items/050-0000000000/token-0000000000", "urgent");
-  std::this_thread::sleep_for(150ms);  // as long as what was listed counts, and a bit
+  std::this_thread::sleep_for(150ms);  // a bit longer than a list counts
   EXPECT_EQ(texts(worker.take(1)), (Texts{"urgent"}));
 }
 
@@ -317,7 +313,7 @@ TEST_F(ConsumerTest, WhatASessionHadThatIsOverIsFoundAgain) {
   EXPECT_EQ(texts(worker.take(2)), (Texts{"0", "1"}));
 }
 
-// Those in line leave it with the claim.
+// Waiting consumers leave their line by such a step.
 TEST_F(ConsumerTest, AClaimWithAnotherStepThatNeverArrivesIsNotMadeWithoutIt) {
   observer_.create("/q/place");
   Worker worker(through_proxy_);
@@ -352,7 +348,7 @@ TEST_F(ConsumerTest, ALateConfirmationProvesNoMoreThanWhenItWasAskedFor) {
   Worker worker(through_proxy_);
   const auto items = worker.take(2);
   proxy_.set(FaultProxy::Mode::silent);
-  std::this_thread::sleep_for(10ms);  // until it is
+  std::this_thread::sleep_for(10ms);  // until it is silent
   Deadline answered = kNever;
   const Deadline late = deadline_in(150ms);
   const Script script(worker.loop, [&] {
@@ -462,7 +458,7 @@ TEST_F(ConsumerTest, AmongManyOthersItStillClaimsOne) {
   };
   for (int lost = 0, round = 0; lost < 12; ++round) {
     ASSERT_LT(round, 100);
-    const auto items = take_one();  // and has looked at others
+    const auto items = take_one();  // it has also looked at others
     ASSERT_EQ(items.size(), 1u) << "after " << lost;
     std::vector<zk::Call> made;
     for (int i = 0; i < 10; ++i) made.push_back(others.client().create(claim(i), "", zk::CreateMode::ephemeral));

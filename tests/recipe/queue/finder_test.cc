@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the next items stand, against a real server.
+// recipe/queue/finder: where the next items are, against a real server.
 #include "recipe/queue/finder.h"
 
 #include "support/queue_worker.h"
@@ -43,7 +43,7 @@ TEST_F(FinderTest, ASegmentThatGoesMeanwhileDoesNotHideTheNext) {
   EXPECT_EQ(finder.next(10), std::vector<std::string>{"/q/items/100-0000000002/token-0000000000"});
 }
 
-// Listed together, or one after the other.
+// The items are listed together, or one after another.
 TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
   observer_.create("/q/items/200-0000000000");
   observer_.create("/q/items/200-0000000000/token-0000000000", "low");
@@ -64,7 +64,7 @@ TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
   }
 }
 
-// For how long an item of a higher priority may be overlooked.
+// An item of a higher priority may be overlooked for that long.
 TEST_F(FinderTest, AListThatTookLongIsNotUsedForMuchLonger) {
   host::Loop loop;
   zk::Session session(loop, test::options_for(through_proxy_, 60s));

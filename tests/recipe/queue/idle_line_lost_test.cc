@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for an item while the connection breaks: a place in line whose delete is lost, and a place before ours whose
-// owner may be dead.
+// A consumer waits for an item while the connection breaks. The delete of its place is lost, or the owner of the place
+// before it may be dead.
 #include "recipe/queue/idle_line.h"
 #include "support/idle_waiter.h"
 #include "support/party.h"
@@ -33,7 +33,7 @@ class IdleLineLostTest : public test::Proxied {
   size_t places() { return observer_.children("/q/waiting").size(); }
   End wait(Waiter& waiter) { return waiter.line.wait({true, deadline_in(10s)}, false); }
 
-  // It has waited, and the delete of its place does not reach the servers, who are away from then on.
+  // Lets it wait; then the delete of its place does not reach the servers, which are away from then on.
   void leave_in_vain(Waiter& waiter) {
     bool asleep = false;
     Slumber slumber(waiter);
@@ -79,11 +79,11 @@ TEST_F(IdleLineLostTest, APlaceThatGoesWithItsSessionIsNotWaitedFor) {
   EXPECT_THROW(wait(waiter), zk::SessionOver);
 }
 
-// Whoever stands first may have died while the servers were away.
+// The first in line may have died while the servers were away.
 TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
   Waiter first(here_, "/q");
   test::CountingObserver observer;
-  Lock place(first.session, "/q/waiting", observer, "note", "cannot wait");
+  Lock place(first.session, {"/q/waiting"}, std::nullopt, "note", observer, "cannot wait");
   ASSERT_EQ(place.acquire({true, deadline_in(20s)}), Outcome::held);
   Waiter waiter(through_proxy_, "/q", 3s);
   bool cut = false;
@@ -97,12 +97,12 @@ TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
 
 class NextSession : public IdleLineLostTest {
  protected:
-  // Behind another one in line it sleeps, until its session is over; then it begins again in the next.
+  // Lets it sleep after another one in line until its session is over; then it begins again in the next session.
   void lose_session(Waiter& waiter) {
     ASSERT_EQ(first_place_.acquire({true, deadline_in(20s)}), Outcome::held);
     Slumber slumber(waiter);
     const Script script(waiter.loop, [&, cut = false]() mutable {
-      // After that its client is another one.
+      // The next session has another client.
       if (cut || !slumber.after_turn()) return;
       cut = true;
       proxy_.expire_resumed(true);
@@ -114,7 +114,7 @@ class NextSession : public IdleLineLostTest {
     waiter.line.forget();
     waiter.consumer.forget_all();
   }
-  // The place that was made last.
+  // Returns the place that was made last.
   std::string last_place() {
     std::vector<std::string> names = observer_.children("/q/waiting");
     const auto number = [](const std::string& name) { return name.substr(name.size() - 10); };
@@ -123,7 +123,7 @@ class NextSession : public IdleLineLostTest {
 
   Waiter first_{here_, "/q"};
   test::CountingObserver observer_of_first_;
-  Lock first_place_{first_.session, "/q/waiting", observer_of_first_, "note", "cannot wait"};
+  Lock first_place_{first_.session, {"/q/waiting"}, std::nullopt, "note", observer_of_first_, "cannot wait"};
 };
 
 TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
@@ -132,7 +132,7 @@ TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
   bool removed = false;
   Slumber slumber(waiter);
   const Script script(waiter.loop, [&] {
-    // That of the session before is there as well.
+    // The place of the session before is there as well.
     if (slumber.after_turn() && places() == 3 && !std::exchange(removed, true)) observer_.remove(last_place());
   });
   EXPECT_EQ(wait(waiter), End::removed);

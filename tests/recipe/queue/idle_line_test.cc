@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for an item, against a real server: whatever brings one, and whenever it comes, nobody sleeps through it.
+// Waits for an item, against a real server: whatever brings one, and whenever it comes, no waiter sleeps through it.
 #include "recipe/queue/idle_line.h"
 
 #include "recipe/queue/queue_watch.h"
@@ -24,7 +24,7 @@ using End = IdleEnd;
 
 class IdleLineTest : public testing::Test {
  protected:
-  // A queue with nothing in it, or one item in work for `owner`.
+  // Makes a queue without items.
   void make_queue(const std::string& queue) {
     queue_ = queue;
     observer_.create(queue_, std::string(kQueueFormat));
@@ -43,7 +43,7 @@ class IdleLineTest : public testing::Test {
   void finish_item(int number = 0) {
     transact({{zk::Step::Kind::remove, claim_of(item(number))}, {zk::Step::Kind::remove, item(number)}});
   }
-  // By a child that is no item, and makes the segment's watch fire.
+  // Makes a child that is no item, and so fires the segment's watch.
   void wake() { observer_.create(item() + "x"); }
   void push(const std::string& into) { observer_.create(into + "/token-0000000007", "item"); }
   void transact(const std::vector<zk::Step>& steps) {
@@ -51,8 +51,8 @@ class IdleLineTest : public testing::Test {
     ASSERT_EQ(session.await(session.client().transact(steps)).code, zk::Code::ok);
   }
 
-  // Somebody who comes to an empty line with `change` in his first turn, one with it in his second, and so on, until
-  // it finds him asleep; then, where he sleeps on or falls asleep, `more`. Each must end with `end`.
+  // Lets a consumer wait at an empty line, with `change` in its first turn, then one with it in its second, and so on,
+  // until it finds one asleep. If that one sleeps on or falls asleep, calls `more`. Each wait must end with `end`.
   void sweep(End end, const std::function<void()>& prepare, const std::function<void()>& change,
              const std::function<void()>& more = nullptr) {
     bool asleep = false;
@@ -175,7 +175,7 @@ TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
   }
 }
 
-// It is claimed in the transaction that leaves the line.
+// The item is claimed in the transaction that leaves the line.
 TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
   make_queue("/q");
   Waiter waiter(here_, queue_);
@@ -189,7 +189,7 @@ TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
   EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
 }
 
-// So the watch, which is set anew, comes too late for it.
+// So the new watch is set too late for the push.
 TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
   make_queue("/q");
   Waiter waiter(here_, queue_);
@@ -203,7 +203,7 @@ TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
   EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
 }
 
-// There is room for the watches on some of the segments only.
+// There is room for watches on only some of the segments.
 TEST_F(IdleLineTest, APushIntoASegmentWithoutAWatchIsFoundByAndBy) {
   make_queue("/" + std::string(200, 'q'));
   std::vector<zk::Step> steps;
@@ -255,7 +255,7 @@ TEST_F(IdleLineTest, SegmentsAndTheirListAreWatchedAnewInTheNextSession) {
   }
 }
 
-// An idle consumer would try to watch it for ever.
+// Otherwise an idle consumer would try to watch it forever.
 TEST_F(IdleLineTest, ASegmentThatIsSealedAndRemovedNeedsNoWatch) {
   make_queue("/q");
   Waiter waiter(here_, queue_);

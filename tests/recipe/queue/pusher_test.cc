@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/pusher against a real server, through a proxy that fails.
+// recipe/queue/pusher against a real server, through a failing proxy.
 #include "recipe/queue/pusher.h"
 
 #include "support/proxied.h"
@@ -22,14 +22,14 @@ using test::Script;
 
 using Texts = std::vector<std::string>;
 
-// Somebody who pushes "<name>1", "<name>2" and so on.
+// Pushes "<name>1", "<name>2" and so on.
 struct Party {
   explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
       : name(std::move(called)), session(loop, test::options_for(servers, session_timeout)) {
     pusher.open();
   }
 
-  // As many as there is room for now.
+  // Adds as many as there is room for now.
   void feed(int last) {
     while (pushed < last && pusher.has_room()) pusher.add(fmt::format("{}{}", name, ++pushed));
     if (pushed == last) pusher.flush();
@@ -52,13 +52,12 @@ struct Party {
 
 class PusherTest : public test::Proxied {
  protected:
-  // All items in the order in which they are taken.
+  // Returns all items in the order in which they are taken.
   Texts queue() {
     Texts paths, texts;
     for (const Segment& segment : segments_of(observer_.children("/q/items"))) {
-      for (const ItemName& item : items_of(observer_.children(segment_path("/q/items", segment)))) {
-        paths.push_back(item_path("/q/items", segment, item.name));
-      }
+      const std::string path = segment_path("/q/items", segment);
+      std::ranges::move(item_paths(path, observer_.children(path)), std::back_inserter(paths));
     }
     for (const zk::Answer& item : zk::read_all(observer_.session(), paths)) texts.push_back(item.data);
     return texts;
@@ -106,8 +105,8 @@ TEST_F(PusherTest, WhoFindsTheLastSegmentSealedMakesTheNext) {
   EXPECT_EQ(observer_.children("/q/items").size(), 2u);
 }
 
-// While it looks, the last one is sealed, and the next one is made, filled, sealed and removed. That number may not
-// come again: items there would be taken before those that are there already.
+// While the pusher looks, the last segment is sealed, and the next one is made, filled, sealed and removed. Its number
+// may not come again: items there would be taken before those that are already there.
 TEST_F(PusherTest, ASegmentThatIsGoneMeanwhileIsNotMadeAgain) {
   Party party(through_proxy_);
   party.push(1);
@@ -117,7 +116,7 @@ TEST_F(PusherTest, ASegmentThatIsGoneMeanwhileIsNotMadeAgain) {
   const test::Script script(party.loop, [&] {
     if (!proxy_.is_silent()) return;
     proxy_.set(FaultProxy::Mode::pass);
-    // the first one is at its marker
+    // The first request is for its marker.
     if (++looks == 1) return proxy_.fall_silent_after(test::opcode::kExists);
     if (looks > 2) return;
     for (const char* number : {"1", "2"}) observer_.create(std::string("/q/items/100-000000000") + number);
@@ -129,7 +128,7 @@ TEST_F(PusherTest, ASegmentThatIsGoneMeanwhileIsNotMadeAgain) {
   EXPECT_EQ(queue(), (Texts{"1", "2"}));
 }
 
-// Sealed under our hands, so that what is in flight fails and goes again.
+// The other pusher seals the segment, so that what is in flight fails and is sent again.
 TEST_F(PusherTest, AnItemPushedLaterNeverComesToStandBeforeAnEarlierOne) {
   Party a(here_, "a"), b(here_, "b");
   for (int last = 700; last <= 7000; last += 700) {
@@ -144,7 +143,6 @@ TEST_F(PusherTest, AnItemPushedLaterNeverComesToStandBeforeAnEarlierOne) {
   EXPECT_LT(std::ranges::find(all, "b350") - all.begin(), std::ranges::find(all, "a701") - all.begin());
 }
 
-// 61
 TEST_F(PusherTest, SeveralThatPushAtOnceKeepTheirOrder) {
   Party a(here_, "a"), b(here_, "b"), c(here_, "c");
   for (bool busy = true; busy;) {
@@ -163,7 +161,6 @@ TEST_F(PusherTest, SeveralThatPushAtOnceKeepTheirOrder) {
   }
 }
 
-// 55
 TEST_F(PusherTest, ABatchWhoseAnswerIsLostIsNotThereTwice) {
   Party party(through_proxy_);
   int turns = 0;
@@ -179,7 +176,6 @@ TEST_F(PusherTest, ABatchWhoseAnswerIsLostIsNotThereTwice) {
   EXPECT_TRUE(party.pusher.doubles().empty());
 }
 
-// 55
 TEST_F(PusherTest, ABrokenConnectionLosesNothing) {
   Party party(through_proxy_);
   int turns = 0;
@@ -190,7 +186,6 @@ TEST_F(PusherTest, ABrokenConnectionLosesNothing) {
   EXPECT_EQ(queue(), numbers(20000));
 }
 
-// 55
 TEST_F(PusherTest, AfterAnExpiryItIsSaidWhatMayBeThereTwice) {
   Party party(through_proxy_, "", 500ms);
   party.push(10);
@@ -234,7 +229,7 @@ void seal(test::Observer& observer, const Segment& segment) {
   EXPECT_EQ(session.await(session.client().transact(steps_to_seal("/q/items", segment))).code, zk::Code::ok);
 }
 
-// Nobody who waits for items watches a segment that is sealed.
+// A waiting consumer does not watch a sealed segment.
 TEST_F(PusherTest, NothingComesIntoASegmentThatSomebodyElseHasSealed) {
   Party party(here_);
   party.push(10);
@@ -245,7 +240,7 @@ TEST_F(PusherTest, NothingComesIntoASegmentThatSomebodyElseHasSealed) {
 }
 
 TEST_F(PusherTest, WhatOthersPushFillsASegmentToo) {
-  // Long sessions: b stands still while a pushes, and after a reconnect it would look at the segment.
+  // The sessions are long: b stands still while a pushes, and after a reconnect it would look at the segment.
   Party a(here_, "a", 60s), b(here_, "b", 60s);
   a.push(600);
   b.push(500);  // b has learned of the others
@@ -295,7 +290,7 @@ TEST_F(PusherTest, WhatWasNotSentIsNotDoubtful) {
   EXPECT_EQ(queue(), numbers(20));
 }
 
-// Its own segment is open, as somebody else has sealed the one before.
+// Its own segment is open, because another client has sealed the one before.
 TEST_F(PusherTest, ABatchBehindOneThatFailsFailsToo) {
   Party party(here_);
   party.push(500);
@@ -342,15 +337,16 @@ TEST_F(PusherTest, ConnectionsThatAreLostBehindABatchAreNotLostInVain) {
   EXPECT_EQ(queue(), numbers(25));
 }
 
-// Somebody made a node of the name that the server gives next; without another token it would fail for ever.
+// Another client made a node of the name that the server gives next. With the same token, the push would always fail.
 TEST_F(PusherTest, AnItemWhoseNameIsTakenGetsAnother) {
   Party party(here_);
   party.push(1);
-  const std::string first = items_of(observer_.children("/q/items/100-0000000000")).front().name;
+  const std::string first =
+      item_paths("/q/items/100-0000000000", observer_.children("/q/items/100-0000000000")).front();
   const std::string token = first.substr(0, first.size() - 10);
   // Making it takes that number, so the next two are taken too.
   for (int number = 2; number < 5; ++number) {
-    observer_.create(fmt::format("/q/items/100-0000000000/{}{:010}", token, number), "in the way");
+    observer_.create(fmt::format("{}{:010}", token, number), "in the way");
   }
   party.push(3);
   EXPECT_TRUE(party.pusher.is_done());
@@ -359,7 +355,7 @@ TEST_F(PusherTest, AnItemWhoseNameIsTakenGetsAnother) {
   for (const char* text : {"1", "2", "3"}) EXPECT_EQ(std::ranges::count(texts, text), 1) << text;
 }
 
-// As after batches that were done in a session before.
+// Batches were done in a session before.
 TEST_F(PusherTest, ABatchOfANewSessionWhoseAnswerIsLostIsTheFirstOfItsMarker) {
   Party party(through_proxy_, "", 60s);
   for (const int last : {5, 10, 15}) party.push(last);
@@ -376,7 +372,7 @@ TEST_F(PusherTest, ABatchOfANewSessionWhoseAnswerIsLostIsTheFirstOfItsMarker) {
   EXPECT_EQ(queue(), numbers(20));
 }
 
-// More often than the bound on how often one batch is overtaken.
+// It happens more often than one batch may be overtaken.
 TEST_F(PusherTest, OthersThatAreFasterDoNotAddUp) {
   constexpr int kBadVersion = -103;
   Party party(through_proxy_, "", 60s);

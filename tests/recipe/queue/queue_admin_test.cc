@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/queue/admin while answers are lost, and while others change the queue: at each moment of it once.
+// recipe/queue/admin: answers are lost, and others change the queue, at each moment once.
 #include "recipe/queue/admin.h"
-#include "recipe/queue/clearing.h"
-#include "recipe/queue/requeue.h"
+#include "recipe/queue/upkeep.h"
 #include "support/proxied.h"
+#include "zk/path.h"
 
 #include <functional>
 #include <set>
@@ -38,7 +38,7 @@ class QueueAdminTest : public test::Proxied {
   }
   size_t size_of(const std::string& folder) { return observer_.children(folder).size(); }
 
-  // `act` with `disturb` in its first turn, then with it in its second, and so on, until it comes to its end before.
+  // Calls `act` with `disturb` in its first turn, then with it in its second, and so on, until `act` ends before.
   void sweep(const std::function<void()>& disturb, const std::function<void(zk::Session&)>& act) {
     bool disturbed = true;
     for (int moment = 0; disturbed; ++moment) {
@@ -118,7 +118,7 @@ TEST_F(QueueAdminTest, ARequeueOfManyFillsOneSegmentAfterTheOther) {
 }
 
 TEST_F(QueueAdminTest, NothingGoesBackIntoASegmentThatSomebodyElseHasSealed) {
-  constexpr size_t kLetters = 100;  // more than are on their way at once
+  constexpr size_t kLetters = 100;  // more than are sent at once
   make_queue("/q");
   for (size_t i = 0; i < kLetters; ++i) bury(static_cast<int>(i));
   host::Loop loop;
@@ -152,7 +152,7 @@ TEST_F(QueueAdminTest, TheDeadAreListedInTheOrderInWhichTheyDied) {
   bury(1);
   QueueWalk walk(observer_.session(), layout_, true);
   std::vector<std::string> names;
-  for (const QueueItem& item : walk.next(10)) names.push_back(item.name);
+  for (const QueueItem& item : walk.next(10)) names.push_back(zk::name_of(item.path));
   EXPECT_EQ(names, (std::vector<std::string>{"token-0000000002", "token-0000000001"}));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// queue pull, to standard output and to a command, behind a network that fails at a chosen moment. zklock is a process
-// of its own.
+// queue pull, to standard output and to a command, over a network that fails at a chosen moment. zklock is a process of
+// its own.
 #include "command/queue/pull.h"
 #include "host/fd.h"
 #include "support/queue_command.h"
@@ -27,7 +27,7 @@ constexpr Duration kTimeout = 2s;
 
 class PullWorkTest : public test::QueueCommandTest {
  protected:
-  // One item, for a command that writes down that it has run.
+  // Pulls one item for a command that records that it has run.
   void work() {
     WorkOptions options;
     options.pull.most = 1;
@@ -40,7 +40,7 @@ class PullWorkTest : public test::QueueCommandTest {
       return work_on_items(std::move(session), options, host::Inherited::take_over());
     });
   }
-  // Its claim on the first item is made, and it hears of that when the proof that this is has grown old.
+  // Waits until it has claimed the first item, and until the proof of that would be old; its answer comes later.
   void claim_and_wait() {
     proxy_.fall_silent_after(kCreate);
     work();
@@ -59,7 +59,7 @@ TEST_F(PullWorkTest, ACommandIsNotBegunOnAProofThatIsTooOld) {
   EXPECT_EQ(left(), 9u);
 }
 
-// It is deleted when zklock has found it, and before that proves it anew.
+// The claim is deleted after zklock has proved it again, while it reads the item.
 TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProved) {
   claim_and_wait();
   proxy_.fall_silent_after(kRead);
@@ -96,8 +96,8 @@ TEST_F(PullWorkTest, AfterTermNoCommandIsBegunForAnItemWhoseClaimWasOnItsWay) {
 
 class PullRetryTest : public PullWorkTest {
  protected:
-  // The only item has failed and waits for its retry when the session is ended, by somebody's hand, so that the lease
-  // is proved to its end. Of two it may take more.
+  // Ends the session when the only item has failed and waits for its retry. The proxy ends it, so the lease is proved
+  // to its end. zklock may take two items.
   void lose_session(const std::string& command) {
     for (int i = 1; i < 10; ++i) observer_.remove(item(i));
     observer_.create("/q/waiting");
@@ -128,10 +128,10 @@ TEST_F(PullRetryTest, AnItemThatWaitsForItsRetryWhenTheSessionIsEndedIsTakenAgai
   EXPECT_EQ(left(), 0u);
 }
 
-// To a reader who takes nothing until he is told to.
+// Prints to a reader that takes nothing until it is told to.
 class PullPrintTest : public test::QueueCommandTest {
  protected:
-  static constexpr size_t kPage = 4096;  // so much the pipe holds
+  static constexpr size_t kPage = 4096;  // the pipe holds so much
 
   void SetUp() override {
     QueueCommandTest::SetUp();
@@ -151,7 +151,7 @@ class PullPrintTest : public test::QueueCommandTest {
     });
     writer_.reset();
   }
-  // The first item, of which the pipe takes a part.
+  // Prints the first item, which only partly fits into the pipe.
   void print_long(Duration session_timeout, bool follow = false) {
     observer_.write(item(0), std::string(2 * kPage, 'x'));
     PullOptions options;
@@ -160,7 +160,7 @@ class PullPrintTest : public test::QueueCommandTest {
     print(options, session_timeout);
     ASSERT_TRUE(wait_until([&] { return waiting() == kPage; }));
   }
-  // All, each of so many bytes.
+  // Prints all items, each of so many bytes.
   void print_all(size_t size, Duration session_timeout) {
     for (int i = 0; i < 10; ++i) observer_.write(item(i), text(i, size));
     PullOptions options;
@@ -177,7 +177,7 @@ class PullPrintTest : public test::QueueCommandTest {
     print(options, 60s);
     ASSERT_TRUE(wait_until([&] { return observer_.children("/q/waiting").size() == 1; }));
   }
-  // Bytes in the pipe.
+  // Returns the number of bytes in the pipe.
   size_t waiting() const {
     int bytes = 0;
     ioctl(reader_.get(), FIONREAD, &bytes);
@@ -233,8 +233,7 @@ TEST_F(PullPrintTest, WhoFollowsSaysAtOnceWhatIsNotKnownToBeRemovedWhenTheSessio
   expect_loss("not known to be removed");
 }
 
-// Four items fill the pipe. Those behind them wait for the reader together; another client has had one of these
-// meanwhile.
+// Four items fill the pipe. The next ones wait for the reader together; meanwhile another client has had one of them.
 TEST_F(PullPrintTest, OfItemsThatWaitForTheReaderThoseAreNotWrittenWhoseClaimsHaveGone) {
   print_all(1000, 3s);
   ASSERT_TRUE(wait_until([&] { return waiting() == 4004 && is_claimed(5); }));

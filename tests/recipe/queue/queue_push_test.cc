@@ -41,7 +41,7 @@ class PushTest : public test::QueueCommandTest {
   void feed(const std::string& lines) {
     ASSERT_EQ(write(input_.get(), lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
   }
-  // A line is in, and its answer is kept back.
+  // Feeds a line whose answer is delayed.
   void feed_in_silence(const std::string& line) {
     proxy_.fall_silent_after(kTransaction);
     feed(line);
@@ -49,8 +49,8 @@ class PushTest : public test::QueueCommandTest {
   }
   std::vector<std::string> items() {
     std::vector<std::string> texts;
-    for (const recipe::ItemName& name : recipe::items_of(observer_.children(kSegment))) {
-      texts.push_back(observer_.read(kSegment + "/" + name.name).data);
+    for (const std::string& item : recipe::item_paths(kSegment, observer_.children(kSegment))) {
+      texts.push_back(observer_.read(item).data);
     }
     return texts;
   }

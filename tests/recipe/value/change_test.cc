@@ -18,7 +18,7 @@ using test::Script;
 
 class ChangeTest : public test::Proxied {
  protected:
-  // The answer to the change's transaction does not come before the session has expired.
+  // The session expires before the answer to the change's transaction comes.
   ChangeResult change_in_doubt(const ValueChange& change) {
     host::Loop loop;
     zk::Session session(loop, test::options_for(through_proxy_, 500ms));
@@ -47,7 +47,7 @@ TEST_F(ChangeTest, WhatWasDeletedInASessionThatIsOverIsDone) {
   EXPECT_EQ(change_in_doubt({ChangeKind::remove, "/v"}).end, ChangeEnd::done);
 }
 
-// As ClickHouse Keeper does when it stops serving: the write may be done, and the session lives.
+// ClickHouse Keeper answers so when it stops serving: the write may be done, and the session lives.
 TEST_F(ChangeTest, AWriteThatIsAnsweredWithTheEndOfItsSessionMayBeDone) {
   observer_.create("/v", "old");
   host::Loop loop;
@@ -55,7 +55,7 @@ TEST_F(ChangeTest, AWriteThatIsAnsweredWithTheEndOfItsSessionMayBeDone) {
   session.open();
   const int64_t id = session.id();
   const Script script(loop, [&] {
-    // The write, and what asks whether the session is local.
+    // These are the write, and the request whether the session is local.
     constexpr int kRefused = 2;
     const bool refuses = proxy_.requests(test::opcode::kTransaction) < kRefused;
     if (refuses) proxy_.answer_with(test::opcode::kTransaction, zk::kSaysExpired);
@@ -66,7 +66,7 @@ TEST_F(ChangeTest, AWriteThatIsAnsweredWithTheEndOfItsSessionMayBeDone) {
   EXPECT_EQ(session.id(), id);
 }
 
-// A leader without a quorum answers a sync.
+// Even a leader without a quorum answers a sync.
 TEST_F(ChangeTest, WhatBecameOfALostWriteIsAskedBehindABarrier) {
   observer_.create("/v", "old");
   host::Loop loop;
@@ -79,7 +79,8 @@ TEST_F(ChangeTest, WhatBecameOfALostWriteIsAskedBehindABarrier) {
   EXPECT_EQ(proxy_.requests(test::opcode::kTransaction) - before, 2);
 }
 
-// It is sent again and again, as each look shows that it has not arrived; then it arrives, and no answer comes.
+// The write is sent repeatedly, because each look shows that it has not arrived. Then it arrives, and no answer
+// comes.
 TEST_F(ChangeTest, AWriteThatWasNotDoneAtFirstMayBeDoneWhenThereIsNoAnswer) {
   observer_.create("/v", "old");
   host::Loop loop;
@@ -94,7 +95,7 @@ TEST_F(ChangeTest, AWriteThatWasNotDoneAtFirstMayBeDoneWhenThereIsNoAnswer) {
       if (silent_from == kNever) silent_from = deadline_in(options.connect_timeout * 4 / 5);
       proxy_.accept_again();
     }
-    // Each that arrives is a barrier, behind which the write is sent again.
+    // Each transaction that arrives is a barrier, after which the write is sent again.
     const int arrived = proxy_.requests(test::opcode::kTransaction);
     if (arrived == std::exchange(barriers, arrived)) return;
     if (left_until(silent_from) > Duration::zero()) return proxy_.break_before(test::opcode::kTransaction);

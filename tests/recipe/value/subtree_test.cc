@@ -23,7 +23,7 @@ class SubtreeTest : public testing::Test {
  protected:
   SubtreeTest() { session_.open(); }
 
-  // So many nodes below it.
+  // Makes so many nodes below `path`.
   void plant(const std::string& path, size_t count) {
     others_.create(path + "/0");
     std::vector<zk::Call> calls;
@@ -33,7 +33,7 @@ class SubtreeTest : public testing::Test {
     for (const zk::Call& call : calls) others_.session().await(call);
   }
 
-  // Does it once, when the first of the tree are gone.
+  // Calls it once, when the first nodes of the tree are gone.
   auto in_the_middle(const std::function<void()>& what) {
     return [this, what, done = false]() mutable {
       if (done || others_.children("/t").size() == kNodes) return;
@@ -66,7 +66,7 @@ TEST_F(SubtreeTest, NoneIsRemovedOnceItHasAnotherVersion) {
   EXPECT_GT(others_.children("/t").size(), 0u);
 }
 
-// A server takes a megabyte in a request.
+// A server accepts a megabyte in a request.
 TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   std::string deep = "/deep";
   for (const char part : {'a', 'b', 'c', 'd'}) deep += "/" + std::string(1000, part);
@@ -75,7 +75,7 @@ TEST_F(SubtreeTest, LongPathsTakeMoreTransactions) {
   EXPECT_EQ(remove_subtree(session_, change, "cannot delete /deep", removed_).end, ChangeEnd::done);
 }
 
-// Somebody adds what makes it a tree of zklock's: what is gone by then is counted.
+// Another client adds a node that makes it a tree of zklock's; the nodes that are gone by then are counted.
 TEST_F(SubtreeTest, HowManyWereRemovedIsKnownWhenItIsRefusedOnTheWay) {
   plant("/t", kNodes);
   const Script script(loop_, in_the_middle([this] {
@@ -101,7 +101,7 @@ TEST_F(SubtreeTest, WhatWasRemovedIsCountedThoughTheAnswerIsLostAndThenTheLock) 
   others_.create("/held");
   plant("/t", 3);
   const Script script(loop_, [&, armed = false, lost = false]() mutable {
-    // The first transaction, before the lists, asks about the lock.
+    // The first transaction comes before the lists, and asks about the lock.
     if (!armed && proxy.requests(test::opcode::kChildren) > 0) {
       armed = true;
       proxy.lose_answer_to(test::opcode::kTransaction);

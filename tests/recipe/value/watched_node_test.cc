@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/watched_node: what it asks, and what it notices. That nothing is told twice or missed, bats/value and
-// bats/group show.
+// recipe/watched_node: what it asks, and what it notices. bats/value and bats/group show that nothing is reported twice
+// or missed.
 #include "recipe/watched_node.h"
 
 #include "support/sandbox.h"
@@ -14,7 +14,7 @@ namespace watched_node_test {
 
 using namespace std::chrono_literals;
 
-// A new session may be on a server that is behind what was seen before.
+// A new session may be on a server that lags behind what was seen before.
 TEST(WatchedNode, AsksForASyncOnceASession) {
   const std::string here = test::shared_servers() + test::new_chroot();
   test::Observer(here).create("/v", "text");
@@ -36,7 +36,7 @@ TEST(WatchedNode, AsksForASyncOnceASession) {
   }
 }
 
-// Those that wait look each beat, too, so without this they would only be late.
+// Waiters look at each beat, too, so without this they would only be late.
 TEST(WatchedNode, OneThatIsMissingIsStaleOnceItIsMade) {
   const std::string here = test::shared_servers() + test::new_chroot();
   test::Observer observer(here);

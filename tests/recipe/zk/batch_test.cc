@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/batch: many questions at once, also while the connection is lost.
+// zk/batch: many requests at once, also while the connection is lost.
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
 #include "zk/session.h"
@@ -36,7 +36,7 @@ class Batch : public testing::Test {
     }
   }
 
-  static constexpr int kNodes = 250;  // more than are asked about at a time
+  static constexpr int kNodes = 250;  // more than it asks about at a time
 
   std::string server_ = test::shared_servers();
   std::string chroot_ = test::new_chroot();
@@ -60,7 +60,7 @@ TEST_F(Batch, WhatIsLostWithTheConnectionIsAskedAgain) {
   EXPECT_GE(proxy_.accepted(), 2);
 }
 
-// What one server has said after the barrier, and another one the rest, is no one moment's truth.
+// Answers of one server after the barrier, and of another one for the rest, are not true of any one moment.
 TEST_F(Batch, StatsBehindABarrierComeThroughTheConnectionOfThat) {
   for (int round = 0;; ++round) {
     bool cut = false;

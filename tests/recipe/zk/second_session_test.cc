@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second session, which is tried while ours cannot be resumed. What it says counts for this outage only, and from
-// its last connection on.
+// The second session is tried while ours cannot be resumed. Its result counts for this outage only, and from its last
+// connection on.
 #include "support/fault_proxy.h"
 #include "support/process.h"
 #include "support/sandbox.h"
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 class SecondSession : public testing::Test {
  protected:
   SecondSession() {
-    proxy_.grant(3s);  // The server itself keeps the sessions for longer.
+    proxy_.grant(3s);  // the server itself keeps the sessions for longer
     session_.open();
     id_ = session_.id();
   }
@@ -47,7 +47,8 @@ class SecondSession : public testing::Test {
   int64_t id_ = 0;
 };
 
-// Only our own connection breaks, so one that were left of the outage before would say at once that ours is over.
+// Only our own connection breaks, so a second session left from the outage before would report at once that ours is
+// over.
 TEST_F(SecondSession, EndsWithTheOutage) {
   for (int outage = 0; outage < 2; ++outage) {
     proxy_.refuse_session(id_);
@@ -60,7 +61,7 @@ TEST_F(SecondSession, EndsWithTheOutage) {
   EXPECT_EQ(session_.id(), id_);
 }
 
-// Servers restart one after the other: ours has two attempts since the last of them has come back.
+// Servers restart one after another: ours has two attempts since the last of them has come back.
 TEST_F(SecondSession, CountsFromItsLastConnection) {
   proxy_.refuse_session(id_);
   proxy_.cut();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that move while a session is without a connection. A getent of the test's own knows their names, and no
-// other resolver is asked.
-#include "host/net/lookup_modules.h"
+// Servers that move while a session has no connection. A getent of the test's own knows their names, and no other
+// resolver is asked.
+#include "host/net/resolver.h"
 #include "support/fault_proxy.h"
 #include "support/process.h"
 #include "support/sandbox.h"
@@ -21,7 +21,7 @@ namespace server_names_test {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 
-// It is for a process of its own.
+// Runs in a process of its own.
 class Names {
  public:
   Names() {
@@ -31,7 +31,7 @@ class Names {
     __nss_configure_lookup("hosts", "files");
   }
 
-  // From now on, each name has this one address.
+  // Gives each name this one address from now on.
   void tell(const std::map<std::string, std::string>& addresses) {
     std::string lines;
     for (const auto& [name, address] : addresses) lines += name + " " + address + " STREAM " + name + "\n";
@@ -46,7 +46,7 @@ std::string port_of(const FaultProxy& proxy) {
   return proxy.address().substr(proxy.address().rfind(':'));
 }
 
-// The name is given another address too early: no server is there yet.
+// The name gets another address too early: no server is there yet.
 ISOLATED_TEST(ServerNames, AServerThatIsBackAtTheAddressItHadIsFoundThere) {
   Names names;
   FaultProxy proxy(test::shared_servers());
@@ -65,8 +65,8 @@ ISOLATED_TEST(ServerNames, AServerThatIsBackAtTheAddressItHadIsFoundThere) {
   EXPECT_EQ(session.id(), id);
 }
 
-// The servers have lost their data, and they have moved since the second session was begun: no other one can say that
-// ours is over.
+// The servers lost their data, and they have moved since the second session began. Only that session can show that ours
+// is over.
 ISOLATED_TEST(ServerNames, TheSecondSessionFollowsServersThatMove) {
   Names names;
   FaultProxy before(test::shared_servers()), after(test::shared_servers());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a guard does for a zklock that was killed, in our own process.
+// What a guard does for a killed zklock, in our own process.
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
 #include "zk/session.h"
@@ -12,7 +12,7 @@ namespace session_page_test {
 using namespace std::chrono_literals;
 using test::FaultProxy;
 
-// The first of the list may be the one that has failed.
+// The first server of the list may be the one that has failed.
 TEST(SessionPage, TheServerInUseIsAskedToCloseTheSession) {
   FaultProxy one(test::shared_servers()), other(test::shared_servers());
   host::Loop loop;

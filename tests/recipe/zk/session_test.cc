@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session layer against real servers, through a proxy that fails.
+// zk/session against real servers, through a failing proxy.
 #include "zk/session.h"
 
 #include "support/fault_proxy.h"
@@ -25,7 +25,7 @@ using test::FaultProxy;
 using test::options_for;
 using test::Script;
 
-// Nobody listens there: the port was free a moment ago.
+// No program listens there: the port was free a moment ago.
 std::string dead_address() {
   const FaultProxy gone(test::shared_servers());
   return gone.address();
@@ -91,7 +91,7 @@ TEST_F(SessionTest, SaysWhichServersItCannotReachAndWhy) {
   EXPECT_NE(failure.text().find("Connection refused"), std::string::npos) << failure.text();
 }
 
-// Packets dropped.
+// Packets are dropped.
 TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);
@@ -103,7 +103,7 @@ TEST_F(SessionTest, GivesUpOnAServerThatNeverAnswers) {
 TEST_F(SessionTest, EachServerHasItsTurnWithinTheConnectTimeout) {
   FaultProxy silent(server_), other(server_);
   silent.set(FaultProxy::Mode::silent);
-  // Which one is first is left to chance.
+  // The library chooses the first server at random.
   for (int tries = 0; tries < 30 && silent.accepted() == 0; ++tries) {
     host::Loop loop;
     SessionOptions options = options_for(silent.address() + "," + other.address());
@@ -116,7 +116,7 @@ TEST_F(SessionTest, EachServerHasItsTurnWithinTheConnectTimeout) {
   EXPECT_GT(silent.accepted(), 0);
 }
 
-// The caller's deadline bounds connecting too, and nothing was answered by then.
+// The caller's deadline also bounds connecting, before any answer.
 TEST_F(SessionTest, TheDeadlineBoundsConnecting) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);
@@ -155,7 +155,7 @@ TEST_F(SessionTest, FindsTheOneLivingServerAmongSilentOnes) {
   EXPECT_EQ(session.client().server(), alive.address());
 }
 
-// A request that is not answered tells of a silent connection long before the library does.
+// A request without an answer shows a silent connection long before the library does.
 TEST_F(SessionTest, CutsASilentConnectionAndGoesOnWithTheSameSession) {
   FaultProxy first(server_), second(server_);
   Session& session = open(options_for(first.address() + "," + second.address(), 3s));
@@ -167,7 +167,7 @@ TEST_F(SessionTest, CutsASilentConnectionAndGoesOnWithTheSameSession) {
   EXPECT_EQ(session.id(), id);
 }
 
-// Its answer waits in the socket, and is given up with the connection.
+// The answer waits in the socket, and is given up with the connection.
 TEST_F(SessionTest, APauseOfOursIsNotBlamedOnARequest) {
   FaultProxy proxy(server_);
   SessionOptions options = options_for(proxy.address(), 4s);
@@ -184,7 +184,7 @@ TEST_F(SessionTest, APauseOfOursIsNotBlamedOnARequest) {
   EXPECT_TRUE(paused);
 }
 
-// ZOOKEEPER-2466: with an even number of addresses the library by itself tries only every second one.
+// ZOOKEEPER-2466: with an even number of addresses, the library alone tries only every second one.
 class FailOver : public SessionTest, public testing::WithParamInterface<int> {};
 
 TEST_P(FailOver, ReachesTheOnlyLivingServerWhateverTheNumberOfAddresses) {
@@ -206,7 +206,7 @@ TEST_P(FailOver, ReachesTheOnlyLivingServerWhateverTheNumberOfAddresses) {
 
 INSTANTIATE_TEST_SUITE_P(Addresses, FailOver, testing::Values(2, 3, 4, 5));
 
-// The worst case that the lease counts on: the server in use falls silent, the next one is dead, the third is reached
+// The lease counts on this worst case: the server in use falls silent, the next one is dead, the third is reached
 // within the session.
 TEST_P(FailOver, SurvivesASilentAndADeadServerWithinTheSession) {
   FaultProxy first(server_), second(server_), dead(server_);
@@ -222,7 +222,7 @@ TEST_P(FailOver, SurvivesASilentAndADeadServerWithinTheSession) {
   EXPECT_EQ(session.id(), id);
 }
 
-// With two addresses the library's list has one of them twice, in a row once it has gone round.
+// With two addresses the library's list has one of them twice, in a row after one round.
 TEST_F(SessionTest, AServerThatHasFallenSilentIsNotTriedAgainBeforeAnother) {
   FaultProxy first(server_), second(server_);
   Session& session = open(options_for(first.address() + "," + second.address(), 12s));
@@ -239,7 +239,7 @@ TEST_F(SessionTest, AServerThatHasFallenSilentIsNotTriedAgainBeforeAnother) {
   EXPECT_LT(BootClock::now() - began, session.timeout() / 4) << "T/6 for the one, and for the other nothing";
 }
 
-// Between two tries of ours another session may be taken; ours has the time for two more.
+// Between two tries of ours, another session may be accepted; ours has time for two more.
 TEST_F(SessionTest, ThatAnotherSessionIsTakenDoesNotEndOursAtOnce) {
   FaultProxy proxy(server_);
   Session& session = open(options_for(proxy.address(), 4s));
@@ -254,7 +254,7 @@ TEST_F(SessionTest, ThatAnotherSessionIsTakenDoesNotEndOursAtOnce) {
   EXPECT_EQ(session.id(), id);
 }
 
-// By another connection of its own, or so a server may say: that ends no session.
+// The session moves to another connection of its own, or a server reports so: that ends no session.
 TEST_F(SessionTest, ASessionThatIsMovedIsNotOver) {
   constexpr int kMoved = -118;
   FaultProxy proxy(server_);
@@ -266,7 +266,7 @@ TEST_F(SessionTest, ASessionThatIsMovedIsNotOver) {
   EXPECT_FALSE(session.expired());
 }
 
-// A read is worth nothing without the sync before it, nor is that without the read.
+// A read is worthless without the sync before it, and so is the sync without the read.
 TEST_F(SessionTest, OfTwoThatBelongTogetherNeitherIsAskedAgainAlone) {
   constexpr int kThrottled = -127;
   FaultProxy proxy(server_);
@@ -309,9 +309,7 @@ TEST_F(SessionTest, ALostAnswerToAWriteIsUnknown) {
   EXPECT_EQ(session.synced_children("/l").names, std::vector<std::string>{"n-0000000000"});
 }
 
-// A4: a leader whose followers are gone goes on answering a sync, and what is read behind that may be old. What has
-// become of a write is a quorum's to say.
-// Where a session ends over a request, the next one would send it again, for ever.
+// If a lost request ends the session, the next session would send it again, forever.
 TEST_F(SessionTest, ARequestThatIsLostInOneSessionAfterTheOtherIsGivenUp) {
   FaultProxy proxy(server_);
   SessionOptions options = options_for(proxy.address());
@@ -326,6 +324,8 @@ TEST_F(SessionTest, ARequestThatIsLostInOneSessionAfterTheOtherIsGivenUp) {
   EXPECT_THROW(ask_for(10s), Failure);
 }
 
+// A leader without its followers still answers a sync, and a read after that may be old. Only a quorum knows what
+// became of a write.
 TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   test::Sandbox sandbox("--servers 3 --tick 1000");
   const int leader = sandbox.leader();
@@ -335,7 +335,7 @@ TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   for (int server = 1; server <= 3; ++server) {
     if (server != leader) sandbox.pause(server);
   }
-  // It takes some ticks to notice.
+  // The leader takes some ticks to notice that its followers are gone.
   EXPECT_EQ(session.exists("/").code, Code::ok);
   {
     const Within within(session, deadline_in(1s));
@@ -350,8 +350,8 @@ TEST(SessionOnEnsemble, WithoutAQuorumNobodySaysWhatHasBecomeOfAWrite) {
   EXPECT_EQ(settled_stat_all(session, {"/"}).front().code, Code::ok);
 }
 
-// A1: whoever may be granted something is heard like a holder, or the leader's last word of him may be so old that the
-// session ends before the fence of what he is granted.
+// A client that may be granted something must be heard as often as a holder. Otherwise the leader's last word of it may
+// be too old, and the session could end before the grant's fence.
 TEST_F(SessionTest, AnIdleSessionIsHeardOftenEnough) {
   Session& session = open(options_for(server_, 4s));
   const uint64_t before = session.client().answers();
@@ -368,7 +368,8 @@ TEST_F(SessionTest, AnIdleSessionIsHeardOftenEnough) {
   EXPECT_LT(longest, session.timeout() / 3);
 }
 
-// A1: what is sent after a pause counts for nothing until a new handshake; also a short one right after a handshake.
+// What is sent after a pause counts for nothing until a new handshake; this holds for a short pause right after a
+// handshake too.
 TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
   Session& session = open(options_for(server_, 4s));
   EXPECT_EQ(session.client().connections(), 1u);
@@ -379,7 +380,7 @@ TEST_F(SessionTest, APauseRightAfterTheHandshakeMakesANewOne) {
   EXPECT_GE(session.client().connections(), 2u);
 }
 
-// The same if the answer is there before we see that we were held up.
+// The same holds if the answer is there before we see that we were held up.
 TEST_F(SessionTest, AnAnswerThatIsThereAfterAPauseCountsForNothing) {
   Session& session = open(options_for(server_, 4s));
   const Deadline awake = BootClock::now() + session.timeout() / 4;
@@ -391,7 +392,7 @@ TEST_F(SessionTest, AnAnswerThatIsThereAfterAPauseCountsForNothing) {
   EXPECT_EQ(session.client().connections(), 2u);
 }
 
-// The answer to it may be slow; the leader has heard of us when it came by.
+// The answer to the handshake may be slow; the leader has heard of us when the request passed.
 TEST_F(SessionTest, ASlowHandshakeCountsFromItsBeginning) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);
@@ -417,7 +418,7 @@ TEST_F(SessionTest, AProofSoonAfterAHandshakeCountsNoMoreThanThat) {
   EXPECT_GT(session.proof_now(), connected + session.timeout() / 2);
 }
 
-// Until then our follower may not have heard of us, and its report may have left us out.
+// Until then our follower may not have heard of us, so its report may have left us out.
 TEST_F(SessionTest, AfterASlowAnswerAProofCountsFromWhatTheLeaderHasSurelyHeard) {
   FaultProxy proxy(server_);
   Session& session = open(options_for(proxy.address(), 6s));
@@ -434,7 +435,7 @@ TEST_F(SessionTest, AfterASlowAnswerAProofCountsFromWhatTheLeaderHasSurelyHeard)
   EXPECT_LE(session.proof_now(), before + session.timeout() / 3);
 }
 
-// B6: servers that have lost their data refuse a client that has seen more than they have, for ever.
+// Servers that have lost their data refuse a client that has seen more than they have, forever.
 TEST(SessionOnEnsemble, ASessionThatTheServersHaveForgottenAndRefuseIsExpired) {
   test::Sandbox sandbox("--tick 1000");
   {
@@ -580,7 +581,7 @@ TEST_F(SessionTest, NoServerMeansFewAttemptsNotABusyLoop) {
   EXPECT_LE(proxy.accepted(), 25);
 }
 
-// Its T/60 would be 24 minutes.
+// The library's own pause, T/60, would be 24 minutes.
 TEST_F(SessionTest, ALongSessionDoesNotMakeTheServersBeTriedLater) {
   FaultProxy proxy(server_);
   proxy.cut(true);
@@ -591,7 +592,7 @@ TEST_F(SessionTest, ALongSessionDoesNotMakeTheServersBeTriedLater) {
   EXPECT_LE(proxy.accepted(), 60);
 }
 
-// A host that is down: nothing comes back.
+// The host is down: no answer comes back.
 TEST_F(SessionTest, ALongSessionDoesNotMakeAnAttemptLonger) {
   FaultProxy proxy(server_);
   proxy.set(FaultProxy::Mode::silent);

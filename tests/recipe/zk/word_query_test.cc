@@ -23,9 +23,9 @@ TEST(WordQuery, AServerThatDoesNotAnswerAWordIsNotAskedTheNext) {
   host::Loop loop;
   const std::vector<Server> servers = ServerList::parse(closing.address(), "the test").servers;
   WordQuery query(loop, {servers}, {"srvr", "mntr", "conf"}, deadline_in(20s));
-  const std::vector<ServerReplies> all = query.finish();
+  const std::vector<std::vector<WordReply>> all = query.finish();
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all.front().replies.size(), 1u);
+  EXPECT_EQ(all.front().size(), 1u);
   EXPECT_EQ(closing.accepted(), 1);
 }
 
@@ -74,7 +74,7 @@ TEST(WordQuery, TheWordBehindOneThatIsNotAllowedIsAsked) {
   host::Loop loop;
   const std::vector<Server> servers = ServerList::parse(listener.address, "the test").servers;
   WordQuery query(loop, {servers}, {"mntr", "conf"}, deadline_in(20s));
-  const std::vector<WordReply> replies = query.finish().front().replies;
+  const std::vector<WordReply> replies = query.finish().front();
   ASSERT_EQ(replies.size(), 2u);
   EXPECT_EQ(replies[0].result, WordResult::not_allowed);
   EXPECT_EQ(replies[1].result, WordResult::answered);
@@ -85,7 +85,7 @@ TEST(WordQuery, AnAddressWithoutARouteIsNotWaitedFor) {
   const std::vector<Server> servers = ServerList::parse("255.255.255.255:2181", "the test").servers;
   const Deadline until = deadline_in(20s);
   WordQuery query(loop, {servers}, {"ruok"}, until);
-  EXPECT_EQ(query.finish().front().replies.front().result, WordResult::unreachable);
+  EXPECT_EQ(query.finish().front().front().result, WordResult::unreachable);
   EXPECT_LT(BootClock::now(), until);
 }
 

@@ -32,7 +32,7 @@ TEST(Text, AcceptsEveryShortestFormOfUtf8) {
 
 TEST(Text, RefusesWhatIsNotUtf8) {
   const std::string bad[] = {
-      "\x80",  // a continuation alone
+      "\x80",  // a continuation byte alone
       "\xbf",
       "\xc0\x80",  // overlong
       "\xc1\xbf",
@@ -84,7 +84,7 @@ TEST(Text, PrintsOnlyWhatCannotSteerATerminal) {
       {"\t\r\x1b[2J\x7f", "\\x09\\x0d\\x1b[2J\\x7f"},
       {"\0"s, "\\x00"},
       {"\xc2\x85", "\\xc2\\x85"},  // NEL, a C1 control
-      {"\xc2\xa0", "\xc2\xa0"},    // no-break space is not
+      {"\xc2\xa0", "\xc2\xa0"},    // a no-break space is no control character
       {"\xff\xfe", "\\xff\\xfe"},
       {"\xe2\x82", "\\xe2\\x82"},    // cut short
       {"\xe2\x82x", "\\xe2\\x82x"},  // goes on with the next good character
@@ -93,9 +93,9 @@ TEST(Text, PrintsOnlyWhatCannotSteerATerminal) {
   for (const auto& [text, shown] : cases) EXPECT_EQ(printable(text), shown);
 }
 
-// They make a text look like another one.
+// Such characters make a text look like another one.
 TEST(Text, CharactersThatAreNotSeenAreEscaped) {
-  EXPECT_EQ(printable("a\u202eb"), "a\\xe2\\x80\\xaeb");  // what follows is written from right to left
+  EXPECT_EQ(printable("a\u202eb"), "a\\xe2\\x80\\xaeb");  // the rest is written from right to left
   EXPECT_EQ(printable("a\u200bb"), "a\\xe2\\x80\\x8bb");  // no width
   EXPECT_EQ(printable("\ufeffa"), "\\xef\\xbb\\xbfa");
   for (const char* text : {"\u00ad", "\u061c", "\u200f", "\u2028", "\u2066", "\u2060", "\U000e0041"}) {

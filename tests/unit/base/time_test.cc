@@ -106,7 +106,7 @@ TEST(Time, WhatIsStillToComeHasNoAge) {
   EXPECT_GT(age_of(0), 50 * 365 * 24h);
 }
 
-// No time that is waited for may depend on the wall clock.
+// No wait may depend on the wall clock.
 TEST(Time, ClockIsTheOneSinceBoot) {
   timespec boot{};
   clock_gettime(CLOCK_BOOTTIME, &boot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/health/advice: how servers are set up, and which client has most connections. Without any.
+// command/health/advice: how servers are set up, and which client has most connections. Needs no server.
 #include "command/health/health.h"
 #include "support/replies.h"
 
@@ -21,15 +21,15 @@ void set(zk::Fields& fields, const Settings& settings) {
   }
 }
 
-// With those `settings` in conf in place of its own.
+// Returns a server that reports `settings` in conf in place of its own.
 ServerHealth server(const std::string& host, const std::string& role, const Settings& settings = {},
                     const std::string& release = "3.9.3") {
   std::vector<zk::WordReply> replies;
   for (const char* word : {"srvr", "mntr", "conf"}) {
     const std::string text = reply_of(release, role, word);
-    replies.push_back({word, zk::judge_reply(word, text), text, "", {}});
+    replies.push_back({{host, 2181}, word, zk::judge_reply(word, text), text, "", {}});
   }
-  ServerHealth health = ServerHealth::of({host, 2181}, replies);
+  ServerHealth health = ServerHealth::of(replies);
   set(health.conf, settings);
   return health;
 }
@@ -125,7 +125,7 @@ TEST(HealthAdvice, TheBusiestClientByItsAddress) {
   ASSERT_TRUE(busiest);
   EXPECT_EQ(busiest->address, "0:0:0:0:0:0:0:1");
   EXPECT_EQ(busiest->connections, 2);
-  // As newer JDKs write it.
+  // Newer JDKs write it so.
   const auto bracketed = busiest_in(" /[0:0:0:0:0:0:0:1]:40544[1](queued=0,recved=1,sent=0)\n");
   ASSERT_TRUE(bracketed);
   EXPECT_EQ(bracketed->address, "[0:0:0:0:0:0:0:1]");

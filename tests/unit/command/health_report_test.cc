@@ -18,21 +18,21 @@ using nlohmann::json;
 using support::reply_of;
 using zk::WordResult;
 
-zk::WordReply reply(const char* word, const std::string& text) {
-  return {word, zk::judge_reply(word, text), text, "", {}};
+zk::WordReply reply(const std::string& host, const char* word, const std::string& text) {
+  return {{host, 2181}, word, zk::judge_reply(word, text), text, "", {}};
 }
 
-// A leader, a follower whose version tries to break formats, and one that is gone.
+// Returns a leader, a follower whose version tries to break formats, and a server that is gone.
 Checkup look(const Thresholds& thresholds = {}) {
   Checkup look;
   for (const char* role : {"leader", "follower"}) {
-    look.servers.push_back(ServerHealth::of({role, 2181}, {reply("srvr", reply_of("3.9.3", role, "srvr")),
-                                                           reply("mntr", reply_of("3.9.3", role, "mntr"))}));
+    look.servers.push_back(ServerHealth::of(
+        {reply(role, "srvr", reply_of("3.9.3", role, "srvr")), reply(role, "mntr", reply_of("3.9.3", role, "mntr"))}));
   }
   look.servers[1].status.version = "3.9\"\\\n|'=;";
-  look.servers.push_back(ServerHealth::of({"gone|'=", 2181}, {{"srvr", WordResult::refused, "", "", {}}}));
-  look.rates = {Rates{10, 5}, std::nullopt, std::nullopt};
-  look.probe = Probe{"/health|probe", 12ms, 3ms, ""};
+  look.servers.push_back(ServerHealth::of({{{"gone|'=", 2181}, "srvr", WordResult::refused, "", "", {}}}));
+  look.servers[0].rates = Rates{10, 5};
+  look.probe = Probe{"/health|probe", 12ms, 3ms, "", true};
   look.verdict = judge_health(look.servers, thresholds, look.probe);
   return look;
 }
@@ -96,7 +96,7 @@ TEST(HealthReport, PerformanceDataFollowTheGrammar) {
   EXPECT_NE(data.find(" 'leader:2181 received'=1234c;;;0 "), std::string::npos) << data;
 }
 
-// https://prometheus.io/docs/instrumenting/exposition_formats: one HELP and TYPE a family, its samples behind them.
+// https://prometheus.io/docs/instrumenting/exposition_formats: one HELP and TYPE for each family, then its samples.
 TEST(HealthReport, TheExpositionFollowsItsGrammar) {
   const std::regex head("# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)");
   const std::string label = "[a-zA-Z_][a-zA-Z0-9_]*=\"([^\"\\\\\n]|\\\\[\\\\\"n])*\"";

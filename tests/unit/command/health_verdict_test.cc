@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/health_verdict: is the ensemble well? From replies of servers, without any.
+// command/health/verdict: is the ensemble well? It judges replies of servers, and needs no server.
 #include "command/health/health.h"
 #include "support/replies.h"
 
@@ -14,31 +14,31 @@ using support::kReleases;
 using support::reply_of;
 using zk::WordResult;
 
-zk::WordReply reply(const char* word, const std::string& text) {
-  return {word, zk::judge_reply(word, text), text, "", {}};
+zk::WordReply reply(const std::string& host, const char* word, const std::string& text) {
+  return {{host, 2181}, word, zk::judge_reply(word, text), text, "", {}};
 }
 
 ServerHealth server(const std::string& host, const std::string& release, const std::string& role) {
   std::vector<zk::WordReply> replies;
-  for (const char* word : {"srvr", "mntr", "conf"}) replies.push_back(reply(word, reply_of(release, role, word)));
-  return ServerHealth::of({host, 2181}, replies);
+  for (const char* word : {"srvr", "mntr", "conf"}) replies.push_back(reply(host, word, reply_of(release, role, word)));
+  return ServerHealth::of(replies);
 }
 
-// That says nothing but srvr.
+// Returns a server that answers only srvr.
 ServerHealth terse(const std::string& host, const std::string& mode, const std::string& zxid = "0x100000001") {
   const std::string text = fmt::format(
       "Zookeeper version: 3.9.3\nLatency min/avg/max: 0/0.5/1\nReceived: 1\nSent: 1\nConnections: 1\n"
       "Outstanding: 0\nZxid: {}\nMode: {}\nNode count: 5\n",
       zxid, mode);
   return ServerHealth::of(
-      {host, 2181}, {reply("srvr", text), reply("mntr", "mntr is not executed because it is not in the whitelist.\n")});
+      {reply(host, "srvr", text), reply(host, "mntr", "mntr is not executed because it is not in the whitelist.\n")});
 }
 
 ServerHealth silent(const std::string& host, WordResult result) {
-  return ServerHealth::of({host, 2181}, {{"srvr", result, "", "", {}}});
+  return ServerHealth::of({{{host, 2181}, "srvr", result, "", "", {}}});
 }
 
-// One of 3.9.3 in whose reply to `word` there is something else.
+// Returns a server of 3.9.3 whose reply to `word` has `to` in place of `from`.
 ServerHealth changed(const std::string& host, const std::string& role, const std::string& word, const std::string& from,
                      const std::string& to) {
   std::vector<zk::WordReply> replies;
@@ -46,16 +46,16 @@ ServerHealth changed(const std::string& host, const std::string& role, const std
     std::string text = reply_of("3.9.3", role, one);
     const size_t at = one == word ? text.find(from) : std::string::npos;
     if (at != std::string::npos) text.replace(at, from.size(), to);
-    replies.push_back(reply(one, text));
+    replies.push_back(reply(host, one, text));
   }
-  return ServerHealth::of({host, 2181}, replies);
+  return ServerHealth::of(replies);
 }
 
 HealthVerdict judged(const std::vector<ServerHealth>& servers, const Thresholds& thresholds = {}) {
   return judge_health(servers, thresholds, std::nullopt);
 }
 
-// "warning: text; ..." of all findings.
+// Returns "warning: text; ..." for all findings.
 std::string findings(const HealthVerdict& verdict) {
   std::string text;
   for (const Finding& finding : verdict.findings) text += fmt::format("{}: {}; ", name_of(finding.level), finding.text);
@@ -122,7 +122,7 @@ TEST(HealthVerdict, RepliesThatTellNothingMakeItUnknown) {
   EXPECT_EQ(verdict.quorum, std::nullopt);
 }
 
-// What is known to be bad is worse than what is not known.
+// "Critical" ranks above "unknown".
 TEST(HealthVerdict, WhatIsCriticalIsSoThoughOthersAreUnknown) {
   Thresholds thresholds;
   thresholds.servers = 1;
@@ -162,7 +162,7 @@ TEST(HealthVerdict, ALeaderThatIsSilentToUsMayStillLead) {
   EXPECT_EQ(verdict.leader, "");
 }
 
-// leaderServes=no: it leads, and says that it does not serve.
+// With leaderServes=no, a leader says that it does not serve.
 TEST(HealthVerdict, ALeaderThatServesNoClientsLeadsAllTheSame) {
   const HealthVerdict verdict = judged(
       {silent("a", WordResult::not_serving), server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
@@ -173,7 +173,7 @@ TEST(HealthVerdict, ALeaderThatServesNoClientsLeadsAllTheSame) {
   EXPECT_EQ(findings(verdict), "ok: not serving: a:2181, which leads (leaderServes=no); ");
 }
 
-// It may lead, or be about to elect another one.
+// A missing server may lead, or be about to elect another leader.
 TEST(HealthVerdict, WhetherSomebodyLeadsUnseenIsNotGuessedIfOthersAreMissing) {
   const HealthVerdict verdict = judged(
       {silent("a", WordResult::not_serving), server("b", "3.9.3", "follower"), silent("c", WordResult::refused)});
@@ -181,7 +181,7 @@ TEST(HealthVerdict, WhetherSomebodyLeadsUnseenIsNotGuessedIfOthersAreMissing) {
   EXPECT_EQ(verdict.quorum, std::nullopt);
 }
 
-// group.N and weight.N: 1 of 3 may be a quorum.
+// With group.N and weight.N, 1 of 3 may be a quorum.
 TEST(HealthVerdict, VotersWithWeightsAreNotCounted) {
   const ServerHealth leader = changed("a", "leader", "conf", "membership:", "membership:\nweight.1=3\nweight.2=1");
   const HealthVerdict verdict = judged({leader, silent("b", WordResult::refused), silent("c", WordResult::refused)});
@@ -190,7 +190,7 @@ TEST(HealthVerdict, VotersWithWeightsAreNotCounted) {
   EXPECT_NE(findings(verdict).find("the voters have weights"), std::string::npos);
 }
 
-HealthVerdict probed(const std::vector<ServerHealth>& servers, Probe probe = {"/p", 5ms, 1ms, ""}) {
+HealthVerdict probed(const std::vector<ServerHealth>& servers, Probe probe = {"/p", 5ms, 1ms, "", true}) {
   return judge_health(servers, {}, probe);
 }
 
@@ -238,7 +238,7 @@ TEST(HealthVerdict, AVoterCountThatDoesNotMatchTheServersNamedIsSaid) {
   EXPECT_EQ(findings(two), "warning: the ensemble has 3 voters, but 2 were asked; ");
 }
 
-// After a reconfiguration, a follower may not know of it yet.
+// After a reconfiguration, a follower may not know the new number yet.
 TEST(HealthVerdict, HowManyVoteIsTakenFromTheLeaderWhoeverIsAskedFirst) {
   ServerHealth leader = server("b", "3.9.3", "leader");
   leader.voters = 5;
@@ -261,7 +261,7 @@ TEST(HealthVerdict, AnObserverThatIsMissingDoesNotCountAsAVoter) {
   EXPECT_EQ(findings(verdict), "warning: missing: d:2181 (connection refused); ");
 }
 
-// The leader is not among those asked.
+// The leader is not among the servers asked.
 TEST(HealthVerdict, FollowersBesideAnObserverThatIsMissingAreAQuorum) {
   const char* others = "server.4=zk4:2888:3888:observer;0.0.0.0:2181\nserver.1=";
   std::vector<ServerHealth> servers;
@@ -305,7 +305,7 @@ TEST(HealthVerdict, FollowersThatAreNotInSyncAreSeenWhereNumbersHaveAPoint) {
   EXPECT_EQ(verdict.in_sync, 2);
 }
 
-// It is not what is not there.
+// An unreadable count differs from a missing one.
 TEST(HealthVerdict, ACountThatCannotBeReadIsUnknownAndNotOk) {
   const HealthVerdict verdict = judged({leader_with_mntr("zk_synced_followers\t2", "zk_synced_followers\ttwo\x1b"),
                                         server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
@@ -323,8 +323,8 @@ TEST(HealthVerdict, ASettingThatCannotBeReadIsUnknown) {
 
 TEST(HealthVerdict, AWordThatIsCutShortIsUnknown) {
   const std::string whole = reply_of("3.9.3", "leader", "mntr");
-  const ServerHealth leader = ServerHealth::of({"a", 2181}, {reply("srvr", reply_of("3.9.3", "leader", "srvr")),
-                                                             reply("mntr", whole.substr(0, whole.size() / 3))});
+  const ServerHealth leader = ServerHealth::of(
+      {reply("a", "srvr", reply_of("3.9.3", "leader", "srvr")), reply("a", "mntr", whole.substr(0, whole.size() / 3))});
   const HealthVerdict verdict = judged({leader, server("b", "3.9.3", "follower"), server("c", "3.9.3", "follower")});
   EXPECT_EQ(verdict.level, Level::unknown) << findings(verdict);
   EXPECT_NE(findings(verdict).find("not understood: a:2181: mntr: "), std::string::npos);
@@ -355,7 +355,7 @@ TEST(HealthVerdict, FollowersThatAreNotInSyncAreAWarning) {
   EXPECT_NE(findings(verdict).find("not in sync with the leader: 1 of its followers"), std::string::npos);
 }
 
-// Two vote and are in sync, the third follows without a vote.
+// Two servers vote and are in sync; the third follows without a vote.
 TEST(HealthVerdict, AFollowerThatDoesNotVoteIsNoVoterInSync) {
   ServerHealth leader = server("a", "3.9.3", "leader");
   bool known = false;
@@ -370,7 +370,6 @@ TEST(HealthVerdict, AFollowerThatDoesNotVoteIsNoVoterInSync) {
   EXPECT_NE(findings(verdict).find("only 2 of 3 voters are in sync"), std::string::npos) << findings(verdict);
 }
 
-// A7: a reconnect whose answer is lost could shorten a session unseen.
 TEST(HealthVerdict, ACountThatIsTooLargeForServersIsNone) {
   ServerHealth leader = server("a", "3.9.3", "leader");
   for (auto& [name, value] : leader.mntr.items) {
@@ -415,7 +414,7 @@ TEST(HealthVerdict, Thresholds) {
 
 TEST(HealthVerdict, AProbeThatFailsIsCritical) {
   EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, "no answer"}).level, Level::critical);
-  EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, ""}).level, Level::ok);
+  EXPECT_EQ(judge_health({terse("a", "standalone")}, {}, Probe{"/p", 5ms, 1ms, "", true}).level, Level::ok);
 }
 
 }  // namespace health_verdict_test

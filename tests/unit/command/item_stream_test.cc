@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/queue/item_stream and claim_pace: pure.
+// command/queue/item_stream and claim_pace: need no server.
 #include "command/queue/item_stream.h"
 
 #include "command/queue/claim_pace.h"
@@ -14,7 +14,7 @@ namespace item_stream_test {
 using recipe::Item;
 using Texts = std::vector<std::string>;
 
-// Each with its text as its path.
+// Returns items whose paths are their texts.
 std::vector<Item> items(const Texts& texts) {
   std::vector<Item> all;
   for (const std::string& text : texts) {

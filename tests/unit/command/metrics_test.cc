@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/cli/metrics: labels of any text, numbers, families without samples. The rest promtool judges, in Bats.
+// command/cli/metrics: labels of any text, numbers, families without samples. promtool checks the rest, in Bats.
 #include "command/cli/metrics.h"
 
 #include <gtest/gtest.h>

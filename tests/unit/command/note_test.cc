@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/note: what stands on our node, and what is made of anything found on another's.
+// command/child/note: what zklock writes on its node, and how it reads anything found on another's.
 #include "command/child/note.h"
 
 #include "base/text.h"

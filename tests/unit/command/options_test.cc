@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/cli/options: what goes before what, and the bounds. Each test in a process of its own, with its environment.
+// command/cli/options: precedence and bounds. Each test runs in a process of its own, with its environment.
 #include "command/cli/options.h"
 
 #include "support/process.h"
@@ -26,7 +26,7 @@ std::string secret_of(const GlobalOptions& options) {
   return session_options(options).credentials.secret;
 }
 
-// All three are set: who asks for a file by name means that one.
+// All three are set, but a file given by name wins.
 ISOLATED_TEST(SessionOptions, AFileThatIsNamedGoesBeforeTheVariables) {
   forget_variables();
   const TempDir folder;

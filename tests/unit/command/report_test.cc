@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/lock/show and command/cli/table: what is shown of those who stand at locks.
+// command/lock/show and command/cli/table: what is shown of a lock's contenders.
 #include "base/text.h"
 #include "command/cli/table.h"
 #include "command/lock/locks.h"
@@ -20,7 +20,7 @@ using recipe::Survey;
 constexpr const char* kNote =
     R"({"host":"web1","pid":4121,"user":"job","command":"backup","label":"nightly run","since":"2026-11-20T08:30:00Z"})";
 
-// Of the session 0x10000cb9c1b0002, made in 2026 by the server's clock.
+// Returns a contender of the session 0x10000cb9c1b0002, made in 2026 by the server's clock.
 Participant holder(const std::string& data) {
   Participant holder{*recipe::parse_contender("x-1-0000000007"), "/l/x-1-0000000007", data, {}, true};
   holder.stat.created = 1;
@@ -39,7 +39,7 @@ json parsed(const Survey& survey) {
   return json::parse(line);
 }
 
-// The cells of the last line.
+// Returns the cells of the last line.
 std::vector<std::string> cells(const std::string& table, size_t columns) {
   std::string line = table.substr(table.rfind('\n', table.size() - 2) + 1);
   line.pop_back();

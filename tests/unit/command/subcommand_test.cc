@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/arguments: argv cut at its first "--", and complaints of one line.
+// command/cli/subcommand: argv is cut at its first "--", and each complaint is one line.
 #include "command/cli/subcommand.h"
 
 #include <CLI/CLI.hpp>

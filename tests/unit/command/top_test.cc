@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// command/top, as far as it is pure: in which order rows come, and which of them a screen shows.
+// command/top, without servers: in which order rows come, and which of them a screen shows.
 #include "base/text.h"
 #include "command/top/page.h"
-#include "command/top/sections.h"
 
 #include <algorithm>
 
@@ -20,7 +19,7 @@ constexpr int64_t kNow = 1'800'000'000'000;
 constexpr int64_t kMinute = 60'000;
 
 recipe::LockFigures lock(const std::string& path, size_t waiters, int64_t waited_min, int64_t held_min = 500) {
-  return {path, false, 1, waiters, "me", kNow - held_min * kMinute, waiters == 0 ? 0 : kNow - waited_min * kMinute};
+  return {path, 1, waiters, "me", kNow - held_min * kMinute, waiters == 0 ? 0 : kNow - waited_min * kMinute};
 }
 
 recipe::QueueFigures queue(const std::string& path, int64_t items, int64_t dead, double in = 0, double out = 0) {
@@ -166,9 +165,9 @@ TEST(TopPage, ShowsTheCursorOnceWhateverTheSizeAndWhereverItIs) {
         ASSERT_EQ(chosen_in(lines), page.chosen()->path + ";") << rows;
         page.move(7);
       }
-      page.move_to_end(false);
+      page.move(-TopPage::kAll);
       EXPECT_EQ(chosen_in(page.lines(rows)), page.chosen()->path + ";");
-      page.move_to_end(true);
+      page.move(TopPage::kAll);
       EXPECT_EQ(chosen_in(page.lines(rows)), page.chosen()->path + ";");
     }
   }
@@ -219,7 +218,7 @@ TEST(TopPage, TheCursorStaysWithTheRowThatTabHasPutItOn) {
 TEST(TopPage, WhatIsGoneLeavesTheCursorOnARow) {
   TopPage page;
   page.set(some(3, 2, 1));
-  page.move_to_end(true);
+  page.move(TopPage::kAll);
   page.set(some(2, 0, 0));
   EXPECT_EQ(page.chosen()->path, "l1");
   page.set({});

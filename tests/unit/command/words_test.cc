@@ -19,8 +19,8 @@ json structure(const char* word, const std::string& text) {
   return json::parse(structure_of(word, text).dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
-ServerReply asked(const char* host, WordResult result, const std::string& text = "", const char* word = "ruok") {
-  return {{host, 2181}, {word, result, text, "", {}}};
+zk::WordReply asked(const char* host, WordResult result, const std::string& text = "", const char* word = "ruok") {
+  return {{host, 2181}, word, result, text, "", {}};
 }
 
 TEST(WordJson, NumbersAreNumbersAndNothingElseIs) {
@@ -143,9 +143,9 @@ TEST(WordReport, TheWhitelistIsNamedWithItsSettingAndValue) {
 }
 
 TEST(WordReport, AServerWithoutAnAnswerCountsBeforeOneThatRefuses) {
-  const ServerReply fine = asked("zk1", WordResult::answered, "imok");
-  const ServerReply refuses = asked("zk2", WordResult::not_allowed);
-  const ServerReply gone = asked("zk3", WordResult::refused);
+  const zk::WordReply fine = asked("zk1", WordResult::answered, "imok");
+  const zk::WordReply refuses = asked("zk2", WordResult::not_allowed);
+  const zk::WordReply gone = asked("zk3", WordResult::refused);
   EXPECT_EQ(status_of({fine, fine}), ExitStatus::done);
   EXPECT_EQ(status_of({fine, refuses}), ExitStatus::refused);
   EXPECT_EQ(status_of({refuses, gone}), ExitStatus::unavailable);

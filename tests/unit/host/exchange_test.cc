@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/net/exchange: a request and its answer, whichever of a host's addresses answers. Against sockets of the test's
+// host/net/exchange: a request and its answer, whichever of a host's addresses answers. The tests use sockets of their
 // own.
 #include "host/net/exchange.h"
 
@@ -22,7 +22,7 @@ using support::kBound;
 constexpr const char* kOne = "127.0.0.1";
 constexpr const char* kOther = "127.0.0.2";
 
-// On one address of loopback; `port` 0: any.
+// Listens on one address of loopback; `port` 0 means any.
 class Listener {
  public:
   explicit Listener(const char* address, uint16_t port = 0, int backlog = 8)
@@ -37,7 +37,7 @@ class Listener {
   uint16_t port() const { return port_; }
   Fd accept() const { return Fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)); }
 
-  // Once this many wait to be accepted, the kernel answers nobody any more.
+  // Once this many connections wait to be accepted, the kernel answers no more.
   void fall_silent(const char* address) {
     const sockaddr_in name = name_of(address, port_);
     for (int i = 0; i < 4; ++i) {
@@ -60,7 +60,7 @@ class Listener {
   std::vector<Fd> waiting_;
 };
 
-// To its end, which has to come within the bound.
+// Runs the exchange to its end, which must come within the bound.
 void run(Exchange& exchange) {
   Loop loop;
   const Attached attached(loop, exchange);
@@ -84,7 +84,7 @@ TEST(Exchange, TheNextAddressIsTriedWhereOneRefuses) {
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::closed);
   EXPECT_EQ(exchange.text(), "imok");
-  // Else the thread would wait for ever.
+  // Otherwise the thread would wait forever.
   if (exchange.text().empty()) Exchange({kOne}, listener.port(), {}, "", 1, deadline_in(1s));
   server.join();
 }
@@ -103,7 +103,7 @@ TEST(Exchange, ASilentAddressLeavesTimeForTheNext) {
   server.join();
 }
 
-// To 255.255.255.255 there is no way.
+// 255.255.255.255 cannot be reached.
 TEST(Exchange, TheLastAddressSaysWhatIsWrong) {
   const uint16_t unused = Listener(kOne).port();
   Exchange exchange({"255.255.255.255", kOne}, unused, {}, "ruok", 1000, deadline_in(kBound));

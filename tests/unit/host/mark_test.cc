@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using support::TempDir;
 using support::wait_until;
 
-// A process with a mark, until there is a file `go`; then it lives on without.
+// Starts a process that has a mark until there is a file `go`, and then lives on without.
 pid_t start_marked(const TempDir& folder, int64_t token) {
   const pid_t child = support::start_process([&]() -> int {
     {
@@ -34,14 +34,14 @@ pid_t start_marked(const TempDir& folder, int64_t token) {
   return child;
 }
 
-// It wakes up by itself.
+// Needs no event: it wakes up by itself.
 void wait_until_unused(NestingMarks& nest, Loop& loop) {
   const Deadline end = deadline_in(support::kBound);
   while (nest.close_and_look() && left_until(end) > Duration::zero()) loop.turn(end);
   EXPECT_LT(BootClock::now(), end);
 }
 
-// It came when the outer one's mark was gone already, and stands in line for it now: both would wait for ever.
+// The inner zklock came after the outer one's mark was gone, and now waits in line for it: both would wait forever.
 ISOLATED_TEST(Nesting, OneThatTakesItsMarkAwayIsNotWaitedForAnyLonger) {
   const TempDir folder;
   const pid_t child = start_marked(folder, 7);
@@ -84,7 +84,7 @@ ISOLATED_TEST(Nesting, WhoseLockIsAboutToGoIsNoLongerBelieved) {
   EXPECT_FALSE(is_open_for_nesting(getpid(), 7));
 }
 
-// Whether somebody else's user has an outer mark, for who is told nothing by the kernel: 0 if that is believed.
+// Returns 0 if another user, who learns nothing of locks from the kernel, believes that `outer` has a mark.
 int believes_as_another(pid_t outer) {
   if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) return 2;
   return is_open_for_nesting(outer, 7) ? 0 : 1;

@@ -15,7 +15,7 @@
 namespace zklock::host {
 namespace notify_test {
 
-// Whatever the manager has been told so far.
+// Collects what the manager has been sent so far.
 class Manager {
  public:
   Manager() {

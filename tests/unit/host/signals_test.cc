@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/signals: signals as data. Each test in a process of its own, whose signals it may change.
+// host/signals: signals as data. Each test runs in a process of its own, whose signals it may change.
 #include "host/signals.h"
 
 #include "base/failure.h"
@@ -15,7 +15,7 @@ namespace signals_test {
 
 using support::kBound;
 
-// What arrives next; the signal 0 if nothing does at once.
+// Returns what arrives next; the signal 0 if nothing arrives at once.
 Arrival next(Loop& loop, Signals& signals) {
   loop.turn(BootClock::now());
   return signals.take().value_or(Arrival{0, false});
@@ -137,7 +137,7 @@ ISOLATED_TEST(Signals, ThatEndNobodyDoNotEndAWait) {
 ISOLATED_TEST(Signals, OnlyThoseOfPeopleEndWhatIsNearlyDone) {
   Loop loop;
   Signals signals;
-  EndOnSignal ending(signals, EndedBy::people);
+  EndOnSignal ending(signals, is_ending);
   const Attached receiving(loop, signals);
   const Attached end(loop, ending);
   for (const int signal : {SIGUSR1, SIGUSR2, SIGALRM}) {
@@ -148,7 +148,7 @@ ISOLATED_TEST(Signals, OnlyThoseOfPeopleEndWhatIsNearlyDone) {
   EXPECT_EQ(support::failure_of([&] { loop.turn(deadline_in(kBound)); })->signal(), SIGQUIT);
 }
 
-// A push that is under way ends well by the first, and is cut off by the second.
+// The first signal lets a running push end well, and the second cuts it off.
 ISOLATED_TEST(Signals, TheFirstIsKeptAndTheSecondEndsIt) {
   Loop loop;
   Signals signals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/process/spawn: found before anything is waited for, executed with its variables.
+// host/process/spawn: programs are found before any wait, and executed with their variables.
 #include "host/process/spawn.h"
 
 #include "support/process.h"
@@ -21,7 +21,7 @@ using support::TempDir;
 
 constexpr const char* kScript = "#!/bin/sh\n";
 
-// PATH for the time of a test.
+// Sets PATH for the time of a test.
 class SearchPath {
  public:
   explicit SearchPath(const std::string& path) { setenv("PATH", path.c_str(), 1); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/streams: whoever turns the loop, no byte is lost; and an output that nobody reads.
+// host/streams: no byte is lost, whatever turns the loop; and an output without a reader.
 #include "host/streams.h"
 
 #include "host/fd.h"
@@ -39,7 +39,7 @@ class InputTest : public testing::Test {
   void put(const std::string& text) const {
     EXPECT_EQ(write(writer_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  // As somebody does who waits for something else.
+  // Turns the loop as a wait for something else does.
   void turn(int times = 1) {
     for (int i = 0; i < times; ++i) loop_.turn(deadline_in(1ms));
   }
@@ -96,7 +96,7 @@ TEST_F(InputTest, WhatIsNotWantedIsNotRead) {
   EXPECT_EQ(input_->take(), " and more");
 }
 
-// Reads what there is before others do.
+// Reads the input before other sources do.
 class Faster : public Source {
  public:
   explicit Faster(int fd) : fd_(fd) {}
@@ -138,7 +138,7 @@ TEST_F(InputTest, AnErrorIsAnEnd) {
   EXPECT_EQ(folder.error(), EISDIR);
 }
 
-// A pipe in place of our standard output, for as long as it is there. Its reader has gone.
+// Replaces standard output, while it exists, by a pipe whose reader has gone.
 class OutputWithoutReader {
  public:
   OutputWithoutReader() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/process/survivor: who stays a moment longer than zklock. That it ends the session, bats/run/run_killed shows.
+// host/process/survivor: a process that outlives zklock for a moment. bats/run/run_killed: it ends the session.
 #include "host/process/survivor.h"
 
 #include "host/process/tree.h"
@@ -18,7 +18,7 @@ namespace survivor_test {
 using support::TempDir;
 using support::wait_until;
 
-// Who kills the whole job would else kill it, too.
+// Otherwise a kill of the whole job would hit it, too.
 ISOLATED_TEST(Survivor, IsNotInTheGroupOfWhomItOutlives) {
   const Survivor survivor([] {});
   const auto children = own_children();
@@ -39,7 +39,7 @@ ISOLATED_TEST(Survivor, DoesItsWorkOnceItsParentIsDeadAndNoSooner) {
   EXPECT_TRUE(wait_until([&] { return support::exists(folder.file("done")); }));
 }
 
-// Who reads what zklock wrote must not wait until the session is ended.
+// A reader of zklock's output must not wait until the session is ended.
 ISOLATED_TEST(Survivor, HoldsNothingOpenThatItsParentHad) {
   const TempDir folder;
   int ends[2];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/terminal: what is said along the way never waits. Each test in a process of its own, with a standard error that
-// nobody reads.
+// host/terminal: remarks never wait. Each test runs in a process of its own, whose standard error is not read.
 #include "host/terminal.h"
 
 #include "host/fd.h"
@@ -17,7 +16,7 @@
 namespace zklock::host {
 namespace terminal_test {
 
-// More than any takes, in pieces whose sizes do not add up to what it takes.
+// Writes more than any output takes, in pieces whose sizes do not add up to what it takes.
 void remark_for_long() {
   for (size_t i = 0; i < 2000; ++i) remark(std::string(100 + i % 7, 'x') + '\n');
 }
@@ -47,7 +46,7 @@ ISOLATED_TEST(Remark, NeverWaitsForATerminal) {
 ISOLATED_TEST(Remark, NeverWaitsForSomebodyElsesTerminal) {
   const Terminal terminal;
   if (!terminal.slave) GTEST_SKIP() << "there are no terminals here: /dev/pts is not mounted";
-  // We have it open, but may not open it.
+  // The terminal is open, but may not be opened again.
   ASSERT_EQ(fchmod(terminal.slave.get(), 0), 0);
   ASSERT_EQ(geteuid() == 0 ? setuid(65534) : 0, 0);
   remark_for_long();
@@ -61,7 +60,7 @@ ISOLATED_TEST(Remark, NeverWaitsForAPipe) {
   EXPECT_TRUE(is_blocking(ends[1]));
 }
 
-// Which nobody can open anew.
+// A socket cannot be opened again.
 ISOLATED_TEST(Remark, NeverWaitsForASocket) {
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -70,7 +69,7 @@ ISOLATED_TEST(Remark, NeverWaitsForASocket) {
   EXPECT_TRUE(is_blocking(ends[1]));
 }
 
-// What servers and other programs have written stands in messages.
+// Messages contain what servers and other programs have written.
 ISOLATED_TEST(SayError, CannotSteerATerminal) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);

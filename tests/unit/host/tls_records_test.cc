@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/net/tls_stream behind a good handshake: records that bring no data do not decide how long a call takes, those
-// with data may come for ever, and room in the socket is not waited for in vain. The other side is OpenSSL's.
+// host/net/tls_stream after a good handshake. Records without data do not decide how long a call takes, records with
+// data may come forever, and the stream does not wait for room that is there. OpenSSL is the other side.
 #include "host/fd.h"
 #include "host/net/tls_stream.h"
 #include "support/process.h"
@@ -25,7 +25,7 @@ namespace tls_records_test {
 constexpr size_t kTurn = 64 * 1024;
 constexpr size_t kMost = 1024 * 1024;
 
-// A server whose certificate is for "server", and its own authority's.
+// A server with a certificate for "server", from its own authority.
 class Peer {
  public:
   explicit Peer(const std::string& file)
@@ -51,7 +51,7 @@ class Peer {
     SSL_set_accept_state(ssl_.get());
   }
 
-  // Goes on with the handshake over `fd`.
+  // Continues the handshake over `fd`.
   void shake(int fd) {
     char part[4096];
     for (ssize_t length = 0; (length = ::recv(fd, part, sizeof part, MSG_DONTWAIT)) > 0;) {
@@ -62,7 +62,7 @@ class Peer {
     EXPECT_EQ(::send(fd, said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
   }
 
-  // Records with a change of keys each, of `size` bytes at least.
+  // Returns records with a change of keys each, of `size` bytes at least.
   std::string updates(size_t size) {
     std::string records;
     while (records.size() < size) {
@@ -73,7 +73,7 @@ class Peer {
     return records;
   }
 
-  // Records with so many bytes of data.
+  // Returns records with so many bytes of data.
   std::string data(size_t size) {
     const std::string bytes(size, 'x');
     EXPECT_EQ(SSL_write(ssl_.get(), bytes.data(), static_cast<int>(size)), static_cast<int>(size));
@@ -93,7 +93,7 @@ class Peer {
   std::unique_ptr<SSL, void (*)(SSL*)> ssl_{nullptr, SSL_free};
 };
 
-// Both sides are through the handshake.
+// Both sides have finished the handshake.
 class TlsRecords : public testing::Test {
  protected:
   TlsRecords() {
@@ -163,7 +163,7 @@ TEST_F(TlsRecords, ThoseWithDataDoNotEndTheConnectionHoweverManyTheyAre) {
   EXPECT_EQ(received, 2 * kMost);
 }
 
-// An owner that waits for room in vain is woken at once, for ever.
+// An owner that waits for room in vain is woken at once, forever.
 TEST_F(TlsRecords, RoomInTheSocketIsWaitedForOnlyWhileThereIsNone) {
   const std::string part(16 * 1024, 'x');
   const auto send = [&] { return stream_->send(part.data(), part.size()); };

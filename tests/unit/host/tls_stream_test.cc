@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/net/tls_stream: what the other side sends does not decide how long a call takes. Against a socket of the test's
+// host/net/tls_stream: what the other side sends does not decide how long a call takes. The tests use a socket of their
 // own, whose other end speaks no TLS.
 #include "host/net/tls_stream.h"
 
@@ -31,8 +31,8 @@ class TlsStreamTest : public testing::Test {
     if (tls_version() == "no TLS") GTEST_SKIP() << "built without TLS";
   }
 
-  // As many records full of HelloRequests as the socket takes; OpenSSL passes over these in a handshake. The bytes that
-  // then wait to be read.
+  // Sends as many records full of HelloRequests as the socket takes; OpenSSL skips these in a handshake. Returns how
+  // many bytes then wait to be read.
   int fill() {
     const std::string record = std::string("\x16\x03\x03\x40\x00", 5) + std::string(16384, '\0');
     for (size_t sent = 0;;) {

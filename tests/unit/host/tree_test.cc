@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host/process/tree: finding and ending everything that descends from a process. Each test in a process of its own,
+// host/process/tree: finds and ends everything that descends from a process. Each test runs in a process of its own,
 // which becomes the subreaper.
 #include "host/process/tree.h"
 
@@ -39,7 +39,7 @@ bool has_child() {
   return reap_children([](pid_t, int) {});
 }
 
-// Rounds of kill and reap, as the guard does it; false if some are still there at the bound.
+// Kills and reaps in rounds, as the guard does; returns false if a process is left at the bound.
 bool end_all(Duration bound = support::kBound) {
   return wait_until(
       [] {
@@ -148,7 +148,7 @@ ISOLATED_TEST(Tree, SignalReachesEveryDescendant) {
 
 ISOLATED_TEST(Tree, KillingLeavesTheCallerAndItsSiblingsAlone) {
   become_subreaper();
-  // A sibling of the process that kills.
+  // The sibling of the process that kills.
   const pid_t sibling = start_shell("exec sleep 300");
   const auto ended = support::run_process([] {
     become_subreaper();
@@ -160,7 +160,7 @@ ISOLATED_TEST(Tree, KillingLeavesTheCallerAndItsSiblingsAlone) {
   EXPECT_TRUE(end_all());
 }
 
-// A hundred at once, all without their parents.
+// Starts a hundred at once, all without their parents.
 ISOLATED_TEST(Tree, WideTreesAreEnded) {
   become_subreaper();
   start_shell("i=0; while [ $i -lt 100 ]; do (sleep 300 &); i=$((i + 1)); done");
@@ -169,7 +169,7 @@ ISOLATED_TEST(Tree, WideTreesAreEnded) {
   EXPECT_TRUE(descendants_of(getpid()).empty());
 }
 
-// Forks and leaves it to the child to go on, every `pause`, for as long as `span`.
+// Forks every `pause` and lets the child go on, as long as `span`.
 [[noreturn]] void run_away(std::chrono::milliseconds pause, Duration span) {
   const Deadline until = deadline_in(span);
   while (left_until(until) > Duration::zero()) {
@@ -198,7 +198,7 @@ ISOLATED_TEST(Tree, LoopThatForksManyCannotRunAway) {
 
 ISOLATED_TEST(Tree, FastForkLoopCannotRunAway) {
   become_subreaper();
-  // Longer than both waits below together, also where the machine is busy.
+  // This takes longer than both waits below together, even on a busy machine.
   support::start_process([]() -> int { run_away(0ms, 30s); });
   const Deadline by_itself = deadline_in(30s);
   EXPECT_TRUE(wait_until([] { return descendants_of(getpid()).size() > 500; }));
@@ -206,25 +206,25 @@ ISOLATED_TEST(Tree, FastForkLoopCannotRunAway) {
   EXPECT_LT(BootClock::now(), by_itself);
 }
 
-// As many as a short command that forks all the time can leave; the signal that told of them is taken already.
+// A short command that forks all the time can leave as many; their signal has been taken already.
 ISOLATED_TEST(Tree, MoreDeadThanAreReapedAtOnceAreTold) {
-  const ChildSignal child_signal;
+  const Fd child_signal = open_child_signal();
   constexpr int kMany = 4200;
   int made = 0;
   while (made < kMany) {
-    const pid_t pid = vfork();  // to copy what sanitizers have mapped would take a minute
+    const pid_t pid = vfork();  // copying what sanitizers have mapped would take a minute
     if (pid == 0) _exit(0);
     if (pid < 0) break;
     ++made;
   }
   if (made < kMany) GTEST_SKIP() << "not so many processes are allowed here";
   EXPECT_TRUE(wait_until([] { return std::ranges::none_of(*own_children(), support::is_alive); }));
-  child_signal.drain();
+  drain(child_signal);
   int reaped = 0;
   const auto count = [&](pid_t, int) { ++reaped; };
   EXPECT_TRUE(reap_children(count));
   EXPECT_LT(reaped, kMany);
-  pollfd told{child_signal.fd(), POLLIN, 0};
+  pollfd told{child_signal.get(), POLLIN, 0};
   EXPECT_EQ(::poll(&told, 1, 0), 1);
   EXPECT_FALSE(reap_children(count));
   EXPECT_EQ(reaped, kMany);

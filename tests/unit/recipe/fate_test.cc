@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/value/fate: what tests/model/value_model.cc leaves out, because there every node may be read.
+// recipe/value/fate: covers what tests/model/value_model.cc leaves out, because every node may be read there.
 #include "recipe/value/fate.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(Fate, OtherBytesAtTheNextVersionAreAnothers) {
   EXPECT_EQ(fate_of(ChangeKind::set_version, 3, kBefore, at(5, false)), Fate::unknown);
 }
 
-// The version is as it was: nobody who waits for another one has been told.
+// The version stays, so no waiter for another version has been woken.
 TEST(Fate, BytesThatStoodThereBeforeAreNotWritten) {
   constexpr Sight kSame{true, 7, 3, true, 0};
   EXPECT_EQ(fate_of(ChangeKind::set, -1, kSame, at(3, true)), Fate::not_done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/use, recipe/group/group, roster and command/group/group as far as they are pure.
+// recipe/use, recipe/group/group, roster and command/group/group, as far as they need no server.
 #include "recipe/group/group.h"
 
 #include "command/group/group.h"
@@ -15,8 +15,10 @@ namespace zklock::recipe {
 namespace group_test {
 
 using Changes = std::vector<MemberChange>;
-using Kind = MemberChange::Kind;
-using command::GroupForm;
+using command::Format;
+
+constexpr bool kLeft = false;
+constexpr bool kJoined = true;
 
 Members members(const std::vector<std::string>& names) {
   Members all;
@@ -88,27 +90,27 @@ TEST(Group, ChangesAreToldByNameFirstWhoHasLeft) {
   EXPECT_EQ(changes_between({}, {}), Changes());
   EXPECT_EQ(changes_between(members({"a", "b"}), members({"a", "b"})), Changes());
   EXPECT_EQ(changes_between(members({"a", "b", "d"}), members({"b", "c", "e"})),
-            (Changes{{Kind::left, "a"}, {Kind::left, "d"}, {Kind::joined, "c"}, {Kind::joined, "e"}}));
+            (Changes{{kLeft, "a"}, {kLeft, "d"}, {kJoined, "c"}, {kJoined, "e"}}));
   Members another = members({"a"});
   another["a"].stat.created = 7;
-  EXPECT_EQ(changes_between(members({"a"}), another), (Changes{{Kind::left, "a"}, {Kind::joined, "a"}}));
+  EXPECT_EQ(changes_between(members({"a"}), another), (Changes{{kLeft, "a"}, {kJoined, "a"}}));
 }
 
 TEST(Group, NamesAndDataCannotFakeALine) {
   const Members all{{"a\n+b", {"x\n\x1b[31m", {}}}};
-  EXPECT_EQ(text_of("/g", all, GroupForm::names), "a\\x0a+b\n");
-  EXPECT_EQ(text_of("/g", {Kind::joined, "a\n+b"}, all, GroupForm::names), "+a\\x0a+b\n");
-  const std::string json = text_of("/g", {Kind::joined, "a\n+b"}, all, GroupForm::json);
+  EXPECT_EQ(text_of("/g", all, Format::text), "a\\x0a+b\n");
+  EXPECT_EQ(command::text_of("/g", {kJoined, "a\n+b"}, all, false), "+a\\x0a+b\n");
+  const std::string json = command::text_of("/g", {kJoined, "a\n+b"}, all, true);
   EXPECT_EQ(json.find('\n'), json.size() - 1);
   EXPECT_EQ(json.find('\x1b'), std::string::npos);
-  const std::string table = text_of("/g", all, GroupForm::table);
+  const std::string table = command::table_of("/g", all);
   EXPECT_NE(table.find("x\\x0a\\x1b[31m"), std::string::npos);
 }
 
 TEST(Group, AnEmptyOnePrintsNothing) {
-  for (const GroupForm form : {GroupForm::names, GroupForm::table, GroupForm::json}) {
-    EXPECT_EQ(text_of("/g", {}, form), "");
-  }
+  EXPECT_EQ(command::text_of("/g", Members(), Format::text), "");
+  EXPECT_EQ(command::text_of("/g", Members(), Format::json), "");
+  EXPECT_EQ(command::table_of("/g", {}), "");
 }
 
 }  // namespace group_test

@@ -32,7 +32,7 @@ TEST(InWork, IsSureOfAWatchUntilItFires) {
   in_work.note("/b");
   EXPECT_EQ(in_work.unwatched(), Paths{"/b"});
   EXPECT_EQ(in_work.watched_size(4), 6u);
-  // A look leaves the watch where it is.
+  // Looking at the items leaves the watch where it is.
   in_work.note("/a");
   EXPECT_EQ(in_work.unwatched(), Paths{"/b"});
   EXPECT_TRUE(in_work.due(10).empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/line: all lines of up to four contenders, of all kinds and families, beside what exclusion means: two of whom
-// one is exclusive never hold the lock together, whoever came first goes first, and nobody waits who need not.
+// recipe/line: checks all lines of up to four contenders, of all kinds and families, against the meaning of exclusion.
+// Two never hold the lock together if one is exclusive, the first comes first, and no contender waits without need.
 #include "recipe/line.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ bool of_one_family(const std::vector<Contender>& line) {
   return std::all_of(line.begin(), line.end(), [&](const Contender& c) { return c.family == line.front().family; });
 }
 
-// By definition: nobody stands before it whom it excludes, or who excludes it.
+// True, by definition, if no contender before it excludes it or is excluded by it.
 bool may_hold(const std::vector<Contender>& line, size_t me) {
   return std::none_of(line.begin(), line.begin() + static_cast<ptrdiff_t>(me),
                       [&](const Contender& other) { return exclude(other, line[me]); });
@@ -105,7 +105,7 @@ TEST(LineExhaustive, StrangersAreSeenByAll) {
   });
 }
 
-// Whoever else goes, it is not our turn before the one that we watch has gone.
+// While the contender that we watch stays, it is not our turn, whichever others leave.
 void check_watch(const std::vector<Contender>& line, const Contender& me) {
   const Place place = find_place(line, me.name);
   if (place.turn != Turn::waiting) return;
@@ -127,7 +127,7 @@ TEST(LineExhaustive, WhoIsWatchedStandsInTheWayUntilHeGoes) {
   });
 }
 
-// The server lists children in no order, and others make nodes with numbers of their own choice.
+// The server lists children in no order, and other clients choose numbers of their own.
 TEST(LineExhaustive, AllSeeTheSameLineWhateverTheOrderAndTheNumbers) {
   for (int numbers = 0; numbers < 27; ++numbers) {
     for (int kinds = 0; kinds < 8; ++kinds) {

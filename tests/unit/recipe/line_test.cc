@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/line: who stands in line, read from names alone; the names themselves: names_test.cc.
+// recipe/line: reads from names alone which contenders stand in line. names_test.cc tests the names themselves.
 #include "recipe/line.h"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ TEST(Line, EveryWaiterWatchesAnother) {
   for (int i = 0; i < 100; ++i) names.push_back(exclusive(i));
   std::set<std::string> watched;
   for (const std::string& name : names) watched.insert(place_in(names, name).predecessor);
-  EXPECT_EQ(watched.size(), 100u);  // 99 names, and nobody for the first
+  EXPECT_EQ(watched.size(), 100u);  // 99 names, and none for the first
 }
 
 TEST(Line, StrangersOfAnotherFamilyAreNamedWhereverTheyStand) {
@@ -174,7 +174,7 @@ class RandomLine {
   std::vector<std::string> names_;
 };
 
-// The contenders whose turn it is, in order.
+// Returns the contenders whose turn it is, in order.
 std::vector<Contender> holders_of(const std::vector<Contender>& line) {
   std::vector<Contender> holders;
   for (const Contender& c : line) {
@@ -222,8 +222,8 @@ TEST(Line, EveryWaiterWatchesSomebodyBeforeItWhomItMustWaitFor) {
   }
 }
 
-// Whoever leaves next, holder or waiter: the line empties, everybody has had a turn or left, and nobody runs beside an
-// exclusive one.
+// Holders and waiters leave in any order: the line empties, each contender has had a turn or left, and none runs beside
+// an exclusive one.
 TEST(Line, EveryLineEmptiesWhoeverLeavesNext) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     std::mt19937 random(seed);

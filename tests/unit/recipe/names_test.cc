@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/names: whose node a name stands for. The names are those that the programs' sources make.
+// recipe/names: which family's node a name stands for. The names are those that the programs' sources make.
 #include "recipe/names.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/queue_layout: names, order, Stats. Pure.
+// recipe/queue/layout: names, order, Stats. Needs no server.
 #include "recipe/queue/layout.h"
 
 #include <gtest/gtest.h>
@@ -38,16 +38,13 @@ TEST(QueueLayout, SegmentsAreTakenByPriorityAndThenByNumber) {
 }
 
 TEST(QueueLayout, ItemsAreTakenInTheOrderOfTheServersNumbers) {
-  std::string order;
-  for (const ItemName& one : items_of({"b-0000000002", "z-0000000001", "a-0000000010", "claim", "a-0000000002"})) {
-    order += one.name + " ";
-  }
-  EXPECT_EQ(order, "z-0000000001 a-0000000002 b-0000000002 a-0000000010 ");
+  EXPECT_EQ(item_paths("/s", {"b-0000000002", "z-0000000001", "a-0000000010", "claim", "a-0000000002"}),
+            (Names{"/s/z-0000000001", "/s/a-0000000002", "/s/b-0000000002", "/s/a-0000000010"}));
 }
 
 TEST(QueueLayout, AStrangersNameIsNoItem) {
   for (const char* name : {"", "claim", "-0000000001", "a-000000001", "a-000000000x", "a0000000001", "a--000000001"}) {
-    EXPECT_FALSE(parse_item(name).has_value()) << name;
+    EXPECT_FALSE(item_number(name).has_value()) << name;
   }
 }
 
@@ -58,13 +55,13 @@ TEST(QueueLayout, TokensDiffer) {
 
 TEST(QueueLayout, Paths) {
   const QueueLayout layout{"/q"};
-  EXPECT_EQ(item_path(layout.items(), {100, 1}, "t-0000000002"), "/q/items/100-0000000001/t-0000000002");
+  EXPECT_EQ(segment_path(layout.items(), {100, 1}), "/q/items/100-0000000001");
   EXPECT_EQ(claim_of("/q/items/100-0000000001/t-0000000002"), "/q/items/100-0000000001/t-0000000002/claim");
-  EXPECT_EQ(why_of(item_path(layout.dead(), {5, 0}, "t-0000000002")), "/q/dead/005-0000000000/t-0000000002/why");
+  EXPECT_EQ(why_of(layout.dead_of("/q/items/005-0000000000/t-0000000002")), "/q/dead/005-0000000000/t-0000000002/why");
   EXPECT_EQ(layout.marker("t"), "/q/pushing/t");
 }
 
-// The server counts in a cversion both what comes and what goes.
+// The server counts each creation and removal in a cversion.
 TEST(QueueLayout, AttemptsAreClaimsThatWereNotGivenBackUncounted) {
   EXPECT_EQ(attempts_of(item(0, 0, 0)), 0);
   EXPECT_EQ(attempts_of(item(0, 1, 1)), 1);

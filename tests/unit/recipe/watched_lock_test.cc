@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recipe/watched_lock: what has changed between two looks. The looks themselves are tested with the program.
+// recipe/lock/watched_lock: what has changed between two looks. Tests of the program cover the looks themselves.
 #include "recipe/lock/watched_lock.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace watched_lock_test {
 
 using namespace std::chrono_literals;
 
-// "a+" holds, "b-" waits; of session `session`, in the order of their czxid.
+// Returns a contender of `session`: "a+" holds, "b-" waits. They come in the order of their czxid.
 Participant one(const std::string& node, bool holding, int64_t created, int64_t session) {
   Participant participant{*parse_contender("x-1-0000000000"), node, {}, {}, holding};
   participant.stat.ephemeral_owner = session;
@@ -18,7 +18,7 @@ Participant one(const std::string& node, bool holding, int64_t created, int64_t 
   return participant;
 }
 
-// "/l/a+ /l/b-": each of a session of its own, created when its last letter says.
+// Reads "/l/a+ /l/b-". Each contender has a session of its own; its last letter says when it was created.
 std::vector<Participant> line(const std::string& text) {
   std::vector<Participant> participants;
   for (size_t at = 0; at < text.size();) {
@@ -32,7 +32,7 @@ std::vector<Participant> line(const std::string& text) {
 }
 
 std::string shown(const std::vector<LockChange>& changes) {
-  constexpr const char* kNames[] = {"released", "left", "acquired", "waiting"};
+  constexpr const char* kNames[] = {"released", "left", "holding", "acquired", "waiting"};
   std::string text;
   for (const LockChange& change : changes) {
     text += fmt::format("{} {} {}", kNames[static_cast<size_t>(change.event)], change.who.node, change.position);
@@ -45,7 +45,7 @@ std::string shown(const std::vector<LockChange>& changes) {
 
 class LockChanges : public testing::Test {
  protected:
-  // A second later than the last.
+  // Looks a second after the last time.
   std::string then(const std::vector<Participant>& now) {
     const std::string text = shown(advance(standings_, now, moment_));
     moment_ = moment_.value_or(Deadline()) + 1s;
@@ -99,7 +99,7 @@ TEST_F(LockChanges, AnotherNodeOfTheSameNameIsAnotherContender) {
 TEST_F(LockChanges, WhoGoesThroughTheGateToASlotIsTheSame) {
   then("");
   then({one("/s/locks/a", false, 1, 7), one("/s/locks/b", false, 2, 8)});
-  // In the gate with a node for a slot, and then with the slot.
+  // It has first a node for a slot in the gate, and then the slot.
   EXPECT_EQ(then({one("/s/leases/a", false, 3, 7), one("/s/locks/b", false, 2, 8)}), "");
   EXPECT_EQ(then({one("/s/leases/a", true, 3, 7), one("/s/locks/b", false, 2, 8)}), "acquired /s/leases/a 1 2; ");
   EXPECT_EQ(then({one("/s/leases/a", true, 3, 7), one("/s/leases/b", true, 4, 8)}), "acquired /s/leases/b 2 3; ");

@@ -46,7 +46,7 @@ TEST(Addresses, ThatAreNewAreTriedFirst) {
   fail(addresses);
   fail(addresses);
   addresses.replace({{"c", 1}, {"d", 1}, {"b", 1}});
-  EXPECT_EQ(current(addresses), "c:1");  // being tried
+  EXPECT_EQ(current(addresses), "c:1");  // it is being tried
   fail(addresses);
   EXPECT_EQ(current(addresses), "d:1");
   EXPECT_FALSE(addresses.contains("a:1"));
@@ -54,7 +54,7 @@ TEST(Addresses, ThatAreNewAreTriedFirst) {
   EXPECT_EQ(current(addresses), "e:1");
 }
 
-// The connection that was in use is lost after the servers have moved.
+// The servers move, and then the connection in use is lost.
 TEST(Addresses, OneThatIsGoneMayFail) {
   Addresses addresses({{"a", 1}});
   addresses.replace({{"b", 1}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/ensemble: servers as people write them; credentials, and that they are never shown.
+// zk/ensemble: servers as people write them; credentials, which are never shown.
 #include "zk/ensemble.h"
 
 #include "base/text.h"
@@ -37,7 +37,7 @@ TEST(ServerList, ReadsWhatPeopleWrite) {
   for (const auto& [written, complete] : cases) EXPECT_EQ(parse(written).text(), complete) << written;
 }
 
-// As ZooKeeper's own client reads it.
+// ZooKeeper's own client reads it so.
 TEST(ServerList, BlanksAndCommasWithoutAServerArePassedOver) {
   const std::pair<const char*, const char*> cases[] = {
       {"a:1, b:1", "a:1,b:1"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With a session timeout of 24 s: a longest silence is 4 s, a report is there after 7 s, a proof is good for 8 s behind
-// the leader's last word.
+// zk/last_heard: the session timeout is 24 s here. So a longest silence is 4 s, a report is there after 7 s, and a
+// proof is good for 8 s after the leader's last word.
 #include "zk/last_heard.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ Deadline at(Duration moment) {
   return Deadline(1000s + moment);
 }
 
-// What counts is how long after the handshake.
+// Only the time since the handshake counts.
 Duration proof_at(const LastHeard& leader, Duration moment) {
   return leader.proof_at(at(moment), kTimeout) - at(0s);
 }
@@ -31,7 +31,7 @@ void answer(LastHeard& leader, Duration sent, Duration answered) {
   leader.note_answer(at(sent), at(answered), kTimeout);
 }
 
-// Requests that are answered at once, up to and with this moment.
+// Returns a leader that has answered each request at once, up to and including the moment `last`.
 LastHeard heard_every_3_s_until(Duration last) {
   LastHeard leader = after_handshake();
   for (Duration sent = 3s; sent <= last; sent += 3s) answer(leader, sent, sent);
@@ -65,7 +65,7 @@ TEST(LastHeard, AfterAnAnswerThatCameLateAProofCountsFromWhatIsSure) {
   EXPECT_EQ(proof_at(leader, 43s), 43s);
 }
 
-// Not from its answer: the follower may have heard of it as early as it was sent.
+// It does not begin with the answer: the follower may have heard of the request as early as it was sent.
 TEST(LastHeard, ASilenceBeginsWithTheSendingOfTheRequestBefore) {
   LastHeard leader = heard_every_3_s_until(30s);
   answer(leader, 33s, 34s);

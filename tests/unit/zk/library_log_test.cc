@@ -14,7 +14,7 @@ std::string refused_by(const std::string& server, int pid = 1) {
          " zk retcode=-4, errno=111(Connection refused): server refused to accept the client";
 }
 
-// How many of the same line are shown in that time, one each 100 ms.
+// Returns how many of the same line, written every 100 ms, are shown in that time.
 int64_t shown_in(LogThinner& thinner, Deadline begin, Duration span) {
   int64_t shown = 0;
   for (Duration at{}; at < span; at += 100ms) shown += thinner.show(refused_by("a:1"), begin + at) ? 1 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/path: which paths a server takes.
+// zk/path: which paths a server accepts.
 #include "zk/path.h"
 
 #include "support/process.h"

@@ -16,30 +16,30 @@ TEST(Losses, LossIsRememberedUntilTheRequestItselfIsAnswered) {
   const Deadline first = BootClock::now();
   losses.note_loss(kList, first, ConnectionEnd::closed);
   losses.note_answer(kCheck);
-  EXPECT_EQ(losses.since(kList, first + 5s), first);
+  EXPECT_EQ(losses.of(kList, first + 5s).since, first);
   losses.note_answer(kList);
-  EXPECT_EQ(losses.since(kList, first + 5s), first + 5s);
+  EXPECT_EQ(losses.of(kList, first + 5s).since, first + 5s);
 }
 
 TEST(Losses, LossLongAgoIsAnotherMatter) {
   Losses losses(10s);
   const Deadline first = BootClock::now();
   losses.note_loss(kList, first, ConnectionEnd::closed);
-  EXPECT_EQ(losses.since(kList, first + 11s), first + 11s);
+  EXPECT_EQ(losses.of(kList, first + 11s).since, first + 11s);
 }
 
 TEST(Losses, CreateWithAnotherUniqueNameIsTheSame) {
   Losses losses(10s);
   const Deadline first = BootClock::now();
   losses.note_loss({Op::create, "/l/a-"}, first, ConnectionEnd::closed);
-  EXPECT_EQ(losses.since({Op::create_with_stat, "/l/b-"}, first + 1s), first);
+  EXPECT_EQ(losses.of({Op::create_with_stat, "/l/b-"}, first + 1s).since, first);
 }
 
 TEST(Losses, WhatIsSaidNamesTheRequestItsSizeAndTheReason) {
   Losses losses(10s);
   const Request create{Op::create, "/l/a-", 3000};
   losses.note_loss(create, BootClock::now(), ConnectionEnd::closed);
-  const std::string text = describe(losses.stuck(create, BootClock::now()), "h:1");
+  const std::string text = describe({create, losses.of(create, BootClock::now())}, "h:1");
   EXPECT_NE(text.find("create a node below /l (3000 bytes)"), text.npos) << text;
   EXPECT_NE(text.find("lost once"), text.npos) << text;
   EXPECT_NE(text.find("jute.maxbuffer"), text.npos) << text;
@@ -51,8 +51,8 @@ TEST(Outstanding, OnlyTheFirstOfALostConnectionIsToBlame) {
   outstanding.note_sent(kCheck, BootClock::now());
   outstanding.note_loss(true, ConnectionEnd::closed);
   outstanding.note_loss(false, ConnectionEnd::closed);
-  EXPECT_EQ(outstanding.losses().stuck(kList, BootClock::now()).losses, 1);
-  EXPECT_EQ(outstanding.losses().stuck(kCheck, BootClock::now()).losses, 0);
+  EXPECT_EQ(outstanding.losses().of(kList, BootClock::now()).number, 1);
+  EXPECT_EQ(outstanding.losses().of(kCheck, BootClock::now()).number, 0);
 }
 
 TEST(Outstanding, WhoOwesNothingIsNeitherSilentNorStuck) {

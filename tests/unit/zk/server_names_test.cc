@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/server_names: how long a lookup may take, and how often there is one. A resolver that takes for ever is made as in
-// host/resolver_test.cc.
+// zk/server_names: how long a lookup may take, and how often there is one. host/resolver_test.cc makes a resolver hang
+// in the same way.
 #include "zk/server_names.h"
 
 #include "support/process.h"
@@ -45,8 +45,7 @@ bool has_child() {
   return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-// Lets the processes that this one starts from now on live so much later than the machine. Returns false where that may
-// not be done.
+// Sets the boot clock of processes started from now on forward by `span`. Returns false if that is not allowed.
 bool put_clock_forward(std::chrono::seconds span) {
   if (unshare(CLONE_NEWTIME) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWTIME) != 0) return false;
   std::ofstream offsets("/proc/self/timens_offsets");
@@ -63,16 +62,16 @@ void expect_later(std::chrono::seconds span, const std::function<void()>& body) 
   EXPECT_EQ(ended.wait_status, 0) << ended.output;
 }
 
-// After an hour there are six minutes between two lookups.
+// After an hour, lookups are six minutes apart.
 ISOLATED_TEST(ServerNames, AreLookedUpLessAndLessOften) {
   const ServerList list = ServerList::parse("localhost:1", "the test");
   ServerNames names(list, false);
   host::Loop loop;
-  ClientOptions options;
+  SessionOptions options;
   options.session_timeout = 4s;
   Client client(options);
   const Link link(client, names.resolve(loop, deadline_in(kBound)));
-  names.follow(link, client, [] {});
+  names.follow(link, [] {});
   if (!put_clock_forward(1h)) GTEST_SKIP() << "no time namespace can be made here";
   expect_later(1h, [&] {
     names.decide();

@@ -86,7 +86,8 @@ TEST(Reply, PingNeedsNoRequestAndAuthCredentials) {
   EXPECT_TRUE(fits(answer(-115, "", -4), nullptr, true));
 }
 
-// The library takes watches for set whatever the answer. A server that throttles refuses them like any request.
+// The library believes that a watch is set, whatever the answer. A throttling server refuses it like any
+// request.
 TEST(Reply, WatchesThatAreRefusedEndTheConnection) {
   EXPECT_TRUE(fits(answer(0, "", -8), nullptr, false));
   EXPECT_FALSE(fits(answer(-127, "", -8), nullptr, false));
@@ -141,7 +142,7 @@ TEST(Reply, HandshakeHasPasswordAndTimeout) {
   EXPECT_FALSE(is_handshake(number(0) + number(4000) + rest + "xx", false));
 }
 
-// The library doubles it.
+// The library doubles the timeout.
 TEST(Reply, HandshakeHasNoTimeoutThatTheLibraryCannotDouble) {
   const auto handshake = [](int32_t timeout) {
     return number(0) + number(timeout) + std::string(8, '\1') + text(std::string(16, 'p'));
@@ -164,7 +165,7 @@ class WireTest : public testing::Test {
     ours_ = host::Fd(fds[0]);
     theirs_ = host::Fd(fds[1]);
   }
-  // What the library gets: so many bytes; -1 for nothing yet.
+  // Returns how many bytes the library gets; -1 for nothing yet.
   ssize_t receive_after(const std::string& bytes) {
     EXPECT_EQ(::send(theirs_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
     char taken[64 * 1024];
@@ -173,11 +174,11 @@ class WireTest : public testing::Test {
 
   void answer_handshake() { EXPECT_EQ(receive_after(number(4) + "good"), 8); }
 
-  // Begins another connection. connect(2) itself fails, because the pair is connected already.
+  // Begins another connection. connect(2) itself fails, because the pair is already connected.
   void connect_again(Wire& wire) {
     sockaddr_storage to{};
     to.ss_family = AF_INET;
-    wire.aim(to);
+    wire.aim(to, {"127.0.0.1"});
     EXPECT_EQ(wire.connect(ours_.get(), reinterpret_cast<const sockaddr*>(&to)), -1);
   }
 
@@ -187,7 +188,7 @@ class WireTest : public testing::Test {
 
 constexpr ssize_t kPing = 20;
 
-// A byte now and then would be one for ever.
+// Otherwise a byte now and then would be a sign of life forever.
 TEST_F(WireTest, AKibibyteOfAnAnswerIsASignOfLifeAndLessIsNone) {
   answer_handshake();
   EXPECT_EQ(receive_after(number(5000) + std::string(100, 'x')), -1);
@@ -204,7 +205,7 @@ TEST_F(WireTest, WhatHasComeOfAnAnswerIsNotCountedForTheNext) {
   EXPECT_EQ(receive_after(number(5000) + std::string(1024, 'x')), kPing);
 }
 
-// The library would take the answer to a ping for a part of the handshake's: a session with the number 0.
+// The library would take a ping's answer for a part of the handshake's: a session with the number 0.
 TEST_F(WireTest, BeforeTheHandshakeIsAnsweredNothingIsASignOfLife) {
   EXPECT_EQ(receive_after(number(5000) + std::string(2000, 'x')), -1);
   EXPECT_EQ(receive_after(std::string(2000, 'x')), -1);
@@ -256,10 +257,7 @@ TEST_F(WireTest, WhatBeganOnTheConnectionBeforeHasNotBegunOnTheNext) {
 TEST_F(WireTest, AFailureOfTlsIsForgottenWithTheNextConnection) {
   if (host::tls_version() == "no TLS") GTEST_SKIP() << "built without TLS";
   const host::Tls tls{host::TlsOptions{}};
-  const auto secure = [&tls](int fd) {
-    return std::make_unique<host::TlsStream>(tls, fd, std::vector<std::string>{"127.0.0.1"});
-  };
-  Wire wire([](std::string_view) { return true; }, secure);
+  Wire wire([](std::string_view) { return true; }, &tls);
   connect_again(wire);
   EXPECT_EQ(wire.send(ours_.get(), "x", 1, 0), 1);
   wire.note_cut();

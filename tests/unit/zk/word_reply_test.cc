@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zk/words/word_reply: what replies to four-letter words are, and what they say.
+// zk/words/word_reply: which replies to four-letter words are whole, and what they say.
 #include "zk/words/word_reply.h"
 
 #include "support/replies.h"
@@ -69,7 +69,7 @@ TEST(WordReply, RefusalsAreToldFromReplies) {
   EXPECT_EQ(judge_reply("srvr", ""), WordResult::closed);
 }
 
-// But for a cut between two lines behind all that a whole reply must have.
+// The exception is a cut between two lines after all that a whole reply must have.
 TEST(WordReply, OneThatIsCutAnywhereWithinALineIsCutShort) {
   for (const char* release : kReleases) {
     for (const char* word : {"srvr", "stat", "mntr", "conf"}) {
@@ -167,7 +167,7 @@ TEST(ServerStatus, ValuesWithSpacesAndUnknownKeysAreKept) {
   EXPECT_EQ(fields.number("zk_learners"), 2);
 }
 
-// Servers with a provider of metrics write all numbers as they write their averages.
+// Servers with a metrics provider write all numbers like averages.
 TEST(ServerStatus, WholeNumbersMayHaveAPointOrAnExponent) {
   const std::pair<const char*, std::optional<int64_t>> cases[] = {
       {"1.0", 1},       {"0.0", 0},  {"12.", 12},  {"1.2E3", 1200}, {"9.007199254740992E15", 1LL << 53},

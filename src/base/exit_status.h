@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exit statuses of zklock itself, each with one meaning (the one of sysexits.h if it has one). zklock passes a
 // command's own status through unchanged. For each status from this table except `done`, zklock prints one line on
-// standard error. With -q, it prints none for `busy`, nor for `no` from `show` and `group list`.
+// standard error. With -q, it prints none for `busy`, nor for `no` from `show` and `group list`. They are
+// promised by zklock-compatibility(7).
 #pragma once
 
 namespace zklock {
@@ -15,7 +16,7 @@ enum class ExitStatus : int {
   internal = 70,         // an error inside zklock, or a counter that is used up
   input_output = 74,     // standard input or output failed
   busy = 75,             // not obtained in time (-E changes the status)
-  lost = 76,             // the lock or claim was lost while the command ran; the command was stopped
+  lost = 76,             // a lock, claim or member was lost: a command was ended or not started, a write refused
   refused = 77,          // refused by authentication, an ACL or the whitelist
   items_failed = 123,    // some of the queue's items were not done (xargs has the same number)
   not_executable = 126,  // the command could not be executed

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace zklock {
 
 namespace {
@@ -139,10 +137,6 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string counted(int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
 std::optional<int64_t> parse_number(std::string_view text) {
   int64_t number = 0;
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
@@ -160,6 +154,12 @@ std::optional<double> parse_decimal(std::string_view text) {
 std::optional<double> parse_real(std::string_view text) {
   const bool allowed = text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
   return allowed && !text.starts_with('+') ? finite_number(text) : std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -187,6 +187,11 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     best_distance = distance;
   }
   return best;
+}
+
+std::string environment(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value ? value : "";
 }
 
 }  // namespace zklock

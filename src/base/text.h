@@ -2,11 +2,14 @@
 // Text that comes from people and from ZooKeeper: whether it is valid, how to show it safely, what was probably meant.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace zklock {
 
@@ -31,7 +34,10 @@ std::string shorten(std::string_view text, size_t most);
 std::string base64(std::string_view bytes);
 
 // Returns the number with its noun: "1 item", "3 items".
-std::string counted(int64_t number, std::string_view noun);
+template <std::integral Number>
+std::string counted(Number number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
 
 // Parses all of `text` as a decimal number without a sign; no value if it is none, or does not fit.
 std::optional<int64_t> parse_number(std::string_view text);
@@ -42,9 +48,15 @@ std::optional<double> parse_decimal(std::string_view text);
 // Parses all of `text` as a finite number as programs write it ("-1", "0.75", "1.2E7").
 std::optional<double> parse_real(std::string_view text);
 
+// Returns `text` without the blanks and line ends around it.
+std::string_view trimmed(std::string_view text);
+
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 // Returns the candidate that was probably meant by `word`; empty if none is similar enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// Returns a variable of the environment; empty if it is not set.
+std::string environment(const char* variable);
 
 }  // namespace zklock

@@ -88,10 +88,18 @@ std::string utc_now() {
   return format_utc(now_ms());
 }
 
+double seconds_of(Duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+double milliseconds_of(Duration span) {
+  return std::chrono::duration<double, std::milli>(span).count();
+}
+
 std::string format_duration(Duration span) {
   const auto count = [&](auto unit) { return span / unit; };
   if (span < 1s) return fmt::format("{}ms", count(1ms));
-  if (span < 9950ms) return fmt::format("{:.1f}s", std::chrono::duration<double>(span).count());
+  if (span < 9950ms) return fmt::format("{:.1f}s", seconds_of(span));
   if (span < 60s) return fmt::format("{}s", count(1s));
   if (span < 60min) return fmt::format("{}m", count(1min));
   if (span < 24h) return fmt::format("{}h {}m", count(1h), count(1min) % 60);

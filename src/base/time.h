@@ -46,9 +46,12 @@ Duration span_between(int64_t from_ms, int64_t to_ms);
 // display.
 Duration age_of(int64_t moment_ms);
 
-// Returns this moment by our own wall clock in whole seconds, as ms since 1970, and as format_utc() writes it.
+// Return this moment by our own wall clock in whole seconds: as ms since 1970, or as text like that of format_utc().
 int64_t now_ms();
 std::string utc_now();
+
+double seconds_of(Duration span);
+double milliseconds_of(Duration span);
 
 // Returns `span` in a form for people: "420ms", "9.3s", "3m", "2h 5m", "4d 3h".
 std::string format_duration(Duration span);

@@ -14,11 +14,11 @@
 
 namespace zklock::command {
 
-// The parser with what it has read. Only the subcommand that is named has its options there, because making all options
+// The parser with what it has read. Only the subcommand that is named gets its options, because making all options
 // of all subcommands would take longer than the rest of a start.
 class CommandLine {
  public:
-  // For a command line that begins with these words. If they name no subcommand, all have their options there.
+  // For a command line that begins with these words. If they name no subcommand, the options of all are added.
   explicit CommandLine(std::span<const std::string> words);
 
   // Throws what CLI11 throws.

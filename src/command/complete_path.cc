@@ -2,6 +2,7 @@
 #include "command/complete_path.h"
 
 #include "base/contains.h"
+#include "base/text.h"
 #include "command/cli/output.h"
 #include "recipe/line.h"
 #include "recipe/lock/last_success.h"
@@ -23,9 +24,8 @@ constexpr Duration kSession = 4s;
 
 // Reading a pipe may block for ever, and consumes what is in it.
 bool is_pipe(const Value& given, const char* variable) {
-  const char* value = std::getenv(variable);
   std::error_code error;
-  const auto type = std::filesystem::status(given.value_or(value ? value : ""), error).type();
+  const auto type = std::filesystem::status(given.value_or(environment(variable)), error).type();
   return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
 }
 
@@ -58,22 +58,14 @@ std::vector<std::string> uses_among(const std::string& folder, std::vector<std::
   return names;
 }
 
-std::set<std::string> paths_below(const std::string& folder, const std::vector<std::string>& names) {
-  std::set<std::string> paths;
-  for (const std::string& name : names) {
-    std::string path = zk::child_of(folder, name);
-    if (!zk::path_error(path)) paths.insert(std::move(path));
-  }
-  return paths;
-}
-
 std::set<std::string> ask(zk::Session& session, const std::string& folder, bool any_node) {
   session.open();
   const zk::Call list = session.client().children(folder);
   const zk::Call mark = session.client().read(folder);
   const zk::Answer listed = session.await(list);
   const std::string data = session.await(mark).data;
-  return paths_below(folder, any_node ? listed.names : uses_among(folder, listed.names, data));
+  const auto paths = zk::paths_below(folder, any_node ? listed.names : uses_among(folder, listed.names, data));
+  return {paths.begin(), paths.end()};
 }
 
 }  // namespace
@@ -88,7 +80,7 @@ void offer_paths(const std::string& prefix, const GlobalOptions& options, bool a
   try {
     std::string text;
     for (const std::string& path : ask(session, folder, any_node)) {
-      if (path.starts_with(prefix)) text += path + '\n';
+      if (path.starts_with(prefix) && !zk::path_error(path)) text += path + '\n';
     }
     if (!text.empty()) print("paths\n" + text);
     session.close();

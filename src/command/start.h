@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: finds the subcommand, starts it, and reports whatever is wrong with the words in one line (64).
+// Runs the command line: starts its subcommand, and reports in one line (64) what is wrong with the words.
 #pragma once
 
 #include "command/cli/subcommand.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of all subcommands. Each adds its own options, in a function that the header of its folder declares.
+// zklock-compatibility(7) promises all options, and the fields of what is printed as JSON.
 #pragma once
 
 #include "command/cli/subcommand.h"

@@ -5,7 +5,6 @@
 #include "host/fd.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -30,9 +29,8 @@ size_t read_name(std::string_view text, sockaddr_un& name) {
 }  // namespace
 
 void notify_status(std::string_view text) {
-  const char* const variable = std::getenv("NOTIFY_SOCKET");
   sockaddr_un manager{};
-  const size_t length = read_name(variable ? variable : "", manager);
+  const size_t length = read_name(environment("NOTIFY_SOCKET"), manager);
   if (length == 0) return;
   const Fd sending(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   // Text from a node could otherwise add lines to the message.

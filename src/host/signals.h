@@ -42,7 +42,8 @@ class Signals : public Source {
   // be no signalfd.
   Signals();
   Signals(const Signals&) = delete;
-  // Lets Ctrl-Z stop zklock again. The signals that would end it stay blocked, because what they would end is over.
+  // Lets Ctrl-Z stop zklock again. The signals that would end it stay blocked, because the work that they would
+  // end is done.
   ~Signals() { sigprocmask(SIG_SETMASK, &before_job_control_, nullptr); }
 
   // Also records the signals that a running command should see or that must not stop a holder: TSTP, CONT, TTOU, WINCH.

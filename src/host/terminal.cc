@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -23,14 +22,9 @@ bool colours_refused = false;
 
 constexpr const char* kWipe = "\r\033[K";
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 // Returns whether `fd` is a terminal on which a line can be written over. If TERM is not set, most can.
 bool is_screen(int fd) {
-  return isatty(fd) && variable("TERM") != "dumb";
+  return isatty(fd) && environment("TERM") != "dumb";
 }
 
 void write_all(std::string_view text) {
@@ -61,7 +55,8 @@ void refuse_colours() {
 
 Display display_of(int fd) {
   Display display;
-  display.colours = !colours_refused && variable("NO_COLOR").empty() && !variable("TERM").empty() && is_screen(fd);
+  display.colours =
+      !colours_refused && environment("NO_COLOR").empty() && !environment("TERM").empty() && is_screen(fd);
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) display.columns = size.ws_col;
   return display;

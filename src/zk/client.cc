@@ -226,7 +226,7 @@ Client::Client(const SessionOptions& options, const SessionKey& resumed)
   if (!handle_) throw host::system_error("cannot start the ZooKeeper client");
   // Otherwise the library asks the resolver again at every turn, and stops pinging while that fails.
   zoo_set_servers_resolution_delay(handle_, -1);
-  const std::string& secret = options_.credentials.secret;
+  const std::string& secret = options_.credentials;
   if (secret.empty()) return;
   zoo_add_auth(handle_, "digest", secret.data(), static_cast<int>(secret.size()), nullptr, nullptr);
 }
@@ -240,7 +240,7 @@ Client::~Client() {
   cork(false);
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
-  if (waits && waits->losses.end != ConnectionEnd::closed && state() == ClientState::connected) cut(socket_.fd, false);
+  if (waits && waits->losses.end != ConnectionEnd::closed && state() == ClientState::connected) cut(fd_, false);
   const WireScope scope(wire_);
   zookeeper_close(handle_);
 }
@@ -252,11 +252,11 @@ const char* Client::version() {
 // The library writes each request to the socket at once, and its length separately. While the socket is corked,
 // requests that are made in a row are sent together, which saves packets and wake-ups here and on the server.
 void Client::cork(bool corked) {
-  if (corked == socket_.corked || socket_.fd < 0) return;
+  if (corked == corked_ || fd_ < 0) return;
   const int value = corked;
   wire_.hold(corked);
-  setsockopt(socket_.fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
-  socket_.corked = corked;
+  setsockopt(fd_, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+  corked_ = corked;
 }
 
 std::string Client::full(const std::string& path) const {
@@ -435,13 +435,13 @@ Client::Interest Client::interest() {
   int wanted = 0;
   timeval within{};
   // If it fails, what it returns is garbage: a closed descriptor, or nothing at all.
-  socket_.fd = -1;
+  fd_ = -1;
   if (zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   // The first call may only ask for a pause after the only server that the library knows. zk::Link decides when to try
   // again.
   if (fd < 0 && zookeeper_interest(handle_, &fd, &wanted, &within) != ZOK) return {};
   if (fd < 0) return {};
-  socket_.fd = fd;
+  fd_ = fd;
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   const int events = (wanted & ZOOKEEPER_READ ? POLLIN : 0) | (wanted & ZOOKEEPER_WRITE ? POLLOUT : 0);
   const Duration pause = std::chrono::seconds(within.tv_sec) + std::chrono::microseconds(within.tv_usec);
@@ -450,8 +450,9 @@ Client::Interest Client::interest() {
 
 // The first frame of a connection is the handshake.
 bool Client::is_good(std::string_view frame) const {
-  const bool good = state() == ClientState::connected ? fits(frame, outstanding_.oldest(), bool(options_.credentials))
-                                                      : is_handshake(frame, session_id() != 0);
+  const bool good = state() == ClientState::connected
+                        ? fits(frame, outstanding_.oldest(), !options_.credentials.empty())
+                        : is_handshake(frame, session_id() != 0);
   if (good) note_stranger("");
   return good;
 }

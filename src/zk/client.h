@@ -36,7 +36,7 @@ struct SessionOptions {
   // How long no server may answer, at the start and whenever the connection is lost. A request without an answer for
   // this long is stuck, even if it is sent again after a lost connection; see Client::stuck().
   Duration connect_timeout{};
-  Credentials credentials;
+  std::string credentials;                         // "user:password" for the digest scheme; empty: none
   Acl acl = Acl::open;                             // of every node that it creates
   bool verbose = false;                            // print the library's warnings on standard error
   std::shared_ptr<const host::Tls> tls = nullptr;  // if set, nothing is sent without TLS
@@ -153,10 +153,6 @@ class Client {
  private:
   friend struct Completions;
 
-  struct Socket {
-    int fd = -1;  // as returned by the last interest()
-    bool corked = false;
-  };
   // They are numbered from 1.
   struct Connections {
     uint64_t count = 0;                 // how many there were
@@ -182,7 +178,8 @@ class Client {
   SessionOptions options_;
   std::string server_;
   _zhandle* handle_ = nullptr;
-  Socket socket_;
+  int fd_ = -1;  // as returned by the last interest()
+  bool corked_ = false;
   Connections connections_;
   uint64_t answers_ = 0;
   bool given_up_ = false;

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -27,12 +26,6 @@ constexpr size_t kLongestLine = 64 * 1024;  // of a file with credentials
 // Returns true for a byte that is not allowed in a host's name or address.
 bool is_strange(unsigned char byte) {
   return byte <= ' ' || byte == 0x7f || byte == '[' || byte == ']' || byte == '*' || byte == '/';
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 // Returns the Failure for a part of a list that is bad.
@@ -121,7 +114,8 @@ std::string to_string(const Server& server) {
 }
 
 std::string ServerList::text() const {
-  const auto texts = servers | std::views::transform([](const Server& server) { return to_string(server); });
+  std::vector<std::string> texts;
+  for (const Server& server : servers) texts.push_back(to_string(server));
   return fmt::format("{}{}{}", tls ? kTlsScheme : "", fmt::join(texts, ","), chroot);
 }
 
@@ -134,7 +128,7 @@ std::optional<std::string> ServerList::path_here(const ServerList& other, const 
   return full.substr(chroot.size());
 }
 
-Credentials Credentials::parse(std::string_view text, std::string_view origin) {
+std::string parse_credentials(std::string_view text, std::string_view origin) {
   constexpr std::string_view kScheme = "digest:";
   const std::string_view secret = text.starts_with(kScheme) ? text.substr(kScheme.size()) : std::string_view();
   const size_t colon = secret.find(':');
@@ -142,13 +136,13 @@ Credentials Credentials::parse(std::string_view text, std::string_view origin) {
   if (!complete || !is_utf8(secret)) {
     throw Failure(ExitStatus::usage, fmt::format("bad credentials from {}: write digest:USER:PASSWORD", origin));
   }
-  return {std::string(secret)};
+  return std::string(secret);
 }
 
-Credentials Credentials::read_file(const std::string& file) {
+std::string read_credentials(const std::string& file) {
   std::string line = first_line_of(file);
   if (line.ends_with('\r')) line.pop_back();  // the file was written on Windows
-  return parse(line, fmt::format("'{}'", printable(file)));
+  return parse_credentials(line, fmt::format("'{}'", printable(file)));
 }
 
 }  // namespace zklock::zk

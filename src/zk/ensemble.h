@@ -43,8 +43,8 @@ struct ServerList {
   // Returns the complete list as ZKLOCK_SERVERS takes it: "tls://web1:2281,[::1]:2281/chroot".
   std::string text() const;
 
-  // Returns our path of the node that is at `path` below the chroot of `other`. Returns no value if the servers are
-  // different ones, as far as the lists show, or if the node is not below our chroot.
+  // Returns the path below our chroot of the node that is at `path` below the chroot of `other`. Returns no value if
+  // the servers are different ones, as far as the lists show, or if the node is not below our chroot.
   std::optional<std::string> path_here(const ServerList& other, const std::string& path) const;
 };
 
@@ -54,14 +54,10 @@ enum class Acl {
   creator_world_read,  // the same, and everyone may read
 };
 
-struct Credentials {
-  std::string secret;  // "user:password" for the digest scheme; empty: none
-  explicit operator bool() const { return !secret.empty(); }
-
-  // Parses "digest:user:password". Throws a Failure (64) that names `origin` and never the secret.
-  static Credentials parse(std::string_view text, std::string_view origin);
-  // Parses the first line of a file. Throws a Failure (64) if it cannot be read, or is not in that form.
-  static Credentials read_file(const std::string& file);
-};
+// Parses "digest:user:password" and returns "user:password". Throws a Failure (64) that names `origin` and never the
+// password.
+std::string parse_credentials(std::string_view text, std::string_view origin);
+// Does the same with the first line of a file. Throws a Failure (64), also if the file cannot be read.
+std::string read_credentials(const std::string& file);
 
 }  // namespace zklock::zk

@@ -14,17 +14,17 @@ namespace zklock::zk {
 
 class LastHeard {
  public:
-  // `allowance`: an answer may take so much beyond a beat, however short T is.
+  // `allowance`: how much longer than a beat an answer may take without counting as a gap, however short T is.
   explicit LastHeard(Duration allowance = Duration::zero()) : allowance_(allowance) {}
 
   // Begins with a new connection. `handshake`: the leader has counted its handshake at this moment or later.
   void begin(Deadline handshake);
   // Notes that a request of this connection was answered, the latest one so far. `timeout` is T.
   void note_answer(Deadline sent, Deadline answered, Duration timeout);
-  // Returns the moment from which a proof that is sent at `now` counts. Call it after begin(). It is `now`, as long as
-  // the follower has surely heard from us every T/6, and the last answered request is at most T/3 old. After a longer
-  // gap, it is at most T/3 after the last moment that the leader surely knows of, until a report names what came after
-  // the gap.
+  // Returns the moment from which a proof that is sent at `now` counts. Call it after begin(). It is `now` if the
+  // follower has surely heard from us every T/6, and the last answered request is at most T/3 old. After a longer gap,
+  // it is T/3 after the last moment that the leader surely knows of, and at most `now`. This lasts until a report must
+  // have named a request after the gap.
   Deadline proof_at(Deadline now, Duration timeout) const;
 
  private:

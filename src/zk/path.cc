@@ -71,4 +71,10 @@ std::string child_of(std::string_view path, std::string_view name) {
   return fmt::format("{}/{}", path == "/" ? "" : path, name);
 }
 
+std::vector<std::string> paths_below(std::string_view path, const std::vector<std::string>& names) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(child_of(path, name));
+  return paths;
+}
+
 }  // namespace zklock::zk

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zklock::zk {
 
@@ -27,5 +28,8 @@ std::string name_of(std::string_view path);
 
 // Returns "/a/b" for "/a" and "b", "/b" for "/" and "b".
 std::string child_of(std::string_view path, std::string_view name);
+
+// Returns child_of() for each of the names.
+std::vector<std::string> paths_below(std::string_view path, const std::vector<std::string>& names);
 
 }  // namespace zklock::zk

@@ -59,6 +59,10 @@ constexpr size_t kStepOverhead = 96;
 // Returns how many bytes of data a transaction with one step may write to `path`, which is below the chroot.
 size_t largest_data(const std::string& chroot, const std::string& path);
 
+// The most bytes of data that the nodes of queues and groups may have. A request may have 1,048,575: the rest is for
+// what goes along, such as paths, and why an item is dead.
+inline constexpr size_t kLargestData = 983040;
+
 // Throws a Failure (65) if a request of `bytes` to `path` is so large that the server would drop the connection.
 void check_request_size(const std::string& path, size_t bytes);
 

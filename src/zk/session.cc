@@ -34,8 +34,8 @@ void Session::connect() {
   drop();
   opened_ = BootClock::now();
   // Addresses that are known serve if the resolver is slow: names_ goes on asking it.
-  const bool waits = terms_.enduring && names_.addresses().empty();
-  const Deadline resolved = waits ? terms_.until : std::min(terms_.until, deadline_in(options_.connect_timeout));
+  const bool waits = enduring_ && names_.addresses().empty();
+  const Deadline resolved = waits ? until_ : std::min(until_, deadline_in(options_.connect_timeout));
   const std::vector<Server> servers = names_.resolve(loop_, resolved);
   client_ = std::make_unique<Client>(options_);
   client_->take_over(losses);
@@ -91,17 +91,17 @@ void Session::turn(Deadline until) {
   if (!link_->was_silent()) check_answers();
   const Deadline lost = link_->unconnected_since();
   const Deadline unreachable = lost == kNever ? kNever : lost + options_.connect_timeout;
-  const Deadline give_up = terms_.enduring ? kNever : std::min(unreachable, client_->stuck_at());
+  const Deadline give_up = enduring_ ? kNever : std::min(unreachable, client_->stuck_at());
   loop_.turn(std::min({until, give_up, doubtful_from()}));
   if (client_->state() == ClientState::auth_failed) {
     throw Failure(ExitStatus::refused,
-                  fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", terms_.purpose,
+                  fmt::format("{}: ZooKeeper at {} refused the credentials (ZKLOCK_AUTH, --auth-file)", purpose_,
                               options_.servers.text()));
   }
-  if (client_->is_turned_away()) throw failure_of(terms_.purpose, {Code::unexpected, kTurnedAway});
+  if (client_->is_turned_away()) throw failure_of(purpose_, {Code::unexpected, kTurnedAway});
   answered_ |= connected();
   look_for_refusal();
-  if (terms_.enduring || connected() || expired()) return;
+  if (enduring_ || connected() || expired()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
   const bool in_vain = client_->connections() == 0 && link_->all_refuse();
   if (in_vain || waited >= options_.connect_timeout) fail_unreachable(waited);
@@ -128,14 +128,14 @@ void Session::look_for_refusal() {
 
 void Session::check_answers() {
   std::optional<Stuck> stuck = client_->stuck();
-  if (!stuck || (terms_.enduring && awaiting_ == Awaiting::all_but_reported)) return;
+  if (!stuck || (enduring_ && awaiting_ == Awaiting::all_but_reported)) return;
   std::string& path = stuck->request.path;
   if (path.starts_with(options_.servers.chroot)) path.erase(0, options_.servers.chroot.size());
   if (path.empty()) path += '/';
   const std::string text = describe(*stuck, options_.servers.text());
-  if (!terms_.enduring) {
+  if (!enduring_) {
     awaiting_ = Awaiting::nothing;
-    throw Failure(ExitStatus::unavailable, fmt::format("{}: {}", terms_.purpose, text));
+    throw Failure(ExitStatus::unavailable, fmt::format("{}: {}", purpose_, text));
   }
   awaiting_ = Awaiting::all_but_reported;
   host::remark(fmt::format("zklock: {}; trying on\n", text));
@@ -147,20 +147,20 @@ bool Session::is_ready() const {
 
 void Session::ready() {
   while (!is_ready()) {
-    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
-    turn(connected() ? std::min(terms_.until, client_->again_at()) : terms_.until);
+    if (left_until(until_) == Duration::zero()) fail_timed_out();
+    turn(connected() ? std::min(until_, client_->again_at()) : until_);
   }
   check_alive();
 }
 
 void Session::check_alive() const {
-  if (expired()) throw SessionOver(terms_.purpose);
+  if (expired()) throw SessionOver(purpose_);
 }
 
 void Session::wait_for(const Call& call) {
   while (!call->done) {
-    if (left_until(terms_.until) == Duration::zero()) fail_timed_out();
-    turn(terms_.until);
+    if (left_until(until_) == Duration::zero()) fail_timed_out();
+    turn(until_);
   }
 }
 
@@ -168,7 +168,7 @@ Answer Session::await(const Call& call) {
   wait_for(call);
   const bool over = call->answer.code == Code::unknown && call->answer.number == kSaysExpired;
   if (over && connected() && client_->says_over()) ask_whether_local(call);
-  if (call->answer.code == Code::expired) throw SessionOver(terms_.purpose);
+  if (call->answer.code == Code::expired) throw SessionOver(purpose_);
   return call->answer;
 }
 
@@ -312,7 +312,7 @@ void Session::fail_unreachable(Duration waited) const {
 void Session::fail_timed_out() const {
   if (!answered_) fail_unreachable(BootClock::now() - opened_);
   throw Failure(ExitStatus::busy,
-                fmt::format("{}: no answer in time from ZooKeeper at {}", terms_.purpose, options_.servers.text()));
+                fmt::format("{}: no answer in time from ZooKeeper at {}", purpose_, options_.servers.text()));
 }
 
 namespace {

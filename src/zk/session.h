@@ -48,7 +48,7 @@ class Session {
   std::function<void()> closer();
 
   // Sets what the caller tries, for messages: "cannot take /l".
-  void set_purpose(std::string purpose) { terms_.purpose = std::move(purpose); }
+  void set_purpose(std::string purpose) { purpose_ = std::move(purpose); }
 
   // For requests that are sent together: call ready(), send them through client(), then await each answer.
   Client& client() { return *client_; }
@@ -94,13 +94,13 @@ class Session {
 
   // While set, a lack of servers or answers is no failure: the caller decides how long that may last. A request that is
   // not answered is reported once on standard error. Names that can no longer be resolved keep their addresses.
-  void set_enduring(bool enduring) { terms_.enduring = enduring; }
+  void set_enduring(bool enduring) { enduring_ = enduring; }
 
   // Runs one turn of the loop, until `until` at most. Does not throw SessionOver: call check_alive() where that
   // matters.
   void turn(Deadline until);
   // Returns until when calls wait: the deadline of the Within that ends first, or kNever.
-  Deadline until() const { return terms_.until; }
+  Deadline until() const { return until_; }
   // Throws SessionOver if the session has expired.
   void check_alive() const;
 
@@ -121,12 +121,6 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
-  // How the callers wait.
-  struct Terms {
-    std::string purpose = "cannot go on";
-    Deadline until = kNever;
-    bool enduring = false;
-  };
   // An answer that does not come is reported once, or its request is given up, and then no answer is awaited any more.
   enum class Awaiting { all, all_but_reported, nothing };
 
@@ -154,7 +148,9 @@ class Session {
   std::unique_ptr<Link> link_;
   std::unique_ptr<SecondSession> second_;  // only while ours has not been connected for long
   SessionPage page_;
-  Terms terms_;
+  std::string purpose_ = "cannot go on";
+  Deadline until_ = kNever;
+  bool enduring_ = false;
   Deadline opened_{};
   bool answered_ = false;  // some server has answered once
   Awaiting awaiting_ = Awaiting::all;
@@ -164,9 +160,9 @@ class Session {
 class Within {
  public:
   Within(Session& session, Deadline until)
-      : session_(session), outer_(std::exchange(session.terms_.until, std::min(session.terms_.until, until))) {}
+      : session_(session), outer_(std::exchange(session.until_, std::min(session.until_, until))) {}
   Within(const Within&) = delete;
-  ~Within() { session_.terms_.until = outer_; }
+  ~Within() { session_.until_ = outer_; }
 
  private:
   Session& session_;

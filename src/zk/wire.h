@@ -81,7 +81,7 @@ class Wire {
   std::optional<host::TlsFailure> tls_failure() const;
   // Returns a moment before the library first sent something on this connection; Deadline{} if it has not.
   Deadline begun_at() const { return begun_at_; }
-  // Returns when another KiB of an answer that is still arriving last came; Deadline{} if there is none.
+  // Returns when the answer that is arriving last grew by a KiB; Deadline{} if there is none.
   Deadline progressed() const { return incoming_.progressed; }
 
  private:

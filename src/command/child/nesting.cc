@@ -9,7 +9,6 @@
 #include "zk/path.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -19,8 +18,7 @@ namespace zklock::command {
 namespace {
 
 std::vector<std::string> lines_of(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (!value) return {};
+  const std::string value = environment(variable);
   const auto lines = split(value, '\n');
   return {lines.begin(), lines.end()};
 }
@@ -32,16 +30,11 @@ std::string lock_of(const std::string& node, int64_t slots) {
   return zk::name_of(parent) == "leases" ? zk::parent_of(parent) : "";
 }
 
-const char* servers_of_innermost() {
-  const char* servers = std::getenv("ZKLOCK_SERVERS");
-  return servers ? servers : "";
-}
-
 // A line of ZKLOCK_OUTER: "TOKEN NODE", and after a tab the servers if they differ from ZKLOCK_SERVERS.
 struct OuterLine {
   std::string token;
   std::string node;
-  std::string servers = servers_of_innermost();
+  std::string servers = environment("ZKLOCK_SERVERS");
 };
 
 std::vector<OuterLine> outer_lines() {
@@ -93,14 +86,14 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers) {
   const std::vector<std::string> innermost = lines_of("ZKLOCK_NODE");
   // Other clients may create nodes of claims and members with the same name again, so these prove nothing.
   const auto is_of_lock = [](const std::string& node) { return recipe::is_lock_name(zk::name_of(node)); };
-  if (innermost.empty() || !std::ranges::all_of(innermost, is_of_lock)) {
+  if (!std::ranges::all_of(innermost, is_of_lock)) {
     throw usage_error("--fenced is for a command of zklock run, whose lock stands in ZKLOCK_NODE");
   }
   std::vector<std::string> nodes;
   // A node counts even if the lists have no server in common: they may mean the same servers, and --fenced means this
   // lock.
   for (const std::string& node : innermost) {
-    nodes.push_back(node_on(servers, servers_of_innermost(), node).value_or(node));
+    nodes.push_back(node_on(servers, environment("ZKLOCK_SERVERS"), node).value_or(node));
   }
   for (const OuterLine& line : outer_lines()) {
     const auto here = is_of_lock(line.node) ? node_on(servers, line.servers, line.node) : std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The note that zklock writes on its node for people to read: a JSON object with host, pid, user, command, label and
-// since. This header also has the words for such a note, or for any other data on a node.
+// The note that zklock writes on its node for people to read: a JSON object with host, pid, user, command, label,
+// since and, if they apply, slots and token. This header also has the words for such a note, or for any other data on a
+// node.
 #pragma once
 
 #include "recipe/lock/lock.h"

@@ -23,14 +23,10 @@ constexpr const char* kHome = ZKLOCK_HOMEPAGE;
 constexpr size_t kOptionColumn = 30;
 constexpr ptrdiff_t kScreen = 23;  // lines of a small terminal, less the prompt
 
-Apps below(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 // Returns the subcommands by purpose. The purposes are in the order of their first subcommands.
 std::vector<std::pair<std::string, Apps>> by_purpose(const CLI::App& root) {
   std::vector<std::pair<std::string, Apps>> purposes;
-  for (const CLI::App* app : below(root)) {
+  for (const CLI::App* app : root.get_subcommands(nullptr)) {
     const std::string& purpose = app->get_group();
     if (purpose.empty()) continue;
     auto found = std::ranges::find(purposes, purpose, &std::pair<std::string, Apps>::first);
@@ -48,7 +44,7 @@ std::string line_of(const std::string& name, const CLI::App& app) {
 std::string names_of(const Apps& apps) {
   std::string names;
   for (const CLI::App* app : apps) {
-    const Apps subcommands = below(*app);
+    const Apps subcommands = app->get_subcommands(nullptr);
     names += (names.empty() ? "" : ", ") + app->get_name();
     if (!subcommands.empty()) names += ' ' + names_of(subcommands);
   }
@@ -56,14 +52,14 @@ std::string names_of(const Apps& apps) {
 }
 
 std::string commands_of(const CLI::App& app) {
-  if (below(app).empty()) return "";
+  if (app.get_subcommands(nullptr).empty()) return "";
   std::string text;
   if (!app.get_parent()) {
     for (const auto& [purpose, apps] : by_purpose(app)) text += fmt::format("{:<9}{}\n", purpose + ':', names_of(apps));
     return text;
   }
   text += "Commands:\n";
-  for (const CLI::App* subcommand : below(app)) text += line_of(subcommand->get_name(), *subcommand);
+  for (const CLI::App* subcommand : app.get_subcommands(nullptr)) text += line_of(subcommand->get_name(), *subcommand);
   return text;
 }
 
@@ -95,11 +91,11 @@ class HelpLayout : public CLI::Formatter {
 
  private:
   std::string options_of(const CLI::App& app) const {
-    const bool only_help = app.get_parent() && !below(app).empty();
+    const bool only_help = app.get_parent() && !app.get_subcommands(nullptr).empty();
     std::string text = only_help ? "Options:\n" : "Options (-h,--help: this text):\n";
     std::string also;
     std::string tls;
-    for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    for (const CLI::Option* option : app.get_options()) {
       if (!only_help && option == app.get_help_ptr()) continue;
       if (is_of_tls(*option)) {
         tls += fmt::format("{}--{}{}", tls.empty() ? "" : ", ", option->get_lnames().front(), make_option_opts(option));
@@ -134,7 +130,7 @@ std::string overview(const CLI::App& root) {
       head.clear();
     };
     for (const CLI::App* app : apps) {
-      const Apps subcommands = below(*app);
+      const Apps subcommands = app->get_subcommands(nullptr);
       if (subcommands.empty()) add(app->get_name(), *app);
       for (const CLI::App* one : subcommands) add(app->get_name() + ' ' + one->get_name(), *one);
     }

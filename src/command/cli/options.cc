@@ -5,7 +5,6 @@
 #include "host/terminal.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -26,8 +25,8 @@ struct Setting {
 // Returns the option, else the variable, else the default.
 Setting setting(const Value& option, const char* option_name, const char* variable, const char* fallback) {
   if (option) return {*option, option_name};
-  const char* value = std::getenv(variable);
-  if (value && *value) return {value, variable};
+  const std::string value = environment(variable);
+  if (!value.empty()) return {value, variable};
   return {fallback, zk::ServerList::kDefaultOrigin};
 }
 
@@ -39,12 +38,12 @@ Duration timeout(const Setting& setting) {
       fmt::format("bad duration '{}' for {}: write one from 100ms to 24h", setting.value, setting.origin));
 }
 
-zk::Credentials credentials(const GlobalOptions& options) {
+std::string credentials(const GlobalOptions& options) {
   const Setting file = setting(options.auth_file, "--auth-file", "ZKLOCK_AUTH_FILE", "");
-  const char* secret = std::getenv("ZKLOCK_AUTH");
-  if (!options.auth_file && secret && *secret) return zk::Credentials::parse(secret, "ZKLOCK_AUTH");
-  if (!options.auth_file && file.value.empty()) return zk::Credentials();
-  zk::Credentials read = zk::Credentials::read_file(file.value);
+  const std::string secret = environment("ZKLOCK_AUTH");
+  if (!options.auth_file && !secret.empty()) return zk::parse_credentials(secret, "ZKLOCK_AUTH");
+  if (!options.auth_file && file.value.empty()) return "";
+  std::string read = zk::read_credentials(file.value);
   struct stat status {};
   if (stat(file.value.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & S_IROTH)) {
     host::remark(fmt::format("zklock: everybody on this host can read the credentials in '{}': chmod o-r it\n",
@@ -156,7 +155,8 @@ zk::SessionOptions session_options(const GlobalOptions& options) {
       timeout(setting(options.connect_timeout, "--connect-timeout", "ZKLOCK_CONNECT_TIMEOUT", "15s"));
   session.credentials = credentials(options);
   session.tls = tls_of(options, session.servers);
-  session.acl = acl(options.acl, session.credentials || (session.tls && !session.tls->options().certificate.empty()));
+  const bool has_certificate = session.tls && !session.tls->options().certificate.empty();
+  session.acl = acl(options.acl, !session.credentials.empty() || has_certificate);
   session.verbose = options.verbose;
   return session;
 }
@@ -166,6 +166,12 @@ Duration duration_of(const std::string& text, const std::string& origin) {
   if (span) return *span;
   throw usage_error(
       fmt::format("bad duration '{}' for {}: write one like 500ms, 30, 30s, 5m, 1h30m", printable(text), origin));
+}
+
+Duration interval_of(const std::string& text) {
+  const Duration span = duration_of(text, "--interval");
+  if (span >= 100ms) return span;
+  throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", text));
 }
 
 int64_t number_of(const std::string& text, const char* option, int64_t least, int64_t most) {

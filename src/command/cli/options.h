@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a subcommand describes itself to the parser, and the global options, which may stand before or after it on the
-// command line. There is no configuration file; options for servers, timeouts, credentials and TLS have variables too.
+// command line. There is no configuration file. Servers, timeouts, credentials and TLS can also be set by environment
+// variables.
 #pragma once
 
 #include "base/failure.h"
@@ -41,7 +42,8 @@ struct GlobalOptions {
   void merge(const GlobalOptions& nearer);
 };
 
-// --- to the parser, through functions because a file that includes CLI11 takes seconds to compile
+// --- describing a subcommand to the parser. Functions do that, so that their callers need not include CLI11, which
+// takes seconds to compile.
 
 std::string name_of(const CLI::App& app);
 
@@ -98,7 +100,7 @@ void finish(CLI::App& app, GlobalOptions& global, const std::string& usage, cons
 // Adds only the global options that mean something without a session.
 void add_server_options(CLI::App& app, GlobalOptions& options);
 
-// Adds --tls and what belongs to it; both functions above call it.
+// Adds --tls and what belongs to it. add_global_options() and add_server_options() call it.
 void add_tls_options(CLI::App& app, GlobalOptions& options);
 
 // Returns whether TLS is asked for. Any of its options or variables does that, but with ZKLOCK_TLS=0 the variables do
@@ -125,6 +127,9 @@ zk::SessionOptions session_options(const GlobalOptions& options);
 
 // Returns `text` as a duration. Throws a Failure (64) that names `origin`, an option or a variable.
 Duration duration_of(const std::string& text, const std::string& origin);
+
+// Returns `text`, the value of --interval, as a duration. Throws a Failure (64), also if it is below 100 ms.
+Duration interval_of(const std::string& text);
 
 // Returns `text` as a whole number from `least` to `most`. Throws a Failure (64) that names the `option` and the
 // bounds.

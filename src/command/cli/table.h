@@ -33,7 +33,7 @@ class Table {
   // Makes the lines at most `columns` characters long, as far as `yielding` allows. Call it after the last add().
   void fit(size_t columns, const Yielding& yielding);
 
-  // For a table that is printed in pieces: keep() gives a later one the columns of the first, by its heads().
+  // For a table that is printed in pieces: keep(first.heads()) gives a later piece the columns of the first.
   const std::vector<std::string>& heads() const { return lines_.front(); }
   void keep(const std::vector<std::string>& heads);
 

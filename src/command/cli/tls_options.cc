@@ -4,7 +4,6 @@
 #include "command/cli/options.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -34,16 +33,11 @@ constexpr TlsSetting kSettings[] = {
      "NAME", "The name in the servers' certificates"},
 };
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 bool variables_ask() {
-  const std::string value = variable("ZKLOCK_TLS");
+  const std::string value = environment("ZKLOCK_TLS");
   if (value == "0" || value == "1") return value == "1";
   if (!value.empty()) throw usage_error(fmt::format("bad value '{}' for ZKLOCK_TLS: write 1 or 0", printable(value)));
-  return std::ranges::any_of(kSettings, [](const TlsSetting& one) { return !variable(one.variable).empty(); });
+  return std::ranges::any_of(kSettings, [](const TlsSetting& one) { return !environment(one.variable).empty(); });
 }
 
 }  // namespace
@@ -72,7 +66,7 @@ bool asks_for_tls(const GlobalOptions& options) {
 std::shared_ptr<const host::Tls> tls_of(const GlobalOptions& options, const zk::ServerList& servers) {
   if (!servers.tls) return nullptr;
   host::TlsOptions tls;
-  for (const TlsSetting& one : kSettings) tls.*one.value = (options.*one.given).value_or(variable(one.variable));
+  for (const TlsSetting& one : kSettings) tls.*one.value = (options.*one.given).value_or(environment(one.variable));
   if (!tls.server_name.empty() && !zk::is_host_name(tls.server_name)) {
     throw usage_error(fmt::format("bad name '{}' for --tls-server-name: write a host's name or address, without a port",
                                   printable(tls.server_name)));

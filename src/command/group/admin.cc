@@ -66,10 +66,6 @@ std::optional<size_t> member_count(const Value& value, const char* option) {
   return static_cast<size_t>(number_of(*value, option, 0));
 }
 
-std::string members_are(size_t count) {
-  return counted(static_cast<int64_t>(count), "member");
-}
-
 struct GroupListOptions {
   Value at_least;
   bool long_form = false;
@@ -102,7 +98,8 @@ int list(const Call& call, const GroupListOptions& options) {
   if (!quiet && !roster.left().empty()) say_left(path, roster.left());
   if (members.size() >= enough) return 0;
   if (quiet) return static_cast<int>(ExitStatus::no);
-  throw Failure(ExitStatus::no, fmt::format("{} in {}, fewer than {}", members_are(members.size()), path, enough));
+  throw Failure(ExitStatus::no,
+                fmt::format("{} in {}, fewer than {}", counted(members.size(), "member"), path, enough));
 }
 
 struct GroupWaitOptions {
@@ -132,7 +129,7 @@ int wait(const Call& call, const GroupWaitOptions& options) {
   });
   task.session.close();
   if (met) return 0;
-  throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", task.tried, members_are(members),
+  throw Failure(ExitStatus::busy, fmt::format("{} any longer: {}, not at {} {}", task.tried, counted(members, "member"),
                                               least ? "least" : "most", least ? *least : *most));
 }
 
@@ -154,9 +151,9 @@ Failure not_empty(const GroupRemoval& removal, const std::string& tried, bool fo
   if (removal.members == 0 && !forced) {
     return {ExitStatus::busy,
             fmt::format("{}: members have left {} in it, in no session; --force removes what they left", tried,
-                        counted(static_cast<int64_t>(removal.left), "node"))};
+                        counted(removal.left, "node"))};
   }
-  return {ExitStatus::busy, fmt::format("{}: {} in it{}", tried, members_are(removal.members),
+  return {ExitStatus::busy, fmt::format("{}: {} in it{}", tried, counted(removal.members, "member"),
                                         forced ? ", and others keep coming" : "; --force removes them")};
 }
 

@@ -44,8 +44,6 @@ constexpr const char* kJoinFooter =
     "server, 75 name taken, 76 member removed, 77 refused, 126/127 no such command.\n"
     "Manual: zklock-group(1)";
 
-constexpr size_t kMostData = 983040;  // bytes; the rest of what the server takes in a request is for the path
-
 // Before the next attempt to join again, after a failure that may pass. It doubles each time.
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 1min;
@@ -59,20 +57,20 @@ struct JoinOptions {
 };
 
 std::string too_much() {
-  return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", kMostData);
+  return fmt::format("cannot use the data: it is longer than the {} bytes that a member may have", zk::kLargestData);
 }
 
 // Reads the data file, "-": standard input. If that fails, returns the reason, and `data` stays as it was.
 std::optional<std::string> read_data(const std::string& file, std::string& data) {
   errno = 0;
   std::ifstream stream(file == "-" ? "/dev/stdin" : file, std::ios::binary);
-  std::string bytes(kMostData + 1, '\0');
+  std::string bytes(zk::kLargestData + 1, '\0');
   if (stream.is_open()) stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (!stream.is_open() || stream.bad()) {
     return fmt::format("cannot read the data file '{}': {}", printable(file), std::strerror(errno));
   }
   bytes.resize(static_cast<size_t>(stream.gcount()));
-  if (bytes.size() > kMostData) return too_much();
+  if (bytes.size() > zk::kLargestData) return too_much();
   data = std::move(bytes);
   return std::nullopt;
 }
@@ -86,7 +84,7 @@ bool is_regular(const std::string& file) {
 std::string data_of(const JoinOptions& options) {
   if (options.data && options.data_file) throw usage_error("give either --data or --data-file, not both");
   std::string data = options.data.value_or("");
-  if (data.size() > kMostData) throw Failure(ExitStatus::bad_data, too_much());
+  if (data.size() > zk::kLargestData) throw Failure(ExitStatus::bad_data, too_much());
   const auto trouble = options.data_file ? read_data(*options.data_file, data) : std::nullopt;
   if (trouble) throw Failure(*trouble == too_much() ? ExitStatus::bad_data : ExitStatus::usage, *trouble);
   return data;
@@ -129,8 +127,6 @@ class Stay : public host::Source {
 
   bool take_reload() { return std::exchange(reload_, false); }
 
-  void arm(host::PollSet&) override {}
-  void record(const host::PollSet&) override {}
   void decide() override {
     while (!ended_) {
       const auto arrival = signals_.take();

@@ -12,7 +12,6 @@
 #include "recipe/lock/lock.h"
 #include "zk/path.h"
 #include "zk/timing.h"
-#include "zk/words/query.h"
 
 #include <algorithm>
 #include <memory>
@@ -71,7 +70,7 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   const std::vector<std::string> words = operands_of(call.app, call.arguments);
   CheckupOptions checkup;
   zk::ServerList list = named_servers(words, call.global);
-  checkup.servers = {list.servers, tls_of(call.global, list)};
+  checkup.servers = asked_servers(list, call.global);
   checkup.time = asking_time(options.timeout);
   checkup.thresholds = thresholds_of(options, static_cast<int64_t>(list.servers.size()));
   if (!options.probe) return checkup;
@@ -87,12 +86,9 @@ CheckupOptions checkup_options(const Call& call, const HealthOptions& options) {
   return checkup;
 }
 
-std::optional<Duration> interval_of(const HealthOptions& options, Format format, bool quiet) {
+std::optional<Duration> interval_between_looks(const HealthOptions& options, Format format, bool quiet) {
   if (!options.interval) return std::nullopt;
-  const Duration span = duration_of(*options.interval, "--interval");
-  if (span < 100ms) {
-    throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *options.interval));
-  }
+  const Duration span = interval_of(*options.interval);
   const bool one_look = format == Format::nagios || format == Format::prometheus;
   if (one_look || quiet) {
     throw usage_error(fmt::format("--interval goes with text and json, not with {}", quiet ? "-q" : name_of(format)));
@@ -232,7 +228,7 @@ int health(const Call& call, const HealthOptions& given) {
   const CheckupOptions options = checkup_options(call, given);
   const Format format = format_of(given.format, kFormats);
   check_long(given.long_form, format);
-  const auto interval = interval_of(given, format, call.global.quiet);
+  const auto interval = interval_between_looks(given, format, call.global.quiet);
   host::Loop loop;
   // With a probe, a signal ends us only after the lock is given back. Otherwise it ends us as it ends others.
   std::optional<host::Signals> signals;
@@ -261,7 +257,6 @@ int health(const Call& call, const HealthOptions& given) {
 
 Execute add_health(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<HealthOptions>();
-  set_usage(app, "Usage: zklock health [OPTIONS] [SERVER...]");
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for all replies (5s)", "DUR");
   add_value(app, "--max-latency", options->max_latency, "Warn if the average latency is above DUR", "DUR");
   add_value(app, "--max-outstanding", options->max_outstanding, "Warn if more than N requests are waiting", "N");
@@ -270,14 +265,13 @@ Execute add_health(CLI::App& app, GlobalOptions& global) {
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "The same as --format json", kFormats);
   add_value(app, "--interval", options->interval, "Repeat every DUR, with rates", "DUR");
-  add_global_options(app, global);
+  finish(app, global, "Usage: zklock health [OPTIONS] [SERVER...]", kHealthFooter);
   describe(app, "--quiet", "Print only one line, and only if it is not well");
-  set_footer(app, kHealthFooter);
   return execute_with(health, options);
 }
 
 std::optional<Rates> rates_between(const ServerHealth& before, const ServerHealth& now, Duration span) {
-  const auto seconds = std::chrono::duration<double>(span).count();
+  const double seconds = seconds_of(span);
   const zk::ServerStatus& old = before.status;
   const zk::ServerStatus& fresh = now.status;
   if (!old.received || !fresh.received || !old.sent || !fresh.sent || seconds <= 0) return std::nullopt;

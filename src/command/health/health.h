@@ -18,7 +18,7 @@ namespace zklock::command {
 // Adds the options of the subcommand, whose exit status is a Level.
 Execute add_health(CLI::App& app, GlobalOptions& global);
 
-enum class Role { none, leader, follower, observer, standalone, read_only };  // none: it does not serve
+enum class Role { none, leader, follower, observer, standalone, read_only };  // none: no reply, or an unknown mode
 
 // The client address with the most connections to a server.
 struct BusiestClient {
@@ -41,7 +41,7 @@ struct ServerHealth {
   zk::WordResult result = zk::WordResult::no_answer;  // of srvr
   std::string trouble;                                // in words, if srvr gave nothing usable
   std::string mntr_trouble;                           // in words, if mntr gave nothing
-  std::vector<std::string> lost;                      // "conf: no answer": the words that it allows and did not answer
+  std::vector<std::string> lost;                      // the allowed words without an answer: "conf: no answer"
   zk::ServerStatus status;
   zk::Fields mntr;                       // empty without a proper reply
   zk::Fields conf;                       // empty without a proper reply
@@ -57,12 +57,13 @@ struct ServerHealth {
   bool serves() const { return role() != Role::none && role() != Role::read_only; }
   // Returns whether the voters have weights or are in groups, so that their number does not decide about a quorum.
   bool weighs_voters() const;
-  // Returns, in words, what counts for the verdict and was not said or cannot be understood. A word that the server
-  // does not allow is left out.
+  // Returns as text what counts for the verdict and was not reported or cannot be understood. A four-letter word that
+  // the server does not allow is left out.
   std::vector<std::string> unread() const;
 };
 
-// Returns the count `name`; nothing if there is none. Servers count each other in an int: what is more is no count.
+// Returns the count `name`; nothing if there is none. Servers count each other in an int: a larger number is not a
+// count.
 std::optional<int64_t> count_in(const zk::Fields& mntr, std::string_view name);
 
 // Returns "serving", "read-only", "strange" for an unknown mode, else the result's name.

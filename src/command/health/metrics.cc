@@ -14,10 +14,6 @@ namespace zklock::command {
 
 namespace {
 
-double seconds(Duration span) {
-  return std::chrono::duration<double>(span).count();
-}
-
 // --- monitoring plugins
 
 // Returns a number without an exponent, which the grammar does not have.
@@ -43,7 +39,7 @@ std::string performance_of(const ServerHealth& server, const Thresholds& thresho
   const zk::ServerStatus& status = server.status;
   std::string text;
   if (status.latency_ms) {
-    const std::string most = thresholds.latency ? decimal(seconds(*thresholds.latency) * 1e3) : "";
+    const std::string most = thresholds.latency ? decimal(seconds_of(*thresholds.latency) * 1e3) : "";
     text += performance(server.address + " latency", decimal(status.latency_ms->average) + "ms", most);
   }
   const auto add = [&](const char* what, const std::optional<int64_t>& value, const char* unit,
@@ -95,9 +91,9 @@ constexpr MetricFamily<Checkup> kOfEnsemble[] = {
     {"zklock_health_probe_success", "gauge", "1 if the probe's lock was taken and given back.",
      [](const Checkup& c) { return c.probe ? Real(probed(c)) : std::nullopt; }},
     {"zklock_health_probe_taken_seconds", "gauge", "Time to take the probe's lock.",
-     [](const Checkup& c) { return probed(c) ? Real(seconds(c.probe->taken)) : std::nullopt; }},
+     [](const Checkup& c) { return probed(c) ? Real(seconds_of(c.probe->taken)) : std::nullopt; }},
     {"zklock_health_probe_released_seconds", "gauge", "Time to give it back.",
-     [](const Checkup& c) { return probed(c) ? Real(seconds(c.probe->released)) : std::nullopt; }},
+     [](const Checkup& c) { return probed(c) ? Real(seconds_of(c.probe->released)) : std::nullopt; }},
 };
 
 constexpr MetricFamily<ServerHealth> kOfServers[] = {
@@ -139,7 +135,7 @@ std::string nagios_of(const Checkup& checkup, const Thresholds& thresholds) {
   }
   for (const ServerHealth& server : checkup.servers) text += performance_of(server, thresholds);
   if (probed(checkup)) {
-    text += performance("probe", decimal(seconds(checkup.probe->taken + checkup.probe->released)) + "s");
+    text += performance("probe", decimal(seconds_of(checkup.probe->taken + checkup.probe->released)) + "s");
   }
   return text + '\n';
 }

@@ -56,16 +56,12 @@ std::string shown(Level level, bool colours) {
   return host::in_colour(name_of(level), colours ? colour_of(level) : host::Colour::none);
 }
 
-double millis(Duration span) {
-  return std::chrono::duration<double, std::milli>(span).count();
-}
-
 Json server_json(const ServerHealth& server) {
   Json json;
   json["server"] = server.address;
   json["state"] = state_of(server);
   put(json, "reason", server.trouble);
-  json["milliseconds"] = millis(server.took);
+  json["milliseconds"] = milliseconds_of(server.took);
   put_status(json, server.status,
              {"mode", "version", "latency_ms", "connections", "outstanding", "received", "sent", "zxid", "nodes"});
   if (server.rates) json["rates"] = {{"received", server.rates->received}, {"sent", server.rates->sent}};
@@ -78,8 +74,8 @@ Json probe_json(const Probe& probe) {
   json["path"] = probe.path;
   put(json, "error", probe.trouble);
   if (probe.trouble.empty()) {
-    json["taken_ms"] = millis(probe.taken);
-    json["released_ms"] = millis(probe.released);
+    json["taken_ms"] = milliseconds_of(probe.taken);
+    json["released_ms"] = milliseconds_of(probe.released);
   }
   return json;
 }

@@ -12,7 +12,6 @@ namespace zklock::command {
 namespace {
 
 using zk::WordResult;
-using Millis = std::chrono::duration<double, std::milli>;
 
 // "Unknown" ranks above "warning" and below "critical".
 Level worse(Level a, Level b) {
@@ -22,7 +21,7 @@ Level worse(Level a, Level b) {
 
 // Averages are often below a millisecond, which format_duration rounds.
 std::string limit_of(Duration latency) {
-  const double millis = Millis(latency).count();
+  const double millis = milliseconds_of(latency);
   return millis < 1 ? fmt::format("{:.4g}ms", millis) : format_duration(latency);
 }
 
@@ -321,7 +320,7 @@ void Judge::check_limits(const Thresholds& thresholds) {
     if (server.serves() && thresholds.latency && !latency) {
       find(Level::unknown, "{}: its average latency is not known", server.address);
     }
-    if (latency && thresholds.latency && latency->average > Millis(*thresholds.latency).count()) {
+    if (latency && thresholds.latency && latency->average > milliseconds_of(*thresholds.latency)) {
       find(Level::warning, "{}: average latency {:.4g}ms, more than {}", server.address, latency->average,
            limit_of(*thresholds.latency));
     }

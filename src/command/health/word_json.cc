@@ -131,7 +131,7 @@ std::string json_of(const std::vector<zk::WordReply>& replies) {
     json["server"] = to_string(reply.server);
     json["word"] = reply.word;
     json["state"] = name_of(reply.result);
-    json["milliseconds"] = std::chrono::duration<double, std::milli>(reply.took).count();
+    json["milliseconds"] = milliseconds_of(reply.took);
     if (reply.result == zk::WordResult::answered) {
       Json structure = structure_of(reply.word, reply.text);
       const char* key = structure.is_null() ? "text" : "reply";

@@ -6,7 +6,6 @@
 #include "command/cli/format.h"
 #include "command/cli/output.h"
 #include "host/terminal.h"
-#include "zk/words/query.h"
 
 #include <algorithm>
 #include <map>
@@ -82,8 +81,7 @@ int ask_word(const Call& call, const WordOptions& options) {
   std::vector<std::string> operands = operands_of(call.app, call.arguments);
   const std::string word = take_word(name_of(call.app), operands);
   const bool json = is_json(options.format);
-  const zk::ServerList list = named_servers(operands, call.global);
-  const zk::ServersAsked servers{list.servers, tls_of(call.global, list)};
+  const zk::ServersAsked servers = asked_servers(named_servers(operands, call.global), call.global);
   const Replies replies = ask(servers, word, asking_time(options.timeout), call.global.verbose);
   if (!call.global.quiet) {
     print(json ? json_of(replies) : host::is_terminal_output() ? text_for_terminal(replies) : text_of(replies));
@@ -191,6 +189,10 @@ zk::ServerList named_servers(const std::vector<std::string>& words, const Global
     if (!contains(list.servers, server)) list.servers.push_back(server);
   }
   return list;
+}
+
+zk::ServersAsked asked_servers(const zk::ServerList& list, const GlobalOptions& global) {
+  return {list.servers, tls_of(global, list)};
 }
 
 Duration asking_time(const Value& timeout) {

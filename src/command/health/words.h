@@ -5,7 +5,7 @@
 
 #include "base/exit_status.h"
 #include "command/cli/subcommand.h"
-#include "zk/words/word_reply.h"
+#include "zk/words/query.h"
 
 #include <initializer_list>
 #include <string>
@@ -26,6 +26,9 @@ Execute add_word(CLI::App& app, GlobalOptions& global);
 // Returns the servers to ask, each by itself: those in `words` (each is HOST[:PORT] or a list), or without words those
 // of --servers. There are no duplicates and no chroot. Throws a Failure (64) that names the bad word or option.
 zk::ServerList named_servers(const std::vector<std::string>& words, const GlobalOptions& global);
+
+// Returns the servers of the list, with the TLS settings for them. Throws a Failure (64) as tls_of() does.
+zk::ServersAsked asked_servers(const zk::ServerList& list, const GlobalOptions& global);
 
 // Returns how long to wait for replies: what -w says, else 5 s. Throws a Failure (64).
 Duration asking_time(const Value& timeout);

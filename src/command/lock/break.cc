@@ -45,7 +45,7 @@ class BreakJob {
       : path_(path_of(call, {"lock", "/locks/job"})),
         timeout_(duration_of(options.timeout.value_or(kUsualTimeout), "--timeout")),
         options_(options),
-        session_(loop_, session_options(call.global)) {
+        task_(session_options(call.global), "cannot break " + path_) {
     if (!options.yes && !options.dry_run) check_can_ask();
   }
 
@@ -55,7 +55,6 @@ class BreakJob {
   int run() {
     const bool waits = timeout_ > Duration::zero();
     within_.emplace(session_, waits ? deadline_in(timeout_) : kNever);
-    session_.set_purpose(fmt::format("cannot break {}", path_));
     session_.open();
     Nodes nodes = find_holders();
     if (holders_.empty()) console_.detail(path_ + " is free");
@@ -73,9 +72,8 @@ class BreakJob {
     } else if (!nodes.empty()) {
       check_servers();
       session_.close();
-      throw Failure(ExitStatus::busy,
-                    fmt::format("cannot break {}: {} {} not let go in time; --force takes the lock away", path_,
-                                describe(nodes), nodes.size() == 1 ? "has" : "have"));
+      throw Failure(ExitStatus::busy, fmt::format("{}: {} {} not let go in time; --force takes the lock away",
+                                                  task_.tried, describe(nodes), nodes.size() == 1 ? "has" : "have"));
     }
     session_.close();
     if (refused) throw *refused;
@@ -123,16 +121,15 @@ class BreakJob {
 
   Nodes find_holders() {
     const recipe::Survey survey = recipe::survey_paths(session_, {path_}).front();
-    const std::string tried = "cannot break " + path_;
-    recipe::check_is_lock(survey.use, tried);
+    recipe::check_is_lock(survey.use, task_.tried);
     if (survey.absent) {
       session_.close();
-      throw Failure(ExitStatus::busy, tried + ": there is no such lock");
+      throw Failure(ExitStatus::busy, task_.tried + ": there is no such lock");
     }
     holders_ = survey.holders();
     leftovers_ = survey.leftovers;
     if (!survey.foreign.empty() && holders_.empty() && leftovers_.empty()) {
-      throw Failure(ExitStatus::bad_data, recipe::foreign_text(tried, survey.foreign.front().node));
+      throw Failure(ExitStatus::bad_data, recipe::foreign_text(task_.tried, survey.foreign.front().node));
     }
     Nodes nodes;
     for (const Participant& holder : holders_) nodes.push_back(holder.node);
@@ -171,8 +168,8 @@ class BreakJob {
   std::string path_;
   Duration timeout_;
   BreakOptions options_;
-  host::Loop loop_;
-  zk::Session session_;
+  Task task_;
+  zk::Session& session_{task_.session};
   Console console_{session_};
   std::optional<zk::Within> within_;
   std::vector<Participant> holders_;
@@ -183,13 +180,11 @@ class BreakJob {
 
 Execute add_break(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<BreakOptions>();
-  set_usage(app, "Usage: zklock break [OPTIONS] LOCK");
   add_value(app, "-w,--timeout", options->timeout, "Wait at most DUR for them to let go (30s)", "DUR");
   add_flag(app, "--force", options->force, "Then take the lock away; they may still run");
   add_flag(app, "--dry-run", options->dry_run, "Show who would be asked, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
-  add_global_options(app, global);
-  set_footer(app, kBreakFooter);
+  finish(app, global, "Usage: zklock break [OPTIONS] LOCK", kBreakFooter);
   return [options](const Call& call) { return BreakJob(call, *options).run(); };
 }
 

@@ -92,8 +92,7 @@ class FollowedLocks : public WatchSubject {
     json["path"] = path;
     if (change.position != 0) json["position"] = change.position;
     if (change.lasted) {
-      json[change.event == LockEvent::released ? "held" : "waited"] =
-          std::chrono::duration<double>(*change.lasted).count();
+      json[change.event == LockEvent::released ? "held" : "waited"] = seconds_of(*change.lasted);
     }
     put_members(json, contender_fields(), shown_in(change, path));
     return json_line(json);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands for locks: run, show and break. job.cc does the work of `run` once its command line is understood.
-// show.cc and show_metrics.cc make the text about contenders, and follow.cc that about each change. They take apart
-// what zklock wrote on the nodes, and show the text of other programs as it is.
+// show.cc makes the text about contenders, and follow.cc that about each change. They take apart what zklock wrote on
+// the nodes, and show the text of other programs as it is.
 #pragma once
 
 #include "command/child/console.h"
@@ -131,8 +131,7 @@ std::string table_of(const std::vector<recipe::Survey>& surveys, const host::Dis
 // Returns a JSON object on a line of its own. Members whose value is unknown are left out.
 std::string json_of(const recipe::Survey& survey);
 
-// Returns the text format that Prometheus and its node exporter read (show_metrics.cc). Timestamps are by the servers'
-// clock.
+// Returns the text format that Prometheus and its node exporter read. Timestamps are by the servers' clock.
 std::string prometheus_of(std::vector<recipe::Survey> surveys);
 
 // Returns a table of the nodes that breaking a lock would affect; it fits `columns`, if given.

@@ -240,11 +240,9 @@ void add_command_options(CLI::App& app, RunOptions& options) {
 
 Execute add_run(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<RunOptions>();
-  set_usage(app, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)");
   add_lock_options(app, *options);
   add_command_options(app, *options);
-  add_global_options(app, global);
-  set_footer(app, kRunFooter);
+  finish(app, global, "Usage: zklock run [OPTIONS] LOCK... (-- COMMAND [ARG...] | -c STRING)", kRunFooter);
   return execute_with(run, options);
 }
 

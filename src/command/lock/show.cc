@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// zklock show: prints the holders of a lock and the contenders that wait for it, as a table or as JSON.
+// zklock show: prints the holders of a lock and the contenders that wait for it, as a table, as JSON or as metrics.
 #include "base/time.h"
 #include "command/cli/format.h"
+#include "command/cli/metrics.h"
 #include "command/cli/output.h"
 #include "command/cli/table.h"
 #include "command/lock/contender.h"
@@ -80,6 +81,44 @@ int64_t slots_of(const Survey& survey) {
   return slots;
 }
 
+// --- metrics
+
+double count(const Survey& survey, bool holding) {
+  return static_cast<double>(std::ranges::count(survey.participants, holding, &Participant::holding));
+}
+
+// Returns when the first of the holders, or of the waiting contenders, came; nothing if there is none.
+std::optional<double> first_came(const Survey& survey, bool holding) {
+  int64_t first = 0;
+  for (const Participant& participant : survey.participants) {
+    const int64_t came = participant.came_ms();
+    if (participant.holding == holding && (first == 0 || came < first)) first = came;
+  }
+  return timestamp_of(first);
+}
+
+std::string labels_of(const Survey& survey) {
+  return label_of("lock", survey.path);
+}
+
+constexpr MetricFamily<Survey> kFamilies[] = {
+    {"zklock_lock_held", "gauge", "1 if somebody holds the lock, else 0.",
+     [](const Survey& s) { return std::optional(count(s, true) > 0 ? 1.0 : 0.0); }, labels_of},
+    {"zklock_lock_holders", "gauge", "Holders of the lock; several, where they share it or have slots.",
+     [](const Survey& s) { return std::optional(count(s, true)); }, labels_of},
+    {"zklock_lock_waiters", "gauge", "Those who wait for the lock.",
+     [](const Survey& s) { return std::optional(count(s, false)); }, labels_of},
+    {"zklock_lock_first_holder_timestamp_seconds", "gauge",
+     "When the first of the holders came: it has held the lock since then, or since its turn.",
+     [](const Survey& s) { return first_came(s, true); }, labels_of},
+    {"zklock_lock_first_waiter_timestamp_seconds", "gauge", "When the first of those who wait came.",
+     [](const Survey& s) { return first_came(s, false); }, labels_of},
+    {"zklock_lock_last_success_timestamp_seconds", "gauge", "When a command last succeeded under --once-per.",
+     [](const Survey& s) { return timestamp_of(s.last_success_ms); }, labels_of},
+};
+
+// --- the subcommand
+
 struct ShowOptions {
   bool recursive = false;
   bool follow = false;
@@ -106,13 +145,11 @@ std::vector<std::string> paths_of(const Call& call, const ShowOptions& options) 
 }
 
 std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, const std::vector<std::string>& paths) {
-  host::Loop loop;
-  zk::Session session(loop, session_options(call.global));
-  session.set_purpose(fmt::format("cannot show {}", fmt::join(paths, " ")));
-  session.open();
+  Task task(session_options(call.global), fmt::format("cannot show {}", fmt::join(paths, " ")));
+  task.session.open();
   std::vector<Survey> surveys =
-      options.recursive ? recipe::survey_trees(session, paths) : recipe::survey_paths(session, paths);
-  session.close();
+      options.recursive ? recipe::survey_trees(task.session, paths) : recipe::survey_paths(task.session, paths);
+  task.session.close();
   std::erase_if(surveys, [](const Survey& survey) { return !survey.success.empty() && !parse_note(survey.success); });
   for (const Survey& survey : surveys) recipe::check_is_lock(survey.use, fmt::format("cannot show {}", survey.path));
   return surveys;
@@ -149,14 +186,12 @@ int show(const Call& call, const ShowOptions& options) {
 
 Execute add_show(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ShowOptions>();
-  set_usage(app, "Usage: zklock show [OPTIONS] LOCK...");
   add_flag(app, "-r,--recursive", options->recursive, "Show all locks below LOCK, which may be /");
   add_flag(app, "--follow", options->follow, "Then print each change, until a signal");
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "One JSON object per line and lock", kTextJsonOrPrometheus);
-  add_global_options(app, global);
+  finish(app, global, "Usage: zklock show [OPTIONS] LOCK...", kShowFooter);
   describe(app, "--quiet", "Print nothing; exit 0 if LOCK is held, 1 if free");
-  set_footer(app, kShowFooter);
   return execute_with(show, options);
 }
 
@@ -189,6 +224,16 @@ std::string json_of(const Survey& survey) {
     put_members(list.back(), contender_fields(), shown);
   }
   return json_line(json);
+}
+
+// A lock that was named twice has one sample.
+std::string prometheus_of(std::vector<Survey> surveys) {
+  std::ranges::sort(surveys, {}, &Survey::path);
+  const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
+  surveys.erase(std::unique(surveys.begin(), surveys.end(), same), surveys.end());
+  std::string text;
+  for (const auto& family : kFamilies) text += exposed(family, std::span<const Survey>(surveys));
+  return text;
 }
 
 std::string table_of_holders(const std::vector<Participant>& holders, std::optional<size_t> columns) {

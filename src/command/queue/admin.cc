@@ -42,18 +42,14 @@ struct AdminOptions {
   FormatOptions format;
 };
 
-// Returns lines "items 3", "dead 0" and, if `exact`, "in_work 1".
-std::string text_of(const QueueCounts& count, bool exact) {
-  std::string text = fmt::format("items {}\ndead {}\n", count.items, count.dead);
-  return exact ? text + fmt::format("in_work {}\n", count.in_work) : text;
-}
-
-std::string json_of(const QueueCounts& count, bool exact) {
-  nlohmann::ordered_json json;
-  json["items"] = count.items;
-  json["dead"] = count.dead;
-  if (exact) json["in_work"] = count.in_work;
-  return json_line(json);
+// Returns a JSON object, or lines "items 3", "dead 0" and, if `exact`, "in_work 1".
+std::string text_of(const QueueCounts& count, bool exact, bool json) {
+  nlohmann::ordered_json counts{{"items", count.items}, {"dead", count.dead}};
+  if (exact) counts["in_work"] = count.in_work;
+  if (json) return json_line(counts);
+  std::string text;
+  for (const auto& [name, number] : counts.items()) text += fmt::format("{} {}\n", name, number.dump());
+  return text;
 }
 
 std::string gauge(const char* name, const char* help, const std::string& labels, std::optional<double> value) {
@@ -98,7 +94,7 @@ int list(const Call& call, const AdminOptions& options) {
     visit.print(report.text_of(items));
     listed += items.size();
   }
-  visit.session().close();
+  visit.session.close();
   return 0;
 }
 
@@ -109,15 +105,14 @@ int count(const Call& call, const AdminOptions& options) {
   QueueCounts count;
   int64_t oldest_ms = 0;
   if (visit.look()) {
-    count = visit.count_found(options.exact);
-    if (format == Format::prometheus) oldest_ms = visit.find_oldest(count);
+    count = visit.count(options.exact);
+    if (format == Format::prometheus) oldest_ms = recipe::find_oldest(visit.session, visit.layout, count);
   } else {
-    visit.remark("there is no queue " + visit.layout().queue);
+    visit.remark("there is no queue " + visit.layout.queue);
   }
-  visit.session().close();
-  print(format == Format::prometheus ? prometheus_of(visit.layout().queue, count, options.exact, oldest_ms)
-        : format == Format::json     ? json_of(count, options.exact)
-                                     : text_of(count, options.exact));
+  visit.session.close();
+  print(format == Format::prometheus ? prometheus_of(visit.layout.queue, count, options.exact, oldest_ms)
+                                     : text_of(count, options.exact, format == Format::json));
   return 0;
 }
 
@@ -125,23 +120,19 @@ int count(const Call& call, const AdminOptions& options) {
 
 Execute add_queue_list(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<AdminOptions>();
-  set_usage(app, "Usage: zklock queue list [OPTIONS] QUEUE");
   add_value(app, "-N,--count", options->count, "Show the first N", "N");
   add_flag(app, "--dead", options->dead, "Show the dead letters instead");
   add_long_option(app, options->long_form);
   add_format_options(app, options->format, "One JSON object per line and item");
-  add_global_options(app, global);
-  set_footer(app, kListFooter);
+  finish(app, global, "Usage: zklock queue list [OPTIONS] QUEUE", kListFooter);
   return execute_with(list, options);
 }
 
 Execute add_queue_count(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<AdminOptions>();
-  set_usage(app, "Usage: zklock queue count [OPTIONS] QUEUE");
   add_flag(app, "--exact", options->exact, "Also count the items in work: reads each item");
   add_format_options(app, options->format, "One JSON object", kTextJsonOrPrometheus);
-  add_global_options(app, global);
-  set_footer(app, kCountFooter);
+  finish(app, global, "Usage: zklock queue count [OPTIONS] QUEUE", kCountFooter);
   return execute_with(count, options);
 }
 

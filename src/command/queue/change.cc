@@ -74,24 +74,24 @@ void do_all(const std::function<void()>& act, const std::function<std::string()>
 
 recipe::Purged take_out(QueueVisit& visit, bool dead) {
   recipe::Purged purged;
-  do_all([&] { recipe::purge_queue(visit.session(), visit.layout(), visit.found(), dead, purged); },
+  do_all([&] { recipe::purge_queue(visit.session, visit.layout, visit.found, dead, purged); },
          [&] { return purged.removed == 0 ? "" : items_are(purged.removed) + " deleted"; });
   return purged;
 }
 
 int requeue(const Call& call, const ChangeOptions& options) {
-  const auto [path, rest] = queue_words(call.app, call.arguments);
+  const auto [path, rest] = queue_words(call);
   std::set<std::string> ids(rest.begin(), rest.end());
   QueueVisit visit(path, "requeue to", call.global);
   const bool all = ids.empty();
   visit.open();
   int64_t moved = options.dry_run ? count_dead(visit, ids) : 0;
-  const auto done = [&] { return fmt::format("{} back in {}", items_are(moved), visit.layout().queue); };
+  const auto done = [&] { return fmt::format("{} back in {}", items_are(moved), visit.layout.queue); };
   if (!options.dry_run) {
-    do_all([&] { recipe::requeue(visit.session(), visit.layout(), visit.found(), ids, moved); },
+    do_all([&] { recipe::requeue(visit.session, visit.layout, visit.found, ids, moved); },
            [&] { return moved == 0 ? "" : done(); });
   }
-  visit.session().close();
+  visit.session.close();
   if (options.dry_run) print(fmt::format("would put {} back into {}\n", counted(moved, "item"), path));
   if (!options.dry_run) visit.remark(done());
   if (all || ids.empty()) return 0;
@@ -101,11 +101,11 @@ int requeue(const Call& call, const ChangeOptions& options) {
 }
 
 int show_purge(QueueVisit& visit, const ChangeOptions& options) {
-  const recipe::QueueCounts count = visit.count_found(!options.dead);
-  visit.session().close();
+  const recipe::QueueCounts count = visit.count(!options.dead);
+  visit.session.close();
   const int64_t free = options.dead ? count.dead : count.items - count.in_work;
   std::string text =
-      fmt::format("would delete {} of {}", counted(free, options.dead ? "dead letter" : "item"), visit.layout().queue);
+      fmt::format("would delete {} of {}", counted(free, options.dead ? "dead letter" : "item"), visit.layout.queue);
   if (count.in_work > 0) text += fmt::format(", and leave {} in work", count.in_work);
   print(text + '\n');
   return 0;
@@ -118,12 +118,12 @@ int purge(const Call& call, const ChangeOptions& options) {
   visit.open();
   if (options.dry_run) return show_purge(visit, options);
   if (options.asks()) {
-    const recipe::QueueCounts count = visit.count_found(false);
+    const recipe::QueueCounts count = visit.count(false);
     visit.confirm(fmt::format("delete {} of {}?",
                               options.dead ? counted(count.dead, "dead letter") : counted(count.items, "item"), path));
   }
   const recipe::Purged purged = take_out(visit, options.dead);
-  visit.session().close();
+  visit.session.close();
   const std::string text = fmt::format("{} deleted", items_are(purged.removed));
   if (!purged.foreign.empty()) {
     throw Failure(
@@ -155,9 +155,10 @@ int remove(const Call& call, const ChangeOptions& options) {
   QueueVisit visit(path, "delete", call.global);
   visit.open();
   if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
-  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session(), visit.layout());
-  const recipe::QueueCounts count = deleted ? recipe::QueueCounts() : visit.count();
-  visit.session().close();
+  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session, visit.layout);
+  const recipe::QueueCounts count =
+      deleted ? recipe::QueueCounts() : recipe::count_queue(visit.session, visit.layout, false);
+  visit.session.close();
   if (deleted) return 0;
   if (!options.dry_run || count.items + count.dead > 0) throw not_deleted(path, count);
   print(fmt::format("would delete {}\n", path));
@@ -168,31 +169,25 @@ int remove(const Call& call, const ChangeOptions& options) {
 
 Execute add_queue_requeue(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ChangeOptions>();
-  set_usage(app, "Usage: zklock queue requeue [OPTIONS] QUEUE [ID...]");
   add_flag(app, "--dry-run", options->dry_run, "Say what would be put back, and change nothing");
-  add_global_options(app, global);
-  set_footer(app, kRequeueFooter);
+  finish(app, global, "Usage: zklock queue requeue [OPTIONS] QUEUE [ID...]", kRequeueFooter);
   return execute_with(requeue, options);
 }
 
 Execute add_queue_purge(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ChangeOptions>();
-  set_usage(app, "Usage: zklock queue purge [OPTIONS] QUEUE");
   add_flag(app, "--dead", options->dead, "Delete the dead letters instead");
   add_flag(app, "--dry-run", options->dry_run, "Say how many it would be, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
-  add_global_options(app, global);
-  set_footer(app, kPurgeFooter);
+  finish(app, global, "Usage: zklock queue purge [OPTIONS] QUEUE", kPurgeFooter);
   return execute_with(purge, options);
 }
 
 Execute add_queue_delete(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<ChangeOptions>();
-  set_usage(app, "Usage: zklock queue delete [OPTIONS] QUEUE");
   add_flag(app, "--dry-run", options->dry_run, "Say whether it is empty, and change nothing");
   add_flag(app, "--yes", options->yes, "Do not ask for confirmation");
-  add_global_options(app, global);
-  set_footer(app, kDeleteFooter);
+  finish(app, global, "Usage: zklock queue delete [OPTIONS] QUEUE", kDeleteFooter);
   return execute_with(remove, options);
 }
 

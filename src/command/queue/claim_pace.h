@@ -14,8 +14,8 @@ namespace zklock::command {
 
 class ClaimPace {
  public:
-  // Notes the items of a batch that has come, and that until now `delivered` items, ever, were written. `round_trip`:
-  // of the last answer.
+  // Notes the items of a batch that has come. `delivered`: the items written so far, in all. `round_trip`: of the last
+  // answer.
   void note(const std::vector<recipe::Item>& batch, size_t delivered, Duration round_trip) {
     size_t size = 0;
     for (const recipe::Item& item : batch) {
@@ -31,8 +31,8 @@ class ClaimPace {
 
   // How many items to claim at once.
   size_t batch() const { return batch_; }
-  // Returns true if another batch may be claimed while `waiting` items are not written yet: up to twice what the reader
-  // takes in a round trip, so that the number can grow with a fast reader.
+  // Returns true if another batch may be claimed while `waiting` items are not written yet: up to two batches and twice
+  // what the reader takes in a round trip, so that the number can grow with a fast reader.
   bool allows_more(const recipe::Consumer& consumer, size_t waiting) const {
     if (consumer.batches() < kFewBatches) return true;
     if (consumer.batches() >= kMostBatches || !consumer.is_alone()) return false;
@@ -45,17 +45,14 @@ class ClaimPace {
     round_trip_ = std::min(round_trip_, std::max<Duration>(round_trip, std::chrono::milliseconds(1)));
     const Duration passed = BootClock::now() - since_;
     if (passed < round_trip_) return;
-    const double seconds = std::chrono::duration<double>(passed).count();
-    per_second_ = static_cast<double>(delivered - delivered_) / seconds;
+    per_second_ = static_cast<double>(delivered - delivered_) / seconds_of(passed);
     since_ = BootClock::now();
     delivered_ = delivered;
   }
 
-  size_t in_round_trip() const {
-    return static_cast<size_t>(per_second_ * std::chrono::duration<double>(round_trip_).count());
-  }
+  size_t in_round_trip() const { return static_cast<size_t>(per_second_ * seconds_of(round_trip_)); }
 
-  static constexpr size_t kFewBatches = 2;              // claimed ahead, while other clients take items, too
+  static constexpr size_t kFewBatches = 2;              // claimed ahead, while other clients compete for items
   static constexpr size_t kMostBatches = 8;             // claimed ahead
   static constexpr size_t kMostAheadSize = 16 << 20;    // bytes, about
   static constexpr size_t kLargestBatch = 128;          // items

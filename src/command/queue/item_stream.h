@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The items of `queue pull` on their way to standard output: those that are not written yet, in order, and those that
 // are written and not removed from the queue yet. They are written in chunks that a pipe takes as a whole, or one item
-// that is longer. So a reader that goes away has hardly ever a part of an item.
+// that is longer. So a reader that goes away is hardly ever left with a part of an item.
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -35,7 +35,7 @@ class ItemStream {
   // How many items were written to their end, ever.
   size_t delivered() const { return delivered_; }
 
-  // Returns the next bytes to write, which are none if all that comes next is empty. Call it only while there are
+  // Returns the next bytes to write; none if the next items and their ends are empty. Call it only while there are
   // items.
   std::string_view next() {
     if (ends_.empty()) fill();

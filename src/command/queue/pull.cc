@@ -70,9 +70,9 @@ PullOptions pull_options(const PullValues& values, const Call& call) {
   if (values.nul && values.whole) throw usage_error("give either --null or --whole, not both");
   PullOptions options;
   // The words after "--" are the command.
-  const auto [path, rest] = queue_words(call.app, Arguments{call.arguments.options, {}, false});
-  if (!rest.empty()) throw unexpected_word(rest.front(), call.arguments);
-  options.path = path;
+  const std::vector<std::string> words = operands_of(call.app, Arguments{call.arguments.options, {}, false});
+  options.path = first_path(words, call, kQueuePath);
+  if (words.size() > 1) throw unexpected_word(words[1], call.arguments);
   options.end = values.nul ? std::string(1, '\0') : values.whole ? "" : "\n";
   if (!endless) options.most = values.count ? static_cast<size_t>(number_of(*values.count, "--count", 1)) : 1;
   options.all = values.all;
@@ -132,7 +132,6 @@ int pull(const Call& call, const PullValues& values) {
 
 Execute add_queue_pull(CLI::App& app, GlobalOptions& global) {
   const auto values = std::make_shared<PullValues>();
-  set_usage(app, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]");
   add_value(app, "-N,--count", values->count, "Take N items, or as many as there are (1)", "N");
   add_flag(app, "--all", values->all, "Until the queue is empty, items in work included");
   add_flag(app, "--follow", values->follow, "Keep waiting for more items");
@@ -144,9 +143,8 @@ Execute add_queue_pull(CLI::App& app, GlobalOptions& global) {
   add_value(app, "--max-attempts", values->most_attempts, "After N failures, make it a dead letter (5)", "N");
   add_value(app, "--retry-delay", values->retry_delay, "Wait DUR before a retry; doubles each time (1s)", "DUR");
   add_flag(app, "--halt", values->halt, "Stop at the first failure");
-  add_global_options(app, global);
-  set_footer(app, kPullFooter);
-  return [values](const Call& call) { return pull(call, *values); };
+  finish(app, global, "Usage: zklock queue pull [OPTIONS] QUEUE [-- COMMAND [ARG...]]", kPullFooter);
+  return execute_with(pull, values);
 }
 
 ConsumerSession::ConsumerSession(host::Loop& loop, zk::SessionOptions session, const PullOptions& options,
@@ -178,6 +176,7 @@ void ConsumerSession::open() {
   zk::in_sessions(session_, begin, until);
 }
 
+// Returns until when to wait for an item; kNever: without end.
 Deadline ConsumerSession::idle_until() {
   if (!idle_until_) idle_until_ = options_.idle ? deadline_in(*options_.idle) : kNever;
   return *idle_until_;
@@ -191,13 +190,23 @@ void ConsumerSession::open_again(const std::vector<recipe::Item>& done) {
   check_lost();
 }
 
-recipe::IdleEnd ConsumerSession::wait_in_line(const recipe::WaitPolicy& patience, bool end_if_empty) {
-  const recipe::IdleEnd end = idle_line_.wait(patience, end_if_empty);
-  if (end == recipe::IdleEnd::removed) {
-    throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+std::optional<std::vector<recipe::Item>> ConsumerSession::wait_for_items(size_t taken, bool own,
+                                                                         std::function<bool()> disturbed) {
+  const bool end_if_empty = options_.all && !own;
+  if (end_if_empty && !consumer_.some_in_work()) return std::nullopt;
+  // With items of our own, a retry that falls due is not a failure to get an item in time.
+  const Deadline until = own ? kNever : idle_until();
+  if (options_.waits() && left_until(until) > Duration::zero()) {
+    const recipe::Outcome end = idle_line_.wait({true, until, std::move(disturbed)}, end_if_empty);
+    std::vector<recipe::Item>& items = idle_line_.items();
+    if (end == recipe::Outcome::removed) throw Failure(ExitStatus::busy, tried_ + ": our place in line was removed");
+    if (end == recipe::Outcome::held && items.empty()) return std::nullopt;
+    if (!items.empty()) note_items();
+    // With --all, there is another look, because what was in work may be done by now.
+    if (end != recipe::Outcome::busy || own || options_.all) return std::move(items);
   }
-  if (end == recipe::IdleEnd::taken) note_items();
-  return end;
+  check_lack(taken);
+  return std::nullopt;
 }
 
 void ConsumerSession::check_lost() const {
@@ -231,6 +240,7 @@ std::string ConsumerSession::loss() const {
                      one ? "it" : "they", use_);
 }
 
+// To be called when there is nothing to take and the wait is over.
 void ConsumerSession::check_lack(size_t taken) const {
   if (options_.all) throw Failure(ExitStatus::busy, tried_ + ": what is left is in work, and was not done in time");
   if (taken > 0) return;

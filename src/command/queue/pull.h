@@ -12,6 +12,7 @@
 #include "recipe/queue/layout.h"
 #include "zk/session.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,7 +63,7 @@ class ConsumerSession {
   // `use` is what is done with items, for messages: "written", "worked on".
   ConsumerSession(host::Loop& loop, zk::SessionOptions session, const PullOptions& options, std::string use);
 
-  // Connects, and makes the queue if we wait for items, but not with `all`. Throws a Failure (65) if the path is used
+  // Connects. Without `all`, makes a missing queue if we wait for items. Throws a Failure (65) if the path is used
   // for something else, and what the session throws.
   void open();
   // Opens a new session after an expiry: the items that we had may be other consumers' now. `done` are those to be
@@ -71,22 +72,19 @@ class ConsumerSession {
   // Throws a Failure (76) if items that were to be removed are not known to be removed.
   void check_lost() const;
   // To be called in a catch block, after clean_up(). Throws the exception again; but if items are not known to be
-  // removed, another Failure than 76 becomes a 76 that says so.
+  // removed, a Failure with another status is replaced by a 76 that says so.
   [[noreturn]] void rethrow() const;
 
-  // Returns until when to wait for an item; kNever: without end. The wait begins at the first call, and again at the
-  // first call after note_items(). Neither an outage nor a new session moves its end.
-  Deadline idle_until();
-  // To be called when items were taken.
+  // To be called when items were taken: the longest wait for an item begins again. It begins with open(), and neither
+  // an outage nor a new session moves its end.
   void note_items() { idle_until_.reset(); }
-  // Waits for an item in the idle line. Throws what IdleLine::wait() throws, and a Failure (75) instead of returning
-  // IdleEnd::removed.
-  recipe::IdleEnd wait_in_line(const recipe::WaitPolicy& patience, bool end_if_empty);
-  // Hands over the items that were taken. Only after IdleEnd::taken.
-  std::vector<recipe::Item> take_items() { return std::move(idle_line_.items()); }
-  // To be called when there is nothing to take and the wait is over. Throws a Failure (75) with `all`, or if `taken`,
-  // the number of items taken before, is 0.
-  void check_lack(size_t taken) const;
+  // Waits for an item in the idle line, if we wait at all. To be called when there is nothing to take and all acks are
+  // answered. `taken` is the number of items taken before. With items of our `own`, the wait has no end. Returns what
+  // was taken; no items: look again, or `disturbed` is true. Returns nothing if no more is to be taken. Throws what
+  // IdleLine::wait() throws, and a Failure (75) if our place was removed, or if the wait is over with `all` or without
+  // any item.
+  std::optional<std::vector<recipe::Item>> wait_for_items(size_t taken, bool own = false,
+                                                          std::function<bool()> disturbed = nullptr);
 
   // For cleaning up: removes `done`, gives back `unused` and what was claimed, and closes the session. The attempts do
   // not count if a server answers in time. Throws only what other sources of the loop throw.
@@ -99,6 +97,8 @@ class ConsumerSession {
 
  private:
   std::string loss() const;
+  Deadline idle_until();
+  void check_lack(size_t taken) const;
 
   PullOptions options_;
   recipe::QueueLayout layout_;

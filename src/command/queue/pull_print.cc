@@ -16,7 +16,6 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::IdleEnd;
 using recipe::Item;
 
 class ItemPrinter {
@@ -133,19 +132,10 @@ class ItemPrinter {
   // Returns false if there is nothing to wait for, or the wait is over.
   bool wait_for_items() {
     acks_.finish();
-    if (options_.all && !consumer_.some_in_work()) return false;
-    const Deadline until = source_.idle_until();
-    if (options_.waits() && left_until(until) > Duration::zero()) {
-      const IdleEnd end = source_.wait_in_line({true, until}, options_.all);
-      if (end == IdleEnd::taken) {
-        for (Item& item : source_.take_items()) stream_.add(std::move(item));
-      }
-      if (end == IdleEnd::nothing) return false;
-      // What was in work may be done by now.
-      if (end != IdleEnd::timeout || options_.all) return true;
-    }
-    source_.check_lack(stream_.delivered());
-    return false;
+    auto items = source_.wait_for_items(stream_.delivered());
+    if (!items) return false;
+    for (Item& item : *items) stream_.add(std::move(item));
+    return true;
   }
 
   // Items that were not written may be another consumer's now. Items that were written may be removed already.

@@ -19,9 +19,8 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::IdleEnd;
 using recipe::Item;
-using recipe::Lease;
+using recipe::LeaseState;
 
 class CommandConsumer {
  public:
@@ -53,7 +52,7 @@ class CommandConsumer {
       const host::Attached attending(loop_, workers_);
       source_.open();
     }
-    lease_.emplace(session_, std::vector<recipe::Held>(), grace(), Lease::Watched::nothing);
+    lease_.emplace(session_, std::vector<recipe::Held>(), grace(), recipe::LeaseWatch::nothing);
     const host::Attached holding(loop_, *lease_);
     // The pool comes after the lease, so that a decision of the lease ends the commands in the same turn.
     const host::Attached attending(loop_, workers_);
@@ -105,7 +104,7 @@ class CommandConsumer {
   void look_after_session() {
     if (workers_.is_busy()) return;
     if (session_.expired()) return start_again();
-    if (lease_->state() != Lease::State::held) prove_anew();
+    if (lease_->state() != LeaseState::held) prove_anew();
   }
 
   // Items that were claimed may be another consumer's now. Items that were done may be removed already.
@@ -187,7 +186,7 @@ class CommandConsumer {
         workers_.free_count() == 0) {
       return false;
     }
-    return lease_->state() == Lease::State::held && BootClock::now() < lease_->fence() - grace();
+    return lease_->state() == LeaseState::held && BootClock::now() < lease_->fence() - grace();
   }
 
   void wait_for_own() {
@@ -197,7 +196,7 @@ class CommandConsumer {
 
   bool needs_attention() const {
     return workers_.has_ended() || left_until(settlement_.next_retry()) == Duration::zero() ||
-           (lease_->state() != Lease::State::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
+           (lease_->state() != LeaseState::held && !workers_.is_busy()) || (workers_.asked() != 0 && is_taking());
   }
 
   void wait_for_items() {
@@ -205,28 +204,11 @@ class CommandConsumer {
       // The look that found nothing has left out what was still on its way back.
       return acks_.finish();
     }
-    if (!has_own() && options_.pull.all && !consumer_.some_in_work()) return settlement_.finish();
-    if (options_.pull.waits()) return stand_in_line();
-    if (has_own()) return wait_for_own();
-    end_for_lack();
-  }
-
-  void stand_in_line() {
     const bool own = has_own();
-    // With items of our own, the wait has no end: a retry that falls due is not a failure to get an item in time.
-    const Deadline until = own ? kNever : source_.idle_until();
-    if (left_until(until) == Duration::zero()) return end_for_lack();
-    const IdleEnd end =
-        source_.wait_in_line({true, until, [this] { return needs_attention(); }}, options_.pull.all && !own);
-    if (end == IdleEnd::taken) take_in(proved_anew(source_.take_items()));
-    if (end == IdleEnd::nothing) settlement_.finish();
-    // With --all, there is another look, because what was in work may be done by now.
-    if (end == IdleEnd::timeout && !own && !options_.pull.all) end_for_lack();
-  }
-
-  void end_for_lack() {
-    source_.check_lack(taken_);
-    settlement_.finish();
+    if (own && !options_.pull.waits()) return wait_for_own();
+    auto items = source_.wait_for_items(taken_, own, [this] { return needs_attention(); });
+    if (!items) return settlement_.finish();
+    take_in(proved_anew(*std::move(items)));
   }
 
   void wind_up() {
@@ -266,7 +248,7 @@ class CommandConsumer {
   zk::Session& session_{source_.session()};
   recipe::Consumer& consumer_{source_.consumer()};
   recipe::Acks& acks_{source_.acks()};
-  std::optional<Lease> lease_;  // over the claims on all items
+  std::optional<recipe::Lease> lease_;  // over the claims on all items
   WorkerPool workers_;
   Settlement settlement_{options_, source_, lease_};
   Prefetch prefetch_{options_.jobs};

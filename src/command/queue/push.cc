@@ -20,7 +20,6 @@ namespace zklock::command {
 
 namespace {
 
-using recipe::kLargestItem;
 using namespace std::chrono_literals;
 
 constexpr const char* kPushFooter =
@@ -73,7 +72,7 @@ class PushProgress {
   static constexpr Duration kEveryLook = 500ms;
 
   std::string rate(int64_t in) const {
-    const double seconds = std::chrono::duration<double>(BootClock::now() - began_).count();
+    const double seconds = seconds_of(BootClock::now() - began_);
     return fmt::format("{:.0f}/s", static_cast<double>(in) / std::max(seconds, 0.001));
   }
 
@@ -94,20 +93,16 @@ class Pushing {
         items_(std::move(items)),
         session_(loop_, std::move(session)),
         pusher_(session_, {path}, priority, "cannot push to " + path),
-        reader_(end, kLargestItem),
+        reader_(end, zk::kLargestData),
         progress_(path, host::is_watched() && !host::can_ask(), session_.options().verbose) {
     session_.set_purpose("cannot push to " + path);
-    loop_.add(signals_);
   }
 
   // Returns when all items are in the queue. Otherwise says how many are in, and throws a Failure: 65 if an item is too
   // large, 74, a signal, and what the pusher throws. What was read from standard input and is not in then is lost.
   void run() {
-    {
-      host::EndOnSignal end_on_signal(signals_);
-      const host::Attached ending(loop_, end_on_signal);
-      pusher_.open();
-    }
+    pusher_.open();
+    loop_.leave_signals();
     if (items_.empty() && host::can_ask()) host::remark("zklock: reading items, a line each; Ctrl-D ends\n");
     try {
       push_all();
@@ -175,7 +170,7 @@ class Pushing {
       throw Failure(ExitStatus::bad_data,
                     fmt::format("cannot push to {}: item {} has {} bytes, more than the {} that an "
                                 "item may have",
-                                path_, reader_.count(), reader_.oversize(), kLargestItem));
+                                path_, reader_.count(), reader_.oversize(), zk::kLargestData));
     }
     if (input_.error() == 0) return;
     throw Failure(ExitStatus::input_output,
@@ -207,9 +202,8 @@ class Pushing {
 
   std::string path_;
   std::vector<std::string> items_;
-  host::Loop loop_;
-  host::Signals signals_;
-  host::EndOnSecondSignal interruption_{signals_};
+  host::SignalLoop loop_;
+  host::EndOnSecondSignal interruption_{loop_.signals()};
   zk::Session session_;
   recipe::Pusher pusher_;
   host::StandardInput input_{STDIN_FILENO};
@@ -233,7 +227,7 @@ void check_dashes(const Call& call) {
 
 int push(const Call& call, const PushOptions& options) {
   check_dashes(call);
-  auto [path, items] = queue_words(call.app, call.arguments);
+  auto [path, items] = queue_words(call);
   if (items == std::vector<std::string>{"-"}) items.clear();
   if (options.nul && options.whole) throw usage_error("give either --null or --whole, not both");
   if (!items.empty() && (options.nul || options.whole)) {
@@ -252,14 +246,13 @@ int push(const Call& call, const PushOptions& options) {
 
 Execute add_queue_push(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<PushOptions>();
-  set_usage(app,
-            "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
-            "       zklock queue push [OPTIONS] QUEUE [--] ITEM...");
   add_flag(app, "-0,--null", options->nul, "Items end with NUL, not newline");
   add_flag(app, "--whole", options->whole, "All of standard input is one item");
   add_value(app, "-p,--priority", options->priority, "0 to 999; lower goes first (100)", "N");
-  add_global_options(app, global);
-  set_footer(app, kPushFooter);
+  finish(app, global,
+         "Usage: zklock queue push [OPTIONS] QUEUE <FILE\n"
+         "       zklock queue push [OPTIONS] QUEUE [--] ITEM...",
+         kPushFooter);
   return execute_with(push, options);
 }
 

@@ -2,7 +2,6 @@
 #include "command/queue/queue.h"
 
 #include "base/text.h"
-#include "zk/path.h"
 
 #include <fmt/format.h>
 
@@ -24,19 +23,15 @@ Execute add_queue(CLI::App& app, GlobalOptions&) {
   return nullptr;
 }
 
-std::pair<std::string, std::vector<std::string>> queue_words(const CLI::App& app, const Arguments& arguments) {
-  std::vector<std::string> words = operands_of(app, arguments);
-  if (words.empty()) {
-    throw usage_error(fmt::format("no queue named: write zklock queue {} /queues/work", name_of(app)));
-  }
-  zk::check_path(words.front());
-  return {words.front(), {words.begin() + 1, words.end()}};
+std::pair<std::string, std::vector<std::string>> queue_words(const Call& call) {
+  const std::vector<std::string> words = operands_of(call.app, call.arguments);
+  return {first_path(words, call, kQueuePath), {words.begin() + 1, words.end()}};
 }
 
 std::string path_of_queue(const Call& call) {
-  const auto [path, rest] = queue_words(call.app, call.arguments);
+  const auto [path, rest] = queue_words(call);
   if (rest.empty()) return path;
-  throw usage_error(fmt::format("unexpected argument '{}': one queue at a time", printable(rest.front())));
+  throw second_path(rest.front(), kQueuePath);
 }
 
 std::string items_are(int64_t count) {

@@ -24,8 +24,10 @@ Execute add_queue_requeue(CLI::App& app, GlobalOptions& global);
 Execute add_queue_purge(CLI::App& app, GlobalOptions& global);
 Execute add_queue_delete(CLI::App& app, GlobalOptions& global);
 
+inline constexpr PathOperand kQueuePath{"queue", "/queues/work"};
+
 // Returns the path of the queue and the operands after it. Throws a Failure (64) for a missing or bad queue.
-std::pair<std::string, std::vector<std::string>> queue_words(const CLI::App& app, const Arguments& arguments);
+std::pair<std::string, std::vector<std::string>> queue_words(const Call& call);
 
 // Returns the path of the queue. Throws a Failure (64) also for a word after it.
 std::string path_of_queue(const Call& call);

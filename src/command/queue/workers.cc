@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using recipe::Item;
-using recipe::Lease;
+using recipe::LeaseState;
 
 constexpr Duration kAhead = 50ms;  // of work
 constexpr size_t kMostAhead = 32;  // items
@@ -48,7 +48,7 @@ ItemCommand WorkerPool::Worker::take_command() {
 }
 
 WorkerPool::WorkerPool(host::Loop& loop, host::Signals& signals, const WorkOptions& options, zk::Session& session,
-                       const host::Inherited& inherited, const std::optional<Lease>& lease)
+                       const host::Inherited& inherited, const std::optional<recipe::Lease>& lease)
     : loop_(loop),
       signals_(signals),
       options_(options),
@@ -180,11 +180,11 @@ void WorkerPool::look_at_claims() {
     if (worker.guard.fenced()) lose(unproved());
   }
   switch (lease_->state()) {
-    case Lease::State::held: break;
-    case Lease::State::node_deleted:
-    case Lease::State::revoked: lose("it was deleted");
-    case Lease::State::session_over: lose("the session expired");
-    case Lease::State::unproved: lose(unproved());
+    case LeaseState::held: break;
+    case LeaseState::node_deleted:
+    case LeaseState::revoked: lose("it was deleted");
+    case LeaseState::session_over: lose("the session expired");
+    case LeaseState::unproved: lose(unproved());
   }
 }
 

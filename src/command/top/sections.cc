@@ -66,10 +66,6 @@ std::string age_cell(int64_t moment_ms, int64_t now_ms) {
   return moment_ms == 0 ? "" : format_duration(age_at(moment_ms, now_ms));
 }
 
-double seconds(Duration span) {
-  return std::chrono::duration<double>(span).count();
-}
-
 std::string rate_of(const std::optional<double>& rate) {
   if (!rate) return "";
   return *rate == 0 || *rate >= 100 ? fmt::format("{:.0f}", *rate) : fmt::format("{:.1f}", *rate);
@@ -99,7 +95,7 @@ Ranked ranked(const LockFigures& lock, int64_t now_ms) {
                     waited ? age_cell(lock.waited_ms, now_ms) : ""},
           .colour = kColours[urgency],
           .grade = waited ? 1 : 0,
-          .weight = seconds(waited ? wait : held),
+          .weight = seconds_of(waited ? wait : held),
           .size = static_cast<double>(lock.holders + lock.waiters),
           .age = held};
 }
@@ -127,7 +123,7 @@ Ranked ranked(const GroupFigures& group, int64_t now_ms) {
           .cells = {fmt::to_string(group.members), age_cell(group.changed_ms, now_ms)},
           .colour = kColours[grade],
           .grade = grade,
-          .weight = -seconds(age),
+          .weight = -seconds_of(age),
           .size = static_cast<double>(group.members),
           .age = age};
 }
@@ -216,13 +212,12 @@ std::string sums_of(const recipe::OverviewFigures& figures) {
   const auto& queues = figures.queues;
   const auto& groups = figures.groups;
   const bool estimated = std::ranges::any_of(queues, &QueueFigures::estimated);
-  const auto number = [](const auto& all) { return static_cast<int64_t>(all.size()); };
-  return fmt::format("{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(number(locks), "lock"),
+  return fmt::format("{} ({} held, {} waited for), {} ({}{}, {} dead), {} ({})", counted(locks.size(), "lock"),
                      sum_of(locks, [](const LockFigures& lock) { return lock.holders > 0; }),
                      sum_of(locks, [](const LockFigures& lock) { return lock.waiters > 0; }),
-                     counted(number(queues), "queue"), estimated ? "~" : "",
+                     counted(queues.size(), "queue"), estimated ? "~" : "",
                      counted(sum_of(queues, &QueueFigures::items), "item"), sum_of(queues, &QueueFigures::dead),
-                     counted(number(groups), "group"), counted(sum_of(groups, &GroupFigures::members), "member"));
+                     counted(groups.size(), "group"), counted(sum_of(groups, &GroupFigures::members), "member"));
 }
 
 std::string summary_of(const recipe::OverviewFigures& figures, const std::string& path) {

@@ -30,7 +30,6 @@ constexpr const char* kTopFooter =
 
 constexpr PathOperand kTopPath{"path", "/locks", zk::check_path_to_read};
 constexpr Duration kUsualInterval = 2s;
-constexpr Duration kLeastInterval = 100ms;
 
 // At the start, one look may not get through a large tree, so up to this many follow quickly. A tree that changes all
 // the time is never read completely.
@@ -51,7 +50,7 @@ class Top {
       : path_(std::move(path)),
         interval_(interval),
         session_(loop_, session_options(call.global)),
-        ensemble_(loop_, servers_of(call)),
+        ensemble_(loop_, asked_servers(named_servers({}, call.global), call.global)),
         overview_(session_, path_) {
     session_.set_purpose("cannot look at " + path_);
   }
@@ -106,11 +105,6 @@ class Top {
   host::Loop& loop() { return loop_; }
 
  private:
-  static zk::ServersAsked servers_of(const Call& call) {
-    const zk::ServerList list = named_servers({}, call.global);
-    return {list.servers, tls_of(call.global, list)};
-  }
-
   // Returns a short pause until the tree was read completely once, then always the interval. A tree that changes all
   // the time must not be read so often.
   Duration pause() {
@@ -209,20 +203,10 @@ class Top {
   int hurried_looks_ = 0;
 };
 
-std::string path_of(const Call& call) {
-  const std::vector<std::string> words = operands_of(call.app, call.arguments);
-  if (words.empty()) return "/";
-  if (words.size() > 1) throw second_path(words[1], kTopPath);
-  return first_path(words, call, kTopPath);
-}
-
 int top(const Call& call, const TopOptions& options) {
-  Duration interval = kUsualInterval;
-  if (options.interval) interval = duration_of(*options.interval, "--interval");
-  if (interval < kLeastInterval) {
-    throw usage_error(fmt::format("--interval {} is too short: write one from 100ms on", *options.interval));
-  }
-  Top top(call, path_of(call), interval);
+  const Duration interval = options.interval ? interval_of(*options.interval) : kUsualInterval;
+  const bool is_named = !operands_of(call.app, call.arguments).empty();
+  Top top(call, is_named ? path_of(call, kTopPath) : "/", interval);
   if (options.once) return top.print_looks(true);
   // The first look comes before the screen, so that a failure is a line on standard error as elsewhere.
   top.look();
@@ -243,11 +227,9 @@ int top(const Call& call, const TopOptions& options) {
 
 Execute add_top(CLI::App& app, GlobalOptions& global) {
   const auto options = std::make_shared<TopOptions>();
-  set_usage(app, "Usage: zklock top [OPTIONS] [PATH]");
   add_value(app, "--interval", options->interval, "Refresh every DUR (2s)", "DUR");
   add_flag(app, "--once", options->once, "Print it once, as text");
-  add_global_options(app, global);
-  set_footer(app, kTopFooter);
+  finish(app, global, "Usage: zklock top [OPTIONS] [PATH]", kTopFooter);
   return execute_with(top, options);
 }
 

@@ -59,8 +59,7 @@ void ask(Task& task, const std::string& path) {
   const size_t nodes = recipe::list_subtree(task.session, path, task.tried).size();
   if (nodes <= 1) return;
   task.session.close();
-  confirm(fmt::format("zklock: delete {} and {} below it?", path, counted(static_cast<int64_t>(nodes) - 1, "node")),
-          path);
+  confirm(fmt::format("zklock: delete {} and {} below it?", path, counted(nodes - 1, "node")), path);
   task.session.open();
 }
 
@@ -90,8 +89,8 @@ void remove(Task& task, const recipe::ValueChange& change, bool recursive) {
     check_end(result, task.tried);
   } catch (const Failure& failure) {
     if (removed == 0 && failure.signal() == 0) throw;
-    const std::string part = fmt::format("{} {} removed before", counted(static_cast<int64_t>(removed), "node"),
-                                         removed == 1 ? "was" : "were");
+    const std::string part =
+        fmt::format("{} {} removed before", counted(removed, "node"), removed == 1 ? "was" : "were");
     if (failure.signal() == 0) throw Failure(failure.status(), fmt::format("{}; {}", failure.text(), part));
     host::say_error(fmt::format("interrupted: {}, and some more may be", part));
     throw;

@@ -52,8 +52,7 @@ std::vector<std::string> children(Task& task, const std::string& path) {
   if (list.code == zk::Code::no_node) throw no_such_node(task.tried);
   if (list.code != zk::Code::ok) throw zk::failure_of(task.tried, list);
   std::ranges::sort(list.names);
-  for (std::string& name : list.names) name = zk::child_of(path, name);
-  return std::move(list.names);
+  return zk::paths_below(path, list.names);
 }
 
 // Returns the paths to print. With -r, JSON has PATH itself too.

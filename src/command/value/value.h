@@ -29,7 +29,7 @@ int32_t version_of(const std::string& text, const char* option);
 // Returns the Failure (1) for a node that does not exist. `tried`: "cannot get /v".
 Failure no_such_node(const std::string& tried);
 
-// Returns if the change was done. Otherwise throws the Failure for it: 1, 65, 69, 75 or 76.
+// Does nothing if the change was done. Otherwise throws the Failure for it: 1, 65, 69, 75 or 76.
 void check_end(const recipe::ChangeResult& result, const std::string& tried);
 
 // Returns a name as a line; with `nul`, as it is, ended by NUL.

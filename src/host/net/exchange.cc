@@ -11,11 +11,12 @@
 
 namespace zklock::host {
 
-Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, Secured secured, std::string request, size_t most,
-                   Deadline until)
+Exchange::Exchange(std::vector<std::string> addresses, uint16_t port, const Tls* tls, std::string name,
+                   std::string request, size_t most, Deadline until)
     : addresses_(std::move(addresses)),
       port_(port),
-      secured_(std::move(secured)),
+      tls_(tls),
+      name_(std::move(name)),
       request_(std::move(request)),
       most_(most),
       until_(until) {
@@ -114,8 +115,8 @@ void Exchange::decide() {
   if (!attempt_.socket) return connect_next();
   if (!attempt_.connected || request_.empty()) return;
   // If this fails, reading fails too, and reports it.
-  if (secured_.tls) {
-    attempt_.stream = std::make_unique<TlsStream>(*secured_.tls, attempt_.socket.get(), std::vector{secured_.name});
+  if (tls_) {
+    attempt_.stream = std::make_unique<TlsStream>(*tls_, attempt_.socket.get(), std::vector{name_});
     attempt_.stream->send(request_.data(), request_.size());
   } else {
     static_cast<void>(!send(attempt_.socket.get(), request_.data(), request_.size(), MSG_NOSIGNAL));

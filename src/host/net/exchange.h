@@ -27,19 +27,14 @@ enum class ExchangeEnd {
   insecure,       // tls_failure() says why
 };
 
-// How the connection is secured.
-struct Secured {
-  const Tls* tls = nullptr;  // null: without TLS
-  std::string name;          // what the certificate must be for: the host's name or address
-};
-
 class Exchange : public Source {
  public:
-  // Starts at once, and goes on while it is in the loop. `addresses` are those of one host, numeric, at least one. They
+  // Starts at once, and goes on while it is in the loop. `tls` may be null. `name` is what the certificate must be for:
+  // the host's name or address. `addresses` are those of one host, numeric, at least one. They
   // are tried in turn, and a silent one takes only its share of the time. `request` must fit into an empty socket
   // buffer. An answer of more than `most` bytes ends the exchange.
-  Exchange(std::vector<std::string> addresses, uint16_t port, Secured secured, std::string request, size_t most,
-           Deadline until);
+  Exchange(std::vector<std::string> addresses, uint16_t port, const Tls* tls, std::string name, std::string request,
+           size_t most, Deadline until);
 
   ExchangeEnd end() const { return end_; }
   const std::string& text() const { return text_; }
@@ -67,7 +62,8 @@ class Exchange : public Source {
 
   std::vector<std::string> addresses_;
   uint16_t port_;
-  Secured secured_;
+  const Tls* tls_;
+  std::string name_;
   std::string request_;  // empty once it is sent
   size_t most_;
   Deadline until_;

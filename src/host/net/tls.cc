@@ -6,7 +6,6 @@
 #include "host/terminal.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -113,11 +112,11 @@ void trust(SSL_CTX* context, const std::string& file, const char* origin) {
 }
 
 void trust_systems_authorities(SSL_CTX* context) {
-  const char* file = std::getenv("SSL_CERT_FILE");
-  const char* folder = std::getenv("SSL_CERT_DIR");
-  if (file && *file) trust(context, file, "SSL_CERT_FILE");
-  if (folder && *folder) SSL_CTX_load_verify_dir(context, folder);
-  if ((file && *file) || (folder && *folder)) return;
+  const std::string file = environment("SSL_CERT_FILE");
+  const std::string folder = environment("SSL_CERT_DIR");
+  if (!file.empty()) trust(context, file, "SSL_CERT_FILE");
+  if (!folder.empty()) SSL_CTX_load_verify_dir(context, folder.c_str());
+  if (!file.empty() || !folder.empty()) return;
   SSL_CTX_load_verify_dir(context, kSystemsFolder);
   if (access(kSystemsFile, R_OK) == 0) SSL_CTX_load_verify_file(context, kSystemsFile);
 }
@@ -186,8 +185,8 @@ bool Tls::is_used() {
 
 std::vector<Tls::Version> Tls::versions() const {
   std::vector<Version> versions;
-  const char* systems = std::getenv("SSL_CERT_FILE");
-  const std::string authorities = options_.authorities.empty() && systems ? systems : options_.authorities;
+  const std::string& given = options_.authorities;
+  const std::string authorities = given.empty() ? environment("SSL_CERT_FILE") : given;
   for (const std::string& file : {authorities, options_.certificate, options_.key}) {
     struct stat found {};
     if (file.empty()) continue;

@@ -39,7 +39,8 @@ enum class CommandPhase : int {
 };
 
 struct GuardPage {
-  std::atomic<int> command{0};  // number of the command that the rest describes, from 1; written before it is `running`
+  std::atomic<int> command{
+      0};  // number of the command that the rest describes, from 1; written before `phase` is `running`
   std::atomic<CommandPhase> phase{CommandPhase::idle};
   std::atomic<pid_t> pid{0};              // of the command; 0: none was started
   std::atomic<int> wait_status{0};        // as from waitpid, from `ended` on

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A control group (version 2) for a command and all that it starts. It is below the caller's own group, so it keeps the
 // limits and the systemd unit of that. One write kills all its processes, however fast they fork, and whatever user
-// they run as. A group needs kernel 5.14 and the right to make one: root outside of most containers, user@.service,
-// delegation. Otherwise there simply is none.
+// they run as. A group needs kernel 5.14 and the right to make one: that of root, which it rarely has in containers, of
+// a process in user@.service, or by delegation. Otherwise there simply is none.
 #pragma once
 
 #include "host/fd.h"

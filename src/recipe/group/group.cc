@@ -73,8 +73,7 @@ FoundGroup look_or_make(zk::Session& session, const std::string& group, CreateMo
 
 // Adds up what is in the group, and returns the paths of the members and of what members have left.
 std::vector<std::string> count_children(zk::Session& session, const std::string& group, GroupRemoval& count) {
-  std::vector<std::string> paths;
-  for (const std::string& name : session.synced_children(group).names) paths.push_back(zk::child_of(group, name));
+  const std::vector<std::string> paths = zk::paths_below(group, session.synced_children(group).names);
   const std::vector<Answer> stats = zk::stat_all(session, paths);
   std::vector<std::string> members;
   for (size_t i = 0; i < paths.size(); ++i) {

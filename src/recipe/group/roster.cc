@@ -21,12 +21,6 @@ namespace {
 constexpr Duration kRestForNode = std::chrono::microseconds(100);
 constexpr Duration kLongestRest = std::chrono::seconds(1);
 
-std::vector<std::string> paths_below(const std::string& group, const std::vector<std::string>& names) {
-  std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back(zk::child_of(group, name));
-  return paths;
-}
-
 // How much is known of the names that a list has.
 enum class Known {
   all,
@@ -103,7 +97,7 @@ void GroupRoster::take_in(Answer list) {
   Members members;
   std::set<std::string> others;
   const std::vector<std::string> looked_at = take_known(list, members, others);
-  const std::vector<Answer> stats = zk::stat_all(session_, paths_below(group_, looked_at));
+  const std::vector<Answer> stats = zk::stat_all(session_, zk::paths_below(group_, looked_at));
   std::vector<std::string> joined;
   for (size_t i = 0; i < looked_at.size(); ++i) {
     const std::string& name = looked_at[i];
@@ -122,7 +116,7 @@ void GroupRoster::take_in(Answer list) {
     }
   }
   if (with_data_) {
-    const std::vector<Answer> contents = zk::read_all(session_, paths_below(group_, joined));
+    const std::vector<Answer> contents = zk::read_all(session_, zk::paths_below(group_, joined));
     for (size_t i = 0; i < joined.size(); ++i) members[joined[i]].data = contents[i].data;
   }
   std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });

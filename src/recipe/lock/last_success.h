@@ -27,7 +27,7 @@ class LastSuccess {
   // Returns the age of the latest success; nothing if there is none. A success in the future does not count. Throws a
   // Failure if a node cannot be read, or is no record (65).
   std::optional<Duration> age();
-  // After age(): how far in the future the success is that did not count; 0: none.
+  // After age(): how far ahead the success lies that was ignored; 0: none.
   Duration ahead() const { return ahead_; }
 
   // Records a success as of now and releases all locks that are ours, for `budget` at most. To be called after age(),

@@ -27,7 +27,7 @@ const char* name_of(LeaseState state) {
 
 }  // namespace
 
-Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched)
+Lease::Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, LeaseWatch watched)
     : session_(session), grace_(grace), watched_(watched), connections_(session.client().connections()) {
   for (const Held& one : held) add(one);
 }
@@ -38,16 +38,16 @@ void Lease::add(const Held& held) {
   heartbeat_.next = std::min(heartbeat_.next, std::max(due, deadline_in(zk::least_pause_of(session_.timeout()))));
   move_fence();
   nodes_.push_back({held, nullptr});
-  if (watched_ == Watched::nodes && !held.watch) send(nodes_.back());
+  if (watched_ == LeaseWatch::nodes && !held.watch) send(nodes_.back());
 }
 
 void Lease::drop(const std::string& node) {
   std::erase_if(nodes_, [&](const HeldNode& one) { return one.held.node == node; });
-  if (nodes_.empty() && state_ == State::held) clear();
+  if (nodes_.empty() && state_ == LeaseState::held) clear();
 }
 
 void Lease::clear() {
-  state_ = State::held;
+  state_ = LeaseState::held;
   nodes_.clear();
   heartbeat_.call.reset();
   proved_ = fence_ = heartbeat_.next = kNever;
@@ -56,7 +56,7 @@ void Lease::clear() {
 }
 
 void Lease::arm(host::PollSet& set) {
-  if (state_ != State::held || nodes_.empty()) return;
+  if (state_ != LeaseState::held || nodes_.empty()) return;
   set.wake_at(fence_ - grace_);
   if (!session_.connected()) return;
   if (!heartbeat_.call) set.wake_at(heartbeat_.asked ? Deadline{} : heartbeat_.next);
@@ -66,9 +66,9 @@ void Lease::arm(host::PollSet& set) {
 
 // Not while recording: only now every source has recorded, including the session.
 void Lease::decide() {
-  if (state_ != State::held || nodes_.empty()) return;
+  if (state_ != LeaseState::held || nodes_.empty()) return;
   look();
-  if (state_ != State::held) host::trace("lost", {{"why", name_of(state_)}, {"fence", fence_}});
+  if (state_ != LeaseState::held) host::trace("lost", {{"why", name_of(state_)}, {"fence", fence_}});
 }
 
 void Lease::look() {
@@ -76,15 +76,15 @@ void Lease::look() {
   // have piled up say.
   const Deadline now = BootClock::now();
   if (now >= fence_ - grace_) {
-    state_ = State::unproved;
+    state_ = LeaseState::unproved;
     return;
   }
   if (heartbeat_.call && heartbeat_.call->done) take_heartbeat();
   for (HeldNode& node : nodes_) {
     if (node.call && node.call->done) take(node);
   }
-  if (session_.expired()) state_ = State::session_over;
-  if (state_ != State::held || !session_.connected()) return;
+  if (session_.expired()) state_ = LeaseState::session_over;
+  if (state_ != LeaseState::held || !session_.connected()) return;
   if (connections_ != session_.client().connections()) {
     // The handshake alone proves nothing, because a leader may be deposed. So ask at once.
     connections_ = session_.client().connections();
@@ -99,7 +99,7 @@ void Lease::look() {
 }
 
 bool Lease::is_unwatched(const HeldNode& node) const {
-  return watched_ == Watched::nodes && !node.call && (!node.held.watch || node.held.watch->fired);
+  return watched_ == LeaseWatch::nodes && !node.call && (!node.held.watch || node.held.watch->fired);
 }
 
 void Lease::send_heartbeat() {
@@ -122,7 +122,7 @@ void Lease::take_heartbeat() {
     host::trace("proved", {{"sent", heartbeat_.sent}, {"fence", proved_ + zk::fence_of(session_.timeout())}});
     heartbeat_.next = heartbeat_.sent + zk::heartbeat_of(session_.timeout());
   } else if (code == Code::no_node) {
-    state_ = State::node_deleted;
+    state_ = LeaseState::node_deleted;
     if (nodes_.size() == 1) lost_ = nodes_.front().held.path;
   }
   move_fence();
@@ -142,9 +142,9 @@ void Lease::take(HeldNode& node) {
   const zk::Answer answer = std::exchange(node.call, nullptr)->answer;
   const bool there = answer.code == Code::ok && answer.stat.ephemeral_owner == node.held.owner;
   if (there) {
-    if (answer.data == kRevoked) end(State::revoked, node.held);
+    if (answer.data == kRevoked) end(LeaseState::revoked, node.held);
   } else if (answer.code == Code::ok || answer.code == Code::no_node) {
-    end(State::node_deleted, node.held);
+    end(LeaseState::node_deleted, node.held);
   } else if (answer.code == Code::unknown) {
     // The answer was lost with the connection, so the node is read again. After a refusal that would be useless: then
     // only the heartbeats go on.
@@ -152,7 +152,7 @@ void Lease::take(HeldNode& node) {
   }
 }
 
-void Lease::end(State state, const Held& held) {
+void Lease::end(LeaseState state, const Held& held) {
   state_ = state;
   lost_ = held.path;
 }

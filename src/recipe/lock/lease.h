@@ -32,12 +32,9 @@ enum class LeaseWatch {
 
 class Lease : public host::Source {
  public:
-  using State = LeaseState;
-  using Watched = LeaseWatch;
-
   // Covers what was acquired in the present session. `grace` is the time that the command gets between SIGTERM and
   // SIGKILL. The lease ends that long before the fence.
-  Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, Watched watched = Watched::nodes);
+  Lease(zk::Session& session, const std::vector<Held>& held, Duration grace, LeaseWatch watched = LeaseWatch::nodes);
 
   // Covers `held` as well from now on.
   void add(const Held& held);
@@ -48,7 +45,7 @@ class Lease : public host::Source {
   // Covers nothing from now on and forgets what was lost, so that new locks can be added.
   void clear();
 
-  State state() const { return state_; }
+  LeaseState state() const { return state_; }
   Deadline fence() const { return fence_; }
   Deadline proved() const { return proved_; }
   // Returns which path's node was deleted or revoked; empty if that is not known.
@@ -78,13 +75,13 @@ class Lease : public host::Source {
   bool is_unwatched(const HeldNode& node) const;
   void take(HeldNode& node);
   void send(HeldNode& node);
-  void end(State state, const Held& held);
+  void end(LeaseState state, const Held& held);
   void move_fence();
 
   zk::Session& session_;
   Duration grace_;
-  Watched watched_;
-  State state_ = State::held;
+  LeaseWatch watched_;
+  LeaseState state_ = LeaseState::held;
   std::vector<HeldNode> nodes_;
   Deadline proved_ = kNever;
   Deadline fence_ = kNever;

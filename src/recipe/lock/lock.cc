@@ -59,7 +59,7 @@ Lock::Lock(zk::Session& session, const std::vector<std::string>& parents, std::o
 
 Held Lock::held() const {
   Held held = own_.held();
-  held.watch = watch_.own;
+  held.watch = own_watch_;
   return held;
 }
 
@@ -79,8 +79,8 @@ Outcome Lock::take(const WaitPolicy& policy) {
 }
 
 std::optional<Outcome> Lock::enter() {
-  watch_.own.reset();
-  watch_.before.reset();
+  own_watch_.reset();
+  watch_.reset();
   while (!own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_)) {
   }
   return look(true);
@@ -166,7 +166,7 @@ std::optional<Outcome> Lock::pass_leftovers() {
 // The watches may still be set when we look again, because the longest sleep may have ended before one fired.
 bool Lock::is_watched() const {
   const auto stands = [](const zk::Watch& watch) { return watch && !watch->fired; };
-  return stands(watch_.own) && stands(watch_.before) && watch_.name == place_.predecessor;
+  return stands(own_watch_) && stands(watch_) && watched_ == place_.predecessor;
 }
 
 std::optional<Outcome> Lock::watch() {
@@ -176,27 +176,27 @@ std::optional<Outcome> Lock::watch() {
   const auto watch = std::make_shared<zk::WatchState>();
   const zk::Call watching = session_.client().read(child(place_.predecessor), watch);
   zk::Call own;
-  if (!watch_.own || watch_.own->fired) {
-    watch_.own = std::make_shared<zk::WatchState>();
-    own = session_.client().read(own_.path(), watch_.own);
+  if (!own_watch_ || own_watch_->fired) {
+    own_watch_ = std::make_shared<zk::WatchState>();
+    own = session_.client().read(own_.path(), own_watch_);
   }
   Answer predecessor = session_.await(watching);
   if (predecessor.code == Code::no_auth) predecessor = watch_line(watch);
   const Answer mine = own ? session_.await(own) : Answer();
-  if (mine.code != Code::ok) watch_.own.reset();
+  if (mine.code != Code::ok) own_watch_.reset();
   // The lease uses this watch and does not read the node first, so the owner is checked here: see Held::watch.
   const bool somebody_elses = own && mine.code == Code::ok && mine.stat.ephemeral_owner != session_.id();
   if (mine.data == kRevoked || somebody_elses) return Outcome::removed;
   // The predecessor is gone already, or the watch was lost with the connection.
-  const bool watched = predecessor.code == Code::ok && watch_.own;
+  const bool watched = predecessor.code == Code::ok && own_watch_;
   host::trace("watched", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}, {"there", watched}});
   if (!watched) return std::nullopt;
   if (is_leftover(*parse_contender(place_.predecessor), predecessor.stat)) {
     ignore_leftovers();
     return std::nullopt;
   }
-  watch_.before = watch;
-  watch_.name = place_.predecessor;
+  watch_ = watch;
+  watched_ = place_.predecessor;
   observer_.on_predecessor(predecessor.data);
   return std::nullopt;
 }

@@ -83,7 +83,7 @@ class Lockable {
   // For several that are released together: sends the deletes whose answers release() waits for.
   virtual void start_release() {}
 
-  // After release(): true if another client had deleted the node before. Since when the lock was not held is not known.
+  // After release(): true if another client had deleted the node before. It is not known since when.
   virtual bool was_deleted() const = 0;
 
   // Forgets its nodes without a request: the session is over, or the nodes are gone.
@@ -132,7 +132,7 @@ class Lock : public Lockable {
   // For a caller that does not wait: looks again as long as only leftovers (recipe/use.h) stand before us. Returns
   // nothing if a contender does.
   std::optional<Outcome> pass_leftovers();
-  std::vector<zk::Watch> watches() const { return {watch_.before, watch_.own}; }
+  std::vector<zk::Watch> watches() const { return {watch_, own_watch_}; }
   // How many stood before us when the line was last listed, and the holder as of now.
   size_t before() const { return place_.before; }
   const Holder& look_around();
@@ -152,13 +152,6 @@ class Lock : public Lockable {
   const ProtectedNode& own() const { return own_; }
 
  private:
-  // What is watched while we wait.
-  struct Watched {
-    zk::Watch own;     // on our node
-    zk::Watch before;  // on our predecessor
-    std::string name;  // of that predecessor
-  };
-
   Outcome take(const WaitPolicy& policy) override;
   // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes
   // it.
@@ -181,7 +174,9 @@ class Lock : public Lockable {
   ProtectedNode own_;
   Place place_{};                  // as of the last list
   std::set<std::string> ignored_;  // leftovers, and persistent nodes with the name of a foreign one
-  Watched watch_;
+  zk::Watch own_watch_;            // while we wait: on our node
+  zk::Watch watch_;                // while we wait: on our predecessor, which is `watched_`
+  std::string watched_;
 };
 
 // Returns the answer to a request if it comes within a second, for a message; else an answer with Code::unknown.

@@ -5,7 +5,6 @@
 #include "zk/timing.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -84,12 +83,12 @@ Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
     return outcome;
   }
   if (!kept_) kept_.emplace(session_, held_, Duration::zero());
-  policy.disturbed = [this] { return kept_->state() != Lease::State::held; };
+  policy.disturbed = [this] { return kept_->state() != LeaseState::held; };
   const host::Attached keeping(loop_, *kept_);
   const Outcome outcome = lock.acquire(policy);
   if (outcome != Outcome::held) return outcome;
   held_.push_back(lock.held());
-  if (kept_->state() != Lease::State::held) return Outcome::disturbed;
+  if (kept_->state() != LeaseState::held) return Outcome::disturbed;
   for (Held& held : held_) held.proved = std::max(held.proved, kept_->proved());
   kept_->add(held_.back());
   return Outcome::held;
@@ -98,8 +97,8 @@ Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
 bool LockSet::release(Duration budget) {
   const Deadline until = deadline_in(budget);
   bool all = true;
-  for (const auto& lock : locks_ | std::views::reverse) lock->start_release();
-  for (const auto& lock : locks_ | std::views::reverse) all &= lock->release(left_until(until));
+  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) (*lock)->start_release();
+  for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) all &= (*lock)->release(left_until(until));
   return all;
 }
 

@@ -26,7 +26,7 @@ class OuterLock : public Lockable {
   void forget() override { acquired_ = false; }
 
  private:
-  // Returns `held`, or `disturbed` if the outer zklock has lost the lock: then there may be a place to take in line.
+  // Returns `held`, or `disturbed` if the outer zklock has lost the lock: then the caller may stand in line itself.
   Outcome take(const WaitPolicy& policy) override;
 
   Held held_;

@@ -187,7 +187,10 @@ void ProtectedNode::check_number() const {
 
 void ProtectedNode::start_removal() {
   const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
-  if (held_.node.empty() || removal_.sent || !may_send) return;
+  if (!held_.node.empty() && !removal_.sent && may_send) send_removal();
+}
+
+void ProtectedNode::send_removal() {
   host::trace("deleting", {{"node", held_.node}});
   removal_.sent = session_.client().remove(held_.node);
 }
@@ -202,10 +205,9 @@ bool ProtectedNode::remove(Duration budget) {
     // We were interrupted while we created it: the answer may still come.
     if (held_.node.empty() && entering_ && session_.settle(entering_, until)) held_.node = entering_->answer.path;
     if (held_.node.empty()) break;  // never created, or unknown: then it goes with the session
-    const zk::Call sent = std::exchange(removal_.sent, nullptr);
-    const zk::Call removing = sent ? sent : session_.client().remove(held_.node);
+    if (!removal_.sent) send_removal();
+    const zk::Call removing = std::exchange(removal_.sent, nullptr);
     const bool first = !std::exchange(removal_.doubtful, true);
-    if (!sent) host::trace("deleting", {{"node", held_.node}});
     if (!session_.settle(removing, until) || removing->answer.code == Code::unknown) {
       host::trace("delete unknown", {{"node", held_.node}});
       continue;

@@ -104,6 +104,7 @@ class ProtectedNode {
   void note_created(const char* event, const std::string& path, const zk::Stat& stat);
   bool find();
   void note_sending();
+  void send_removal();
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
 

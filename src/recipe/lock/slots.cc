@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -69,8 +68,7 @@ Outcome Slots::take(const WaitPolicy& policy) {
   if (outcome == Outcome::held) outcome = take_slot(policy);
   if (outcome == Outcome::held) open_gate();
   // The wait for the gate may have made the proof old.
-  const bool old = BootClock::now() - slot_.proved() >= zk::heartbeat_of(session_.timeout());
-  return outcome == Outcome::held && old && !slot_.confirm() ? Outcome::removed : outcome;
+  return outcome == Outcome::held && !slot_.is_proved() && !slot_.confirm() ? Outcome::removed : outcome;
 }
 
 Outcome Slots::take_slot(const WaitPolicy& policy) {
@@ -151,10 +149,10 @@ std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names
 // The latest slot that contains a count stands for all before it, because its owner has checked too.
 void Slots::check_count() {
   const std::vector<Contender> slots = slots_of(slot_.siblings().names);
-  for (const Contender& slot : slots | std::views::reverse) {
-    if (slot.name == slot_.name()) continue;
-    const zk::Answer read = session_.read(folder() + "/" + slot.name);
-    if (is_leftover(slot, read.stat)) continue;
+  for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+    if (slot->name == slot_.name()) continue;
+    const zk::Answer read = session_.read(folder() + "/" + slot->name);
+    if (is_leftover(*slot, read.stat)) continue;
     const int64_t theirs = slots_in_(read.data);
     if (theirs == count_) return;
     if (theirs == 0) continue;

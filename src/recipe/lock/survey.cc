@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/survey.h"
 
+#include "base/contains.h"
 #include "recipe/lock/last_success.h"
 #include "zk/path.h"
 #include "zk/session.h"
@@ -28,21 +29,17 @@ constexpr int32_t kLongestSuccess = 64 * 1024;  // zklock writes less
 constexpr int32_t kLongestNote = kLongestSuccess;
 constexpr int kMostLooks = 10;  // at a lock whose contenders are gone before they are read
 
-// What the names below a path show: its contenders, and where to look next.
-struct Listing {
-  std::string path;
-  PathUse use = PathUse::lock;
-  Answer answer;         // the list of its children
-  Answer slots_answer;   // the list of what may be slots
-  Participants slots;    // in the order of their numbers
-  Participants gate;     // of those slots: first come first
-  Participants line;     // of a lock without slots: first come first
-  Participants foreign;  // a foreign program's; before their Stats are read, what may be by its name
-  Paths below;           // where other locks may be; nothing of a queue, and not /zookeeper
-  bool unused = false;   // there is an empty folder for slots, and no line
-  bool emptied = false;  // there were contenders, and all were gone before they were read
-  Participants leftovers = {};
-  int64_t last_success_ms = 0;
+// A survey that is under way, and where to look next. Before the Stats are read, `foreign` has what may be foreign by
+// its name.
+struct Listing : Survey {
+  Answer answer;          // the list of its children
+  Answer slots_answer{};  // the list of what may be slots
+  Participants slots{};   // in the order of their numbers
+  Participants gate{};    // of those slots: first come first
+  Participants line{};    // of a lock without slots: first come first
+  Paths below{};          // where other locks may be; nothing of a queue, and not /zookeeper
+  bool unused = false;    // there is an empty folder for slots, and no line
+  bool emptied = false;   // there were contenders, and all were gone before they were read
 
   bool may_have_slots() const { return !slots.empty() || !gate.empty() || unused; }
   std::array<Participants*, 3> lines() { return {&slots, &gate, &line}; }
@@ -50,14 +47,14 @@ struct Listing {
 
 // Names of group members may look like those of a lock's contenders.
 Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
-  Listing listing{path, use, answer, {}, {}, {}, {}, {}, {}};
+  Listing listing{{.path = path, .use = use, .absent = answer.code == Code::no_node}, answer};
   if (use == PathUse::queue) return listing;
   if (use != PathUse::group) listing.line = participants_of(path, line_of(answer.names));
   for (const std::string& name : answer.names) {
     const std::string child = zk::child_of(path, name);
     if (!parse_contender(name) && child != "/zookeeper") listing.below.push_back(child);
     if (use != PathUse::group && may_be_foreign(name)) {
-      listing.foreign.push_back({{name, Family::standard, LockMode::exclusive, 0}, child, {}, {}, false});
+      listing.foreign.push_back({{name, Family::standard, LockMode::exclusive, 0}, child});
     }
   }
   return listing;
@@ -65,8 +62,7 @@ Listing listing_of(const std::string& path, const Answer& answer, PathUse use) {
 
 // A gate without a folder of slots is a lock that is called "locks".
 bool has_slots_folder(const Listing& listing) {
-  return listing.use == PathUse::lock &&
-         std::ranges::find(listing.answer.names, "leases") != listing.answer.names.end();
+  return listing.use == PathUse::lock && contains(listing.answer.names, "leases");
 }
 
 // A folder that is merely called "leases" has no line in it.
@@ -109,9 +105,12 @@ std::vector<Listing> list(zk::Session& session, const Paths& paths) {
 }
 
 // A path that does not exist is no error.
+bool is_listed(const Listing& listing) {
+  return listing.answer.code == Code::ok || listing.absent;
+}
+
 void check_listed(const Listing& listing) {
-  const Code code = listing.answer.code;
-  if (code == Code::ok || code == Code::no_node) return;
+  if (is_listed(listing)) return;
   throw zk::failure_of(fmt::format("cannot list {}", listing.path), listing.answer);
 }
 
@@ -140,13 +139,12 @@ Paths nodes_of(const std::vector<Participant*>& participants) {
 
 // Moves the leftovers out of `line`.
 void take_leftovers(Listing& listing, Participants& line) {
-  const auto is_left = [](const Participant& one) { return !one.is_gone() && is_leftover(one.contender, one.stat); };
   for (const Participant& participant : line) {
-    if (!is_left(participant)) continue;
+    if (!participant.is_left_over()) continue;
     listing.below.push_back(participant.node);
     listing.leftovers.push_back(participant);
   }
-  std::erase_if(line, is_left);
+  std::erase_if(line, std::mem_fn(&Participant::is_left_over));
 }
 
 // A leftover may be another program's node with much data.
@@ -210,17 +208,8 @@ void read_participants(zk::Session& session, std::vector<Listing>& listings) {
   for (size_t i = 0; i < listings.size(); ++i) listings[i].last_success_ms = successes[i].stat.modified_ms;
 }
 
-// Returns a survey with the contenders of `listing`, which are no longer there.
-Survey survey_of(Listing& listing) {
-  Participants participants = listing.use == PathUse::slots
-                                  ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
-                                  : line_up(std::move(listing.line));
-  const bool absent = listing.answer.code == Code::no_node;
-  return {listing.path, listing.use, std::move(participants),      listing.last_success_ms,
-          absent,       {},          std::move(listing.leftovers), std::move(listing.foreign)};
-}
-
-// A lock that is handed over while it is read was never free. So one whose contenders are all gone is listed again.
+// Returns the surveys, which are no longer in `listings`. A lock that is handed over while it is read was never free.
+// So one whose contenders are all gone is listed again.
 std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listings) {
   read_participants(session, listings);
   for (int look = 1; look < kMostLooks; ++look) {
@@ -235,12 +224,16 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
     std::vector<Listing> anew = list(session, paths);
     read_participants(session, anew);
     for (size_t i = 0; i < anew.size(); ++i) {
-      const Code code = anew[i].answer.code;
-      if (code == Code::ok || code == Code::no_node) *emptied[i] = std::move(anew[i]);
+      if (is_listed(anew[i])) *emptied[i] = std::move(anew[i]);
     }
   }
   std::vector<Survey> surveys;
-  for (Listing& listing : listings) surveys.push_back(survey_of(listing));
+  for (Listing& listing : listings) {
+    const bool for_slots = listing.use == PathUse::slots;
+    listing.participants = for_slots ? line_up_for_slots(std::move(listing.slots), std::move(listing.gate))
+                                     : line_up(std::move(listing.line));
+    surveys.push_back(std::move(static_cast<Survey&>(listing)));
+  }
   return surveys;
 }
 
@@ -267,8 +260,7 @@ void note_successes(const std::vector<Listing>& listings, std::set<std::string>&
 std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
   std::vector<Listing> listings = list(session, paths);
   std::erase_if(listings, [](const Listing& listing) {
-    return listing.use != PathUse::lock || listing.may_have_slots() ||
-           (listing.answer.code != Code::ok && listing.answer.code != Code::no_node);
+    return listing.use != PathUse::lock || listing.may_have_slots() || !is_listed(listing);
   });
   std::vector<Survey> surveys = survey_of(session, listings);
   Paths marks;
@@ -324,9 +316,14 @@ void check_is_lock(PathUse use, std::string_view tried) {
 Participants participants_of(const std::string& folder, const std::vector<Contender>& line) {
   Participants participants;
   for (const Contender& contender : line) {
-    participants.push_back({contender, zk::child_of(folder, contender.name), {}, {}, false});
+    participants.push_back({contender, zk::child_of(folder, contender.name)});
   }
   return participants;
+}
+
+bool may_have_made(const Participant& waiting, const Participant& slot) {
+  const int64_t owner = waiting.stat.ephemeral_owner;
+  return owner != 0 && owner == slot.stat.ephemeral_owner && waiting.stat.created < slot.stat.created;
 }
 
 Participants line_up(Participants line) {
@@ -339,16 +336,13 @@ Participants line_up(Participants line) {
 
 Participants line_up_for_slots(Participants slots, Participants gate) {
   for (Participant& slot : slots) slot.holding = true;
-  if (!gate.empty()) {
-    const auto& first = gate.front().stat;
-    const auto pending = std::find_if(slots.rbegin(), slots.rend(), [&](const Participant& slot) {
-      return slot.stat.ephemeral_owner == first.ephemeral_owner;
-    });
-    if (pending != slots.rend() && pending->stat.created > first.created) {
-      pending->holding = false;
-      pending->gate_ms = first.created_ms;
-      gate.erase(gate.begin());
-    }
+  const auto pending = std::find_if(slots.rbegin(), slots.rend(), [&](const Participant& slot) {
+    return !gate.empty() && may_have_made(gate.front(), slot);
+  });
+  if (pending != slots.rend()) {
+    pending->holding = false;
+    pending->gate_ms = gate.front().stat.created_ms;
+    gate.erase(gate.begin());
   }
   std::ranges::move(gate, std::back_inserter(slots));
   return slots;
@@ -384,8 +378,8 @@ std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots) {
   std::ranges::move(survey_free(session, {succeeded.begin(), succeeded.end()}), std::back_inserter(found));
   std::erase_if(found, is_nothing);
   std::ranges::sort(found, {}, &Survey::path);
-  const auto twice = std::ranges::unique(found, {}, &Survey::path);
-  found.erase(twice.begin(), twice.end());
+  const auto same = [](const Survey& a, const Survey& b) { return a.path == b.path; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
 }
 

@@ -17,8 +17,8 @@ namespace zklock::recipe {
 struct Participant {
   Contender contender;
   std::string node;      // its path
-  std::string data;      // empty if it may not be read
-  zk::Stat stat;         // all 0 while the node has not been read
+  std::string data{};    // empty if it may not be read
+  zk::Stat stat{};       // all 0 while the node has not been read
   bool holding = false;  // false: it waits
   int64_t gate_ms = 0;   // for a contender that waits with a slot's node: when it came to the gate
 
@@ -26,15 +26,17 @@ struct Participant {
   int64_t came_ms() const { return gate_ms == 0 ? stat.created_ms : gate_ms; }
   // After its Stat was asked for: true if the node was gone by then.
   bool is_gone() const { return stat.created == 0; }
+  // After its Stat was asked for: true for a node that is called like a contender and is none; see recipe/use.h.
+  bool is_left_over() const { return !is_gone() && is_leftover(contender, stat); }
 };
 
 struct Survey {
   std::string path;
   PathUse use = PathUse::lock;
-  std::vector<Participant> participants;  // first come first; for slots: the holders, then those that wait at the gate
-  int64_t last_success_ms = 0;            // by the server's clock, ms since 1970; 0: not recorded
-  bool absent = false;                    // there is no node at `path`
-  std::string success{};                  // survey_trees(), free lock: the data of the last success's node
+  std::vector<Participant> participants{};  // first come first; for slots: the holders, then those at the gate
+  int64_t last_success_ms = 0;              // by the server's clock, ms since 1970; 0: not recorded
+  bool absent = false;                      // there is no node at `path`
+  std::string success{};                    // survey_trees(), free lock: the data of the last success's node
   // Children that neither hold the lock nor wait for it.
   std::vector<Participant> leftovers{};  // they have contenders' names, but are in no session: no contender waits
   std::vector<Participant> foreign{};    // of programs that would not wait for zklock, which exits with 65 here
@@ -47,6 +49,10 @@ void check_is_lock(PathUse use, std::string_view tried);
 
 // Returns the contenders below `folder`, about which only the name is known yet. Pure.
 std::vector<Participant> participants_of(const std::string& folder, const std::vector<Contender>& line);
+
+// True if `waiting`, which stands in the gate of slots, may have made `slot`: it has the same session, and came before
+// that. The names do not show it, because other programs give the two nodes different ids. Pure.
+bool may_have_made(const Participant& waiting, const Participant& slot);
 
 // Returns the line for a lock with the holders marked. Pure.
 std::vector<Participant> line_up(std::vector<Participant> line);

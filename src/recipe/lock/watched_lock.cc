@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/lock/watched_lock.h"
 
+#include "base/contains.h"
 #include "recipe/use.h"
 #include "zk/path.h"
 
 #include <algorithm>
 #include <functional>
 #include <list>
-#include <set>
 
 namespace zklock::recipe {
 
@@ -24,23 +24,21 @@ bool is_same(const Participant& a, const Participant& b) {
 
 // A slot's owner stood in the gate before, with another node: the first of its session that is gone from there.
 bool is_slot_of(const Participant& slot, const Standing& before) {
-  return before.who.stat.ephemeral_owner != 0 && before.who.stat.ephemeral_owner == slot.stat.ephemeral_owner &&
-         before.who.stat.created < slot.stat.created && zk::parent_of(before.who.node) != zk::parent_of(slot.node) &&
-         !before.who.holding;
+  return !before.who.holding && may_have_made(before.who, slot) &&
+         zk::parent_of(before.who.node) != zk::parent_of(slot.node);
 }
 
 std::optional<Duration> span_between(std::optional<Deadline> from, std::optional<Deadline> to) {
   return from && to ? std::optional(*to - *from) : std::nullopt;
 }
 
-// Returns for each of `now`, by its index, its entry in `before`; nullptr if it has just come.
-std::vector<const Standing*> pair_up(const std::vector<Standing>& before, const Participants& now) {
-  std::list<const Standing*> gone;
-  for (const Standing& standing : before) gone.push_back(&standing);
+// Returns for each of `now`, by its index, its entry in `before`; nullptr if it has just come. Those that are gone are
+// left in `before`.
+std::vector<const Standing*> pair_up(std::list<const Standing*>& before, const Participants& now) {
   const auto take = [&](const auto& matches) {
-    const auto found = std::ranges::find_if(gone, [&](const Standing* one) { return matches(*one); });
-    const Standing* taken = found == gone.end() ? nullptr : *found;
-    if (taken) gone.erase(found);
+    const auto found = std::ranges::find_if(before, [&](const Standing* one) { return matches(*one); });
+    const Standing* taken = found == before.end() ? nullptr : *found;
+    if (taken) before.erase(found);
     return taken;
   };
   std::vector<const Standing*> pairs;
@@ -57,13 +55,13 @@ std::vector<const Standing*> pair_up(const std::vector<Standing>& before, const 
 
 std::vector<LockChange> advance(std::vector<Standing>& standings, const Participants& now,
                                 std::optional<Deadline> moment) {
-  const std::vector<const Standing*> pairs = pair_up(standings, now);
-  const std::set<const Standing*> remain(pairs.begin(), pairs.end());
+  std::list<const Standing*> gone;
+  for (const Standing& standing : standings) gone.push_back(&standing);
+  const std::vector<const Standing*> pairs = pair_up(gone, now);
   std::vector<LockChange> changes;
-  for (const Standing& standing : standings) {
-    if (remain.contains(&standing)) continue;
-    changes.push_back({standing.who.holding ? LockEvent::released : LockEvent::left, standing.who, 0,
-                       span_between(standing.since, moment)});
+  for (const Standing* standing : gone) {
+    changes.push_back({standing->who.holding ? LockEvent::released : LockEvent::left, standing->who, 0,
+                       span_between(standing->since, moment)});
   }
   std::vector<Standing> after;
   for (size_t i = 0; i < now.size(); ++i) {
@@ -82,7 +80,7 @@ std::vector<LockChange> advance(std::vector<Standing>& standings, const Particip
 
 // A path for slots has this folder, and so may any other path.
 bool WatchedLock::has_folders() const {
-  return std::ranges::find(node_.found().names, "leases") != node_.found().names.end();
+  return contains(node_.found().names, "leases");
 }
 
 bool WatchedLock::is_stale() const {
@@ -151,9 +149,7 @@ void WatchedLock::read(const std::vector<Line*>& lines) {
   known_.clear();
   for (Line* line : lines) {
     for (const Participant& participant : line->who) known_[{line->folder, participant.node}] = participant;
-    std::erase_if(line->who, [](const Participant& participant) {
-      return !participant.is_gone() && is_leftover(participant.contender, participant.stat);
-    });
+    std::erase_if(line->who, std::mem_fn(&Participant::is_left_over));
   }
 }
 

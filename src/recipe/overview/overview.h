@@ -8,9 +8,8 @@
 // each once. Only queues are asked in each look.
 #pragma once
 
-#include "recipe/line.h"
+#include "recipe/lock/survey.h"
 #include "recipe/queue/layout.h"
-#include "recipe/use.h"
 #include "zk/session.h"
 
 #include <cstdint>
@@ -141,16 +140,16 @@ class Overview {
   static void take_in_members(Node& node, const zk::Answer& list, bool first);
   void keep_below(const std::string& path, const std::set<std::string>& names);
   size_t bytes_of(const std::string& path) const;
-  const Node* part_of(const std::string& path, const char* name) const;
   bool is_part(const std::string& path, const Node& node) const;
   bool is_in_slots(const std::string& path) const;
   void read_contenders();
   std::set<std::string> wanted() const;
-  const zk::Answer& known(const std::string& parent, const std::string& name) const;
+  const zk::Answer& known(const std::string& node) const;
+  std::vector<Participant> line_at(const std::string& path) const;
+  std::vector<Participant> contenders_at(const std::string& path, const Node& node) const;
   void note_stranger(const std::string& path);
   void draw_up();
-  void draw_up_line(const std::string& path, const Node& node);
-  void draw_up_slots(const std::string& path, const Node& node);
+  void draw_up_lock(const std::string& path, const Node& node);
 
   // Questions of each look that are kept for queues, whatever happens in the rest of the tree.
   static constexpr size_t kKeptForQueues = 300;

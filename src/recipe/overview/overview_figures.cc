@@ -10,11 +10,6 @@ namespace zklock::recipe {
 using zk::Answer;
 using zk::Code;
 
-const Overview::Node* Overview::part_of(const std::string& path, const char* name) const {
-  const auto found = nodes_.find(zk::child_of(path, name));
-  return found == nodes_.end() || !found->second.listed ? nullptr : &found->second;
-}
-
 // --- contenders
 
 // Reads the wanted contenders that have not been read.
@@ -62,9 +57,9 @@ std::set<std::string> Overview::wanted() const {
 }
 
 // Returns what was read of a contender or member; an empty answer if it was not read.
-const Answer& Overview::known(const std::string& parent, const std::string& name) const {
+const Answer& Overview::known(const std::string& node) const {
   static const Answer nothing;
-  const auto found = contenders_.find(zk::child_of(parent, name));
+  const auto found = contenders_.find(node);
   return found == contenders_.end() ? nothing : found->second;
 }
 
@@ -87,53 +82,47 @@ void Overview::draw_up() {
   for (const auto& [path, node] : nodes_) {
     figures_.too_large |= node.cut > 0;
     if (node.use == PathUse::group) {
-      const int64_t came = known(path, node.newest).stat.created_ms;
+      const int64_t came = known(zk::child_of(path, node.newest)).stat.created_ms;
       figures_.groups.push_back({path, node.members, std::max(came, node.changed_ms)});
     } else if (node.use == PathUse::lock) {
-      draw_up_slots(path, node);
-      draw_up_line(path, node);
+      draw_up_lock(path, node);
     }
   }
 }
 
-void Overview::draw_up_line(const std::string& path, const Node& node) {
-  if (node.line.empty() || is_part(path, node)) return;
-  LockFigures figures;
-  figures.path = path;
-  figures.holders = count_holders(node.line);
-  figures.waiters = node.line.size() - figures.holders;
-  const Answer& holder = known(path, node.line.front().name);
-  figures.holder = holder.data;
-  figures.held_ms = std::max(holder.stat.created_ms, node.took_over_ms);
-  if (figures.waiters > 0) {
-    figures.waited_ms = known(path, node.line[figures.holders].name).stat.created_ms;
+// Returns the contenders at a node, with what was read of them; none if there is no such node.
+std::vector<Participant> Overview::line_at(const std::string& path) const {
+  const auto found = nodes_.find(path);
+  if (found == nodes_.end()) return {};
+  std::vector<Participant> line = participants_of(path, found->second.line);
+  for (Participant& one : line) {
+    const Answer& read = known(one.node);
+    one.data = read.data;
+    one.stat = read.stat;
   }
-  figures_.locks.push_back(std::move(figures));
+  return line;
 }
 
-// The first at the gate has a slot's node already while it waits for its slot; see line_up_for_slots().
-void Overview::draw_up_slots(const std::string& path, const Node& node) {
-  const Node* slots = part_of(path, kSlots);
-  if (!slots || !node.line.empty()) return;
-  const Node* gate = part_of(path, kGate);
+// Returns the contenders for a lock or for slots, as in a Survey. A part of a semaphore is no lock of its own.
+std::vector<Participant> Overview::contenders_at(const std::string& path, const Node& node) const {
+  if (is_part(path, node)) return {};
+  if (!node.line.empty()) return line_up(line_at(path));
+  const auto slots = nodes_.find(zk::child_of(path, kSlots));
+  if (slots == nodes_.end() || !slots->second.listed) return {};
+  return line_up_for_slots(line_at(slots->first), line_at(zk::child_of(path, kGate)));
+}
+
+void Overview::draw_up_lock(const std::string& path, const Node& node) {
+  const std::vector<Participant> all = contenders_at(path, node);
+  if (all.empty()) return;
   LockFigures figures;
   figures.path = path;
-  figures.holders = slots->line.size();
-  figures.waiters = gate ? gate->line.size() : 0;
-  if (figures.holders + figures.waiters == 0) return;
-  const std::string slots_path = zk::child_of(path, kSlots);
-  if (figures.holders > 0) {
-    const Answer& holder = known(slots_path, slots->line.front().name);
-    figures.holder = holder.data;
-    figures.held_ms = holder.stat.created_ms;
-  }
-  if (figures.waiters > 0) {
-    const zk::Stat& first = known(zk::child_of(path, kGate), gate->line.front().name).stat;
-    figures.waited_ms = first.created_ms;
-    if (figures.holders > 0) {
-      const zk::Stat& last = known(slots_path, slots->line.back().name).stat;
-      const bool pending = last.ephemeral_owner == first.ephemeral_owner && last.created > first.created;
-      if (pending) --figures.holders;
+  for (const Participant& one : all) {
+    if (!one.holding) {
+      if (figures.waiters++ == 0) figures.waited_ms = one.came_ms();
+    } else if (figures.holders++ == 0) {
+      figures.holder = one.data;
+      figures.held_ms = std::max(one.came_ms(), one.node == node.holder ? node.took_over_ms : 0);
     }
   }
   figures_.locks.push_back(std::move(figures));

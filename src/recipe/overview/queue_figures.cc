@@ -3,7 +3,6 @@
 #include "recipe/overview/overview.h"
 
 #include <algorithm>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -156,7 +155,7 @@ void QueueSurveyor::note(Visit& visit) {
   now.seen = BootClock::now();
   QueueFigures& before = known_[now.path];
   if (before.seen != Deadline{}) {
-    const double seconds = std::chrono::duration<double>(now.seen - before.seen).count();
+    const double seconds = seconds_of(now.seen - before.seen);
     const int64_t in = std::max<int64_t>(now.made - before.made, 0);
     const int64_t out = std::max<int64_t>(in - (now.items - before.items), 0);
     if (seconds > 0) now.in = static_cast<double>(in) / seconds;
@@ -166,8 +165,9 @@ void QueueSurveyor::note(Visit& visit) {
 }
 
 std::vector<QueueFigures> QueueSurveyor::figures() const {
-  const auto figures = known_ | std::views::values;
-  return {figures.begin(), figures.end()};
+  std::vector<QueueFigures> all;
+  for (const auto& [path, figures] : known_) all.push_back(figures);
+  return all;
 }
 
 }  // namespace zklock::recipe

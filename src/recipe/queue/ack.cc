@@ -100,81 +100,79 @@ void Acks::finish() {
   while (!sent_.empty()) take_oldest();
 }
 
+// Takes in an answer that tells what became of the items. If several items failed because of one, each is sent alone.
+// Returns false, and leaves the items, if the code does not tell.
+bool Acks::take_in(const Sent& sent, Code code) {
+  trace_items(code == Code::ok ? "acked" : "ack unknown", sent.ack, sent.items);
+  if (code == Code::ok) {
+    drop(sent.items);
+    return true;
+  }
+  if (!is_of_one(code) || sent.items.size() == 1) return false;
+  for (const Item& item : sent.items) sent_.push_back({sent.ack, {item}, sent.why});
+  return true;
+}
+
 // The ack stays in sent_ until its outcome is known, so that settle() finds it if this is interrupted.
 void Acks::take_oldest() {
   const Sent& oldest = sent_.front();
   const Answer answer = session_.await(oldest.call);
-  trace_items(answer.code == Code::ok ? "acked" : "ack unknown", oldest.ack, oldest.items);
-  std::vector<Item> again;
-  bool in_doubt = false;
-  if (answer.code == Code::ok) {
-    drop(oldest.items);
-  } else if (is_of_one(answer.code) && oldest.items.size() > 1) {
-    again = oldest.items;
-  } else if (answer.code == Code::node_exists) {
-    const std::string& path = oldest.items.front().path;
-    throw Failure(ExitStatus::bad_data, fmt::format("cannot make {} a dead letter: {} is there already; "
-                                                    "requeue or purge that one first",
-                                                    path, layout_.dead_of(path)));
-  } else if (answer.code == Code::no_node || answer.code == Code::unknown) {
-    if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) make_dead_segment(oldest.items.front());
-    in_doubt = true;
-    again = find_out(oldest);
-  } else if (answer.code == Code::not_empty) {
-    throw blocked(oldest.items);
-  } else {
-    throw zk::failure_of("cannot give up the claim on " + oldest.items.front().path, answer);
+  const bool known = take_in(oldest, answer.code);
+  if (!known) {
+    if (answer.code != Code::no_node && answer.code != Code::unknown) throw refusal(oldest, answer);
+    // If the segment had no dead letter so far, its node among the dead is missing.
+    if (answer.code == Code::no_node && oldest.ack == Ack::dead_letter) {
+      session_.make_node(zk::parent_of(layout_.dead_of(oldest.items.front().path)), zk::CreateMode::persistent);
+    }
+    find_out(oldest);
   }
-  const Sent known = std::move(sent_.front());
   sent_.pop_front();
-  for (const Item& item : again) sent_.push_back({known.ack, {item}, known.why});
   // In a session that lives on there is no doubt.
-  if (in_doubt) look_again();
+  if (!known) look_again();
   send_rest();
 }
 
-// Returns the Failure for the node that was put below one of the items since it was claimed.
-Failure Acks::blocked(const std::vector<Item>& items) {
-  std::string node = items.front().path;
-  for (const Item& item : items) {
+Failure Acks::refusal(const Sent& sent, const Answer& answer) {
+  const std::string& path = sent.items.front().path;
+  if (answer.code == Code::node_exists) {
+    return {ExitStatus::bad_data, fmt::format("cannot make {} a dead letter: {} is there already; "
+                                              "requeue or purge that one first",
+                                              path, layout_.dead_of(path))};
+  }
+  if (answer.code != Code::not_empty) return zk::failure_of("cannot give up the claim on " + path, answer);
+  // A node was put below one of the items since it was claimed.
+  std::string node = path;
+  for (const Item& item : sent.items) {
     const std::string foreign = foreign_below(session_, item.path);
     if (!foreign.empty()) node = foreign;
   }
   return not_ours("cannot remove " + zk::parent_of(node), node);
 }
 
-// If the segment had no dead letter so far, its node among the dead is missing.
-void Acks::make_dead_segment(const Item& item) {
-  session_.make_node(zk::parent_of(layout_.dead_of(item.path)), zk::CreateMode::persistent);
-}
-
-// Returns the items that are still ours: if the claim is, the ack was not carried out. If the item is gone, we have
-// removed or buried it, because the session was alive when the claims were read. Otherwise, the item is another
-// consumer's by now.
-std::vector<Item> Acks::find_out(const Sent& sent) {
+// Sends the ack again for the items that are still ours: if the claim is, the ack was not carried out. If the item is
+// gone, we have removed or buried it, because the session was alive when the claims were read. Otherwise, the item is
+// another consumer's by now.
+void Acks::find_out(const Sent& sent) {
   const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items));
   const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items));
-  std::vector<Item> ours;
   for (size_t i = 0; i < sent.items.size(); ++i) {
     const Item& item = sent.items[i];
     host::trace("looked", {{"item", item.path}, {"ours", bool(claimed[i])}, {"there", looks[i].code == Code::ok}});
     if (claimed[i]) {
-      ours.push_back(item);
+      sent_.push_back({sent.ack, {item}, sent.why});
     } else if (looks[i].code == Code::no_node) {
       drop({item});
     } else {
       doubt(sent.ack, {item});
     }
   }
-  return ours;
 }
 
 void Acks::end_session(const std::vector<Item>& done) {
   doubt(Ack::done, done);
   for (const Sent& sent : sent_) {
     const bool acked = sent.call && sent.call->done && sent.call->answer.code == Code::ok;
-    trace_items(acked ? "acked" : "ack unknown", sent.ack, sent.items);
-    acked ? drop(sent.items) : doubt(sent.ack, sent.items);
+    if (!take_in(sent, acked ? Code::ok : Code::unknown)) doubt(sent.ack, sent.items);
   }
   sent_.clear();
 }
@@ -190,15 +188,12 @@ void Acks::settle(const std::vector<Item>& done, Deadline until) {
       oldest.ack == Ack::done ? doubt(oldest.ack, oldest.items) : drop(oldest.items);
       continue;
     }
-    const bool settled = settle_one(oldest, until);
-    trace_items(settled ? "acked" : "ack unknown", oldest.ack, oldest.items);
-    // A dead letter that is there already keeps the item where it is.
-    if (settled || oldest.call->answer.code == Code::node_exists) {
+    const Code code = settle_one(oldest, until);
+    if (take_in(oldest, code)) continue;
+    if (code == Code::node_exists) {
+      // A dead letter that is there already keeps the item where it is.
       drop(oldest.items);
-    } else if (oldest.items.size() > 1 && is_of_one(oldest.call->answer.code)) {
-      // The others must still be removed.
-      for (const Item& item : oldest.items) sent_.push_back({Ack::done, {item}, ""});
-    } else if (oldest.call->answer.code == Code::not_empty && removes(oldest.ack)) {
+    } else if (code == Code::not_empty && removes(oldest.ack)) {
       // Its claim goes with the session.
       blocked_ = true;
       drop(oldest.items);
@@ -221,11 +216,12 @@ void Acks::send_last(Deadline until) {
   }
 }
 
-bool Acks::settle_one(Sent& sent, Deadline until) {
+// Returns the answer, or `unknown` if none came in time. `ok` also if the ack was carried out before its answer was
+// lost.
+Code Acks::settle_one(Sent& sent, Deadline until) {
   for (bool again = false;; again = true) {
-    if (!session_.settle(sent.call, until)) return false;
+    if (!session_.settle(sent.call, until)) return Code::unknown;
     const Code code = sent.call->answer.code;
-    if (code == Code::ok) return true;
     const auto is_ours = [&] { return session_.settle_connection(until) && sent.items.front().owner == session_.id(); };
     if (code == Code::no_node && sent.ack == Ack::dead_letter && !again && is_ours()) {
       // No letter has died in this segment before.
@@ -235,10 +231,10 @@ bool Acks::settle_one(Sent& sent, Deadline until) {
       continue;
     }
     // The ack was carried out before its answer was lost. But for a dead letter, its segment may be missing.
-    if (code == Code::no_node) return again && sent.ack != Ack::dead_letter;
+    if (code == Code::no_node && again && sent.ack != Ack::dead_letter) return Code::ok;
     // The outcome is unknown, and in the same session it does no harm to send a removal again. But an item that has
     // gone back may be under another consumer's claim already.
-    if (code != Code::unknown || !removes(sent.ack) || !is_ours()) return false;
+    if (code != Code::unknown || !removes(sent.ack) || !is_ours()) return code;
     sent.call = transact(sent);
   }
 }

@@ -74,11 +74,11 @@ class Acks {
   void send_last(Deadline until);
   zk::Call transact(const Sent& sent);
   void put_steps(const Sent& sent, const Item& item, std::vector<zk::Step>& steps) const;
+  bool take_in(const Sent& sent, zk::Code code);
   void take_oldest();
-  Failure blocked(const std::vector<Item>& items);
-  void make_dead_segment(const Item& item);
-  std::vector<Item> find_out(const Sent& sent);
-  bool settle_one(Sent& sent, Deadline until);
+  Failure refusal(const Sent& sent, const zk::Answer& answer);
+  void find_out(const Sent& sent);
+  zk::Code settle_one(Sent& sent, Deadline until);
   void drop(const std::vector<Item>& items);
   void doubt(Ack ack, const std::vector<Item>& items);
 

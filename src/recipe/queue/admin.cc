@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
+#include <span>
 
 namespace zklock::recipe {
 
@@ -70,8 +70,9 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
   const std::vector<Answer> lists = children_all(session, segments);
   Paths first;
   for (size_t i = 0; i < segments.size(); ++i) {
-    std::ranges::move(item_paths(segments[i], lists[i].names) | std::views::take(kFirstItems),
-                      std::back_inserter(first));
+    Paths items = item_paths(segments[i], lists[i].names);
+    items.resize(std::min(items.size(), kFirstItems));
+    std::ranges::move(items, std::back_inserter(first));
   }
   int64_t oldest_ms = 0;
   for (const Answer& answer : stat_all(session, first)) {
@@ -95,25 +96,18 @@ std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
   for (std::span<const std::string> left = paths; !left.empty() && listed.size() < most;) {
     // Dead letters have the numbers of their items, so any of them can be the one that died first.
     const size_t some = dead_ ? left.size() : std::min(left.size(), most - listed.size());
-    for (QueueItem& item : look_at({left.begin(), left.begin() + static_cast<ptrdiff_t>(some)}))
-      listed.push_back(std::move(item));
+    const Paths chosen(left.begin(), left.begin() + static_cast<ptrdiff_t>(some));
     left = left.subspan(some);
+    const std::vector<Answer> stats = stat_all(session_, chosen);
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      if (stats[i].code == Code::ok) listed.push_back({chosen[i], stats[i].stat});
+    }
   }
   std::ranges::stable_sort(listed, {}, [](const QueueItem& item) { return item.stat.created; });
   if (listed.size() > most) listed.erase(listed.begin() + static_cast<ptrdiff_t>(most), listed.end());
   read_data(listed);
   read_children(listed);
   return listed;
-}
-
-// Returns the items that are still there, with their Stats.
-std::vector<QueueItem> QueueWalk::look_at(const Paths& paths) {
-  const std::vector<Answer> stats = stat_all(session_, paths);
-  std::vector<QueueItem> items;
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (stats[i].code == Code::ok) items.push_back({paths[i], stats[i].stat});
-  }
-  return items;
 }
 
 void QueueWalk::read_data(std::vector<QueueItem>& items) {

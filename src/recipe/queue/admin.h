@@ -58,7 +58,6 @@ class QueueWalk {
 
  private:
   std::vector<QueueItem> read(const Segment& segment, size_t most);
-  std::vector<QueueItem> look_at(const std::vector<std::string>& paths);
   void read_data(std::vector<QueueItem>& items);
   void read_children(std::vector<QueueItem>& items);
 

@@ -17,7 +17,7 @@ namespace zklock::recipe {
 
 // Lists the segments in order, and the items of the first one that has any, or of several if many items are wanted. A
 // list is used for 100 ms, or over a distance for a few round trips, so many items taken in a row cost one list.
-// However deep the queue is, an item taken alone costs no more.
+// A single item costs the same at any depth of the queue.
 class ItemFinder {
  public:
   ItemFinder(zk::Session& session, QueueLayout layout) : session_(session), layout_(std::move(layout)) {}
@@ -28,9 +28,9 @@ class ItemFinder {
   void restart(bool synced);
   // Begins a pass with the list in `found`, which was made after a sync.
   void restart_with(const FoundQueue& found);
-  // To be called once such a pass has given items: it does not show any more that there is nothing.
+  // To be called when a pass begun by restart_with() has given items: it no longer proves that the queue is empty.
   void note_used() { synced_ = false; }
-  // True until the first use of such a pass, while its list may be used.
+  // True from restart_with() until the first next(), while the list is fresh.
   bool is_primed() const { return primed_ && is_fresh(); }
 
   // Moves the next `count` items of each segment behind all others of that segment, for the rest of this pass.

@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kNaps = 6;  // in a session timeout
 
-IdleEnd end_of(Outcome outcome) {
-  if (outcome == Outcome::removed) return IdleEnd::removed;
-  return outcome == Outcome::disturbed ? IdleEnd::disturbed : IdleEnd::timeout;
-}
-
 }  // namespace
 
 IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer)
@@ -29,20 +24,21 @@ IdleLine::IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, s
       watch_(session, layout_, consumer),
       leaving_behind_(loop, *this) {}
 
-IdleEnd IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
+Outcome IdleLine::wait(const WaitPolicy& patience, bool end_if_empty) {
+  items_.clear();
   if (const auto end = wait_until_left(patience)) return *end;
   try {
     place_watch_.reset();
-    const Outcome outcome = stand_in_line(patience, end_if_empty);
-    const IdleEnd end = outcome == Outcome::held ? wait_in_line(patience, end_if_empty) : end_of(outcome);
+    Outcome end = stand_in_line(patience, end_if_empty);
+    if (end == Outcome::held) end = wait_in_line(patience, end_if_empty);
     // Our place went with the transaction that took the item.
-    if (end == IdleEnd::taken) place_.forget();
+    if (!items_.empty()) place_.forget();
     leave();
     return end;
   } catch (const Failure& failure) {
     leave();
     // The wait has ended between a request and its answer.
-    if (failure.status() == ExitStatus::busy && left_until(patience.until) == Duration::zero()) return IdleEnd::timeout;
+    if (failure.status() == ExitStatus::busy && left_until(patience.until) == Duration::zero()) return Outcome::busy;
     throw;
   } catch (...) {
     leave();
@@ -74,31 +70,31 @@ Outcome IdleLine::stand_in_line(const WaitPolicy& patience, bool end_if_empty) {
 
 void IdleLine::leave() {
   const std::string node = place_.held().node;
-  if (!place_.release(withdrawal_budget(session_))) left_.node = node;
+  if (!place_.release(withdrawal_budget(session_))) left_ = node;
   place_.forget();
 }
 
 // The delete is sent here, so that this goes on while we do not stand in line.
 void IdleLine::decide() {
-  if (left_.node.empty()) return;
+  if (left_.empty()) return;
   if (session_.expired()) return forget();
-  if (left_.removing && left_.removing->done) {
-    const Code code = left_.removing->answer.code;
+  if (removing_ && removing_->done) {
+    const Code code = removing_->answer.code;
     if (code == Code::ok || code == Code::no_node) return forget();
-    if (code == Code::unknown || code == Code::expired) left_.removing.reset();
+    if (code == Code::unknown || code == Code::expired) removing_.reset();
   }
   const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
-  if (!left_.removing && may_send) left_.removing = session_.client().remove(left_.node);
+  if (!removing_ && may_send) removing_ = session_.client().remove(left_);
 }
 
 // Returns nothing once no place of ours is left.
-std::optional<IdleEnd> IdleLine::wait_until_left(const WaitPolicy& patience) {
-  while (!left_.node.empty()) {
-    if (left_.removing && left_.removing->done && left_.removing->answer.code != Code::unknown) {
-      throw zk::failure_of("cannot leave the line at " + layout_.queue, left_.removing->answer);
+std::optional<Outcome> IdleLine::wait_until_left(const WaitPolicy& patience) {
+  while (!left_.empty()) {
+    if (removing_ && removing_->done && removing_->answer.code != Code::unknown) {
+      throw zk::failure_of("cannot leave the line at " + layout_.queue, removing_->answer);
     }
-    if (patience.disturbed && patience.disturbed()) return IdleEnd::disturbed;
-    if (left_until(patience.until) == Duration::zero()) return IdleEnd::timeout;
+    if (patience.disturbed && patience.disturbed()) return Outcome::disturbed;
+    if (left_until(patience.until) == Duration::zero()) return Outcome::busy;
     session_.turn(patience.until);
   }
   session_.check_alive();
@@ -108,13 +104,14 @@ std::optional<IdleEnd> IdleLine::wait_until_left(const WaitPolicy& patience) {
 void IdleLine::forget() {
   place_.forget();
   connections_ = 0;
-  left_ = {};
+  left_.clear();
+  removing_.reset();
   place_watch_.reset();
   watch_.forget();
 }
 
 // To be called when we are the first in line.
-IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
+Outcome IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
   consumer_.remember_work();
   for (;;) {
     if (const auto end = look(end_if_empty)) return *end;
@@ -125,23 +122,23 @@ IdleEnd IdleLine::wait_in_line(const WaitPolicy& patience, bool end_if_empty) {
   }
 }
 
-// Takes an item and leaves the line. Returns nothing if there was no item to take.
-std::optional<IdleEnd> IdleLine::look(bool end_if_empty) {
+// Takes an item and leaves the line, or returns `held` without items. Returns nothing if there was no item to take.
+std::optional<Outcome> IdleLine::look(bool end_if_empty) {
   const std::string place = place_.held().node;
   const std::vector<std::string> found = watch_.take_found();
   // A single item is claimed at once: the transaction fails if our place is gone.
-  if (found.size() != 1 && session_.read(place).code == Code::no_node) return IdleEnd::removed;
+  if (found.size() != 1 && session_.read(place).code == Code::no_node) return Outcome::removed;
   const std::vector<zk::Step> leaving{{zk::Step::Kind::remove, place}};
   bool begun = consumer_.begin_among(found, leaving);
   while (begun || consumer_.begin(1, leaving)) {
     items_ = consumer_.collect();
-    if (!items_.empty()) return IdleEnd::taken;
+    if (!items_.empty()) return Outcome::held;
     // We have left the line for nothing, or another consumer was faster, or our place is gone.
-    if (consumer_.gave_back()) return IdleEnd::disturbed;
-    if (session_.read(place).code == Code::no_node) return IdleEnd::removed;
+    if (consumer_.gave_back()) return Outcome::disturbed;
+    if (session_.read(place).code == Code::no_node) return Outcome::removed;
     begun = false;
   }
-  if (end_if_empty && !consumer_.some_in_work()) return IdleEnd::nothing;
+  if (end_if_empty && !consumer_.some_in_work()) return Outcome::held;
   return std::nullopt;
 }
 
@@ -155,7 +152,7 @@ bool IdleLine::watch() {
 }
 
 // Returns nothing if it is worth looking again.
-std::optional<IdleEnd> IdleLine::sleep(const WaitPolicy& patience, bool end_if_empty) {
+std::optional<Outcome> IdleLine::sleep(const WaitPolicy& patience, bool end_if_empty) {
   const Holder nobody;
   do {
     std::vector<zk::Watch> watches = watch_.watches();
@@ -164,7 +161,7 @@ std::optional<IdleEnd> IdleLine::sleep(const WaitPolicy& patience, bool end_if_e
     nap.until = std::min(patience.until, watch_.next_poll());
     const auto outcome = wait_for_change(session_, watches, nap, *this, [&]() -> const Holder& { return nobody; });
     const bool polls = outcome == Outcome::busy && left_until(patience.until) > Duration::zero();
-    if (outcome && !polls) return end_of(*outcome);
+    if (outcome && !polls) return outcome;
     if (polls && watch_.is_blind()) return std::nullopt;
   } while (look_at_known(end_if_empty));
   return std::nullopt;

@@ -20,16 +20,7 @@
 
 namespace zklock::recipe {
 
-// How IdleLine::wait() has ended.
-enum class IdleEnd {
-  taken,    // the items() are ours
-  nothing,  // no item is in the queue, not even in work; only if asked for
-  timeout,
-  removed,    // our place was deleted by another client while our session lived
-  disturbed,  // the caller has to look at other things, or for items, before it waits again
-};
-
-// The line lasts as long as its consumer goes on. A place whose delete was not answered may still be there, and the
+// An IdleLine lives as long as its consumer. A place whose delete was not answered may still be there, and the
 // consumer behind it would sleep for ever. So the delete is sent again, whatever the loop turns for, until it is
 // answered or the session is over.
 class IdleLine : private WaitObserver, private host::Source {
@@ -37,23 +28,19 @@ class IdleLine : private WaitObserver, private host::Source {
   // `note` is written on our place in line.
   IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
-  // Waits in line for an item and takes it, once our last place is known to be gone. With `end_if_empty`, it waits only
-  // as long as items are in work; behind others it ends as `disturbed` after a sixth of the session timeout. It leaves
-  // nothing of ours in the line if a server can be reached. Throws what Lock::acquire() and a Consumer throw, and a
-  // Failure if the queue was deleted (65) or our last place may not be deleted (77).
-  IdleEnd wait(const WaitPolicy& patience, bool end_if_empty);
+  // Waits until our last place is known to be gone, then in line for an item, and takes it. `held`: the items() are
+  // ours. `disturbed`: the caller has to look at other things, or for items, before it waits again. With
+  // `end_if_empty`, it waits only as long as items are in work, and then returns `held` without items; behind others it
+  // ends as `disturbed` after a sixth of the session timeout. It leaves nothing of ours in the line if a server can be
+  // reached. Throws what Lock::acquire() and a Consumer throw, and a Failure if the queue was deleted (65) or our last
+  // place may not be deleted (77).
+  Outcome wait(const WaitPolicy& patience, bool end_if_empty);
   std::vector<Item>& items() { return items_; }
 
   // Forgets our place, the watches and the items found. To be called when the session is over.
   void forget();
 
  private:
-  // Our last place, until it is known to be gone.
-  struct LeftPlace {
-    std::string node;   // empty: there is none
-    zk::Call removing;  // its delete, under way or refused
-  };
-
   Deadline next_look() const override { return nap_until_; }
   void on_holder(const Holder&) override { nap_until_ = kNever; }
   void on_start_again(bool) override {}
@@ -65,18 +52,19 @@ class IdleLine : private WaitObserver, private host::Source {
   bool in_doubt();
   Outcome stand_in_line(const WaitPolicy& patience, bool end_if_empty);
   void leave();
-  std::optional<IdleEnd> wait_until_left(const WaitPolicy& patience);
-  IdleEnd wait_in_line(const WaitPolicy& patience, bool end_if_empty);
-  std::optional<IdleEnd> look(bool end_if_empty);
+  std::optional<Outcome> wait_until_left(const WaitPolicy& patience);
+  Outcome wait_in_line(const WaitPolicy& patience, bool end_if_empty);
+  std::optional<Outcome> look(bool end_if_empty);
   bool watch();
-  std::optional<IdleEnd> sleep(const WaitPolicy& patience, bool end_if_empty);
+  std::optional<Outcome> sleep(const WaitPolicy& patience, bool end_if_empty);
   bool look_at_known(bool end_if_empty);
 
   zk::Session& session_;
   QueueLayout layout_;
   Consumer& consumer_;
   Lock place_;
-  LeftPlace left_;
+  std::string left_;          // the node of our last place, until it is known to be gone; empty: there is none
+  zk::Call removing_;         // its delete, under way or refused
   uint64_t connections_ = 1;  // Client::connections() at the last look
   Deadline settled_at_{};     // by then, clients that were gone before the current connection are out of the line
   Deadline nap_until_ = kNever;

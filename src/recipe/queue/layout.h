@@ -11,9 +11,9 @@
 //   <queue>/waiting                                     the line of idle consumers (the lock recipe)
 //
 // A segment takes items until it is sealed: then its version is 1 or more. The transaction that brings it to
-// kSegmentSize items seals it and makes the next one. A later transaction does that if only the answer tells the pusher
-// how full the segment is. So each priority that was ever used has one open segment, its last. No two items of a queue
-// have the same name, because a pusher takes a new token for each segment that it fills.
+// kSegmentSize items seals it and makes the next one. If the pusher learns only from the answer how full the segment
+// is, a later transaction seals it. So each priority that was ever used has one open segment, its last. No two items of
+// a queue have the same name, because a pusher takes a new token for each segment that it fills.
 #pragma once
 
 #include "base/time.h"
@@ -32,10 +32,6 @@ namespace zklock::recipe {
 inline constexpr int kUsualPriority = 100;
 inline constexpr int kLastPriority = 999;
 inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left; or a few batches more
-
-// In bytes. A request may have 1,048,575. The rest is for what goes along when an item moves: paths, and why it is
-// dead.
-inline constexpr size_t kLargestItem = 983040;
 
 struct Segment {
   int priority = kUsualPriority;
@@ -99,7 +95,8 @@ inline int64_t made_in(const zk::Stat& stat) {
   return (int64_t{stat.child_version} + stat.children) / 2;
 }
 
-// Returns how many claims on an item count as attempts. A release takes one back by writing the item's own bytes.
+// Returns how many claims on an item count as attempts. A release takes one back: it
+// writes the item's own bytes, which raises the version.
 inline int64_t attempts_of(const zk::Stat& item) {
   return made_in(item) - item.version;
 }

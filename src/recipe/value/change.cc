@@ -68,9 +68,7 @@ class Change {
   }
 
   void look() {
-    const auto sync = [&](Client& client) { return client.sync(change_.path); };
-    const auto read = [&](Client& client) { return client.read(change_.path); };
-    const Answer node = session_.ask_both(sync, read).second;
+    const Answer node = session_.synced_read(change_.path);
     before_ = sight_of(node);
     site_ = {};
     check_site_by_name(session_, change_.path, tried_);

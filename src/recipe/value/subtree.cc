@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -51,8 +50,9 @@ Lists list_all(zk::Session& session, const std::string& path, const std::string&
 }
 
 Paths paths_in(const Lists& lists) {
-  const auto paths = std::views::keys(lists);
-  return {paths.begin(), paths.end()};
+  Paths paths;
+  for (const auto& [path, list] : lists) paths.push_back(path);
+  return paths;
 }
 
 Failure not_a_value(const std::string& tried, const std::string& path, std::string_view what, size_t removed) {

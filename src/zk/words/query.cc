@@ -71,8 +71,7 @@ class ServerQuery : public host::Source {
   void ask(std::vector<std::string> addresses) {
     addresses_ = std::move(addresses);
     began_ = BootClock::now();
-    const host::Secured secured{tls_, server_.host};
-    exchange_.emplace(addresses_, server_.port, secured, word(), kMostBytes, until_);
+    exchange_.emplace(addresses_, server_.port, tls_, server_.host, word(), kMostBytes, until_);
   }
 
   void note_exchange() {

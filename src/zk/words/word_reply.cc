@@ -87,13 +87,6 @@ auto count_servers(const Fields& conf, string_view begin, string_view role) {
 
 // --- fields
 
-string_view trimmed(string_view text) {
-  constexpr string_view kSpace = " \t\r";
-  const size_t begin = text.find_first_not_of(kSpace);
-  if (begin == string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
 // Accepts a real number only up to the largest whole number that a double holds exactly.
 std::optional<int64_t> whole_number(string_view text) {
   constexpr double kMost = 9007199254740992;  // 2^53

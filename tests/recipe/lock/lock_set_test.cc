@@ -176,9 +176,9 @@ TEST_F(LockSetTest, TheFirstIsProvedWhileWeWaitForTheSecond) {
 
 class LeaseOfSeveral : public LockSetTest {
  protected:
-  static Lease::State end_of(Party& party, Lease& lease) {
+  static LeaseState end_of(Party& party, Lease& lease) {
     const host::Attached attached(party.loop, lease);
-    test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; });
+    test::eventually(party.loop, [&] { return lease.state() != LeaseState::held; });
     return lease.state();
   }
 };
@@ -188,7 +188,7 @@ TEST_F(LeaseOfSeveral, EndsWithTheOneThatIsDeleted) {
   party.acquire();
   Lease lease(party.session, party.lock.held(), 100ms);
   observer_.remove(party.lock.held()[1].node);
-  EXPECT_EQ(end_of(party, lease), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(party, lease), LeaseState::node_deleted);
   EXPECT_TRUE(lease.lost() == "/b" || lease.lost().empty()) << lease.lost();
 }
 
@@ -198,7 +198,7 @@ TEST_F(LeaseOfSeveral, EachIsAskedAbout) {
   Lease lease(party.session, party.lock.held(), 100ms, LeaseWatch::nothing);
   observer_.remove(party.lock.held()[1].node);
   lease.ask();
-  EXPECT_EQ(end_of(party, lease), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(party, lease), LeaseState::node_deleted);
   EXPECT_EQ(lease.lost(), "") << "a heartbeat does not tell which";
 }
 
@@ -207,7 +207,7 @@ TEST_F(LeaseOfSeveral, EndsWhenSomebodyAsksForOne) {
   party.acquire();
   Lease lease(party.session, party.lock.held(), 100ms);
   observer_.write(party.lock.held()[1].node, std::string(kRevoked));
-  EXPECT_EQ(end_of(party, lease), Lease::State::revoked);
+  EXPECT_EQ(end_of(party, lease), LeaseState::revoked);
   EXPECT_EQ(lease.lost(), "/b");
 }
 

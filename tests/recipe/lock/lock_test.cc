@@ -251,7 +251,7 @@ TEST_F(LockTest, TheNodeOfALockOfKazoosStays) {
 TEST_F(LockTest, APredecessorThatMayNotBeReadIsWaitedFor) {
   host::Loop loop;
   zk::SessionOptions options = test::options_for(here_);
-  options.credentials = zk::Credentials::parse("digest:ann:secret", "the test");
+  options.credentials = zk::parse_credentials("digest:ann:secret", "the test");
   options.acl = zk::Acl::creator;
   zk::Session session(loop, options);
   session.open();
@@ -436,11 +436,11 @@ class LeaseTest : public LockTest {
   static Lease lease_of(Party& party) { return {party.session, party.lock.held(), party.session.timeout() / 10}; }
 
   // Runs the party's loop until the lease is in another state than `held`.
-  static Lease::State end_of(Party& party, const std::function<void()>& step) {
+  static LeaseState end_of(Party& party, const std::function<void()>& step) {
     Lease lease = lease_of(party);
     const host::Attached attached(party.loop, lease);
     const Script script(party.loop, step);
-    test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; });
+    test::eventually(party.loop, [&] { return lease.state() != LeaseState::held; });
     return lease.state();
   }
 };
@@ -448,7 +448,7 @@ class LeaseTest : public LockTest {
 TEST_F(LeaseTest, ADeletedNodeIsNoticed) {
   Party party(server_ + chroot_);
   party.acquire();
-  EXPECT_EQ(end_of(party, [&] { observer_.remove(party.held().node); }), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(party, [&] { observer_.remove(party.held().node); }), LeaseState::node_deleted);
 }
 
 TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
@@ -461,7 +461,7 @@ TEST_F(LeaseTest, ANodeDeletedWhileUnconnectedIsNoticed) {
     observer_.remove(party.held().node);
     proxy_.accept_again();
   };
-  EXPECT_EQ(end_of(party, step), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(party, step), LeaseState::node_deleted);
 }
 
 // The holder is cut off, without a word from the network.
@@ -471,8 +471,8 @@ TEST_F(LeaseTest, EndsBeforeTheFenceWhenNobodyConfirmsTheLock) {
   Lease lease = lease_of(party);
   const host::Attached attached(party.loop, lease);
   proxy_.set(FaultProxy::Mode::silent);
-  ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.state() != Lease::State::held; }));
-  EXPECT_EQ(lease.state(), Lease::State::unproved);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.state() != LeaseState::held; }));
+  EXPECT_EQ(lease.state(), LeaseState::unproved);
   EXPECT_LE(lease.fence(), lease.proved() + party.session.timeout() * 2 / 3);
 }
 
@@ -485,7 +485,7 @@ TEST_F(LeaseTest, EndsAfterAPauseThoughTheNodeIsStillThere) {
   Lease lease(party.session, {held}, party.session.timeout() / 10);
   const host::Attached attached(party.loop, lease);
   party.loop.turn(deadline_in(20s));
-  EXPECT_EQ(lease.state(), Lease::State::unproved);
+  EXPECT_EQ(lease.state(), LeaseState::unproved);
   EXPECT_EQ(contenders(), 1u);
 }
 
@@ -499,7 +499,7 @@ TEST_F(LeaseTest, EachAnswerMovesTheFence) {
     ASSERT_TRUE(test::eventually(party.loop, [&] { return lease.fence() > fence; }));
     EXPECT_EQ(lease.fence(), lease.proved() + party.session.timeout() * 2 / 3);
   }
-  EXPECT_EQ(lease.state(), Lease::State::held);
+  EXPECT_EQ(lease.state(), LeaseState::held);
 }
 
 // Asking already at the start would cost too much for a command that ends at once.
@@ -508,7 +508,7 @@ TEST_F(LeaseTest, TheFirstHeartbeatGivesACommandTheTimeToEnd) {
   party.acquire();
   Held held = party.held();
   held.proved -= party.session.timeout() / 6;
-  Lease lease(party.session, {held}, party.session.timeout() / 10, Lease::Watched::nothing);
+  Lease lease(party.session, {held}, party.session.timeout() / 10, LeaseWatch::nothing);
   const host::Attached attached(party.loop, lease);
   lease.decide();
   EXPECT_EQ(party.session.client().silent_since(), kNever) << "asked";
@@ -566,14 +566,14 @@ TEST_F(WaitedTest, TheWatchOfTheWaitServesTheLease) {
   ASSERT_TRUE(waiter.held().watch);
   EXPECT_FALSE(waiter.held().watch->fired);
   const uint64_t answers = waiter.session.client().answers();
-  EXPECT_EQ(end_of(waiter, [&] { observer_.write(waiter.held().node, std::string(kRevoked)); }), Lease::State::revoked);
+  EXPECT_EQ(end_of(waiter, [&] { observer_.write(waiter.held().node, std::string(kRevoked)); }), LeaseState::revoked);
   EXPECT_EQ(waiter.session.client().answers(), answers + 1) << "read twice, or something else was asked";
 }
 
 TEST_F(WaitedTest, ADeleteBehindTheWaitIsNoticed) {
   Party waiter(server_ + chroot_, 20s);
   wait_for(waiter);
-  EXPECT_EQ(end_of(waiter, [&] { observer_.remove(waiter.held().node); }), Lease::State::node_deleted);
+  EXPECT_EQ(end_of(waiter, [&] { observer_.remove(waiter.held().node); }), LeaseState::node_deleted);
 }
 
 // Both events come at once, and the watch has fired before there is a lease.
@@ -582,7 +582,7 @@ TEST_F(WaitedTest, ARevokeThatComesWithOurTurnIsNoticed) {
   wait_for(waiter, {}, [&] { observer_.write(last_in_line(), std::string(kRevoked)); });
   ASSERT_TRUE(waiter.held().watch);
   EXPECT_TRUE(waiter.held().watch->fired);
-  EXPECT_EQ(end_of(waiter, [] {}), Lease::State::revoked);
+  EXPECT_EQ(end_of(waiter, [] {}), LeaseState::revoked);
 }
 
 // The connection is away when it happens; the library sets the watch again, and the server fires it.
@@ -596,7 +596,7 @@ TEST_F(WaitedTest, ARevokeWhileUnconnectedIsNoticedByTheWatchOfTheWait) {
     observer_.write(waiter.held().node, std::string(kRevoked));
     proxy_.accept_again();
   };
-  EXPECT_EQ(end_of(waiter, step), Lease::State::revoked);
+  EXPECT_EQ(end_of(waiter, step), LeaseState::revoked);
 }
 
 // The client reconnects in time and checks its own node again.
@@ -611,7 +611,7 @@ TEST_F(LeaseTest, AReconnectInTimeKeepsTheLock) {
     ASSERT_TRUE(test::eventually(party.loop, [&] {
       return party.session.client().connections() == 1 + round && party.session.client().answers() > answers;
     }));
-    EXPECT_EQ(lease.state(), Lease::State::held);
+    EXPECT_EQ(lease.state(), LeaseState::held);
   }
 }
 

@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 using test::Script;
 using test::Slumber;
 using test::opcode::kRemove;
-using End = IdleEnd;
 using Waiter = test::IdleWaiter;
 
 class IdleLineLostTest : public test::Proxied {
@@ -31,7 +30,7 @@ class IdleLineLostTest : public test::Proxied {
   }
   void push() { observer_.create(kSegment + "/token-0000000000", "item"); }
   size_t places() { return observer_.children("/q/waiting").size(); }
-  End wait(Waiter& waiter) { return waiter.line.wait({true, deadline_in(10s)}, false); }
+  Outcome wait(Waiter& waiter) { return waiter.line.wait({true, deadline_in(10s)}, false); }
 
   // Lets it wait; then the delete of its place does not reach the servers, which are away from then on.
   void leave_in_vain(Waiter& waiter) {
@@ -39,7 +38,7 @@ class IdleLineLostTest : public test::Proxied {
     Slumber slumber(waiter);
     const Script script(waiter.loop, [&] { asleep |= slumber.after_turn(); });
     proxy_.break_before(kRemove);
-    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s), [&] { return asleep; }}, false), End::disturbed);
+    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s), [&] { return asleep; }}, false), Outcome::disturbed);
     ASSERT_TRUE(proxy_.is_refusing());
     ASSERT_EQ(places(), 1u);
   }
@@ -64,9 +63,9 @@ TEST_F(IdleLineLostTest, APlaceIsTakenAnewWhenTheDeleteOfTheLastOneHasNoAnswer) 
   proxy_.lose_answer_to(kRemove);
   proxy_.accept_again();
   push();
-  End end = wait(waiter);
-  while (end == End::disturbed) end = wait(waiter);
-  EXPECT_EQ(end, End::taken);
+  Outcome end = wait(waiter);
+  while (end == Outcome::disturbed) end = wait(waiter);
+  EXPECT_EQ(end, Outcome::held);
   EXPECT_EQ(proxy_.lost(), 1);
 }
 
@@ -91,8 +90,8 @@ TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
   const Script script(waiter.loop, [&] {
     if (slumber.after_turn() && !std::exchange(cut, true)) proxy_.cut();
   });
-  EXPECT_EQ(wait(waiter), End::disturbed);
-  EXPECT_EQ(wait(waiter), End::disturbed);
+  EXPECT_EQ(wait(waiter), Outcome::disturbed);
+  EXPECT_EQ(wait(waiter), Outcome::disturbed);
 }
 
 class NextSession : public IdleLineLostTest {
@@ -108,7 +107,7 @@ class NextSession : public IdleLineLostTest {
       proxy_.expire_resumed(true);
       proxy_.cut();
     });
-    EXPECT_THROW(while (wait(waiter) == End::disturbed){}, zk::SessionOver);
+    EXPECT_THROW(while (wait(waiter) == Outcome::disturbed){}, zk::SessionOver);
     proxy_.expire_resumed(false);
     waiter.session.open();
     waiter.line.forget();
@@ -135,7 +134,7 @@ TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
     // The place of the session before is there as well.
     if (slumber.after_turn() && places() == 3 && !std::exchange(removed, true)) observer_.remove(last_place());
   });
-  EXPECT_EQ(wait(waiter), End::removed);
+  EXPECT_EQ(wait(waiter), Outcome::removed);
   EXPECT_TRUE(removed);
 }
 
@@ -143,7 +142,7 @@ TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {
 TEST_F(NextSession, NobodySleepsForLongBehindAnother) {
   Waiter waiter(through_proxy_, "/q", 1500ms);
   lose_session(waiter);
-  EXPECT_EQ(wait(waiter), End::disturbed);
+  EXPECT_EQ(wait(waiter), Outcome::disturbed);
 }
 
 }  // namespace idle_line_lost_test

@@ -20,7 +20,6 @@ using namespace std::chrono_literals;
 using test::Script;
 using test::Slumber;
 using Waiter = test::IdleWaiter;
-using End = IdleEnd;
 
 class IdleLineTest : public testing::Test {
  protected:
@@ -52,8 +51,9 @@ class IdleLineTest : public testing::Test {
   }
 
   // Lets a consumer wait at an empty line, with `change` in its first turn, then one with it in its second, and so on,
-  // until it finds one asleep. If that one sleeps on or falls asleep, calls `more`. Each wait must end with `end`.
-  void sweep(End end, const std::function<void()>& prepare, const std::function<void()>& change,
+  // until it finds one asleep. If that one sleeps on or falls asleep, calls `more`. Each wait must take an item with
+  // the data `taken`, or if that is empty, end because the queue is.
+  void sweep(const std::string& taken, const std::function<void()>& prepare, const std::function<void()>& change,
              const std::function<void()>& more = nullptr) {
     bool asleep = false;
     for (int moment = 0; !asleep; ++moment) {
@@ -73,9 +73,9 @@ class IdleLineTest : public testing::Test {
           more();
         }
       });
-      ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, end == End::nothing), end) << "in turn " << moment;
+      ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, taken.empty()), Outcome::held) << "in turn " << moment;
       ASSERT_GT(turn, moment) << "it did not wait for the change";
-      EXPECT_EQ(waiter.text(), end == End::taken ? "item" : "") << "in turn " << moment;
+      EXPECT_EQ(waiter.text(), taken) << "in turn " << moment;
       EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
     }
   }
@@ -89,12 +89,12 @@ class IdleLineTest : public testing::Test {
 
 TEST_F(IdleLineTest, APushIsNotMissed) {
   sweep(
-      End::taken, [] {}, [&] { push(segment(100, 0)); });
+      "item", [] {}, [&] { push(segment(100, 0)); });
 }
 
 TEST_F(IdleLineTest, APushIntoANewSegmentIsNotMissed) {
   sweep(
-      End::taken, [] {},
+      "item", [] {},
       [&] {
         observer_.create(segment(100, 1));
         push(segment(100, 1));
@@ -103,7 +103,7 @@ TEST_F(IdleLineTest, APushIntoANewSegmentIsNotMissed) {
 
 TEST_F(IdleLineTest, APushOfAHigherPriorityIsNotMissed) {
   sweep(
-      End::taken, [] {},
+      "item", [] {},
       [&] {
         observer_.create(segment(50, 0));
         push(segment(50, 0));
@@ -112,27 +112,27 @@ TEST_F(IdleLineTest, APushOfAHigherPriorityIsNotMissed) {
 
 TEST_F(IdleLineTest, AClaimGivenBackIsNotMissed) {
   sweep(
-      End::taken, [&] { claim_items(owner_); }, [&] { observer_.remove(claim_of(item())); });
+      "item", [&] { claim_items(owner_); }, [&] { observer_.remove(claim_of(item())); });
 }
 
 TEST_F(IdleLineTest, AClaimThatGoesWithItsSessionIsNotMissed) {
   sweep(
-      End::taken, [&] { claim_items(owner_); }, [&] { owner_.close(); });
+      "item", [&] { claim_items(owner_); }, [&] { owner_.close(); });
 }
 
 TEST_F(IdleLineTest, ThatTheLastItemInWorkIsDoneIsNotMissed) {
   sweep(
-      End::nothing, [&] { claim_items(owner_); }, [&] { finish_item(); });
+      "", [&] { claim_items(owner_); }, [&] { finish_item(); });
 }
 
 TEST_F(IdleLineTest, ThatTheLastTwoItemsInWorkAreDoneOneAfterTheOtherIsNotMissed) {
   sweep(
-      End::nothing, [&] { claim_items(owner_, 2); }, [&] { finish_item(0); }, [&] { finish_item(1); });
+      "", [&] { claim_items(owner_, 2); }, [&] { finish_item(0); }, [&] { finish_item(1); });
 }
 
 TEST_F(IdleLineTest, ThatOnlyANodeThatIsNotOursIsLeftBelowTheLastItemInWorkIsNotMissed) {
   sweep(
-      End::nothing,
+      "",
       [&] {
         claim_items(owner_);
         observer_.create(item() + "/note");
@@ -149,7 +149,7 @@ TEST_F(IdleLineTest, AQueueThatWasDeletedIsNotMadeAgainInPart) {
 // A sealed segment is not watched.
 TEST_F(IdleLineTest, APushThatFillsItsSegmentIsNotMissed) {
   sweep(
-      End::taken, [] {},
+      "item", [] {},
       [&] {
         std::vector<zk::Step> steps{{zk::Step::Kind::create, segment(100, 0) + "/token-0000000007", "item"}};
         std::ranges::move(steps_to_seal(queue_ + "/items", Segment{100, 0}), std::back_inserter(steps));
@@ -171,7 +171,7 @@ TEST_F(IdleLineTest, APlaceInLineThatIsRemovedIsNotMissed) {
       asleep = sleeps;
       observer_.remove(queue_ + "/waiting/" + places.front());
     });
-    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::removed) << "in turn " << moment;
+    ASSERT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), Outcome::removed) << "in turn " << moment;
   }
 }
 
@@ -185,7 +185,7 @@ TEST_F(IdleLineTest, AfterAnItemThatCouldNotBeRemovedNoPlaceIsMissed) {
     if (!slumber.after_turn() || std::exchange(done, true)) return;
     transact({{zk::Step::Kind::create, item(), "item"}, {zk::Step::Kind::create, item() + "/note"}});
   });
-  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::disturbed);
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), Outcome::disturbed);
   EXPECT_TRUE(observer_.children(queue_ + "/waiting").empty());
 }
 
@@ -200,7 +200,7 @@ TEST_F(IdleLineTest, APushJustBehindAChangeThatWasNothingIsNotMissed) {
     wake();
     push(segment(100, 0));
   });
-  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), Outcome::held);
 }
 
 // There is room for watches on only some of the segments.
@@ -215,7 +215,7 @@ TEST_F(IdleLineTest, APushIntoASegmentWithoutAWatchIsFoundByAndBy) {
   const Script script(waiter.loop, [&] {
     if (slumber.after_turn() && !std::exchange(pushed, true)) push(segment(499, 0));
   });
-  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), End::taken);
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), Outcome::held);
 }
 
 TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
@@ -230,7 +230,7 @@ TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
     if (std::exchange(woken, true)) return push(segment(100, 0));
     wake();
   });
-  EXPECT_EQ(waiter.line.wait({true, until}, false), End::taken);
+  EXPECT_EQ(waiter.line.wait({true, until}, false), Outcome::held);
   EXPECT_LT(waiter.session.client().answers(), 100u);
 }
 

@@ -502,7 +502,7 @@ TEST_F(SessionTest, TheLargestRequestThatIsLetThroughIsTaken) {
 TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {
   const std::string servers = server_ + test::new_chroot();
   SessionOptions options = options_for(servers);
-  options.credentials = Credentials::parse("digest:ann:secret", "the test");
+  options.credentials = parse_credentials("digest:ann:secret", "the test");
   options.acl = Acl::creator;
   open(options).make_node("/l", CreateMode::container);
   test::Observer stranger(servers);
@@ -515,7 +515,7 @@ TEST_F(SessionTest, NodesOfACreatorAreClosedToOthers) {
 TEST_F(SessionTest, CredentialsAreGivenAgainAfterAReconnect) {
   FaultProxy proxy(server_);
   SessionOptions options = options_for(proxy.address() + test::new_chroot());
-  options.credentials = Credentials::parse("digest:ann:secret", "the test");
+  options.credentials = parse_credentials("digest:ann:secret", "the test");
   options.acl = Acl::creator;
   Session& session = open(options);
   session.make_node("/l", CreateMode::container);

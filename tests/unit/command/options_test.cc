@@ -23,7 +23,7 @@ void forget_variables() {
 }
 
 std::string secret_of(const GlobalOptions& options) {
-  return session_options(options).credentials.secret;
+  return session_options(options).credentials;
 }
 
 // All three are set, but a file given by name wins.

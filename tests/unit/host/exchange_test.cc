@@ -80,12 +80,12 @@ std::thread answering(const Listener& listener, const std::string& text) {
 TEST(Exchange, TheNextAddressIsTriedWhereOneRefuses) {
   const Listener listener(kOne);
   std::thread server = answering(listener, "imok");
-  Exchange exchange({kOther, kOne}, listener.port(), {}, "ruok", 1000, deadline_in(kBound));
+  Exchange exchange({kOther, kOne}, listener.port(), nullptr, "", "ruok", 1000, deadline_in(kBound));
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::closed);
   EXPECT_EQ(exchange.text(), "imok");
   // Otherwise the thread would wait forever.
-  if (exchange.text().empty()) Exchange({kOne}, listener.port(), {}, "", 1, deadline_in(1s));
+  if (exchange.text().empty()) Exchange({kOne}, listener.port(), nullptr, "", "", 1, deadline_in(1s));
   server.join();
 }
 
@@ -95,18 +95,18 @@ TEST(Exchange, ASilentAddressLeavesTimeForTheNext) {
   silent.fall_silent(kOther);
   std::thread server = answering(listener, "imok");
   const Deadline until = deadline_in(4s);
-  Exchange exchange({kOther, kOne}, listener.port(), {}, "ruok", 1000, until);
+  Exchange exchange({kOther, kOne}, listener.port(), nullptr, "", "ruok", 1000, until);
   run(exchange);
   EXPECT_EQ(exchange.text(), "imok");
   EXPECT_LT(BootClock::now(), until);
-  if (exchange.text().empty()) Exchange({kOne}, listener.port(), {}, "", 1, deadline_in(1s));
+  if (exchange.text().empty()) Exchange({kOne}, listener.port(), nullptr, "", "", 1, deadline_in(1s));
   server.join();
 }
 
 // 255.255.255.255 cannot be reached.
 TEST(Exchange, TheLastAddressSaysWhatIsWrong) {
   const uint16_t unused = Listener(kOne).port();
-  Exchange exchange({"255.255.255.255", kOne}, unused, {}, "ruok", 1000, deadline_in(kBound));
+  Exchange exchange({"255.255.255.255", kOne}, unused, nullptr, "", "ruok", 1000, deadline_in(kBound));
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::refused);
 }
@@ -114,7 +114,7 @@ TEST(Exchange, TheLastAddressSaysWhatIsWrong) {
 TEST(Exchange, WhereAllRefuseItIsRefused) {
   uint16_t free_port = 0;
   { free_port = Listener(kOne).port(); }
-  Exchange exchange({kOne, kOther}, free_port, {}, "ruok", 1000, deadline_in(kBound));
+  Exchange exchange({kOne, kOther}, free_port, nullptr, "", "ruok", 1000, deadline_in(kBound));
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::refused);
 }
@@ -122,7 +122,7 @@ TEST(Exchange, WhereAllRefuseItIsRefused) {
 TEST(Exchange, WhoSaysNothingIsGivenUpInTime) {
   const Listener listener(kOne);  // the kernel accepts for it
   const Deadline began = BootClock::now();
-  Exchange exchange({kOne}, listener.port(), {}, "ruok", 1000, deadline_in(100ms));
+  Exchange exchange({kOne}, listener.port(), nullptr, "", "ruok", 1000, deadline_in(100ms));
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::no_end);
   EXPECT_LT(BootClock::now() - began, kBound / 2);
@@ -131,7 +131,7 @@ TEST(Exchange, WhoSaysNothingIsGivenUpInTime) {
 TEST(Exchange, AReplyWithoutAnEndIsCut) {
   const Listener listener(kOne);
   std::thread server = answering(listener, std::string(1000, 'x'));
-  Exchange exchange({kOne}, listener.port(), {}, "ruok", 999, deadline_in(kBound));
+  Exchange exchange({kOne}, listener.port(), nullptr, "", "ruok", 999, deadline_in(kBound));
   run(exchange);
   EXPECT_EQ(exchange.end(), ExchangeEnd::too_long);
   server.join();

@@ -2,7 +2,7 @@
 // The only exception type: it ends this run of zklock. Any code may throw it, and main.cc reports it. A catch elsewhere
 // may clean up or add to the message, and must rethrow. A few places go on instead: `run --restart` after a loss,
 // `group join` while its command runs, and `queue pull --follow`, for which TERM is a good end. The probe of `health`
-// reports the failure, and `complete-path` prints nothing. Its one subclass is zk::SessionOver, after which many
+// reports the failure, and `complete` prints nothing. Its one subclass is zk::SessionOver, after which many
 // commands go on in another session. A result that a caller can decide on is a return value, not a Failure.
 #pragma once
 

@@ -34,7 +34,7 @@ struct Before {
   std::optional<size_t> command = {};       // the index of the first word behind "--"
 };
 
-const CLI::App* subcommand_of(const CLI::App& app, const std::string& name) {
+const CLI::App* find_subcommand(const CLI::App& app, const std::string& name) {
   const auto found = app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });
   return found.empty() ? nullptr : found.front();
 }
@@ -52,7 +52,7 @@ Before read(const CLI::App& root, const Words& words) {
       const OptionWord found = option_in(*before.app, word);
       before.given.insert(found.option);
       if (found.value_follows) before.option = found.option;
-    } else if (const CLI::App* app = subcommand_of(*before.app, word)) {
+    } else if (const CLI::App* app = find_subcommand(*before.app, word)) {
       const auto row = std::ranges::find(table, word, &Subcommand::name);
       const Subcommand& named = row == table.end() ? kHelp : *row;
       before = {app, named.operands};
@@ -175,7 +175,7 @@ class Cursor {
   void offer_subcommands_of_words() const {
     const CLI::App* app = &line_.root();
     for (const std::string& word : before_.words) {
-      app = subcommand_of(*app, word);
+      app = find_subcommand(*app, word);
       if (!app) return;
     }
     offer_subcommands(*app, typed_, false);

@@ -87,7 +87,7 @@ size_t Screen::columns() const {
   return static_cast<size_t>(std::max(getmaxx(stdscr), 1));
 }
 
-void Screen::show(const std::vector<ScreenLine>& lines) {
+void Screen::show(const std::vector<ScreenLine>& lines) const {
   if (!(poll_for_output(STDOUT_FILENO) & POLLOUT)) return;
   werase(stdscr);
   for (size_t i = 0; i < lines.size() && i < rows(); ++i) {

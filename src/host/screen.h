@@ -39,7 +39,7 @@ class Screen {
   size_t columns() const;
 
   // Replaces what was shown. Drops the lines if the terminal takes nothing now, as after Ctrl-S.
-  void show(const std::vector<ScreenLine>& lines);
+  void show(const std::vector<ScreenLine>& lines) const;
 
   // Returns what has been typed. To be called when standard input is readable. Waits only for the rest of what an arrow
   // key sends.

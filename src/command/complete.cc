@@ -82,7 +82,7 @@ void offer_words(const List& words, const std::string& typed) {
   offer("words", offers, typed);
 }
 
-// Without those that were given.
+// Offers the options that were not given yet.
 void offer_options(const Before& before, const std::string& typed) {
   Offers offers;
   for (const CLI::Option* option : before.app->get_options([](const CLI::Option*) { return true; })) {
@@ -103,16 +103,16 @@ void offer_subcommands(const CLI::App& app, const std::string& typed, bool with_
 }
 
 // Returns the options for a session from the words before the cursor. The last one may be an option whose value is
-// missing.
+// missing. Throws a Failure (64) if they cannot be parsed: without the others, the wrong servers could be asked.
 GlobalOptions global_options_in(Words words) {
-  for (;;) {
+  for (bool again = false;; again = true) {
     const Arguments arguments = Arguments::cut(words);
     CommandLine line(arguments.options);
     try {
       line.parse(arguments.options);
       return line.global();
-    } catch (const CLI::ParseError&) {
-      if (words.empty()) return {};
+    } catch (const CLI::ParseError& error) {
+      if (again || words.empty()) throw usage_error_of(line.named(), error);
       words.pop_back();
     }
   }

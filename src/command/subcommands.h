@@ -15,7 +15,7 @@ enum class Operands {
   none,
   path,               // a lock, a queue, a group or a node
   paths,              // any number of them
-  path_and_command,   // behind "--"
+  path_and_command,   // the command stands after "--"
   locks_and_command,  // the same for any number of locks
   servers,
   word_and_servers,  // a four-letter word, then servers

@@ -122,6 +122,9 @@ make_nodes() {
   completes /b / run "--servers=$servers/a"
   completes /b / -S 127.0.0.1:1 run "--servers=$servers/a"
   ZKLOCK_SERVERS=$servers/a completes /b/c /b/
+  # If the options cannot be parsed, no other servers than theirs are asked.
+  ZKLOCK_SERVERS=$servers expect_status 0 zklock complete -- show --tls=no -S 127.0.0.1:1 /
+  assert_equal "$output$stderr" ""
   forget_wants
   wants /b "zklock run -S $servers/a /"
   wants /b/c "zklock --servers=$servers/a show /b/"

@@ -3,6 +3,7 @@
 
     {"at": NANOSECONDS, "what": "begin", "run": "3.17", "pid": 4711}        a zklock was started
     {"at": …, "what": "end", "run": "3.17", "status": 76}                   its status, or minus a signal
+    {"at": …, "what": "crowd end", "run": "try1.19", "alive": NANOSECONDS, …}   it ended between that time and "at"
     {"at": …, "what": "fault", "kind": "zklock killed", "run": "3.17", …}   a fault begins
     {"at": …, "what": "healed", "kind": …}                                  the fault is over
     {"at": …, "what": "quorum", "there": true}                              from here on

@@ -186,7 +186,7 @@ def late_ends(record):
         wait = spec_of(run).wait
         if wait is None or run in record.sections or record.hits[run] or end.get("over"):
             continue
-        begun, ended = record.begins[run], end["at"]
+        begun, ended = record.begins[run], end["alive"]  # the suite may be late to notice the end
         limit = wait * SECOND + (LIMIT if record.is_disturbed(begun, ended) else PROMPT * SECOND)
         took = max((until - since for since, until in judged(begun, ended, record.marks)), default=0)
         if took > limit:

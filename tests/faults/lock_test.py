@@ -40,7 +40,7 @@ class LockTest(unittest.TestCase):
     def events_of(self, ends):
         """Returns events. `ends`: for each run, when it began and ended, and its status."""
         for run, (begun, at, status, *said) in ends.items():
-            common = {"run": run, "family": "run"}
+            common = {"run": run, "family": "run", "alive": int(at * SECOND)}
             yield {"at": int(begun * SECOND), "what": "crowd begin", **common}
             yield {"at": int(at * SECOND), "what": "crowd end", "status": status, "said": "".join(said), **common}
 
@@ -151,6 +151,13 @@ class LockTest(unittest.TestCase):
         self.assertEqual(self.check("waits", [], {"wait1.1": (1, 3, 75), "try1.1": (1, 2, 75)})[1], [])
         self.expect("late: wait1.1 has ended with 75 after 5.000 s", "waits", [], {"wait1.1": (1, 6, 75)})
         self.expect("late: try1.1", "waits", [], {"try1.1": (1, 4.5, 75)})
+
+    def test_an_end_that_was_noticed_late_is_not_a_late_end(self):
+        self.write("waits", [])
+        events = list(self.events_of({"try1.1": (1, 4.5, 75)}))
+        self.assertEqual(len(lock_checker.check(self.folder, events)[1]), 1)
+        events[-1]["alive"] = int(1.2 * SECOND)
+        self.assertEqual(lock_checker.check(self.folder, events)[1], [])
 
     def test_where_servers_fail_it_may_take_longer_but_not_for_ever(self):
         fails = [(None, "leader killed")]

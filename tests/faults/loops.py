@@ -13,6 +13,7 @@ import threading
 import time
 
 from bound import bound
+from events import now
 from schedule import SESSION
 
 LINES, WORK, GROUP = "/queues/lines", "/queues/work", "/groups/faults"
@@ -40,6 +41,7 @@ class Loop:
         self._servers = servers
         self._count = 0
         self._earliest = 0.0  # for the next one
+        self._alive = 0  # when the current one was last seen alive
 
     def program(self):
         return [self.place.zklock, "-S", self._servers, "--session-timeout", f"{SESSION:g}s", "--connect-timeout", "2m"]
@@ -64,6 +66,7 @@ class Loop:
             pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, **self.pipes()}
             self.current = subprocess.Popen(
                 bound(*self.program(), *self.words()), env=self.place.environment, start_new_session=True, **pipes)
+        self._alive = now()
         self.events.add("crowd begin", run=self.run, pid=self.current.pid, family=self.family)
         self.begun()
 
@@ -72,10 +75,12 @@ class Loop:
             return log.read()
 
     def turn(self):
+        looked = now()
         if self.current and (status := self.current.poll()) is not None:
             self.current = None
             self.events.add("crowd end", run=self.run, status=status, said=self.said(), over=self.stopped,
-                            family=self.family)
+                            family=self.family, alive=self._alive)
+        self._alive = looked
         if not self.current and not self.stopped and time.monotonic() > self._earliest:
             self.begin()
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exit statuses of zklock itself, each with one meaning (the one of sysexits.h if it has one). zklock passes a
-// command's own status through unchanged. For each status from this table except `done`, zklock prints one line on
-// standard error. With -q, it prints none for `busy`, nor for `no` from `show` and `group list`. They are
-// promised by zklock-compatibility(7).
+// command's own status through unchanged. zklock-compatibility(7) promises these statuses. For each of them except
+// `done`, zklock prints one line on standard error. With -q, it prints none for `busy`, nor for `no` from `show` and
+// `group list`.
 #pragma once
 
 namespace zklock {

@@ -27,18 +27,6 @@ constexpr std::string_view kAnyGroup = "zklock group ";
 
 constexpr std::array<std::string_view, 4> kFoldersOfQueue{"items", "dead", "pushing", "waiting"};
 
-// Other programs may have a child called "items", too. A node that may not be read may be a queue.
-bool may_have_mark(const Answer& list) {
-  return contains(list.names, "items") || may_be_group(list.stat);
-}
-
-PathUse use_of(const Answer& list, const Answer& read) {
-  const PathMark mark = mark_of(read.data);
-  if (contains(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
-  const bool is_group = mark != PathMark::none && !is_queue(mark);
-  return is_group && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
-}
-
 std::string_view words_of(PathUse use) {
   switch (use) {
     case PathUse::lock: return "as a lock";
@@ -54,17 +42,6 @@ Failure in_use(std::string_view tried, std::string_view how, PathUse wanted,
                std::string_view advice = "choose another") {
   return {ExitStatus::bad_data,
           fmt::format("{}: the path is in use {}, not {}; {}", tried, how, words_of(wanted), advice)};
-}
-
-// The list begins with the root, because that of a chroot may be a queue too.
-Paths above(const std::string& path) {
-  Paths paths;
-  for (std::string parent = zk::parent_of(path); !parent.empty(); parent = zk::parent_of(parent)) {
-    paths.push_back(parent);
-  }
-  paths.emplace_back("/");
-  std::ranges::reverse(paths);
-  return paths;
 }
 
 // Leftovers neither hold nor wait.
@@ -162,6 +139,18 @@ std::optional<std::string> other_use(const Paths& names) {
   return std::nullopt;
 }
 
+// Other programs may have a child called "items", too. A node that may not be read may be a queue.
+bool may_have_mark(const Answer& list) {
+  return contains(list.names, "items") || may_be_group(list.stat);
+}
+
+PathUse use_of(const Answer& list, const Answer& read) {
+  const PathMark mark = mark_of(read.data);
+  if (contains(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
+  const bool is_group = mark != PathMark::none && !is_queue(mark);
+  return is_group && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
+}
+
 std::vector<PathUse> uses_of(zk::Session& session, const Paths& paths, const std::vector<Answer>& lists) {
   Paths likely;
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -211,18 +200,33 @@ void check_names_of_group(const Paths& names, std::string_view tried) {
   if (const auto use = other_use(names)) throw in_use(tried, *use, PathUse::group);
 }
 
+// The list begins with the root, because that of a chroot may be a queue too.
+Paths nodes_above(const std::string& path) {
+  Paths paths;
+  for (std::string parent = zk::parent_of(path); !parent.empty(); parent = zk::parent_of(parent)) {
+    paths.push_back(parent);
+  }
+  paths.emplace_back("/");
+  std::ranges::reverse(paths);
+  return paths;
+}
+
 Site check_site(zk::Session& session, const std::string& path, std::string_view tried) {
+  return check_site(session, path, zk::read_all(session, nodes_above(path)), tried);
+}
+
+Site check_site(zk::Session& session, const std::string& path, const std::vector<Answer>& above,
+                std::string_view tried) {
   check_contenders(path, tried);
-  const Paths paths = above(path);
-  const std::vector<Answer> nodes = zk::read_all(session, paths);
+  const Paths paths = nodes_above(path);
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (nodes[i].code != Code::ok || !is_queue(mark_of(nodes[i].data))) continue;
+    if (above[i].code != Code::ok || !is_queue(mark_of(above[i].data))) continue;
     throw Failure(
         ExitStatus::bad_data,
         fmt::format("{}: {} is a queue (zklock queue), and what lies below it is its own; choose another path", tried,
                     printable(paths[i])));
   }
-  return site_in(session, paths, nodes);
+  return site_in(session, paths, above);
 }
 
 void check_site_by_name(zk::Session& session, const std::string& path, std::string_view tried) {

@@ -69,8 +69,12 @@ bool may_be_group(const zk::Stat& stat);
 // group.
 std::optional<std::string> other_use(const std::vector<std::string>& names);
 
-// Returns for each path, given the lists of their children, whether it is a queue, a group or something else (`lock`).
-// Reads the data of those that may be a queue or a group.
+// True if the data of a node with this list of children must be read to know its use.
+bool may_have_mark(const zk::Answer& list);
+// Returns whether a node, given the list of its children and its data, is a queue, a group or something else (`lock`).
+PathUse use_of(const zk::Answer& list, const zk::Answer& read);
+// Returns the use of each path, given the lists of their children. Reads the data of those that may be a queue or a
+// group.
 std::vector<PathUse> uses_of(zk::Session& session, const std::vector<std::string>& paths,
                              const std::vector<zk::Answer>& lists);
 
@@ -97,6 +101,12 @@ struct Site {
 // own. (Contenders and members need no check: they are ephemeral, so the server refuses children below them.) Call it
 // if there is nothing at `path` yet. Reads all nodes above `path` at once and ignores those that may not be read.
 Site check_site(zk::Session& session, const std::string& path, std::string_view tried);
+
+// The same in two steps, so that the reads can go out with other requests: the paths that are to be read, from the root
+// on, and what the answers say.
+std::vector<std::string> nodes_above(const std::string& path);
+Site check_site(zk::Session& session, const std::string& path, const std::vector<zk::Answer>& above,
+                std::string_view tried);
 
 // Does the same if there may be a node at `path` already. Asks the server only if `path` contains a name that a queue's
 // nodes have.

@@ -59,6 +59,7 @@ using Call = std::shared_ptr<Pending>;
 // A watch that was set. `fired` turns true inside a turn of the loop, when the node or its data has changed or is gone.
 struct WatchState {
   bool fired = false;
+  bool gone = false;  // it has fired because the node was deleted
 };
 using Watch = std::shared_ptr<WatchState>;
 

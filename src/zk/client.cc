@@ -206,7 +206,7 @@ struct Completions {
   static void on_node(zhandle_t* handle, int type, int, const char*, void* context) {
     // Session events come to every node watcher too and leave the watch in place.
     if (type == ZOO_SESSION_EVENT) return;
-    client_of(handle).watches_.fire(reinterpret_cast<uintptr_t>(context));
+    client_of(handle).watches_.fire(reinterpret_cast<uintptr_t>(context), type == ZOO_DELETED_EVENT);
   }
 };
 
@@ -238,6 +238,10 @@ void Client::aim(const Server& server, const std::vector<std::string>& names) {
 
 Client::~Client() {
   cork(false);
+  if (wire_.is_ending()) {
+    hide_library_log();
+    cut(fd_, false);
+  }
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.
   const std::optional<Stuck> waits = stuck();
   if (waits && waits->losses.end != ConnectionEnd::closed && state() == ClientState::connected) cut(fd_, false);
@@ -269,7 +273,7 @@ Call Client::send(Request request, Submit submit, const NumberedWatch& watch) {
   const Call call = completion->call;
   int result = state() == ClientState::expired ? ZSESSIONEXPIRED : ZCONNECTIONLOSS;
   const Deadline before = BootClock::now();
-  if (state() == ClientState::connected) {
+  if (state() == ClientState::connected && !wire_.is_ending()) {
     cork(true);
     const WireScope scope(wire_);
     result = submit(request, completion.get());
@@ -295,6 +299,23 @@ void Client::learn(Feature feature, Support support) {
 
 std::optional<Stuck> Client::stuck() const {
   return BootClock::now() < stuck_at() ? std::nullopt : outstanding_.stuck(wire_.progressed());
+}
+
+void Client::end_session() {
+  if (state() != ClientState::connected) return;
+  const Deadline before = BootClock::now();
+  cork(true);
+  if (!wire_.is_ending() && wire_.send_end(fd_)) ending_since_ = before;
+}
+
+void Client::ping() {
+  cork(true);
+  wire_.send_ping(fd_);
+}
+
+Deadline Client::silent_since() const {
+  const Deadline since = outstanding_.silent_since(wire_.progressed());
+  return since == kNever && is_ending() ? std::max(ending_since_, outstanding_.last_answer()) : since;
 }
 
 // A server that has fallen silent is left after T/6 only. Then another one has half of the patience at least.
@@ -451,7 +472,7 @@ Client::Interest Client::interest() {
 // The first frame of a connection is the handshake.
 bool Client::is_good(std::string_view frame) const {
   const bool good = state() == ClientState::connected
-                        ? fits(frame, outstanding_.oldest(), !options_.credentials.empty())
+                        ? fits(frame, outstanding_.oldest(), !options_.credentials.empty(), wire_.is_ending())
                         : is_handshake(frame, session_id() != 0);
   if (good) note_stranger("");
   return good;
@@ -481,7 +502,7 @@ void Client::cut(int fd, bool paused) {
 }
 
 ClientState Client::state() const {
-  if (given_up_) return ClientState::expired;
+  if (given_up_ || has_ended()) return ClientState::expired;
   const int state = zoo_state(handle_);
   if (state == ZOO_CONNECTED_STATE) return ClientState::connected;
   if (state == ZOO_EXPIRED_SESSION_STATE) return ClientState::expired;

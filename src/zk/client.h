@@ -55,7 +55,7 @@ class Client {
   // `resumed` is the session to resume instead of a new one.
   explicit Client(const SessionOptions& options, const SessionKey& resumed = {});
   Client(const Client&) = delete;
-  // Closes the session if it is connected, so the servers delete its ephemerals; otherwise leaves it to expire. Wait
+  // If it is connected and end_session() was not called, closes the session, so the servers delete its ephemerals. Wait
   // for the answers first: with more than two outstanding, the library's close may be lost. It may block, for 1.5 s if
   // the server is silent.
   ~Client();
@@ -105,6 +105,20 @@ class Client {
   Interest interest();
   void process(short revents);
 
+  // Sends the end of the session behind all that was sent, so that it costs no round trip of its own: the server
+  // carries out a session's requests in their order. Send nothing on this connection after it. The state is `expired`
+  // once it is answered, which is after all other answers. If the connection is lost before, the next handshake tells
+  // whether the session is over. Sends nothing if not connected, or if the socket does not take it.
+  void end_session();
+  // Returns whether it was sent on this connection, and is not yet answered.
+  bool is_ending() const { return state() == ClientState::connected && wire_.is_ending(); }
+  // Returns whether it was answered.
+  bool has_ended() const { return wire_.has_ended(); }
+  // Returns a moment before it was sent.
+  Deadline ending_since() const { return ending_since_; }
+  // Sends a ping, for use behind the end only.
+  void ping();
+
   // Gives up the connection on `fd`. `paused`: we ourselves stood still, so no request is to blame for the loss.
   void cut(int fd, bool paused);
 
@@ -142,7 +156,7 @@ class Client {
   // See zk::Outstanding.
   Deadline last_sent() const { return outstanding_.last_sent(); }
   Deadline last_answered_sent() const { return outstanding_.last_answered_sent(); }
-  Deadline silent_since() const { return outstanding_.silent_since(wire_.progressed()); }
+  Deadline silent_since() const;
   std::optional<Stuck> stuck() const;
   Deadline stuck_at() const;
   // Returns how long no server may answer.
@@ -184,6 +198,7 @@ class Client {
   uint64_t answers_ = 0;
   bool given_up_ = false;
   bool turned_away_ = false;
+  Deadline ending_since_{};
   Deadline again_at_{};
   Outstanding outstanding_;
   Wire wire_;

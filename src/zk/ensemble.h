@@ -43,7 +43,8 @@ struct ServerList {
   // Returns the complete list as ZKLOCK_SERVERS takes it: "tls://web1:2281,[::1]:2281/chroot".
   std::string text() const;
 
-  // Returns the path below our chroot of the node that is at `path` below the chroot of `other`. Returns no value if
+  // A node has the path `path` for a client that uses `other`. Returns its path for a client that uses this list, which
+  // may have another chroot. Returns no value if
   // the servers are different ones, as far as the lists show, or if the node is not below our chroot.
   std::optional<std::string> path_here(const ServerList& other, const std::string& path) const;
 };

@@ -31,6 +31,7 @@ constexpr std::string_view kSilent = "the connection was taken, but nothing came
 
 bool shown_on_stderr = false;
 bool cutting_now = false;
+bool hidden = false;
 std::string told_trouble;
 std::string seen_stranger;
 
@@ -46,9 +47,15 @@ void show(std::string_view line) {
 
 void show_library_log(bool shown) {
   shown_on_stderr = shown;
+  hidden = false;
+}
+
+void hide_library_log() {
+  hidden = true;
 }
 
 void take_library_log(const char* line) {
+  if (hidden) return;
   std::string_view text(line);
   // Some lines end in a newline, some do not.
   while (text.ends_with('\n')) text.remove_suffix(1);

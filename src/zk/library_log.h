@@ -17,15 +17,18 @@ namespace zklock::zk {
 // Sets whether lines go to standard error.
 void show_library_log(bool shown);
 
+// Hides them until show_library_log() is called again: what the library reports from now on is no trouble.
+void hide_library_log();
+
 // The library's log callback.
 void take_library_log(const char* line);
 
-// Notes what the last connection led to, if that is recognizable and no ZooKeeper server: "it speaks TLS, …"; otherwise
-// "".
+// Notes what answered the last connection, if it is recognizably something else than a ZooKeeper server: "it speaks
+// TLS, …". Otherwise `what` is "".
 void note_stranger(std::string_view what);
 
-// Notes whether zklock itself is ending a connection. If it is, the library's lines do not show what accepted the
-// connection: that may just be far away.
+// Notes whether zklock itself is ending a connection. Then the library's lines do not show that
+// a stranger has accepted the connection: the server may just be far away.
 void note_cut(bool cutting);
 
 // Returns true if the last connection was accepted but led to nothing, and no more is known.

@@ -27,6 +27,9 @@ constexpr size_t kMostDoublings = 8;
 // The pause between two rounds of servers is at least this, and then this part of the time without a connection.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
+// The session's end is answered late after this time, and this many round trips.
+constexpr Duration kLateEnd = 300ms;
+constexpr int kLateEndTrips = 3;
 
 }  // namespace
 
@@ -52,7 +55,7 @@ void Link::arm(host::PollSet& set) {
   heard_ = std::max(heard_, client_.last_sent());
   set.watch(polled_.fd, interest.events);
   set.wake_at(std::min(deadline_in(interest.within), cut_at()));
-  if (client_.state() == ClientState::connected) set.wake_at(heard_ + beat_of(client_.session_timeout()));
+  if (client_.state() == ClientState::connected) set.wake_at(word_at());
 }
 
 void Link::begin_attempt() {
@@ -74,9 +77,21 @@ void Link::record(const host::PollSet& set) {
 
 // Sends a cheap read if nothing else was sent, even while answers are arriving: the server must hear from us.
 void Link::be_heard() {
-  if (client_.state() != ClientState::connected) return;
-  const Deadline last = std::max(heard_, client_.last_sent());
-  if (BootClock::now() >= last + beat_of(client_.session_timeout())) client_.exists("/");
+  if (client_.state() != ClientState::connected || BootClock::now() < word_at()) return;
+  if (client_.is_ending()) {
+    heard_ = BootClock::now();
+    client_.ping();
+  } else {
+    client_.exists("/");
+  }
+}
+
+// Returns when the server must hear from us next. In releases before 3.6.4, 3.7.2 and 3.8.1, a server may keep the
+// answer to a transaction, such as the session's end, until it hears something more (ZOOKEEPER-4537).
+Deadline Link::word_at() const {
+  const Deadline beat = std::max(heard_, client_.last_sent()) + beat_of(client_.session_timeout());
+  if (!client_.is_ending() || heard_ > client_.ending_since()) return beat;
+  return std::min(beat, client_.ending_since() + std::max<Duration>(kLateEnd, kLateEndTrips * round_trip_));
 }
 
 // Returns whether zklock itself stood still for too long. Our server may then not have told its leader for a long time
@@ -128,6 +143,7 @@ void Link::cut(bool paused) {
 }
 
 void Link::note_state() {
+  if (client_.has_ended()) return;
   if (client_.state() != ClientState::connected) {
     if (connected_) trace_loss();
     if (unconnected_since_ == kNever) unconnected_since_ = BootClock::now();

@@ -76,6 +76,7 @@ class Link : public host::Source {
   Deadline handshake_since() const;
   Duration round_pause() const;
   void be_heard();
+  Deadline word_at() const;
 
   Client& client_;
   std::function<void()> connected_;

@@ -158,14 +158,15 @@ void Watches::drop(const NumberedWatch& watch) {
   if (found == waiters_.end()) return;
   auto& [key, watches] = found->second;
   std::erase_if(watches, [&](const auto& old) { return old.expired() || old.lock() == watch.watch; });
-  if (watches.empty()) fire(watch.number);
+  if (watches.empty()) fire(watch.number, false);
 }
 
-void Watches::fire(uintptr_t number) {
+void Watches::fire(uintptr_t number, bool gone) {
   const auto found = waiters_.find(number);
   if (found == waiters_.end()) return;
   for (const auto& waiting : found->second.watches) {
-    if (const Watch watch = waiting.lock()) watch->fired = true;
+    const Watch watch = waiting.lock();
+    if (watch) *watch = {true, gone};
   }
   numbers_.erase(found->second.key);
   waiters_.erase(found);

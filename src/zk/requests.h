@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client knows of its own requests: which are unanswered and whose turn it is, for which connections are lost
-// again and again, and which newer ones the servers lack. It also knows the watches that callers wait for. This code
-// sends nothing and does not use the library. zk::Client owns it.
+// What a client knows of its own requests: which are unanswered and whose turn it is, which ones cost it one connection
+// after the other, and which newer requests the servers do not know. It also knows the watches that callers wait for.
+// This code sends nothing and does not use the library. zk::Client owns it.
 #pragma once
 
 #include "base/time.h"
@@ -106,7 +106,7 @@ class Losses {
 };
 
 // The unanswered requests of a session. Answers come in the order of sending, so it is the oldest one's turn.
-// `progressed` is when a part of an answer that is still arriving last came (see Wire).
+// If an answer has come in part, `progressed` is when its last part came (see Wire).
 class Outstanding {
  public:
   explicit Outstanding(Duration patience) : patience_(patience), losses_(patience) {}
@@ -123,7 +123,9 @@ class Outstanding {
   const Request* oldest() const { return requests_.empty() ? nullptr : &requests_.front(); }
   // Returns a moment before the last request was sent, on whichever connection.
   Deadline last_sent() const { return last_sent_; }
-  // Returns the same for the last request that has been answered.
+  // Returns when the last answer came, or when a request was given up.
+  Deadline last_answer() const { return last_answer_; }
+  // Returns a moment before the last request that has been answered was sent.
   Deadline last_answered_sent() const { return last_answered_sent_; }
   // Returns since when the server has owed us an answer and sent no more of it; kNever if nothing is outstanding.
   Deadline silent_since(Deadline progressed) const;
@@ -163,8 +165,8 @@ class Watches {
   NumberedWatch keep(Op op, const std::string& path, const Watch& watch);
   // Forgets a watch that was not set.
   void drop(const NumberedWatch& watch);
-  // Notes the server's event: all watches with this number have fired, and are forgotten.
-  void fire(uintptr_t number);
+  // Notes the server's event: all watches with this number have fired, and are forgotten. `gone`: the node was deleted.
+  void fire(uintptr_t number, bool gone);
 
  private:
   using Key = std::pair<Op, std::string>;

@@ -32,6 +32,7 @@ void Session::open(Deadline until) {
 void Session::connect() {
   const Losses losses = client_ ? client_->losses() : Losses(options_.connect_timeout);
   drop();
+  last_ = false;
   opened_ = BootClock::now();
   // Addresses that are known serve if the resolver is slow: names_ goes on asking it.
   const bool waits = enduring_ && names_.addresses().empty();
@@ -64,8 +65,13 @@ std::function<void()> Session::closer() {
   return page_.closer(options);
 }
 
+void Session::end_behind() {
+  if (is_ready()) client_->end_session();
+}
+
 void Session::close() {
   const Deadline until = deadline_in(std::chrono::seconds(1));
+  if (client_) end_behind();
   while (client_ && awaiting_ != Awaiting::nothing && connected() && client_->silent_since() != kNever &&
          left_until(until) > Duration::zero()) {
     loop_.turn(until);
@@ -75,7 +81,7 @@ void Session::close() {
 
 void Session::drop() {
   if (client_) host::trace("closing");
-  const bool clean = client_ && connected();
+  const bool clean = client_ && (client_->has_ended() || (connected() && !client_->is_ending()));
   second_.reset();
   loop_.remove(names_);
   names_.unfollow();
@@ -142,13 +148,18 @@ void Session::check_answers() {
 }
 
 bool Session::is_ready() const {
-  return expired() || (connected() && BootClock::now() >= client_->again_at());
+  return expired() || (connected() && !client_->is_ending() && BootClock::now() >= client_->again_at());
+}
+
+// Returns until when the server wants no request. A session that ends waits for the end of its connection.
+Deadline Session::pause_end() const {
+  return connected() && !client_->is_ending() ? client_->again_at() : kNever;
 }
 
 void Session::ready() {
   while (!is_ready()) {
     if (left_until(until_) == Duration::zero()) fail_timed_out();
-    turn(connected() ? std::min(until_, client_->again_at()) : until_);
+    turn(std::min(until_, pause_end()));
   }
   check_alive();
 }
@@ -186,7 +197,7 @@ void Session::ask_whether_local(const Call& call) {
 
 bool Session::settle_connection(Deadline until) {
   while (awaiting_ != Awaiting::nothing && !is_ready() && left_until(until) > Duration::zero()) {
-    loop_.turn(connected() ? std::min(until, client_->again_at()) : until);
+    loop_.turn(std::min(until, pause_end()));
   }
   return awaiting_ != Awaiting::nothing && connected() && !expired();
 }
@@ -199,7 +210,9 @@ bool Session::settle(const Call& call, Deadline until) {
 Answer Session::ask(const Send& send) {
   for (;;) {
     ready();
-    const Answer answer = await(send(*client_));
+    const Call call = send(*client_);
+    end_if_last();
+    const Answer answer = await(call);
     if (answer.code != Code::unknown) return answer;
   }
 }
@@ -210,6 +223,7 @@ std::pair<Answer, Answer> Session::ask_both(const Send& first, const Send& secon
     ready();
     const Call one = first(*client_);
     const Call other = second(*client_);
+    end_if_last();
     std::pair<Answer, Answer> answers{await(one), await(other)};
     if (answers.first.code != Code::unknown && answers.second.code != Code::unknown) return answers;
   }
@@ -347,9 +361,8 @@ class Window {
 
 // Makes a call for each path, and returns when all are answered. If it throws, `calls` has the answers that came
 // before.
-template <typename Ask>
-void ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask,
-             std::vector<Call>& calls) {
+template <typename Item, typename Ask>
+void ask_all(Session& session, const std::vector<Item>& paths, Window window, Ask ask, std::vector<Call>& calls) {
   std::deque<size_t> asked;  // indices of what is unanswered
   const auto send = [&](size_t index) {
     calls[index] = ask(session.client(), paths[index]);
@@ -357,8 +370,11 @@ void ask_all(Session& session, const std::vector<std::string>& paths, Window win
   };
   size_t next = 0;
   while (next < paths.size() || !asked.empty()) {
-    if (next < paths.size()) session.ready();
-    while (next < paths.size() && asked.size() < window.width()) send(next++);
+    if (next < paths.size()) {
+      session.ready();
+      while (next < paths.size() && asked.size() < window.width()) send(next++);
+      if (next == paths.size()) session.end_if_last();
+    }
     const size_t index = asked.front();
     const Answer answer = session.await(calls[index]);
     asked.pop_front();
@@ -382,8 +398,8 @@ std::vector<Answer> answers_to(const std::vector<Call>& calls) {
   return answers;
 }
 
-template <typename Ask>
-std::vector<Answer> ask_all(Session& session, const std::vector<std::string>& paths, Window window, Ask ask) {
+template <typename Item, typename Ask>
+std::vector<Answer> ask_all(Session& session, const std::vector<Item>& paths, Window window, Ask ask) {
   std::vector<Call> calls(paths.size());
   ask_all(session, paths, window, ask, calls);
   return answers_to(calls);
@@ -393,6 +409,23 @@ const Window kShortAnswers(kMostUnanswered);
 const Window kLongAnswers(kFirstUnanswered);
 
 }  // namespace
+
+std::vector<Answer> ask_together(Session& session, const std::vector<Session::Send>& requests) {
+  for (;;) {
+    session.ready();
+    std::vector<Call> calls;
+    for (const Session::Send& send : requests) calls.push_back(send(session.client()));
+    session.end_if_last();
+    std::vector<Answer> answers;
+    for (const Call& call : calls) answers.push_back(session.await(call));
+    if (std::ranges::find(answers, Code::unknown, &Answer::code) == answers.end()) return answers;
+  }
+}
+
+std::vector<Answer> answer_all(Session& session, const std::vector<Session::Send>& requests) {
+  return ask_all(session, requests, kLongAnswers,
+                 [](Client& client, const Session::Send& send) { return send(client); });
+}
 
 std::vector<Answer> read_all(Session& session, const std::vector<std::string>& paths, size_t bytes) {
   return ask_all(session, paths, bytes <= kMostBytes ? kShortAnswers : kLongAnswers,
@@ -417,8 +450,8 @@ std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::st
   }
 }
 
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths) {
-  return ask_all(session, paths, kLongAnswers,
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, size_t bytes) {
+  return ask_all(session, paths, bytes <= kMostBytes ? kShortAnswers : kLongAnswers,
                  [](Client& client, const std::string& path) { return client.children(path); });
 }
 

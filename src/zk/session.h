@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session whose calls look blocking: they send, run the loop until their own answer is recorded, and serve
 // signals and the command meanwhile. All calls may throw a Failure, and what other sources of the loop throw. Its
-// status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request, however often it
-// is resent, gets no complete answer in that time (or T/6 and half of that time, if this is longer) and none is
-// arriving. It is 75 if the deadline of a Within passes (69 if no server has ever answered). It is 77 if authentication
-// is refused, or one is required that we do not have.
+// status is 69 if no server answers for longer than the connect timeout. It is also 69 if a request gets no answer for
+// so long, however often it is sent again, and no part of an answer is arriving (Client::stuck). It is 75 if the
+// deadline of a Within passes (69 if no server has ever answered). It is 77 if authentication is refused, or one is
+// required that we do not have.
 //
 // If the session has expired, calls throw SessionOver, and open() opens another one. So it is with a session that the
 // servers refuse to resume although they accept new ones, because they have lost their data.
@@ -39,9 +39,23 @@ class Session {
   // connection, the names are resolved again and again, and the session is resumed wherever its servers are then.
   // Does not throw SessionOver.
   void open(Deadline until = kNever);
+  // Sends the request that ends the session, in the flight of those that were sent before, so it costs no round trip.
+  // After it, only await their answers, and call close(). If such an answer is lost, the session may be over, and
+  // with it what it held. Does nothing without a connection, or while the server wants a pause.
+  void end_behind();
+  // Says that the next read is the last request of the session: ask(), ask_both() and the functions below the class
+  // then call end_behind() for it. If the answer is lost, they may throw SessionOver; see read_and_end().
+  void set_last() { last_ = true; }
+  void end_if_last() {
+    if (last_) end_behind();
+  }
   // Waits for outstanding answers, at most for a second, and ends the session, so its ephemerals are gone. Without a
   // connection, the session is left to expire.
   void close();
+  void reopen() {
+    close();
+    open();
+  }
 
   // Returns what a guard calls to end the session once zklock is dead and nothing is left of the guard's command. Call
   // it once for each guard, before that guard is forked and before open(). Throws a Failure (70) if there is no memory.
@@ -54,6 +68,8 @@ class Session {
   Client& client() { return *client_; }
   // Returns once something may be sent on a connection (Client::again_at).
   void ready();
+  // Returns whether ready() would return at once.
+  bool may_send() const { return connected() && is_ready(); }
   // Returns the answer to `call`.
   Answer await(const Call& call);
 
@@ -121,7 +137,8 @@ class Session {
   const SessionOptions& options() const { return options_; }
 
  private:
-  // An answer that does not come is reported once, or its request is given up, and then no answer is awaited any more.
+  // What is awaited after an answer that did not come. An enduring session reports the first such request and goes on;
+  // any other session gives up, and then awaits nothing more.
   enum class Awaiting { all, all_but_reported, nothing };
 
   void connect();
@@ -133,6 +150,7 @@ class Session {
   [[noreturn]] void fail_timed_out() const;
   void check_answers();
   bool is_ready() const;
+  Deadline pause_end() const;
   void wait_for(const Call& call);
   void ask_whether_local(const Call& call);
   void make_chroot(const std::string& part);
@@ -153,6 +171,7 @@ class Session {
   bool enduring_ = false;
   Deadline opened_{};
   bool answered_ = false;  // some server has answered once
+  bool last_ = false;      // see set_last()
   Awaiting awaiting_ = Awaiting::all;
 };
 
@@ -182,6 +201,22 @@ auto in_sessions(Session& session, Body body, Deadline until = kNever) {
   }
 }
 
+// Sends all requests together, and all again if one got no answer. So all are answered in their order, on the same
+// connection. There is no limit to how many are unanswered at a time, so pass few. Throws what the session throws.
+std::vector<Answer> ask_together(Session& session, const std::vector<Session::Send>& requests);
+
+// Calls `read` with true, so that it calls set_last() before its last reads. `read` throws SessionOver if one of these
+// gets no answer, or if it has to read more after them. Then it is called with false, in another session.
+template <typename Read>
+auto read_and_end(Session& session, Read read) {
+  try {
+    return read(true);
+  } catch (const SessionOver&) {
+    session.open();
+    return read(false);
+  }
+}
+
 // These send the same request for many nodes, together, so it costs no round trip for each. A limited number is
 // unanswered at a time, so the answers do not pile up. The answers are in the order of the paths. Requests that are
 // lost with the connection are sent again, so no answer is Code::unknown. All throw what the session throws.
@@ -191,7 +226,10 @@ std::vector<Answer> stat_all(Session& session, const std::vector<std::string>& p
 // The same after a barrier (Client::barrier): nothing committed before is missing from the answers, whichever server we
 // are on.
 std::vector<Answer> settled_stat_all(Session& session, const std::vector<std::string>& paths);
-std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths);
+// `bytes` is about how long all names together may be.
+std::vector<Answer> children_all(Session& session, const std::vector<std::string>& paths, size_t bytes = SIZE_MAX);
+// Sends reads of any kind.
+std::vector<Answer> answer_all(Session& session, const std::vector<Session::Send>& requests);
 // Sets a watch on each node. The answers are in the order of the map.
 std::vector<Answer> watch_children_all(Session& session, const std::map<std::string, Watch>& watches);
 // If a delete was carried out but its answer was lost, the answer is Code::no_node. If the session expires, it throws

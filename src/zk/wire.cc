@@ -35,6 +35,10 @@ constexpr size_t kProgress = 1024;  // fewer bytes are no sign of life: a byte n
 
 // The length, then -2 for a ping, a zxid and the error 0.
 constexpr std::string_view kPingAnswer = "\0\0\0\x10\xff\xff\xff\xfe\0\0\0\0\0\0\0\0\0\0\0\0"sv;
+// The length, then the number and the type of the request.
+constexpr std::string_view kPingRequest = "\0\0\0\x08\xff\xff\xff\xfe\0\0\0\x0b"sv;
+// The length, then kEnd as the request's number, and -11 for a closeSession.
+constexpr std::string_view kEndRequest = "\0\0\0\x08\xff\xff\xff\xf5\xff\xff\xff\xf5"sv;
 
 constexpr size_t kStatSize = 68;
 constexpr size_t kPasswordSize = 16;
@@ -46,6 +50,7 @@ constexpr int32_t kNotification = -1;
 constexpr int32_t kPing = -2;
 constexpr int32_t kAuth = -4;
 constexpr int32_t kSetWatches = -8;
+constexpr int32_t kEnd = -11;  // ours: the library counts its own requests from the time in seconds
 
 // Reads values from `bytes`. After an error, every value is zero or empty.
 class Reader {
@@ -207,7 +212,7 @@ bool is_handshake(std::string_view frame, bool has_session) {
   return timeout <= kLongestTimeout && (timeout > 0 || (timeout == 0 && has_session));
 }
 
-bool fits(std::string_view frame, const Request* oldest, bool with_auth) {
+bool fits(std::string_view frame, const Request* oldest, bool with_auth, bool ending) {
   Reader body(frame);
   const int32_t number = body.number();
   body.take(sizeof(int64_t));  // the zxid
@@ -218,6 +223,7 @@ bool fits(std::string_view frame, const Request* oldest, bool with_auth) {
     case kPing: return true;
     case kSetWatches: return error == 0;  // the library does not look; without its watches nothing would wake us
     case kAuth: return with_auth;
+    case kEnd: return ending && !oldest && error == 0;  // otherwise the next handshake tells whether it is over
   }
   if (!oldest || !is_servers(error)) return false;
   return error != 0 || is_answer(body, *oldest);
@@ -255,11 +261,29 @@ int Wire::connect(int fd, const sockaddr* to) {
 
 // Without a stream, data that should have been encrypted is dropped.
 ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
-  if (!tls_) {
-    if (begun_at_ == Deadline{}) begun_at_ = BootClock::now();
-    return __real_send(fd, data, size, flags);
-  }
-  return stream_ ? stream_->send(data, size) : static_cast<ssize_t>(size);
+  if (tls_ && !stream_) return static_cast<ssize_t>(size);
+  if (!tls_ && begun_at_ == Deadline{}) begun_at_ = BootClock::now();
+  const ssize_t sent = tls_ ? stream_->send(data, size) : __real_send(fd, data, size, flags);
+  incoming_.blocked = sent != static_cast<ssize_t>(size);
+  return sent;
+}
+
+// Of a frame that is sent in part, the server waits for the rest and would take the next one for it, so this connection
+// cannot go on.
+bool Wire::send_frame(int fd, std::string_view frame) {
+  if (incoming_.blocked) return false;
+  const ssize_t sent = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL);
+  if (sent > 0 && incoming_.blocked) shutdown(fd, SHUT_RDWR);
+  return sent > 0;
+}
+
+bool Wire::send_end(int fd) {
+  if (!is_ending() && send_frame(fd, kEndRequest)) incoming_.ending = Ending::sent;
+  return is_ending();
+}
+
+void Wire::send_ping(int fd) {
+  send_frame(fd, kPingRequest);
 }
 
 bool Wire::advance() {
@@ -308,6 +332,7 @@ ssize_t Wire::receive(int fd, void* to, size_t size, int flags) {
 
 // Takes at most one frame, so that poll reports the ones after it.
 Wire::Fill Wire::fill(int fd, int flags) {
+  if (has_ended()) return Fill::nothing;
   for (;;) {
     const size_t length = incoming_.frame.size() < kLength ? 0 : length_in(incoming_.frame);
     const size_t want = kLength + length - incoming_.frame.size();
@@ -328,6 +353,10 @@ Wire::Fill Wire::fill(int fd, int flags) {
   }
   incoming_.nonsense = !check_(std::string_view(incoming_.frame).substr(kLength));
   if (incoming_.nonsense) return Fill::ended;
+  if (is_ending() && Reader(std::string_view(incoming_.frame).substr(kLength)).number() == kEnd) {
+    incoming_.ending = Ending::answered;
+    return Fill::nothing;
+  }
   incoming_.out.swap(incoming_.frame);
   incoming_.frame.clear();
   incoming_.taken = incoming_.marked = 0;

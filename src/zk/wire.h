@@ -33,8 +33,8 @@ constexpr size_t kMostInTurn = 4 * 1024 * 1024;
 bool is_handshake(std::string_view frame, bool has_session);
 
 // Returns whether a later frame is an answer to `oldest`, the request whose turn it is (or null), or one that answers
-// no request. `with_auth`: credentials were sent. This function is pure.
-bool fits(std::string_view frame, const Request* oldest, bool with_auth);
+// no request. `with_auth`: credentials were sent. `ending`: the session's end was sent. This function is pure.
+bool fits(std::string_view frame, const Request* oldest, bool with_auth, bool ending = false);
 
 // Returns what sent these four bytes instead of a length ("it speaks TLS: …"), or "" if that is not clear.
 std::string_view stranger(std::string_view length);
@@ -61,6 +61,16 @@ class Wire {
   ssize_t send(int fd, const void* data, size_t size, int flags);
   ssize_t receive(int fd, void* to, size_t size, int flags);
 
+  // Sends the request that ends the session, behind all that was sent. Returns false, and sends nothing, if the socket
+  // has not taken all of that. The library, which would wait for all answers first, does not learn of it: neither the
+  // answer nor the end of the stream after it reaches the library.
+  bool send_end(int fd);
+  // Sends a ping, behind the session's end.
+  void send_ping(int fd);
+  // On the present connection: whether the session's end was sent, and whether it was answered.
+  bool is_ending() const { return incoming_.ending != Ending::none; }
+  bool has_ended() const { return incoming_.ending == Ending::answered; }
+
   // Begins a new turn; call it when the socket is ready. It returns whether the library may be called: not during the
   // TLS handshake.
   bool advance();
@@ -86,7 +96,8 @@ class Wire {
 
  private:
   enum class Fill { frame, nothing, ended };
-  // What has come on the present connection.
+  enum class Ending { none, sent, answered };
+  // What has come on the present connection, and what we do with it.
   struct Incoming {
     std::string frame;      // the part of the next frame, with its length
     std::string out;        // what the library is still to receive
@@ -95,8 +106,11 @@ class Wire {
     bool nonsense = false;  // what came was no answer
     size_t marked = 0;      // bytes of `frame` that have counted as progress
     Deadline progressed{};
+    bool blocked = false;  // the library still has to send a part
+    Ending ending = Ending::none;
   };
 
+  bool send_frame(int fd, std::string_view frame);
   Fill fill(int fd, int flags);
   Fill take(int fd, size_t want, int flags);
   void restart();

@@ -94,8 +94,9 @@ TEST(Watches, AllWhoWaitForTheSameAreToldByOneNumber) {
   const uintptr_t number = watches.keep(Op::read, "/l", first).number;
   EXPECT_EQ(watches.keep(Op::read, "/l", second).number, number);
   EXPECT_NE(watches.keep(Op::children, "/l", other).number, number);
-  watches.fire(number);
+  watches.fire(number, false);
   EXPECT_TRUE(first->fired && second->fired);
+  EXPECT_FALSE(first->gone || second->gone);
   EXPECT_FALSE(other->fired);
 }
 
@@ -107,9 +108,9 @@ TEST(Watches, OneThatWasNotSetIsForgottenAlone) {
   const uintptr_t number = watches.keep(Op::exists, "/l", kept).number;
   watches.drop(dropped);
   EXPECT_FALSE(kept->fired);
-  watches.fire(number);
+  watches.fire(number, true);
   EXPECT_FALSE(lost->fired);
-  EXPECT_TRUE(kept->fired);
+  EXPECT_TRUE(kept->fired && kept->gone);
 }
 
 class RepertoireTest : public testing::Test {

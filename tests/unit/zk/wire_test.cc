@@ -86,6 +86,14 @@ TEST(Reply, PingNeedsNoRequestAndAuthCredentials) {
   EXPECT_TRUE(fits(answer(-115, "", -4), nullptr, true));
 }
 
+TEST(Reply, TheEndOfTheSessionIsTheLastOne) {
+  const Request asked{Op::remove, "/l", 0};
+  EXPECT_TRUE(fits(answer(0, "", -11), nullptr, false, true));
+  EXPECT_FALSE(fits(answer(0, "", -11), &asked, false, true));
+  EXPECT_FALSE(fits(answer(0, "", -11), nullptr, false, false));
+  EXPECT_FALSE(fits(answer(-112, "", -11), nullptr, false, true)) << "it is refused, and the session lives";
+}
+
 // The library believes that a watch is set, whatever the answer. A throttling server refuses it like any
 // request.
 TEST(Reply, WatchesThatAreRefusedEndTheConnection) {

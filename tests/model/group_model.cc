@@ -197,8 +197,9 @@ class Group {
     go(next, who, waiting, out, "waits for the name");
   }
 
-  // Checks its node, and then sets a watch on it.
+  // Checks its node, and then sets a watch on it. When it has just joined, its command runs already.
   void look(const State& s, size_t who, Steps<State>& out) const {
+    go(s, who, leaving, out, "its command ends");
     if (is_there(s, who)) return go(s, who, in, out, "is in");
     State next = s;
     next.wrong = s.members[who].removed ? 0 : 1;

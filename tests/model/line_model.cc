@@ -25,7 +25,7 @@ class Line : public Servers {
 
   State first() const {
     State s{};
-    for (Contender& c : s.contenders) c = {start, a, nothing, kNoNode, 1, 0, 0, 0};
+    for (Contender& c : s.contenders) c = {start, a, nothing, kNoNode, 1, 0, 0, 0, 0};
     s.losses = full_ ? 3 : 1;
     s.expiries = full_ ? 2 : 1;
     s.withdrawals = 1;
@@ -151,8 +151,17 @@ class Line : public Servers {
     next_phase(next, who, there ? confirming : start, out, there ? "finds its node" : "finds that there is none");
   }
 
+  // Lock::is_next; handover_model.cc has more of what may come between list and event.
+  static void be_next(const State& s, size_t who, Steps<State>& out) {
+    const Contender& c = s.contenders[who];
+    if (c.next != none_before || !c.proved) return;
+    if (own_node(s, who, seen_by(s, who)) == kNoNode) return;
+    next_phase(s, who, holding, out, "the only one before it is gone, and it holds");
+  }
+
   // ProtectedNode::confirm: checks the node, and then lists.
   void confirm(const State& s, size_t who, Steps<State>& out) const {
+    be_next(s, who, out);
     if (s.contenders[who].proved || mutant_ == Mutant::listed_proof) list(s, who, out);
     lose(s, who, confirming, nothing, out, "check and list are lost");
     give_up_server(s, who, confirming, out);
@@ -172,9 +181,11 @@ class Line : public Servers {
       return next_phase(next, who, removing, out, "its node is gone");
     }
     c.place = kNoNode;
+    size_t before = 0;
     for (uint8_t i = 0; i < own; ++i) {
-      if (next.nodes[i] & seen) c.place = i;
+      if (next.nodes[i] & seen) c.place = i, ++before;
     }
+    c.next = before == 1 ? one_before : not_next;
     if (c.place != kNoNode) return next_phase(next, who, to_watch, out, what);
     next_phase(next, who, c.proved ? holding : removing, out, c.proved ? what : "has its turn, and its fence is over");
   }
@@ -210,7 +221,11 @@ class Line : public Servers {
     next.contenders[who].place = kNoNode;
     const uint8_t place = s.contenders[who].place;
     const bool woken = place != kNoNode && !(s.nodes[place] & seen_by(s, who));
-    if (woken) return next_phase(next, who, confirming, out, "is woken");
+    if (woken) {
+      next.contenders[who].next = s.contenders[who].next == one_before ? none_before : not_next;
+      return next_phase(next, who, confirming, out, "is woken");
+    }
+    next.contenders[who].next = not_next;
     // wait_for_change returns after the longest sleep, or because its own node has changed.
     next.contenders[who].phase = confirming;
     out.chance(next, who, "looks though nothing has woken it");

@@ -103,6 +103,7 @@ class Story {
     if (event.is("found")) return what == "finds its node";
     if (event.is("not found")) return what == "finds that there is none";
     if (event.is("seen")) return fits(mark, actor, what, after);
+    if (event.is("handed over")) return what == "the only one before it is gone, and it holds";
     if (event.is("watched")) {
       if (event.text("there") == "true") return what == "watches the one before it";
       return what == "it is gone already" || what == "its own node is gone, it looks again";

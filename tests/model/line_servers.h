@@ -22,6 +22,8 @@ enum Phase : uint8_t { start, listed, made, confirming, to_watch, waiting, unkno
 enum Server : uint8_t { nowhere, a, b };
 enum Pending : uint8_t { nothing, a_create, a_delete };  // still on its way, though its connection is gone
 enum Bits : uint8_t { exists = 1, owner = 2, session_lives = 4, last_attempt = 8, at_a = 16, at_b = 32, other = 64 };
+// What a contender has seen on its present connection: one before it, and then that this one is gone.
+enum Next : uint8_t { not_next, one_before, none_before };
 constexpr uint8_t kNoNode = 255;
 
 struct Contender {
@@ -31,6 +33,7 @@ struct Contender {
   uint8_t ahead;   // it has seen more than B has
   uint8_t again;   // after its withdrawal
   uint8_t proved;  // by a quorum, so recently that its session cannot have expired since
+  uint8_t next;    // see Next
 };
 
 // What surrounds the two in a history: others in the line, which come and go, and outsiders that delete its nodes.
@@ -60,6 +63,8 @@ class Servers {
   void tidy(State& s) const {
     for (Contender& c : s.contenders) {
       if (c.phase == start || c.phase == unknown || c.phase == removing || c.phase == left) c.proved = 0;
+      const bool waits = c.phase == to_watch || c.phase == waiting || c.phase == confirming;
+      if (c.server == nowhere || !waits) c.next = not_next;
     }
     size_t to = 0;
     for (uint8_t from = 0; from < s.nodes.size(); ++from) {
@@ -231,7 +236,7 @@ class Servers {
     Contender& c = s.contenders[who];
     each_own(s, who, [](uint8_t& node) { node &= static_cast<uint8_t>(~(session_lives | last_attempt)); });
     const bool done = over && !(c.phase == removing && c.again);
-    c = {static_cast<uint8_t>(done ? left : start), a, nothing, kNoNode, 1, 0, 0, 0};
+    c = {static_cast<uint8_t>(done ? left : start), a, nothing, kNoNode, 1, 0, 0, 0, 0};
   }
 
  private:

@@ -56,7 +56,7 @@ class Reader {
     if (found == open_.end()) return;
     note(found->second, event);
     requested_[line] = is_request(event);
-    if (event.is("seen") && !event.has("predecessor")) had_turn_.insert(line);
+    if (event.is("handed over") || (event.is("seen") && !event.has("predecessor"))) had_turn_.insert(line);
     if (event.is("deleted") || event.is("recorded")) end(line);
   }
 

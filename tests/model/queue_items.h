@@ -28,6 +28,15 @@ inline void look(State next, size_t who, Phase found, Phase nothing, Steps<State
   go(next, who, item == kNone ? nothing : found, out, item == kNone ? "finds no item" : "finds an item");
 }
 
+// Consumer::begin: the first item of a list is claimed without a look, so it may be in work.
+inline void claim_first(State next, size_t who, Steps<State>& out) {
+  const auto in_work = [](const Item& item) { return item.state == claimed; };
+  const auto item = std::find_if(next.items.begin(), next.items.end(), in_work);
+  if (item == next.items.end()) return;
+  next.consumers[who].item = static_cast<uint8_t>(item - next.items.begin());
+  go(next, who, claiming, out, "claims an item that is in work");
+}
+
 // `taking`: claims in one transaction with the end of our place.
 inline void claim(const State& s, size_t who, Steps<State>& out) {
   const Consumer& c = s.consumers[who];

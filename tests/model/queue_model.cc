@@ -129,7 +129,7 @@ class Queue {
 
   void consumer_steps(const State& s, size_t who, Steps<State>& out) const {
     switch (static_cast<Phase>(s.consumers[who].phase)) {
-      case looking: return look(s, who, claiming, entering, out);
+      case looking: look(s, who, claiming, entering, out); return claim_first(s, who, out);
       case claiming:
       case taking: return claim(s, who, out);
       case claim_lost:

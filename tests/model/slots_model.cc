@@ -15,7 +15,9 @@ enum Phase : uint8_t {
   gate_lost,
   at_gate,  // listed
   before_gate,
-  making,  // Slots::take_slot
+  making,        // Slots::take_slot
+  making_alone,  // the same, and the delete of its place in the gate is behind it in the flight: nobody has a lease
+  leaving,       // the create is done, that delete is not
   lease_lost,
   counting,
   unwatched,
@@ -32,10 +34,11 @@ struct Contender {
 
 class Slots {
  public:
-  enum class Mutant { none, early_gate, no_look, gate_forgotten, unseen, lease_forgotten };
-  static constexpr std::array kMutants = {"the gate is opened before the lease is made", "no look after a lost lease",
-                                          "a gate whose delete was not answered is forgotten", "a watch without a look",
-                                          "a lease whose delete was not answered is forgotten"};
+  enum class Mutant { none, early_gate, no_look, gate_forgotten, unseen, lease_forgotten, outside };
+  static constexpr std::array kMutants = {
+      "the gate is opened before the lease is made",        "no look after a lost lease",
+      "a gate whose delete was not answered is forgotten",  "a watch without a look",
+      "a lease whose delete was not answered is forgotten", "it waits for a slot though it has left the gate"};
   struct State {
     Nodes<5> gate, leases;
     std::array<Contender, 3> contenders;
@@ -62,6 +65,7 @@ class Slots {
       if (c.expired) continue;
       holders += c.phase == holding ? 1 : 0;
       if (c.phase == holding && s.gate.count_of(who) > 0) return "it holds a slot and blocks the gate";
+      if (c.phase == waiting && s.gate.count_of(who) == 0) return "it waits for a slot outside the gate";
     }
     return holders > kSlots ? "more hold a slot than there are" : nullptr;
   }
@@ -122,6 +126,8 @@ class Slots {
       case at_gate:
       case before_gate: return pass_gate(s, who, out);
       case making: return make(s, who, &State::leases, after_lease(), lease_lost, out);
+      case making_alone: return make_alone(s, who, out);
+      case leaving: return leave_gate(s, who, counting, counting, out);
       case lease_lost:
         if (mutant_ == Mutant::no_look) return go(s, who, making, out, "takes the create for not done");
         return find(s, who, s.leases, after_lease(), making, out);
@@ -163,12 +169,31 @@ class Slots {
     go(s, who, there ? found : missing, out, there ? "finds its node" : "finds that it has no node");
   }
 
+  // Slots::send_with_slot. The server may refuse the create, and carry out the delete behind it.
+  static void make_alone(const State& s, size_t who, Steps<State>& out) {
+    make(s, who, &State::leases, leaving, lease_lost, out);
+    if (s.losses == 0) return;
+    State made = s;
+    --made.losses;
+    State refused = made;
+    refused.gate.remove(refused.gate.own(who), refused.woken);
+    refused.contenders[who].phase = making;
+    out.chance(refused, who, "its lease is refused, and it leaves the gate");
+    made.overflow = made.leases.add(who) ? 0 : 1;
+    wake_waiting(made);
+    made.gate.remove(made.gate.own(who), made.woken);
+    made.contenders[who].phase = lease_lost;
+    out.chance(made, who, "both are done, the answers are lost");
+  }
+
   void pass_gate(const State& s, size_t who, Steps<State>& out) const {
     const bool waits = s.contenders[who].phase == before_gate;
     if (waits && !(s.woken & bit(who))) return withdraw(s, who, out);
     State next = s;
     next.woken &= static_cast<uint8_t>(~bit(who));
     if (s.gate.own(who) != 0) return go(next, who, before_gate, out, "waits for the one before it");
+    const bool alone = !waits && s.leases.count() == 0 && mutant_ != Mutant::early_gate;
+    if (alone) return go(next, who, making_alone, out, "is in the gate, and nobody has a lease");
     go(next, who, mutant_ == Mutant::early_gate ? counting : making, out, "is in the gate");
   }
 
@@ -181,7 +206,15 @@ class Slots {
     const uint8_t own = s.leases.own(who);
     const size_t before = own == kNoNode ? s.leases.count() : own;
     if (before < kSlots) return go(next, who, opening, out, "counts, and has a slot");
+    if (s.gate.own(who) == kNoNode && mutant_ != Mutant::outside) return start_again(next, who, out);
     go(next, who, mutant_ == Mutant::unseen ? unwatched : waiting, out, "counts, and waits for a slot");
+  }
+
+  // LockSet::acquire, after Outcome::disturbed.
+  static void start_again(State next, size_t who, Steps<State>& out) {
+    next.gate.leave_session(who);
+    next.leases.leave_session(who);
+    go(next, who, start, out, "counts, and starts again in another session");
   }
 
   static void withdraw(State next, size_t who, Steps<State>& out) {
@@ -192,11 +225,14 @@ class Slots {
   }
 
   void open(const State& s, size_t who, Steps<State>& out) const {
+    const Phase lost = mutant_ == Mutant::gate_forgotten ? holding : opening;
+    leave_gate(s, who, mutant_ == Mutant::early_gate ? making : holding, lost, out);
+  }
+  static void leave_gate(const State& s, size_t who, Phase after, Phase lost, Steps<State>& out) {
     State done = s;
     done.gate.remove(s.gate.own(who), done.woken);
-    const bool early = mutant_ == Mutant::early_gate;
-    go(done, who, early ? making : holding, out, "leaves the gate");
-    lose(s, done, who, mutant_ == Mutant::gate_forgotten ? holding : opening, out);
+    go(done, who, after, out, "leaves the gate");
+    lose(s, done, who, lost, out);
   }
 
   // Slots::release and withdraw: delete slot and gate until that is answered. If time runs out, the session ends.

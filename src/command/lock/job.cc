@@ -104,6 +104,7 @@ class Job {
         locks.push_back(std::make_unique<recipe::Slots>(session_, path, options_.slots, slots_in, data, observer));
       } else {
         auto lock = std::make_unique<recipe::Lock>(session_, path, options_.type, data, observer);
+        if (options_.once_per) lock->set_besides({recipe::read_of_success(path)});
         options_.any ? lines.push_back(std::move(lock)) : locks.push_back(std::move(lock));
       }
     }

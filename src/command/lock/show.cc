@@ -148,7 +148,9 @@ std::vector<Survey> surveys_of(const Call& call, const ShowOptions& options, con
   Task task(session_options(call.global), fmt::format("cannot show {}", fmt::join(paths, " ")));
   task.session.open();
   std::vector<Survey> surveys =
-      options.recursive ? recipe::survey_trees(task.session, paths) : recipe::survey_paths(task.session, paths);
+      options.recursive
+          ? recipe::survey_trees(task.session, paths)
+          : zk::read_and_end(task.session, [&](bool last) { return recipe::survey_paths(task.session, paths, last); });
   task.session.close();
   std::erase_if(surveys, [](const Survey& survey) { return !survey.success.empty() && !parse_note(survey.success); });
   for (const Survey& survey : surveys) recipe::check_is_lock(survey.use, fmt::format("cannot show {}", survey.path));

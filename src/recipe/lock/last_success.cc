@@ -4,6 +4,7 @@
 #include "host/trace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,10 @@ Duration age_of_success(const zk::Stat& last, const Held& held, bool ours) {
 
 }  // namespace
 
+zk::Session::Send read_of_success(const std::string& lock) {
+  return [node = lock + std::string(kLastSuccess)](zk::Client& client) { return client.read(node); };
+}
+
 LastSuccess::LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data,
                          bool (*is_record)(const std::string& data))
     : session_(session), data_(std::move(data)), is_record_(is_record) {
@@ -49,7 +54,8 @@ std::optional<Duration> LastSuccess::age() {
   std::optional<Duration> youngest;
   ahead_ = Duration::zero();
   for (Success& success : successes_) {
-    const Answer last = session_.read(success.node);
+    const zk::Call early = std::exchange(success.held.beside, nullptr);
+    const Answer last = answer_to(session_, early, read_of_success(success.held.path));
     success.exists = last.code == Code::ok;
     if (last.code == Code::no_node) continue;
     if (last.code != Code::ok) throw zk::failure_of(fmt::format("cannot read {}", success.node), last);

@@ -17,6 +17,10 @@ namespace zklock::recipe {
 // The path of that node is the path of the lock, followed by this.
 inline constexpr std::string_view kLastSuccess = ".last";
 
+// Returns what sends the read of it. It goes with the making of a node in the lock's line (Lock::set_besides). A holder
+// writes its success when its node goes. So what is read behind a list that shows nobody before us misses none.
+zk::Session::Send read_of_success(const std::string& lock);
+
 class LastSuccess {
  public:
   // `data` is written on the nodes as it is. No two holders may write the same. `is_record`: what is on such a node may
@@ -24,8 +28,8 @@ class LastSuccess {
   LastSuccess(zk::Session& session, const std::vector<Held>& held, std::string data,
               bool (*is_record)(const std::string& data));
 
-  // Returns the age of the latest success; nothing if there is none. A success in the future does not count. Throws a
-  // Failure if a node cannot be read, or is no record (65).
+  // Returns the age of the latest success; nothing if there is none. A success in the future does not count. Reads what
+  // was not read with the lock (Held::beside). Throws a Failure if a node cannot be read, or is no record (65).
   std::optional<Duration> age();
   // After age(): how far ahead the success lies that was ignored; 0: none.
   Duration ahead() const { return ahead_; }

@@ -63,10 +63,11 @@ class Lease : public host::Source {
 
   struct Heartbeat {
     Deadline next = kNever;
-    bool asked = false;  // for one before that
+    bool asked = false;  // the caller wants one before `next`
     zk::Call call;       // under way, if any
     Deadline sent{};     // when that was sent
-    Deadline proof{};    // what an answer to it proves; for a while after a handshake, before `sent`
+    // The moment that an answer to it proves (Session::proof_now). Soon after a handshake, it is before `sent`.
+    Deadline proof{};
   };
 
   void look();

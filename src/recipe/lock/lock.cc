@@ -60,34 +60,55 @@ Lock::Lock(zk::Session& session, const std::vector<std::string>& parents, std::o
 Held Lock::held() const {
   Held held = own_.held();
   held.watch = own_watch_;
+  // Whoever we have waited for may have changed since then what was read.
+  if (!own_watch_) held.beside = own_.beside();
   return held;
 }
 
 Outcome Lock::take(const WaitPolicy& policy) {
   session_.set_purpose(tried_);
-  for (auto outcome = enter();; outcome = look_again()) {
+  for (auto outcome = enter();; outcome = own_.path().empty() ? enter() : look_again()) {
     if (outcome) return *outcome;
     if (!may_wait(policy)) {
-      if (!is_blocked()) continue;
-      holder_ = find_holder(place_);
-      return Outcome::busy;
+      if (leave_to_others() || !release(withdrawal_budget(session_))) return Outcome::busy;
+      continue;
     }
     if (const auto ended = watch()) return *ended;
-    if (!is_watched()) continue;
+    if (!is_watched() && !is_woken()) continue;
     if (const auto ended = sleep(policy)) return *ended;
   }
+}
+
+// True if a watch has fired since both were set.
+bool Lock::is_woken() const {
+  const bool fired = own_watch_ && watch_ && (own_watch_->fired || watch_->fired);
+  return fired && watched_ == place_.predecessor;
 }
 
 std::optional<Outcome> Lock::enter() {
   own_watch_.reset();
   watch_.reset();
+  listed_on_ = session_.client().connections();
   while (!own_.make(name_of_contender(type_.family, type_.mode, make_uuid()), data_)) {
   }
   return look(true);
 }
 
 std::optional<Outcome> Lock::look_again() {
+  if (is_next()) {
+    host::trace("handed over", {{"node", own_.path()}, {"predecessor", child(watched_)}});
+    return Outcome::held;
+  }
+  listed_on_ = session_.client().connections();
   return look(own_.look_again());
+}
+
+bool Lock::is_next() const {
+  if (type_.mode != LockMode::exclusive || line_path_ != path_ || reads_) return false;
+  const bool gone = watch_ && watch_->gone && !watches_line_ && watched_ == place_.predecessor;
+  const bool there = own_watch_ && !own_watch_->fired;
+  const bool same_connection = session_.connected() && session_.client().connections() == listed_on_;
+  return place_.before == 1 && gone && there && same_connection && own_.is_proved();
 }
 
 std::optional<Outcome> Lock::look(bool there) {
@@ -141,10 +162,23 @@ void Lock::ignore(const std::string& leftover) {
   host::trace("left over", {{"node", own_.path()}, {"leftover", child(leftover)}});
 }
 
-// The second node read is the first in line, which a message names.
-bool Lock::is_blocked() {
-  const std::vector<std::string> nodes{child(place_.predecessor), child(place_.holder)};
-  const std::vector<Answer> looks = zk::stat_all(session_, nodes);
+// Leaves the line in the flight in which it asks who stands before us. Returns false if it turns out that nobody does,
+// which is rare: then we need another place.
+bool Lock::leave_to_others() {
+  session_.ready();
+  start_release();
+  std::vector<zk::Call> calls;
+  for (const std::string& node : those_before_us()) calls.push_back(session_.client().exists(node));
+  holder_ = find_holder(place_);
+  std::vector<Answer> looks;
+  for (const zk::Call& call : calls) looks.push_back(session_.await(call));
+  const bool lost = std::ranges::find(looks, Code::unknown, &Answer::code) != looks.end();
+  return is_blocked(lost ? zk::stat_all(session_, those_before_us()) : looks);
+}
+
+// The looks are at those_before_us(). The second one is the first in line, which a message names.
+bool Lock::is_blocked(const std::vector<Answer>& looks) {
+  const std::vector<std::string> nodes = those_before_us();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto contender = parse_contender(zk::name_of(nodes[i]));
     if (looks[i].code != Code::ok || !is_leftover(*contender, looks[i].stat)) continue;
@@ -157,7 +191,7 @@ bool Lock::is_blocked() {
 }
 
 std::optional<Outcome> Lock::pass_leftovers() {
-  while (!is_blocked()) {
+  while (!is_blocked(zk::stat_all(session_, those_before_us()))) {
     if (const auto outcome = look_again()) return outcome;
   }
   return std::nullopt;
@@ -173,6 +207,7 @@ std::optional<Outcome> Lock::watch() {
   if (is_watched()) return std::nullopt;
   session_.ready();
   host::trace("watching", {{"node", own_.path()}, {"predecessor", child(place_.predecessor)}});
+  watch_.reset();
   const auto watch = std::make_shared<zk::WatchState>();
   const zk::Call watching = session_.client().read(child(place_.predecessor), watch);
   zk::Call own;
@@ -181,7 +216,8 @@ std::optional<Outcome> Lock::watch() {
     own = session_.client().read(own_.path(), own_watch_);
   }
   Answer predecessor = session_.await(watching);
-  if (predecessor.code == Code::no_auth) predecessor = watch_line(watch);
+  watches_line_ = predecessor.code == Code::no_auth;
+  if (watches_line_) predecessor = watch_line(watch);
   const Answer mine = own ? session_.await(own) : Answer();
   if (mine.code != Code::ok) own_watch_.reset();
   // The lease uses this watch and does not read the node first, so the owner is checked here: see Held::watch.

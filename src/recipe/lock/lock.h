@@ -2,8 +2,8 @@
 // The lock recipe of ZooKeeper's documentation, with Curator's protection of the create. A contender makes an ephemeral
 // sequential child whose name has a unique id, and lists the children. The one with the lowest number holds the lock.
 // Each other contender watches only the nearest child before it that it must wait for, and lists again after each
-// wake-up. This is fair, and a release wakes one contender. First come the types that a lock shares with other things
-// that a command can run under.
+// wake-up, unless is_next() shows its turn. This is fair, and a release wakes one contender. First come the types that
+// a lock shares with other things that a command can run under.
 #pragma once
 
 #include "recipe/line.h"
@@ -35,7 +35,7 @@ enum class Outcome {
   held,
   busy,       // another contender holds it, and we do not wait, or no longer
   removed,    // another client deleted our place while our session lived
-  disturbed,  // the wait was interrupted by WaitPolicy::disturbed, or an outer lock was lost
+  disturbed,  // WaitPolicy::disturbed, an outer lock was lost, or a gate left too early: try in another session
 };
 
 // An observer is told about the wait. Its functions are called from within acquire().
@@ -121,6 +121,12 @@ class Lock : public Lockable {
   bool was_deleted() const override { return own_.was_deleted(); }
   void forget() override { own_.forget(); }
 
+  // To be called before it is acquired. The answer to the read counts only if it is our turn at once.
+  void set_besides(Besides besides) {
+    reads_ = besides.send != nullptr;
+    own_.set_besides(std::move(besides));
+  }
+
   // These are the steps of acquire(), for a caller that stands in several lines at once (AnyLock). They
   // return nothing if others stand before us, and throw what acquire() throws. Unless they return `held`, our node may
   // be there until release().
@@ -152,13 +158,30 @@ class Lock : public Lockable {
   const ProtectedNode& own() const { return own_; }
 
  private:
+  // True if a wait has ended with our turn, so that no list need show it (tests/model/handover_model.cc):
+  // - The last list showed one contender before us. A server that shows our node shows all before it that are not gone
+  //   for good, and while our node is there, no later one gets a lower number.
+  // - That one was deleted, by its own event and not the line's. No node of its name is made again.
+  // - Our node was still there then, as the watch on it has not fired. Events come in the order of the changes only on
+  //   one connection; after a reconnect, the server tells in any order what has changed. So list and event must have
+  //   come through the present connection.
+  // - The last proof is as young as a grant needs. So our session lives, and nobody behind us has had a turn.
+  // It does not count
+  // - for shared contenders, which need not be alone, and for the gate of slots, which are listed behind its line.
+  // - if something is read besides: an event is nothing that the library tells the next server it has seen, so that one
+  //   may lack what the holder before us has written.
+  // A program that would not wait for us and has come since the list is not refused as it is by a list.
+  bool is_next() const;
   Outcome take(const WaitPolicy& policy) override;
   // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes
   // it.
   void withdraw() override { own_.remove(withdrawal_budget(session_)); }
+  bool is_woken() const;
   std::optional<Outcome> look(bool there);
   Failure strangers() const;
-  bool is_blocked();
+  bool leave_to_others();
+  bool is_blocked(const std::vector<zk::Answer>& looks);
+  std::vector<std::string> those_before_us() const { return {child(place_.predecessor), child(place_.holder)}; }
   std::vector<Contender> line_in(const std::vector<std::string>& names) const;
   void trace_place() const;
   std::optional<Outcome> sleep(const WaitPolicy& policy);
@@ -173,10 +196,13 @@ class Lock : public Lockable {
   WaitObserver& observer_;
   ProtectedNode own_;
   Place place_{};                  // as of the last list
+  uint64_t listed_on_ = 0;         // the connection of that list, or an earlier one
   std::set<std::string> ignored_;  // leftovers, and persistent nodes with the name of a foreign one
   zk::Watch own_watch_;            // while we wait: on our node
   zk::Watch watch_;                // while we wait: on our predecessor, which is `watched_`
   std::string watched_;
+  bool watches_line_ = false;  // `watch_` is on the line instead
+  bool reads_ = false;         // see set_besides()
 };
 
 // Returns the answer to a request if it comes within a second, for a message; else an answer with Code::unknown.

@@ -12,6 +12,10 @@ namespace zklock::recipe {
 
 using zk::Code;
 
+void OuterLock::start_release() {
+  if (acquired_ && session_.may_send()) checking_ = session_.client().check({held_.node});
+}
+
 // A node's czxid never changes. So if the node is there, it is still what its name and czxid showed it to be.
 Outcome OuterLock::take(const WaitPolicy&) {
   const auto check = [this](zk::Client& client) {
@@ -32,8 +36,9 @@ Outcome OuterLock::take(const WaitPolicy&) {
 
 bool OuterLock::release(Duration budget) {
   const Deadline until = deadline_in(budget);
-  while (acquired_ && session_.settle_connection(until)) {
-    const zk::Call check = session_.client().check({held_.node});
+  while (acquired_ && (checking_ || session_.settle_connection(until))) {
+    if (!checking_) checking_ = session_.client().check({held_.node});
+    const zk::Call check = std::exchange(checking_, nullptr);
     if (!session_.settle(check, until)) break;
     if (check->answer.code == Code::unknown) continue;
     was_deleted_ = check->answer.code == Code::no_node;
@@ -96,8 +101,10 @@ Outcome LockSet::acquire_next(Lockable& lock, WaitPolicy policy) {
 
 bool LockSet::release(Duration budget) {
   const Deadline until = deadline_in(budget);
-  bool all = true;
+  const bool sent = session_.may_send();
   for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) (*lock)->start_release();
+  if (sent) session_.end_behind();
+  bool all = true;
   for (auto lock = locks_.rbegin(); lock != locks_.rend(); ++lock) all &= (*lock)->release(left_until(until));
   return all;
 }

@@ -22,6 +22,7 @@ class OuterLock : public Lockable {
   Held held() const override { return held_; }
   // Returns false if no server answered in time; was_deleted() is false then.
   bool release(Duration budget) override;
+  void start_release() override;
   bool was_deleted() const override { return was_deleted_; }
   void forget() override { acquired_ = false; }
 
@@ -31,6 +32,7 @@ class OuterLock : public Lockable {
 
   Held held_;
   bool acquired_ = false;  // and not released yet
+  zk::Call checking_;      // the request of start_release()
   bool was_deleted_ = false;
 };
 

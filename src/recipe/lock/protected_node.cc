@@ -42,6 +42,14 @@ Duration withdrawal_budget(const zk::Session& session) {
   return std::min(session.timeout() / 3, kLongestWithdrawal);
 }
 
+Answer answer_to(zk::Session& session, const zk::Call& early, const zk::Session::Send& send) {
+  if (early) {
+    const Answer answer = session.await(early);
+    if (answer.code != Code::unknown) return answer;
+  }
+  return session.ask(send);
+}
+
 Held ProtectedNode::held() const {
   Held held = held_;
   held.path = parents_.front();
@@ -68,6 +76,7 @@ void ProtectedNode::trace_proof() const {
 bool ProtectedNode::make(const std::string& stem, const std::string& data) {
   if (parent_mode_) check_site_by_name(session_, parents_.front(), tried_);
   std::optional<Site> site;  // known once the parent is missing
+  if (std::exchange(no_parent_, false)) site.emplace();
   for (;;) {
     session_.ready();
     const zk::Call listed = send(stem, data, site);
@@ -85,6 +94,7 @@ bool ProtectedNode::make(const std::string& stem, const std::string& data) {
     }
     if (made.code != Code::no_node) throw zk::failure_of(tried_, made);
     if (!parent_mode_) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, parent()));
+    if (besides_.before_parents) besides_.before_parents();
     const bool again = site.has_value();
     site = check_site(session_, parents_.front(), tried_);
     // What went ahead of the create was refused, or the server does not know containers, or the chroot may be missing.
@@ -108,7 +118,15 @@ zk::Call ProtectedNode::send(const std::string& stem, const std::string& data, c
     for (const std::string& node : parents_) client.create(node, "", *parent_mode_);
   }
   entering_ = client.create(stem_, data, zk::CreateMode::ephemeral_sequential);
-  return client.children(parent());
+  const zk::Call listed = client.children(parent());
+  beside_ = besides_.send ? besides_.send(client) : nullptr;
+  return listed;
+}
+
+// What was read before this list may be older than what the list shows.
+void ProtectedNode::take_list(const Answer& list) {
+  siblings_ = list;
+  beside_.reset();
 }
 
 void ProtectedNode::note_created(const char* event, const std::string& path, const zk::Stat& stat) {
@@ -150,7 +168,7 @@ bool ProtectedNode::look_again() {
     if (list.code == Code::no_node) return false;
     if (list.code == Code::unknown) continue;
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
-    siblings_ = list;
+    take_list(list);
     if (is_proved()) return true;
   }
   return confirm();
@@ -171,7 +189,7 @@ bool ProtectedNode::confirm(const zk::Watch& watch) {
     if (check.code == Code::unknown || list.code == Code::unknown) continue;
     if (check.code != Code::ok) throw zk::failure_of(tried_, check);
     if (list.code != Code::ok) throw zk::failure_of(fmt::format("cannot list {}", parent()), list);
-    siblings_ = list;
+    take_list(list);
     trace_proof();
     return true;
   }
@@ -186,8 +204,7 @@ void ProtectedNode::check_number() const {
 }
 
 void ProtectedNode::start_removal() {
-  const bool may_send = session_.connected() && BootClock::now() >= session_.client().again_at();
-  if (!held_.node.empty() && !removal_.sent && may_send) send_removal();
+  if (!held_.node.empty() && !removal_.sent && session_.may_send()) send_removal();
 }
 
 void ProtectedNode::send_removal() {
@@ -201,7 +218,7 @@ bool ProtectedNode::remove(Duration budget) {
   bool removed = false;
   removal_.refusal = {};
   while (!removed && removal_.refusal.code == Code::ok && left_until(until) > Duration::zero() &&
-         session_.settle_connection(until)) {
+         (removal_.sent || session_.settle_connection(until))) {
     // We were interrupted while we created it: the answer may still come.
     if (held_.node.empty() && entering_ && session_.settle(entering_, until)) held_.node = entering_->answer.path;
     if (held_.node.empty()) break;  // never created, or unknown: then it goes with the session

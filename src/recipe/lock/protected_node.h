@@ -9,6 +9,7 @@
 #include "zk/session.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,11 +26,23 @@ struct Held {
   int64_t created_ms = 0;  // its ctime, the server's clock, ms since 1970
   Deadline proved{};       // a moment since which a quorum has known of the node; see ProtectedNode::proved()
   Deadline sent{};         // when the request that proved it was sent: for the trace
-  // The node was made between these two moments; not set: long ago.
+  // The node was made between these two moments. They are not set if it was made long ago.
   Deadline asked{};
   Deadline seen{};
   zk::Watch watch = {};  // on the node's data, which was read when the watch was set; nullptr: none was set
+  zk::Call beside = {};  // a read that Lock::set_besides() has sent; nullptr: none, or it is too old
 };
+
+// What the owner of a node wants to know besides, without a round trip of its own.
+struct Besides {
+  // Sends a read in the flight of make(), behind the list, and returns it. It may send more.
+  zk::Session::Send send = nullptr;
+  // Called before make() creates parents, when the answers to its first flight are there. May throw.
+  std::function<void()> before_parents = nullptr;
+};
+
+// Returns the answer to `early`. If `early` is null or was not answered, sends `send` and returns its answer.
+zk::Answer answer_to(zk::Session& session, const zk::Call& early, const zk::Session::Send& send);
 
 // Returns a random UUID (version 4), 36 characters.
 std::string make_uuid();
@@ -39,18 +52,25 @@ Duration withdrawal_budget(const zk::Session& session);
 
 class ProtectedNode {
  public:
-  // Makes no request. The node will be below the last of `parents`. If that is missing, make() creates the parents in
-  // this order and in this mode, and the nodes above them as persistent ones. Without a mode it must exist. `tried` is
-  // for messages: "cannot take /l".
+  // Makes no request. The node will be below the last of `parents`. If that one is missing, make() creates the parents
+  // in this order, with the mode `parent_mode`, and the nodes above them as persistent ones. Without a mode, the last
+  // parent must exist. `tried` is for messages: "cannot take /l".
   ProtectedNode(zk::Session& session, std::vector<std::string> parents, std::optional<zk::CreateMode> parent_mode,
                 std::string tried)
       : session_(session), parents_(std::move(parents)), parent_mode_(parent_mode), tried_(std::move(tried)) {}
 
   // Creates the node, named `stem` and the server's number, and lists its siblings at once. `stem` must have an id that
   // was never used before. Like the next two functions, it returns true if the node is there: its path, its Stat and
-  // its siblings are known. False: there is none, or it is gone. Throws what the session throws, and a Failure for an
-  // answer that leaves no other way. The status is 65 if the path is part of a queue or of a line in it.
+  // its siblings are known. False: there is none, or it is gone. Throws what the session throws, and a Failure if
+  // the server refuses a request. The status is 65 if the path is part of a queue or of a line in it.
   bool make(const std::string& stem, const std::string& data);
+  // Tells the next make() that the last of `parents` is missing, so that it creates them at once. The caller has
+  // checked the site (recipe/use.h).
+  void expect_no_parent() { no_parent_ = true; }
+  // To be called before make().
+  void set_besides(Besides besides) { besides_ = std::move(besides); }
+  // The read of Besides that was sent behind the list of siblings(); nullptr: they were listed again since.
+  const zk::Call& beside() const { return beside_; }
 
   // Lists the siblings again, for a contender that waits until those before it are gone. Asks a quorum only if the last
   // proof is older than the interval of a holder's heartbeats. The node may be gone although the result is true:
@@ -84,8 +104,8 @@ class ProtectedNode {
   // To be called while the node is there. The lock's path is the first of `parents`.
   Held held() const;
   // The moment from which the lease counts, at which a quorum knew of the node. It is just before the create was sent,
-  // or the last request whose answer proved that the node is there. A wait before it costs the lease nothing, see
-  // zk/session.h.
+  // or the last request whose answer proved that the node is there. So time that was spent in line before is not
+  // missing from the lease; see zk/session.h.
   Deadline proved() const { return held_.proved; }
   // True if that moment is recent enough to begin something with the node.
   bool is_proved() const;
@@ -104,6 +124,7 @@ class ProtectedNode {
   void note_created(const char* event, const std::string& path, const zk::Stat& stat);
   bool find();
   void note_sending();
+  void take_list(const zk::Answer& list);
   void send_removal();
   void trace_proof() const;
   const std::string& parent() const { return parents_.back(); }
@@ -117,6 +138,9 @@ class ProtectedNode {
   Held held_;          // without the lock's path; the node's own once known
   Removal removal_;
   zk::Answer siblings_;
+  bool no_parent_ = false;  // see expect_no_parent()
+  Besides besides_;
+  zk::Call beside_;
 };
 
 }  // namespace zklock::recipe

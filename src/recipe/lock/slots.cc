@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,15 +21,22 @@ std::string uuid_in(const std::string& name) {
   return name.starts_with(kBeforeUuid) ? name.substr(kBeforeUuid.size(), kUuidLength) : std::string();
 }
 
+zk::Session::Send list_of(const std::string& path) {
+  return [path](zk::Client& client) { return client.children(path); };
+}
+
 }  // namespace
 
 Slots::Gate::Gate(Slots& slots, zk::Session& session, std::string data, WaitObserver& observer)
     : Lock(session, {slots.path_, slots.path_ + "/locks"}, LockType(), std::move(data), observer, slots.tried_),
-      slots_(slots) {}
+      slots_(slots) {
+  set_besides({list_of(slots.folder()), [&slots] { slots.check_path_first(); }});
+}
 
 // Each contender before us may take a slot. One that has its slot already and is about to leave the gate counts once:
 // both its nodes have the same id.
 bool Slots::Gate::may_wait(const WaitPolicy& policy) {
+  slots_.check_path_first();
   if (policy.in_line) return true;
   ignore_leftovers();
   const std::vector<std::string> taken = slots_.without_leftovers(session_.children(slots_.folder()).names);
@@ -56,13 +64,14 @@ Slots::Slots(zk::Session& session, std::string path, int64_t count, SlotsIn slot
       gate_(*this, session, data_, observer),
       slot_(session, {path_, folder()}, zk::CreateMode::container, tried_) {
   holder_.path = path_;
+  slot_.set_besides({[this](zk::Client& client) { return send_with_slot(client); }});
 }
 
+// The first list of the path goes in the flight of the gate's create. It is checked before we make a slot, or a folder,
+// so that a mistake does not disturb those that use the path as a lock without slots.
 Outcome Slots::take(const WaitPolicy& policy) {
-  check_site_by_name(session_, path_, tried_);
-  // This comes before we make anything, so that a mistake does not disturb those that use the path as a lock without
-  // slots.
-  check_path();
+  session_.ready();
+  path_list_ = list_of(path_)(session_.client());
   Outcome outcome = gate_.acquire(policy);
   if (outcome == Outcome::busy) holder_ = gate_.holder();
   if (outcome == Outcome::held) outcome = take_slot(policy);
@@ -71,15 +80,39 @@ Outcome Slots::take(const WaitPolicy& policy) {
   return outcome == Outcome::held && !slot_.is_proved() && !slot_.confirm() ? Outcome::removed : outcome;
 }
 
+// Whoever was in the gate before us made its slot before it left, and while we are in it nobody makes one. So if the
+// list behind that of the gate has no slot, ours will be the first.
+void Slots::look_around_gate() {
+  check_path_first();
+  alone_ = false;
+  neighbour_.clear();
+  const zk::Call listed = gate_.held().beside;
+  if (!listed) return;
+  const zk::Answer list = session_.await(listed);
+  const std::vector<Contender> slots = slots_of(list.names);
+  if (list.code == zk::Code::no_node) slot_.expect_no_parent();
+  alone_ = slots.empty() && (list.code == zk::Code::ok || list.code == zk::Code::no_node);
+  if (!slots.empty()) neighbour_ = slots.back().name;
+}
+
+// The gate may go in the flight of the slot, but not if there is another slot, whose count may not be ours: the next
+// contender would take ours for the right one. If the slot is refused, the gate goes nevertheless, and others may come
+// before our next attempt, so only look() decides.
+zk::Call Slots::send_with_slot(zk::Client& client) {
+  neighbour_read_ = neighbour_.empty() ? nullptr : client.read(folder() + "/" + neighbour_);
+  const zk::Call listed = list_of(path_)(client);
+  if (alone_) gate_.start_release();
+  return listed;
+}
+
 Outcome Slots::take_slot(const WaitPolicy& policy) {
+  look_around_gate();
   std::string uuid = uuid_in(gate_.own().name());
   while (!slot_.make(fmt::format("{}{}-lease-", kBeforeUuid, uuid), data_)) uuid = make_uuid();
-  // The gate may go in the flight of the list below, but not if there is another slot, whose count may not be ours: the
-  // next contender would take ours for the right one.
   if (slots_of(slot_.siblings().names).size() == 1) gate_.start_release();
   // The path is checked again: if two contenders make their nodes before they check, at least one sees the other's
   // node.
-  check_path();
+  check_path(slot_.beside());
   slot_.check_number();
   check_count();
   leftovers_.due = time_to_look_at_each(policy);
@@ -104,7 +137,8 @@ std::optional<Outcome> Slots::look(const WaitPolicy& policy) {
     leftovers_.due = kNever;
     without_leftovers(slot_.siblings().names);
   }
-  if (policy.in_line) return std::nullopt;
+  // Only whoever is in the gate may wait for a slot.
+  if (policy.in_line) return alone_ ? std::optional(Outcome::disturbed) : std::nullopt;
   holder_ = find_holder();
   return Outcome::busy;
 }
@@ -116,8 +150,13 @@ std::optional<Outcome> Slots::sleep(const zk::Watch& watch, const WaitPolicy& po
   return wait_for_change(session_, {watch}, policy, observer_, look_around, awake);
 }
 
-void Slots::check_path() {
-  const zk::Answer list = session_.children(path_);
+void Slots::check_path_first() {
+  if (path_list_) check_path(std::exchange(path_list_, nullptr));
+}
+
+// `listed` is the list of it, if that was sent.
+void Slots::check_path(const zk::Call& listed) {
+  const zk::Answer list = answer_to(session_, listed, list_of(path_));
   check_use(session_, path_, list, PathUse::slots, tried_);
   check_no_foreign(session_, path_, list.names, harmless_, tried_);
 }
@@ -146,12 +185,17 @@ std::vector<std::string> Slots::without_leftovers(std::vector<std::string> names
   return names;
 }
 
+zk::Answer Slots::read_slot(const std::string& name) {
+  const zk::Call early = name == neighbour_ ? std::exchange(neighbour_read_, nullptr) : nullptr;
+  return answer_to(session_, early, [&](zk::Client& client) { return client.read(folder() + "/" + name); });
+}
+
 // The latest slot that contains a count stands for all before it, because its owner has checked too.
 void Slots::check_count() {
   const std::vector<Contender> slots = slots_of(slot_.siblings().names);
   for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
     if (slot->name == slot_.name()) continue;
-    const zk::Answer read = session_.read(folder() + "/" + slot->name);
+    const zk::Answer read = read_slot(slot->name);
     if (is_leftover(*slot, read.stat)) continue;
     const int64_t theirs = slots_in_(read.data);
     if (theirs == count_) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock that N contenders may hold at a time, in the layout of Curator's InterProcessSemaphoreV2. A contender goes
-// through a gate, an exclusive lock on <path>/locks. In it, it makes a node for a slot,
-// <path>/leases/_c_<uuid>-lease-N, and waits until fewer than N such nodes stand before it. Then it opens the gate for
-// the next one. Only the contender in the gate watches the slots, so a release wakes one waiter. (Curator calls the
-// node a lease. Here it is a slot, because the lease is our proof that we have one.)
+// through a gate, an exclusive lock on <path>/locks. The holder of the gate makes a node for a slot,
+// <path>/leases/_c_<uuid>-lease-N, and waits until fewer than N such nodes stand before it. Then it gives the gate to
+// the next contender. If nobody has a slot, it sends both requests together, and so gives the gate away at once. Only
+// the contender in the gate watches the slots, so a release wakes one waiter. (Curator calls the node a lease. Here it
+// is a slot, because the lease is our proof that we have one.)
 #pragma once
 
 #include "recipe/lock/lock.h"
@@ -51,11 +52,15 @@ class Slots : public Lockable {
 
   Outcome take(const WaitPolicy& policy) override;
   void withdraw() override;
+  void look_around_gate();
   Outcome take_slot(const WaitPolicy& policy);
   std::optional<Outcome> look(const WaitPolicy& policy);
   std::optional<Outcome> sleep(const zk::Watch& watch, const WaitPolicy& policy);
   void open_gate();
-  void check_path();
+  zk::Call send_with_slot(zk::Client& client);
+  void check_path_first();
+  void check_path(const zk::Call& listed);
+  zk::Answer read_slot(const std::string& name);
   void check_count();
   Deadline time_to_look_at_each(const WaitPolicy& policy) const;
   std::vector<Contender> line_in(const std::vector<std::string>& names) const;
@@ -71,6 +76,10 @@ class Slots : public Lockable {
   WaitObserver& observer_;
   Gate gate_;
   ProtectedNode slot_;
+  zk::Call path_list_;     // the first list of the path, until it is checked
+  bool alone_ = false;     // nobody had a slot when our turn in the gate came
+  std::string neighbour_;  // the latest slot then
+  zk::Call neighbour_read_;
   std::set<std::string> harmless_;  // persistent children of the path with the name of a foreign node
   Leftovers leftovers_;
 };

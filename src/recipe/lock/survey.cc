@@ -25,6 +25,8 @@ using Participants = std::vector<Participant>;
 using Paths = std::vector<std::string>;
 
 constexpr size_t kNodesAtOnce = 500;            // in a tree
+constexpr size_t kNamedAtOnce = 250;            // four questions about each
+constexpr size_t kFew = 100;                    // nodes that are read at once, whatever data they have
 constexpr int32_t kLongestSuccess = 64 * 1024;  // zklock writes less
 constexpr int32_t kLongestNote = kLongestSuccess;
 constexpr int kMostLooks = 10;  // at a lock whose contenders are gone before they are read
@@ -39,6 +41,7 @@ struct Listing : Survey {
   Participants line{};    // of a lock without slots: first come first
   Paths below{};          // where other locks may be; nothing of a queue, and not /zookeeper
   bool unused = false;    // there is an empty folder for slots, and no line
+  bool dated = false;     // `last_success_ms` was asked for behind the lists
   bool emptied = false;   // there were contenders, and all were gone before they were read
 
   bool may_have_slots() const { return !slots.empty() || !gate.empty() || unused; }
@@ -79,22 +82,64 @@ void take_for_slots(Listing& listing, const Answer& slots, const Answer& gate) {
   std::erase(listing.below, gate_path);
 }
 
+// The gate is listed first, so a contender that goes through it meanwhile is in at least one of the two lists.
 void look_for_slots(zk::Session& session, std::vector<Listing>& listings) {
   Paths paths;
   for (const Listing& listing : listings) {
     if (!has_slots_folder(listing)) continue;
-    paths.push_back(zk::child_of(listing.path, "leases"));
     paths.push_back(zk::child_of(listing.path, "locks"));
+    paths.push_back(zk::child_of(listing.path, "leases"));
   }
   const std::vector<Answer> answers = children_all(session, paths);
   auto answer = answers.begin();
   for (Listing& listing : listings) {
     if (!has_slots_folder(listing)) continue;
-    take_for_slots(listing, answer[0], answer[1]);
+    take_for_slots(listing, answer[1], answer[0]);
     answer += 2;
   }
 }
 
+std::string mark_of_success(const std::string& lock) {
+  return lock + std::string(kLastSuccess);
+}
+
+// Asks all that may be of interest in one flight, behind a sync: our server may not know yet of a lock that was taken
+// or released on another one. The order is that in which a lock changes hands: who leaves the gate has a slot, and who
+// is gone has recorded a success before.
+std::vector<Listing> list_some_named(zk::Session& session, const Paths& paths) {
+  std::vector<zk::Session::Send> questions{[](zk::Client& client) { return client.sync("/"); }};
+  for (const std::string& path : paths) {
+    for (const std::string& folder : {path, zk::child_of(path, "locks"), zk::child_of(path, "leases")}) {
+      questions.emplace_back([folder](zk::Client& client) { return client.children(folder); });
+    }
+    questions.emplace_back([&path](zk::Client& client) { return client.exists(mark_of_success(path)); });
+  }
+  const std::vector<Answer> answers = zk::ask_together(session, questions);
+  std::vector<Answer> lists;
+  for (size_t i = 0; i < paths.size(); ++i) lists.push_back(answers[1 + 4 * i]);
+  const std::vector<PathUse> uses = uses_of(session, paths, lists);
+  std::vector<Listing> listings;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Listing& listing = listings.emplace_back(listing_of(paths[i], lists[i], uses[i]));
+    if (has_slots_folder(listing)) take_for_slots(listing, answers[3 + 4 * i], answers[2 + 4 * i]);
+    listing.last_success_ms = answers[4 + 4 * i].stat.modified_ms;
+    listing.dated = true;
+  }
+  return listings;
+}
+
+// Lists what probably is a lock.
+std::vector<Listing> list_named(zk::Session& session, const Paths& paths) {
+  std::vector<Listing> listings;
+  for (auto next = paths.begin(); next != paths.end();) {
+    const auto end = next + std::min<ptrdiff_t>(paths.end() - next, kNamedAtOnce);
+    std::ranges::move(list_some_named(session, {next, end}), std::back_inserter(listings));
+    next = end;
+  }
+  return listings;
+}
+
+// Lists what probably is none.
 std::vector<Listing> list(zk::Session& session, const Paths& paths) {
   const std::vector<Answer> answers = children_all(session, paths);
   const std::vector<PathUse> uses = uses_of(session, paths, answers);
@@ -120,13 +165,21 @@ void check_slots_listed(const Listing& listing) {
   throw zk::failure_of(fmt::format("cannot list {}", zk::child_of(listing.path, "leases")), listing.slots_answer);
 }
 
-// Returns the contenders and, before their Stats are read, what may be foreign.
-std::vector<Participant*> all_in(std::vector<Listing>& listings, bool with_foreign) {
+std::vector<Participant*> contenders_in(std::vector<Listing>& listings) {
   std::vector<Participant*> all;
-  const auto add = [&](Participant& participant) { all.push_back(&participant); };
   for (Listing& listing : listings) {
-    for (Participants* line : listing.lines()) std::ranges::for_each(*line, add);
-    if (with_foreign) std::ranges::for_each(listing.foreign, add);
+    for (Participants* line : listing.lines()) {
+      for (Participant& participant : *line) all.push_back(&participant);
+    }
+  }
+  return all;
+}
+
+// Before their Stats are read, these are all that may be foreign.
+std::vector<Participant*> foreign_in(std::vector<Listing>& listings) {
+  std::vector<Participant*> all;
+  for (Listing& listing : listings) {
+    for (Participant& participant : listing.foreign) all.push_back(&participant);
   }
   return all;
 }
@@ -137,49 +190,71 @@ Paths nodes_of(const std::vector<Participant*>& participants) {
   return nodes;
 }
 
-// Moves the leftovers out of `line`.
+// Reads the first `contenders` of the nodes, and the Stats of the others. One that may not be read has a Stat, too.
+std::vector<Answer> read_few(zk::Session& session, const Paths& nodes, size_t contenders) {
+  std::vector<zk::Session::Send> questions;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string& node = nodes[i];
+    questions.emplace_back([&node, has_data = i < contenders](zk::Client& client) {
+      return has_data ? client.read(node) : client.exists(node);
+    });
+  }
+  std::vector<Answer> answers = zk::ask_together(session, questions);
+  Paths hidden;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (answers[i].code == Code::no_auth) hidden.push_back(nodes[i]);
+  }
+  const std::vector<Answer> stats = stat_all(session, hidden);
+  auto stat = stats.begin();
+  for (Answer& answer : answers) {
+    if (answer.code == Code::no_auth) answer = *stat++;
+  }
+  return answers;
+}
+
+// Moves the leftovers out of `line`. One may be another program's node with much data.
 void take_leftovers(Listing& listing, Participants& line) {
-  for (const Participant& participant : line) {
+  for (Participant& participant : line) {
     if (!participant.is_left_over()) continue;
+    if (participant.stat.data_length > kLongestNote) participant.data.clear();
     listing.below.push_back(participant.node);
     listing.leftovers.push_back(participant);
   }
   std::erase_if(line, std::mem_fn(&Participant::is_left_over));
 }
 
-// A leftover may be another program's node with much data.
-void read_leftovers(zk::Session& session, std::vector<Listing>& listings) {
-  std::vector<Participant*> leftovers;
-  for (Listing& listing : listings) {
-    for (Participant& one : listing.leftovers) {
-      if (one.stat.data_length <= kLongestNote) leftovers.push_back(&one);
-    }
-  }
-  const std::vector<Answer> contents = read_all(session, nodes_of(leftovers));
-  for (size_t i = 0; i < leftovers.size(); ++i) leftovers[i]->data = contents[i].data;
-}
-
-// Reads the Stats first, because a node that only looks like a contender may have much data. Returns those of the nodes
-// `marks`, from the same flight.
-std::vector<Answer> read_stats(zk::Session& session, std::vector<Listing>& listings, const Paths& marks) {
-  const std::vector<Participant*> all = all_in(listings, true);
+// Reads the Stats of the contenders and of what may be foreign; if `with_data`, also the contenders' data. Returns the
+// Stats of the nodes `marks`, which come last in the same flight.
+std::vector<Answer> read_stats(zk::Session& session, std::vector<Listing>& listings, const Paths& marks,
+                               bool with_data) {
+  std::vector<Participant*> all = contenders_in(listings);
+  const size_t contenders = all.size();
+  std::ranges::copy(foreign_in(listings), std::back_inserter(all));
   Paths nodes = nodes_of(all);
   nodes.insert(nodes.end(), marks.begin(), marks.end());
-  std::vector<Answer> stats = stat_all(session, nodes);
-  for (size_t i = 0; i < all.size(); ++i) all[i]->stat = stats[i].stat;
-  stats.erase(stats.begin(), stats.begin() + std::ssize(all));
+  std::vector<Answer> answers = with_data ? read_few(session, nodes, contenders) : stat_all(session, nodes);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i]->stat = answers[i].stat;
+    all[i]->data = std::move(answers[i].data);
+  }
+  answers.erase(answers.begin(), answers.begin() + std::ssize(all));
   for (Listing& listing : listings) {
     for (Participants* line : listing.lines()) take_leftovers(listing, *line);
     std::erase_if(listing.foreign, [](const Participant& one) { return !is_ephemeral(one.stat); });
     // Slots of which only leftovers are there leave the path to a lock.
     if (listing.use == PathUse::lock && listing.may_have_slots()) listing.use = PathUse::slots;
   }
-  return stats;
+  return answers;
 }
 
-// Reads the data of the contenders, but not of foreign nodes. Returns whether some contenders were gone.
-bool read_data(zk::Session& session, std::vector<Listing>& listings) {
-  const std::vector<Participant*> all = all_in(listings, false);
+// Reads the data of the contenders, and of leftovers with little of it, but not of foreign nodes.
+void read_data(zk::Session& session, std::vector<Listing>& listings) {
+  std::vector<Participant*> all = contenders_in(listings);
+  for (Listing& listing : listings) {
+    for (Participant& one : listing.leftovers) {
+      if (one.stat.data_length <= kLongestNote) all.push_back(&one);
+    }
+  }
   size_t bytes = 0;
   for (const Participant* one : all) bytes += static_cast<size_t>(one->stat.data_length);
   const std::vector<Answer> contents = read_all(session, nodes_of(all), bytes);
@@ -187,8 +262,13 @@ bool read_data(zk::Session& session, std::vector<Listing>& listings) {
     all[i]->data = contents[i].data;
     if (contents[i].code == Code::no_node) all[i]->stat = {};
   }
+}
+
+// Returns whether some contenders were gone before they were read.
+bool drop_gone(std::vector<Listing>& listings) {
   bool any_gone = false;
   for (Listing& listing : listings) {
+    std::erase_if(listing.leftovers, std::mem_fn(&Participant::is_gone));
     size_t gone = 0;
     for (Participants* line : listing.lines()) gone += std::erase_if(*line, std::mem_fn(&Participant::is_gone));
     listing.emptied =
@@ -198,14 +278,21 @@ bool read_data(zk::Session& session, std::vector<Listing>& listings) {
   return any_gone;
 }
 
+bool are_few(std::vector<Listing>& listings) {
+  return contenders_in(listings).size() + foreign_in(listings).size() <= kFew;
+}
+
 void read_participants(zk::Session& session, std::vector<Listing>& listings) {
   Paths marks;
-  for (const Listing& listing : listings) marks.push_back(listing.path + std::string(kLastSuccess));
-  std::vector<Answer> successes = read_stats(session, listings, marks);
-  read_leftovers(session, listings);
+  for (const Listing& listing : listings) marks.push_back(mark_of_success(listing.path));
+  const bool dated = std::ranges::all_of(listings, &Listing::dated);
+  // Of many, the Stats come first, because nodes that only look like contenders may have much data.
+  const bool few = are_few(listings);
+  std::vector<Answer> successes = read_stats(session, listings, dated ? Paths() : marks, few);
+  if (!few) read_data(session, listings);
   // A holder that is gone since may have recorded a success.
-  if (read_data(session, listings)) successes = stat_all(session, marks);
-  for (size_t i = 0; i < listings.size(); ++i) listings[i].last_success_ms = successes[i].stat.modified_ms;
+  if (drop_gone(listings)) successes = stat_all(session, marks);
+  for (size_t i = 0; i < successes.size(); ++i) listings[i].last_success_ms = successes[i].stat.modified_ms;
 }
 
 // Returns the surveys, which are no longer in `listings`. A lock that is handed over while it is read was never free.
@@ -221,7 +308,7 @@ std::vector<Survey> survey_of(zk::Session& session, std::vector<Listing>& listin
       paths.push_back(listing.path);
     }
     if (emptied.empty()) break;
-    std::vector<Listing> anew = list(session, paths);
+    std::vector<Listing> anew = list_named(session, paths);
     read_participants(session, anew);
     for (size_t i = 0; i < anew.size(); ++i) {
       if (is_listed(anew[i])) *emptied[i] = std::move(anew[i]);
@@ -264,7 +351,7 @@ std::vector<Survey> survey_free(zk::Session& session, const Paths& paths) {
   });
   std::vector<Survey> surveys = survey_of(session, listings);
   Paths marks;
-  for (const Survey& survey : surveys) marks.push_back(survey.path + std::string(kLastSuccess));
+  for (const Survey& survey : surveys) marks.push_back(mark_of_success(survey.path));
   const std::vector<Answer> answers = read_all(session, marks);
   for (size_t i = 0; i < surveys.size(); ++i) surveys[i].success = answers[i].data;
   return surveys;
@@ -281,22 +368,6 @@ Paths take_some(Paths& ahead) {
   Paths some(taken, ahead.end());
   ahead.erase(taken, ahead.end());
   return some;
-}
-
-// Makes the first listings, after a sync: our server may not know yet of a lock that was taken or released on another
-// one.
-std::vector<Listing> list_anew(zk::Session& session, const Paths& paths) {
-  for (;;) {
-    session.ready();
-    const uint64_t connections = session.client().connections();
-    const zk::Call sync = session.client().sync("/");
-    std::vector<Listing> listings = list(session, paths);
-    const Code passed = session.await(sync).code;
-    // Some may have been listed by another server.
-    if (passed == Code::unknown || connections != session.client().connections()) continue;
-    std::ranges::for_each(listings, check_listed);
-    return listings;
-  }
 }
 
 }  // namespace
@@ -348,14 +419,17 @@ Participants line_up_for_slots(Participants slots, Participants gate) {
   return slots;
 }
 
-std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths) {
-  std::vector<Listing> listings = list_anew(session, paths);
+std::vector<Survey> survey_paths(zk::Session& session, const Paths& paths, bool last) {
+  std::vector<Listing> listings = list_named(session, paths);
+  std::ranges::for_each(listings, check_listed);
   std::ranges::for_each(listings, check_slots_listed);
+  if (last && are_few(listings)) session.set_last();
   return survey_of(session, listings);
 }
 
 std::vector<Survey> survey_trees(zk::Session& session, const Paths& roots) {
-  std::vector<Listing> listings = list_anew(session, roots);
+  std::vector<Listing> listings = list_named(session, roots);
+  std::ranges::for_each(listings, check_listed);
   std::vector<Survey> found;
   // Successes of the roots lie beside them, not in their trees.
   std::set<std::string> succeeded(roots.begin(), roots.end());

@@ -63,8 +63,9 @@ std::vector<Participant> line_up(std::vector<Participant> line);
 std::vector<Participant> line_up_for_slots(std::vector<Participant> slots, std::vector<Participant> gate);
 
 // Returns what is at each of `paths`, in that order; for a path without a node, a free lock. Throws a Failure (77) for
-// a path whose children or slots we may not list, 69 if the session expires, and what the session throws.
-std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths);
+// a path whose children or slots we may not list, 69 if the session expires, and what the session throws. `last`: the
+// session ends behind the last reads, see zk::read_and_end().
+std::vector<Survey> survey_paths(zk::Session& session, const std::vector<std::string>& paths, bool last = false);
 
 // Returns the locks at and below `roots`, in the order of their paths. These are nodes with participants or leftovers,
 // slots, and free locks beside which a node seems to record a last success. Any program may have written `success`

@@ -69,7 +69,14 @@ Locks at_a_or_b(zk::Session& with, WaitObserver& told) {
   return test::locks_of(std::make_unique<AnyLock>(with, std::move(lines), told));
 }
 
+// As another one has a slot, the gate is opened when the slot is there.
 TEST_F(ClosedSession, WhileTheGateIsOpenedIsNoSlot) {
+  Party other(here_, 30s, slots);
+  other.acquire();
+  expect_new_place(slots);
+}
+
+TEST_F(ClosedSession, WhileTheFirstSlotIsMadeIsNoSlot) {
   expect_new_place(slots);
 }
 
@@ -115,6 +122,12 @@ class Leaving : public test::Proxied {
 };
 
 TEST_F(Leaving, TheGateIsSeenToBeDone) {
+  Party other(here_, 30s, slots);
+  other.acquire();
+  expect_left(slots, "/s/locks", 0);
+}
+
+TEST_F(Leaving, TheGateWithTheFirstSlotIsSeenToBeDone) {
   expect_left(slots, "/s/locks", 0);
 }
 

@@ -7,6 +7,8 @@
 #include "support/party.h"
 #include "support/proxied.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace zklock::recipe {
@@ -259,7 +261,53 @@ TEST_F(OuterLockTest, ThatItIsGoneShowsAtTheEndThoughAnAnswerIsLost) {
 class LastSuccessTest : public LockSetTest {
  protected:
   std::string last(const std::string& path) { return observer_.read(path + ".last").data; }
+
+  // It reads the success when it makes its node.
+  static test::Locks at_a(zk::Session& with, WaitObserver& told) {
+    auto lock = std::make_unique<Lock>(with, "/a", LockType(), "data", told);
+    lock->set_besides({read_of_success("/a")});
+    return test::locks_of(std::move(lock));
+  }
 };
+
+TEST_F(LastSuccessTest, IsReadInTheFlightThatMakesOurNode) {
+  for (const char* node : {"/a", "/a.last"}) observer_.create(node);
+  test::Party party(through_proxy_, 30s, at_a);
+  ASSERT_EQ(party.acquire(), Outcome::held);
+  LastSuccess success(party.session, party.lock.held(), "text", is_any);
+  EXPECT_TRUE(success.age());
+  EXPECT_EQ(proxy_.requests(test::opcode::kRead), 1);
+}
+
+TEST_F(LastSuccessTest, IsReadAgainIfTheAnswerIsLost) {
+  for (const char* node : {"/a", "/a.last"}) observer_.create(node);
+  test::Party party(through_proxy_, 30s, at_a);
+  proxy_.lose_answer_to(test::opcode::kRead);
+  ASSERT_EQ(party.acquire(), Outcome::held);
+  LastSuccess success(party.session, party.lock.held(), "text", is_any);
+  EXPECT_TRUE(success.age());
+  EXPECT_EQ(proxy_.lost(), 1);
+}
+
+// It comes after that read.
+TEST_F(LastSuccessTest, OfTheHolderThatWeHaveWaitedForIsNotMissed) {
+  Party holder(here_, {"/a"}, 30s);
+  holder.acquire();
+  test::Party waiter(here_, 30s, at_a);
+  const uint64_t answers = waiter.session.client().answers();
+  bool recorded = false;
+  const Script script(waiter.loop, [&] {
+    // The requests are: create, list, read the success.
+    if (waiter.session.client().answers() < answers + 3 || std::exchange(recorded, true)) return;
+    LastSuccess success(holder.session, holder.lock.held(), "text", is_any);
+    success.age();
+    EXPECT_TRUE(success.record(20s));
+  });
+  ASSERT_EQ(waiter.acquire(), Outcome::held);
+  EXPECT_TRUE(recorded);
+  LastSuccess success(waiter.session, waiter.lock.held(), "next", is_any);
+  EXPECT_TRUE(success.age());
+}
 
 TEST_F(LastSuccessTest, IsRecordedInTheTransactionThatLetsGo) {
   Party party(here_, {"/a", "/b"});

@@ -36,6 +36,21 @@ TEST_F(LoneLock, ThatIsBusyLeavesNoNode) {
   EXPECT_EQ(contenders(), 1u);
 }
 
+// It has left the line already when it hears that the holder is gone.
+TEST_F(LoneLock, WhoseHolderGoesWhileItLeavesTakesAnotherPlace) {
+  Lock holder = lock_in(observer_.session()), lock = lock_in(session_);
+  ASSERT_EQ(holder.acquire({}), Outcome::held);
+  const uint64_t answers = session_.client().answers();
+  bool released = false;
+  const Script script(loop_, [&] {
+    // The requests are: create, list.
+    if (session_.client().answers() < answers + 2 || std::exchange(released, true)) return;
+    holder.release(20s);
+  });
+  EXPECT_EQ(lock.acquire({false}), Outcome::held);
+  EXPECT_EQ(contenders(), 1u);
+}
+
 TEST_F(LoneLock, WhoseWaitIsInterruptedLeavesNoNode) {
   Lock holder = lock_in(observer_.session()), lock = lock_in(session_);
   ASSERT_EQ(holder.acquire({}), Outcome::held);

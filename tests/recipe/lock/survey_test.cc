@@ -6,6 +6,8 @@
 #include "support/fault_proxy.h"
 #include "support/sandbox.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +152,75 @@ TEST_F(SurveyTest, ALargeTreeIsLookedThroughInParts) {
   std::vector<std::string> found;
   for (const Survey& survey : survey_trees(session_, {"/"})) found.push_back(survey.path);
   EXPECT_EQ(found, locks);
+}
+
+TEST_F(SurveyTest, AContenderThatMayNotBeReadStandsInLine) {
+  others_.create("/l/other");
+  host::Loop loop;
+  zk::SessionOptions options = test::options_for(chroot_);
+  options.credentials = "me:secret";
+  options.acl = zk::Acl::creator;
+  zk::Session owner(loop, options);
+  owner.open();
+  owner.await(owner.client().create("/l/x-1-", "text", zk::CreateMode::ephemeral_sequential));
+  make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential);
+  const Survey survey = survey_paths(session_, {"/l"}).front();
+  ASSERT_EQ(survey.participants.size(), 2u);
+  EXPECT_EQ(survey.participants.front().stat.ephemeral_owner, owner.id());
+  EXPECT_EQ(survey.participants.front().data, "");
+  EXPECT_EQ(survey.participants.back().data, "text");
+}
+
+// Whoever gets a slot has it before it leaves the gate.
+TEST_F(SurveyTest, WhoLeavesTheGateWithASlotHolds) {
+  others_.create("/s/leases/other");
+  others_.create("/s/locks/other");
+  const std::string gate = make({"/s/locks/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+  make({"/s/leases/x-1-"}, zk::CreateMode::ephemeral_sequential);
+  bool left = false;
+  {
+    const test::Script script(loop_, [&] {
+      if (!std::exchange(left, true)) others_.remove(gate);
+    });
+    EXPECT_EQ(survey_paths(session_, {"/s"}).front().participants.size(), 1u);
+  }
+  ASSERT_TRUE(left);
+  const Survey survey = survey_paths(session_, {"/s"}).front();
+  EXPECT_EQ(survey.use, PathUse::slots);
+  EXPECT_EQ(survey.holders().size(), 1u);
+}
+
+TEST_F(SurveyTest, TheLastSuccessIsThatOfWhoHasGone) {
+  others_.create("/l/other");
+  others_.create("/l.last", "old");
+  const std::string node = make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential).front();
+  const int64_t before = others_.session().read("/l.last").stat.modified_ms;
+  EXPECT_EQ(survey_paths(session_, {"/l"}).front().last_success_ms, before);
+  bool gone = false;
+  int64_t written = 0;
+  const test::Script script(loop_, [&] {
+    if (std::exchange(gone, true)) return;
+    others_.write("/l.last", "new");
+    written = others_.session().read("/l.last").stat.modified_ms;
+    others_.remove(node);
+  });
+  const Survey survey = survey_paths(session_, {"/l"}).front();
+  if (survey.participants.empty()) {
+    EXPECT_EQ(survey.last_success_ms, written);
+  }
+}
+
+// All that may be of interest is asked at once, in two flights if it is held.
+TEST_F(SurveyTest, AsksForNothingTwice) {
+  others_.create("/l/other");
+  make({"/l/x-1-"}, zk::CreateMode::ephemeral_sequential);
+  test::FaultProxy proxy(test::shared_servers());
+  zk::Session session(loop_, test::options_for(proxy.address() + chroot_.substr(chroot_.find('/')), 60s));
+  session.open();
+  survey_paths(session, {"/l"});
+  EXPECT_EQ(proxy.requests(test::opcode::kChildren), 3);
+  EXPECT_EQ(proxy.requests(test::opcode::kExists), 1);
+  EXPECT_EQ(proxy.requests(test::opcode::kRead), 1);
 }
 
 // Another server may have granted the lock.

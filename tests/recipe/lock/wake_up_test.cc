@@ -117,6 +117,107 @@ TEST_F(WakeUp, AnotherTextOnOurNodeWakesUsOnce) {
   EXPECT_LT(answers, 12u);
 }
 
+// What shows a waiter its turn: Lock::is_next.
+class HandOver : public test::Proxied {
+ protected:
+  void SetUp() override { ASSERT_EQ(holder_.acquire(), Outcome::held); }
+
+  // Waits behind all that stand in line. Once all watches are set, calls `step` in each turn until it returns true.
+  // Returns how often the waiter has listed or checked from then on.
+  int looks_after(const std::function<bool()>& step) {
+    bool done = false;
+    int before = 0;
+    const Script script(waiter_.loop, [&] {
+      const zk::Client& client = waiter_.session.client();
+      if (done || client.silent_since() != kNever || proxy_.requests(opcode::kRead) < 2) return;
+      if (++rests_ < 5) return;
+      if (rests_ == 5) before = looks();
+      done = step();
+    });
+    EXPECT_EQ(waiter_.acquire(), Outcome::held);
+    EXPECT_TRUE(done) << "held beside another one";
+    return looks() - before;
+  }
+  int looks() const { return proxy_.requests(opcode::kChildren) + proxy_.requests(opcode::kTransaction); }
+  bool release() {
+    holder_.lock.release(20s);
+    return true;
+  }
+
+  int rests_ = 0;  // turns in which nothing was under way
+  Party holder_{here_, 30s, lock_at("/l")};
+  Party waiter_{through_proxy_, 20s, lock_at("/l")};
+};
+
+TEST_F(HandOver, ByTheOnlyOneBeforeUsNeedsNoList) {
+  EXPECT_EQ(looks_after([&] { return release(); }), 0);
+  EXPECT_FALSE(waiter_.held().watch->fired);
+}
+
+TEST_F(HandOver, ByAWaiterThatGivesUpIsNone) {
+  Party middle(here_, 30s, lock_at("/l"));
+  Lock leaving(middle.session, "/l", {}, "data", middle.observer);
+  ASSERT_FALSE(leaving.enter());
+  bool left = false;
+  const auto step = [&] {
+    if (!std::exchange(left, true)) leaving.release(20s);
+    return rests_ >= 20 && release();
+  };
+  EXPECT_EQ(looks_after(step), 1) << "the list that shows the holder; after it, the holder alone is before us";
+}
+
+TEST_F(HandOver, IsNoChangeOfItsData) {
+  bool written = false;
+  const auto step = [&] {
+    if (!std::exchange(written, true)) observer_.write(holder_.held().node, "text");
+    return rests_ >= 20 && release();
+  };
+  EXPECT_EQ(looks_after(step), 1);
+}
+
+TEST_F(HandOver, ThroughAnotherConnectionNeedsAList) {
+  bool cut = false;
+  const auto step = [&] {
+    if (!std::exchange(cut, true)) proxy_.cut();
+    return rests_ >= 20 && waiter_.session.client().connections() == 2 && release();
+  };
+  EXPECT_EQ(looks_after(step), 1);
+}
+
+TEST_F(HandOver, WithAnEventOfOurNodeNeedsAList) {
+  const auto step = [&] {
+    const std::vector<Contender> line = line_of(observer_.children("/l"));
+    observer_.write("/l/" + line.back().name, "text");
+    return release();
+  };
+  EXPECT_GT(looks_after(step), 0);
+}
+
+class HandOverOfARecord : public HandOver {
+ protected:
+  HandOverOfARecord() {
+    waiter_lock_.set_besides({[](zk::Client& client) { return client.read("/l.last"); }});
+  }
+
+  Lock waiter_lock_{waiter_.session, "/l", {}, "data", waiter_.observer};
+};
+
+// Without the list, the library would not tell another server how much it has seen.
+TEST_F(HandOverOfARecord, NeedsAList) {
+  int before = 0;
+  bool released = false;
+  const Script script(waiter_.loop, [&] {
+    const zk::Client& client = waiter_.session.client();
+    // The reads are: the record, the one before us, our own node.
+    if (released || client.silent_since() != kNever || proxy_.requests(opcode::kRead) < 3) return;
+    if (++rests_ < 5) return;
+    before = looks();
+    released = release();
+  });
+  EXPECT_EQ(waiter_lock_.acquire({true, deadline_in(20s)}), Outcome::held);
+  EXPECT_EQ(looks() - before, 1);
+}
+
 class WatchedNodeTest : public test::Proxied {
  protected:
   host::Loop loop_;

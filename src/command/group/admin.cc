@@ -89,7 +89,7 @@ int list(const Call& call, const GroupListOptions& options) {
   Task task(session_options(call.global), "cannot list " + path);
   task.session.open();
   GroupRoster roster(task.session, path, (options.long_form || format == Format::json) && !quiet, task.tried);
-  roster.look();
+  zk::read_and_end(task.session, [&](bool last) { roster.look(last); });
   task.session.close();
   if (!roster.exists() && format != Format::prometheus) throw no_such_group(task.tried);
   const recipe::Members& members = roster.members();

@@ -196,18 +196,12 @@ class JoinJob {
   }
 
   void join_and_wait(bool waits) {
-    for (;;) {
-      switch (member_.join()) {
-        case MemberState::in: return console_.detail(fmt::format("joined {} as {}", group(), name()));
-        case MemberState::taken:
-          if (!waits) fail_taken();
-          console_.detail(
-              fmt::format("waiting until nobody else in {} is {}", group(), printable(plan_.membership.name)));
-          if (!member_.wait_for_name()) fail_taken();
-          break;
-        case MemberState::removed: check(member_.look()); break;
-      }
+    while (member_.join() == MemberState::taken) {
+      if (!waits) fail_taken();
+      console_.detail(fmt::format("waiting until nobody else in {} is {}", group(), printable(plan_.membership.name)));
+      if (!member_.wait_for_name()) fail_taken();
     }
+    console_.detail(fmt::format("joined {} as {}", group(), name()));
   }
 
   // From here on signals go to the command.

@@ -9,6 +9,7 @@
 // member that was killed and started again, and what is left of it until its old session ends.
 #pragma once
 
+#include "recipe/use.h"
 #include "zk/session.h"
 
 #include <optional>
@@ -30,13 +31,29 @@ bool has_number(std::string_view name);
 // no session, because a backup was restored, and it has no children.
 bool is_left_member(std::string_view name, const zk::Stat& stat);
 
-// Throws a Failure if the path is used for something else (65) or may not be read (77). It may be absent. This function
-// and those below also throw what the session throws. `tried` is for messages: "cannot join /g".
-void check_is_group(zk::Session& session, const std::string& group, std::string_view tried);
+// Throws a Failure if the path is used for something else (65) or may not be read (77), judging by the answers to a
+// read of its node and to a list. The list may be left out if the node has a mark. The path may be absent. `tried` is
+// for messages: "cannot join /g".
+void check_is_group(const zk::Answer& node, const zk::Answer& list, std::string_view tried);
 
-// Makes the group if it is absent, for a member that is about to join. It is a container if the server has containers,
-// so that it goes when its last member has left.
-void make_passing_group(zk::Session& session, const std::string& group, std::string_view tried);
+// A group as it was found, or where it is to be made.
+struct FoundGroup {
+  bool exists = false;
+  PathMark mark = PathMark::none;
+  zk::Stat stat = {};
+  Site site = {};  // only if it does not exist
+};
+
+// Looks for the group, and in the same round trip at what is above it. Throws as check_is_group() does, and a
+// Failure (65) if the group is absent and must not be made there. This function and those below also throw what the
+// session throws.
+FoundGroup find_group(zk::Session& session, const std::string& group, std::string_view tried);
+
+// Sends what makes an absent group for a member that is about to join. It is a container if the server has containers,
+// so that it goes when its last member has left. Call ready() before. check_made() judges the answer: it throws a
+// Failure if the group cannot be made, and makes what is missing above. If it returns false, call find_group() again.
+zk::Call send_passing_group(zk::Session& session, const std::string& group, const Site& site);
+bool check_made(zk::Session& session, const std::string& group, const zk::Answer& made, std::string_view tried);
 
 // Makes a group that stays when it is empty. Throws a Failure (75) if a passing group is there already.
 void make_kept_group(zk::Session& session, const std::string& group, std::string_view tried);
@@ -44,7 +61,7 @@ void make_kept_group(zk::Session& session, const std::string& group, std::string
 enum class RemovalEnd {
   done,
   absent,
-  not_empty,  // because of what follows, or because others keep joining
+  not_empty,  // because of what GroupRemoval counts, or because others keep joining
 };
 
 struct GroupRemoval {
@@ -55,9 +72,9 @@ struct GroupRemoval {
   std::string other = {};  // the name of one of these
 };
 
-// Deletes the group if it is empty. With `force`, also deletes what members have left, and the members, which are not
-// told and do not join again. Throws a Failure (65) also if its data is not a mark of zklock's. If the result is
-// `not_empty`, some members may be deleted already.
+// Deletes the group if it is empty. With `force`, also deletes the members, and nodes that former members have left
+// behind. The members are not told, and do not join again. Throws a Failure (65) also if its data is not a mark of
+// zklock's. If the result is `not_empty`, some members may be deleted already.
 GroupRemoval remove_group(zk::Session& session, const std::string& group, bool force, std::string_view tried);
 
 }  // namespace zklock::recipe

@@ -22,7 +22,8 @@ using zk::Code;
 
 namespace {
 
-constexpr size_t kMostSkipped = 400;  // numbers, in one transaction
+constexpr size_t kMostSkipped = 400;                // numbers, in one transaction
+constexpr const char* kFirstNumber = "0000000000";  // that a server gives below a node
 
 }  // namespace
 
@@ -36,38 +37,76 @@ std::string GroupMember::stem() const {
 
 GroupMember::State GroupMember::join() {
   size_t skipped = 0;
+  bool together = true;
   for (Rounds rounds(tried_);; rounds.next()) {
-    make_passing_group(session_, membership_.group, tried_);
-    session_.ready();
-    host::trace("joining", {{"member", stem()}});
-    entering_ = send_entry(skipped);
-    const Answer made = session_.await(entering_);
-    if (made.code == Code::no_node) continue;
-    if (made.code == Code::ok) {
-      path_ = made.path;
-      return look();
-    }
-    if (made.code != Code::unknown && made.code != Code::node_exists) throw zk::failure_of(tried_, made);
-    const State found = find();
-    if (found != State::removed) return found;
-    if (made.code == Code::node_exists && !membership_.unique) skipped = taken_numbers();
+    const FoundGroup group = find_group(session_, membership_.group, tried_);
+    // Our node was there before we knew that this is a group.
+    if (!path_.empty()) return State::in;
+    const Code made = group.exists || together ? enter(group, skipped) : make_group(group);
+    if (made == Code::ok) return State::in;
+    if (made == Code::no_node) continue;
+    // If an answer was lost, it must show which of the requests the servers do not answer.
+    together = made != Code::unknown;
+    if (find() == State::taken) return State::taken;
+    if (path_.empty() && made == Code::node_exists && !membership_.unique) skipped = taken_numbers();
   }
 }
 
+// Returns `no_node`: the caller must look again.
+Code GroupMember::make_group(const FoundGroup& group) {
+  session_.ready();
+  const zk::Call making = send_passing_group(session_, membership_.group, group.site);
+  check_made(session_, membership_.group, session_.await(making), tried_);
+  return Code::no_node;
+}
+
+// Creates our node, and in the same round trip the group if it is absent. Returns `ok` if we are in; `no_node`,
+// `unknown` or `node_exists` if the caller must look again.
+Code GroupMember::enter(const FoundGroup& group, size_t skipped) {
+  session_.ready();
+  host::trace("joining", {{"member", stem()}});
+  const zk::Call making = group.exists ? nullptr : send_passing_group(session_, membership_.group, group.site);
+  entering_ = send_entry(!group.exists, skipped);
+  const Answer made = session_.await(entering_);
+  path_ = entered_path();
+  if (making) {
+    const Answer made_group = session_.await(making);
+    // Another client may have made that node, for something else.
+    if (!path_.empty()) return made_group.code == Code::ok ? Code::ok : Code::no_node;
+    const bool is_made = check_made(session_, membership_.group, made_group, tried_);
+    if (!is_made && made.code != Code::unknown) return Code::no_node;
+  }
+  const bool again = made.code == Code::no_node || made.code == Code::node_exists || made.code == Code::unknown;
+  if (made.code != Code::ok && !again) throw zk::failure_of(tried_, made);
+  return made.code;
+}
+
 // Creates our node. If there are numbers to skip, each node that comes and goes before it in the same transaction takes
-// one, and no other client sees it.
-zk::Call GroupMember::send_entry(size_t skipped) {
+// one, and no other client sees it. `first`: only if nothing was ever made below the group, which the number of another
+// such node tells. So it does not come into a queue, or into the line of a lock, that was made at the path meanwhile.
+zk::Call GroupMember::send_entry(bool first, size_t skipped) {
   using zk::CreateMode;
   const CreateMode mode = membership_.unique ? CreateMode::ephemeral : CreateMode::ephemeral_sequential;
-  if (skipped == 0) return session_.client().create(stem(), membership_.data, mode);
+  if (!first && skipped == 0) return session_.client().create(stem(), membership_.data, mode);
   std::vector<zk::Step> steps;
   const std::string skip = zk::child_of(membership_.group, "skip-" + make_uuid());
+  if (first) {
+    steps.push_back({zk::Step::Kind::create, skip + "-", "", -1, CreateMode::ephemeral_sequential});
+    steps.push_back({zk::Step::Kind::remove, skip + "-" + kFirstNumber});
+  }
   for (size_t i = 0; i < skipped; ++i) {
     steps.push_back({zk::Step::Kind::create, skip, "", -1, CreateMode::ephemeral});
     steps.push_back({zk::Step::Kind::remove, skip});
   }
   steps.push_back({zk::Step::Kind::create, stem(), membership_.data, -1, mode});
   return session_.client().transact(steps);
+}
+
+// Returns "" if the answer is not that our node was created.
+std::string GroupMember::entered_path() const {
+  const Answer& made = entering_->answer;
+  if (made.code != Code::ok) return "";
+  return membership_.unique ? stem() : made.path;
 }
 
 // Returns how many numbers to skip, because persistent nodes have the names that the server would give next. The server
@@ -91,7 +130,7 @@ size_t GroupMember::taken_numbers() {
 }
 
 // The create's answer was lost, or the name exists. Only a list after a barrier shows whether there is a node of our
-// session. Returns `removed` if there is none.
+// session, which is then at path(). Returns `removed` if there is none.
 GroupMember::State GroupMember::find() {
   if (membership_.unique) return look_at_name();
   const Answer list = session_.settled_children(membership_.group);
@@ -106,7 +145,7 @@ GroupMember::State GroupMember::find() {
   for (size_t i = 0; i < paths.size(); ++i) {
     if (stats[i].code != Code::ok || stats[i].stat.ephemeral_owner != session_.id()) continue;
     path_ = paths[i];
-    return look();
+    return State::in;
   }
   return State::removed;
 }
@@ -117,7 +156,7 @@ GroupMember::State GroupMember::look_at_name() {
   if (found.code != Code::ok) return State::removed;
   if (found.stat.ephemeral_owner == session_.id()) {
     path_ = stem();
-    return look();
+    return State::in;
   }
   if (!is_ephemeral(found.stat)) {
     throw Failure(ExitStatus::bad_data,
@@ -192,12 +231,13 @@ void GroupMember::leave(Duration budget) {
   bool doubtful = membership_.unique;
   while (left_until(until) > Duration::zero() && session_.settle_connection(until)) {
     // We were interrupted while we created it: the answer may still come.
-    if (path_.empty() && session_.settle(entering_, until)) path_ = entering_->answer.path;
+    if (path_.empty() && session_.settle(entering_, until)) path_ = entered_path();
     if (path_.empty()) break;
     if (doubtful && !still_ours(until)) break;
     doubtful = true;
     host::trace("leaving", {{"member", path_}});
     const zk::Call removing = session_.client().remove(path_);
+    session_.end_behind();
     const bool left = session_.settle(removing, until) && removing->answer.code != Code::unknown;
     host::trace(left ? "left" : "leave unknown", {{"member", path_}});
     if (left) break;

@@ -4,6 +4,7 @@
 // for something else or the data is too large, and 77 if the ACL forbids it.
 #pragma once
 
+#include "recipe/group/group.h"
 #include "zk/session.h"
 
 #include <string>
@@ -29,22 +30,24 @@ class GroupMember {
 
   using State = MemberState;
 
-  // Makes the group if it is absent, and joins it. Returns `removed` only if our new node was deleted at once.
+  // Makes the group if it is absent, and joins it. Returns `in` or `taken`. If in, look() is due, which sets the watch.
+  // After a Failure our node may be there: leave().
   State join();
   const zk::Stat& taken_by() const { return taken_by_; }
   // After `taken`: waits until the name may be free, or the session is over. Returns false when the session's deadline
   // has passed.
   bool wait_for_name();
 
-  // While in: true if something may have happened to our node. It does not show that the session is over.
-  bool is_disturbed() const { return watch_ && watch_->fired; }
+  // While in: true if something may have happened to our node, or it was not yet looked at. It does not show that the
+  // session is over.
+  bool is_disturbed() const { return !path_.empty() && (!watch_ || watch_->fired); }
   // Asks a quorum whether our node is there, and watches it again.
   State look();
   // Sets the data of our node; later joins use it too.
   State set_data(std::string data);
 
-  // Deletes our node and waits for the answer, for `budget` at most. May be called if we are not in. Throws only what
-  // other sources of the loop throw. A node that is left goes with the session.
+  // Deletes our node, which ends the session, and waits for the answer, for `budget` at most. May be called if we are
+  // not in. Throws only what other sources of the loop throw. A node that is left goes with the session.
   void leave(Duration budget);
   // Forgets our node without a request: it went with its session.
   void forget();
@@ -55,7 +58,10 @@ class GroupMember {
   // True if the node is there and belongs to our session.
   bool still_ours(Deadline until);
   std::string stem() const;
-  zk::Call send_entry(size_t skipped);
+  zk::Code make_group(const FoundGroup& group);
+  zk::Code enter(const FoundGroup& group, size_t skipped);
+  zk::Call send_entry(bool first, size_t skipped);
+  std::string entered_path() const;
   size_t taken_numbers();
   State find();
   State look_at_name();

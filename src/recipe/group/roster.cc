@@ -61,12 +61,27 @@ Duration rest_after(size_t nodes) {
   return std::min(kLongestRest, kRestForNode * static_cast<int64_t>(nodes));
 }
 
-void GroupRoster::look() {
-  if (!unchecked_.empty()) check_is_group(session_, group_, unchecked_);
-  unchecked_.clear();
-  node_.look();
+void GroupRoster::look(bool last) {
+  if (unchecked_.empty()) {
+    node_.look();
+  } else {
+    look_first();
+  }
+  const auto once = [this](const std::string& name) { return !with_data_ || is_read_first(name); };
+  if (last && std::ranges::all_of(node_.found().names, once)) session_.set_last();
   take_in(node_.found());
   rested_ = deadline_in(rest_after(node_.found().names.size()));
+}
+
+// The list goes out with the requests before it.
+void GroupRoster::look_first() {
+  session_.ready();
+  const zk::Call sync = session_.client().sync(group_);
+  const zk::Call reading = session_.client().read(group_);
+  node_.look();
+  const bool lost = session_.await(sync).code == Code::unknown || session_.await(reading).code == Code::unknown;
+  check_is_group(lost ? session_.synced_read(group_) : reading->answer, node_.found(), unchecked_);
+  unchecked_.clear();
 }
 
 Deadline GroupRoster::due() const {
@@ -92,18 +107,56 @@ std::vector<std::string> GroupRoster::take_known(const Answer& list, Members& me
   return unknown;
 }
 
+// True if it is asked for its data at once. Nodes that are no members may have much of it, but few have such a name.
+bool GroupRoster::is_read_first(const std::string& name) const {
+  return with_data_ && has_number(name) && !members_.contains(name);
+}
+
+// Returns the Stat of each node. If the data of new members is wanted and may be read, it is in the answer, too.
+std::vector<Answer> GroupRoster::ask_about(const std::vector<std::string>& names) {
+  const auto read = [](zk::Client& client, const std::string& path) { return client.read(path); };
+  const auto look = [](zk::Client& client, const std::string& path) { return client.exists(path); };
+  const auto asking = [this](const std::string& name, auto ask) {
+    return [ask, path = zk::child_of(group_, name)](zk::Client& client) { return ask(client, path); };
+  };
+  std::vector<zk::Session::Send> requests;
+  for (const std::string& name : names) {
+    requests.push_back(is_read_first(name) ? zk::Session::Send(asking(name, read)) : asking(name, look));
+  }
+  std::vector<Answer> answers = zk::answer_all(session_, requests);
+  if (!with_data_) return answers;
+  requests.clear();
+  std::vector<size_t> again;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool hidden = answers[i].code == Code::no_auth;
+    if (!hidden && (is_read_first(names[i]) || !is_new_member(names[i], answers[i]))) continue;
+    requests.push_back(hidden ? zk::Session::Send(asking(names[i], look)) : asking(names[i], read));
+    again.push_back(i);
+  }
+  std::vector<Answer> seconds = zk::answer_all(session_, requests);
+  for (size_t i = 0; i < again.size(); ++i) {
+    if (seconds[i].code != Code::no_auth) answers[again[i]] = std::move(seconds[i]);
+  }
+  return answers;
+}
+
+bool GroupRoster::is_new_member(const std::string& name, const Answer& node) const {
+  const auto known = members_.find(name);
+  const bool is_known = known != members_.end() && known->second.stat.created == node.stat.created;
+  return node.code == Code::ok && is_ephemeral(node.stat) && !is_known;
+}
+
 void GroupRoster::take_in(Answer list) {
   std::ranges::sort(list.names);
   Members members;
   std::set<std::string> others;
   const std::vector<std::string> looked_at = take_known(list, members, others);
-  const std::vector<Answer> stats = zk::stat_all(session_, zk::paths_below(group_, looked_at));
-  std::vector<std::string> joined;
+  std::vector<Answer> answers = ask_about(looked_at);
   for (size_t i = 0; i < looked_at.size(); ++i) {
     const std::string& name = looked_at[i];
-    const zk::Stat& stat = stats[i].stat;
+    const zk::Stat& stat = answers[i].stat;
     // The member is gone again, and the watch has fired.
-    if (stats[i].code != Code::ok) continue;
+    if (answers[i].code != Code::ok) continue;
     const auto known = members_.find(name);
     if (!is_ephemeral(stat)) {
       others.insert(name);
@@ -111,13 +164,8 @@ void GroupRoster::take_in(Answer list) {
     } else if (known != members_.end() && known->second.stat.created == stat.created) {
       members.insert(*known);
     } else {
-      members[name].stat = stat;
-      joined.push_back(name);
+      members[name] = {std::move(answers[i].data), stat};
     }
-  }
-  if (with_data_) {
-    const std::vector<Answer> contents = zk::read_all(session_, zk::paths_below(group_, joined));
-    for (size_t i = 0; i < joined.size(); ++i) members[joined[i]].data = contents[i].data;
   }
   std::erase_if(left_, [&](const std::string& name) { return !others.contains(name); });
   list_ = std::move(list);

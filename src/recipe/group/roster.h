@@ -46,8 +46,8 @@ class GroupRoster {
         node_(session, group_, Aspect::children, "cannot list " + group_) {}
 
   // Lists the group. No change after its return is missed. Throws what the session throws, and a Failure (77) if the
-  // group may not be listed. members() is then as before.
-  void look();
+  // group may not be listed. members() is then as before. `last`: see zk::read_and_end().
+  void look(bool last = false);
   // Lets the next look() read the data of all members again.
   void forget() { members_.clear(); }
   // After look(): returns when the next one is due, because there may be a change or the session is over; else kNever.
@@ -61,6 +61,10 @@ class GroupRoster {
   const std::set<std::string>& left() const { return left_; }
 
  private:
+  void look_first();
+  bool is_read_first(const std::string& name) const;
+  bool is_new_member(const std::string& name, const zk::Answer& node) const;
+  std::vector<zk::Answer> ask_about(const std::vector<std::string>& names);
   std::vector<std::string> take_known(const zk::Answer& list, Members& members, std::set<std::string>& others) const;
   void take_in(zk::Answer list);
 

@@ -50,9 +50,46 @@ TEST_F(RosterTest, AMemberThatHasJoinedAgainHasItsNewData) {
   ASSERT_EQ(before.join(), MemberState::in);
   EXPECT_EQ(look(), Names{"db"});
   before.leave(std::chrono::seconds(20));
+  observer_.session().reopen();
   ASSERT_EQ(member_.join(), MemberState::in);
   EXPECT_EQ(look(), Names{"db"});
   EXPECT_EQ(roster_.members().at("db").data, "new");
+}
+
+// One pass asks for both; a server refuses only the data.
+TEST_F(RosterTest, AMemberWhoseDataMayNotBeReadIsOneAllTheSame) {
+  constexpr int kNoAuth = -102;
+  ASSERT_EQ(member_.join(), MemberState::in);
+  zk::Session session(loop_, test::options_for(through_proxy_));
+  session.open();
+  GroupRoster roster(session, "/g", true);
+  proxy_.answer_with(test::opcode::kRead, kNoAuth);
+  roster.look();
+  ASSERT_TRUE(roster.members().contains("db"));
+  EXPECT_EQ(roster.members().at("db").data, "");
+  EXPECT_NE(roster.members().at("db").stat.ephemeral_owner, 0);
+}
+
+// The mark is read in the same round trip as the list.
+TEST_F(RosterTest, TheFirstLookTellsAQueueWhateverAnswerIsLost) {
+  observer_.create("/g", "zklock queue 1");
+  for (uint64_t answers = 0; answers < 4; ++answers) {
+    zk::Session session(loop_, test::options_for(through_proxy_));
+    session.open();
+    GroupRoster roster(session, "/g", false, "cannot list /g");
+    const uint64_t from = session.client().answers() + answers;
+    const test::Script script(loop_, [&, told = false]() mutable {
+      if (told || session.client().answers() < from) return;
+      told = true;
+      proxy_.lose_next_answer();
+    });
+    try {
+      roster.look();
+      FAIL() << "the answer behind " << answers;
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.status(), ExitStatus::bad_data) << failure.text();
+    }
+  }
 }
 
 }  // namespace roster_test

@@ -153,11 +153,13 @@ int remove(const Call& call, const ChangeOptions& options) {
   const std::string path = path_of_queue(call);
   if (options.asks()) check_can_ask();
   QueueVisit visit(path, "delete", call.global);
+  visit.folders.push_back(path);
   visit.open();
   if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
-  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session, visit.layout);
-  const recipe::QueueCounts count =
-      deleted ? recipe::QueueCounts() : recipe::count_queue(visit.session, visit.layout, false);
+  const bool deleted = !options.dry_run && recipe::delete_queue(visit.session, visit.layout, visit.found);
+  recipe::QueueCounts count;
+  if (options.dry_run) count = visit.count(false);
+  if (!options.dry_run && !deleted) count = recipe::count_queue(visit.session, visit.layout, false);
   visit.session.close();
   if (deleted) return 0;
   if (!options.dry_run || count.items + count.dead > 0) throw not_deleted(path, count);

@@ -31,8 +31,8 @@ class ClaimPace {
 
   // How many items to claim at once.
   size_t batch() const { return batch_; }
-  // Returns true if another batch may be claimed while `waiting` items are not written yet: up to two batches and twice
-  // what the reader takes in a round trip, so that the number can grow with a fast reader.
+  // Returns true if another batch may be claimed while `waiting` items are not written yet. The limit is two batches,
+  // or more if the reader is fast: twice what it takes in a round trip. Twice, so that its speed can show.
   bool allows_more(const recipe::Consumer& consumer, size_t waiting) const {
     if (consumer.batches() < kFewBatches) return true;
     if (consumer.batches() >= kMostBatches || !consumer.is_alone()) return false;
@@ -62,8 +62,8 @@ class ClaimPace {
   size_t largest_ = 0;                           // of the items so far, bytes
   double per_second_ = 0;                        // items that the reader takes; 0: not known yet
   Duration round_trip_ = std::chrono::hours(1);  // the shortest; longer ones include the wait behind our own requests
-  Deadline since_ = BootClock::now();            // when there were delivered_
-  size_t delivered_ = 0;
+  Deadline since_ = BootClock::now();            // when `delivered_` was counted
+  size_t delivered_ = 0;                         // items
 };
 
 }  // namespace zklock::command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The items of `queue pull` on their way to standard output: those that are not written yet, in order, and those that
-// are written and not removed from the queue yet. They are written in chunks that a pipe takes as a whole, or one item
-// that is longer. So a reader that goes away is hardly ever left with a part of an item.
+// are written and not removed from the queue yet. They are written in chunks that a pipe takes as a whole. An item that
+// is longer is a chunk of its own. So a reader that goes away is hardly ever left with a part of an item.
 #pragma once
 
 #include "recipe/queue/layout.h"
@@ -91,7 +91,7 @@ class ItemStream {
   std::string end_;
   std::deque<recipe::Item> items_;
   std::string chunk_;         // the first of items_, whole, with their ends
-  std::deque<size_t> ends_;   // where each item that is not written to its end ends in chunk_
+  std::deque<size_t> ends_;   // offsets in chunk_: the ends of the items that are not wholly written
   size_t chunk_written_ = 0;  // bytes of chunk_
   std::vector<recipe::Item> written_;
   size_t delivered_ = 0;

@@ -53,6 +53,8 @@ class ItemPrinter {
 
   // Returns false if all is done: there is nothing to wait for, or the wait is over.
   bool pull_some() {
+    // So that what is kept does not cost a round trip behind the last look.
+    if (consumer_.batches() == 0) acks_.flush();
     claim_ahead();
     if (consumer_.batches() > 0) {
       collect();

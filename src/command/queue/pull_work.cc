@@ -63,6 +63,7 @@ class CommandConsumer {
         acks_.take_answers();
         look_after_session();
         settlement_.give_back_delayed(false);
+        take_arrived();
         give_back_prefetched();
         go_on();
       } catch (const zk::SessionOver&) {
@@ -123,26 +124,32 @@ class CommandConsumer {
     take_in(consumer_.confirm(std::move(unproved)));
   }
 
+  // Takes in the items whose claims are answered. Nothing waits for the others.
+  void take_arrived() {
+    while (consumer_.is_answered()) take_in(proved_anew(consumer_.collect()));
+    prefetch_.note_round_trip(session_.round_trip());
+  }
+
   void go_on() {
     start_commands();
-    if (is_taking() && wanted() == 0 && prefetch_.empty()) settlement_.finish();
-    if (is_taking() && wants_more()) {
-      if (claim()) return start_commands();
-      if (workers_.free_count() > 0) return wait_for_items();
-    }
+    if (is_taking() && wanted() == 0 && prefetch_.empty() && consumer_.batches() == 0) settlement_.finish();
+    const size_t count = lacking();
+    if (count > 0 && !claim(count) && workers_.free_count() > 0) return wait_for_items();
     wait_for_own();
   }
 
-  bool wants_more() const {
-    if (settlement_.is_full() || wanted() == 0) return false;
-    return workers_.asked() == 0 && (workers_.free_count() > 0 || (!dry_ && prefetch_.is_low()));
+  // Returns how many items to claim now. Among others, a batch that fails would cost all behind it a second try.
+  size_t lacking() const {
+    if (!is_taking() || settlement_.is_full() || workers_.asked() != 0) return 0;
+    if (!consumer_.is_alone() && consumer_.batches() > 0) return 0;
+    return std::min(prefetch_.lacking(workers_.free_count(), consumer_.underway(), !dry_), wanted());
   }
 
-  bool claim() {
-    dry_ = !consumer_.begin(std::min(prefetch_.lacking(workers_.free_count()), wanted()));
-    if (dry_) return false;
-    take_in(proved_anew(consumer_.collect()));
-    return true;
+  // Returns false if there is nothing to take. Behind claims on their way, that is not certain.
+  bool claim(size_t count) {
+    const bool begun = consumer_.begin(count);
+    if (begun || consumer_.batches() == 0) dry_ = !begun;
+    return begun || consumer_.batches() > 0;
   }
 
   // The lease is as old as the oldest proof in it. If answers were lost, that of new items may be older than the lease.
@@ -190,7 +197,7 @@ class CommandConsumer {
   }
 
   void wait_for_own() {
-    if (needs_attention() || (settlement_.is_finishing() && !workers_.is_busy())) return;
+    if (needs_attention() || consumer_.is_answered() || (settlement_.is_finishing() && !workers_.is_busy())) return;
     session_.turn(prefetch_.until());
   }
 
@@ -213,6 +220,7 @@ class CommandConsumer {
 
   void wind_up() {
     try {
+      while (consumer_.batches() > 0) take_in(consumer_.collect());
       settlement_.give_back_delayed(true);
       give_back_prefetched();
       acks_.finish();
@@ -237,8 +245,8 @@ class CommandConsumer {
 
   bool has_own() const { return workers_.is_busy() || settlement_.has_delayed(); }
   bool is_taking() const { return !settlement_.is_finishing(); }
-  // Returns how many more items may be taken.
-  size_t wanted() const { return options_.pull.most ? *options_.pull.most - taken_ : SIZE_MAX; }
+  // Returns how many more items may be taken, besides those whose claims are on their way.
+  size_t wanted() const { return options_.pull.most ? *options_.pull.most - taken_ - consumer_.underway() : SIZE_MAX; }
   Duration grace() const { return zk::usual_grace_of(session_.timeout()); }
 
   WorkOptions options_;

@@ -35,11 +35,13 @@ class Settlement : public host::Source {
   // Sends the removal of the items that are done, without waiting for its answer.
   void remove_done() { source_.acks().remove(take_done()); }
 
-  // True if no new command may start, while running ones may end: after a failure or finish(). It stays true.
+  // True if no new command may start, while running ones may end: no command can be run at all, or finish() was called.
+  // It stays true.
   bool is_finishing() const { return finishing_; }
   void finish() { finishing_ = true; }
 
-  // True if so many items are delayed that the items are not to blame. No more may be taken or started then.
+  // True if so many items are delayed that the cause cannot be the items: it must be the command. No more may be taken
+  // or started then.
   bool is_full() const { return delayed_.size() >= kMostDelayed; }
   bool has_delayed() const { return !delayed_.empty(); }
   // Returns when the first retry delay is over; kNever: no item is delayed.
@@ -49,7 +51,8 @@ class Settlement : public host::Source {
   // Forgets the delayed items. To be called when the session is over, and with it all claims.
   void forget();
 
-  // Returns the exit status of the run: the command's for a single item, or if it cannot work on any item; otherwise 0.
+  // Returns the exit status of the run. It is the command's if there was a single item, or if the command has said that
+  // it cannot work on any item; otherwise 0.
   // Throws a Failure if items were not done (123), if the command cannot be executed, or if a signal ended it.
   int status() const;
 
@@ -83,7 +86,7 @@ class Settlement : public host::Source {
   bool finishing_ = false;
   std::vector<recipe::Item> done_;            // to be removed
   std::multimap<Deadline, Delayed> delayed_;  // by the ends of their delays
-  Deadline told_{};                           // the last next_retry() that has ended a turn
+  Deadline told_{};                           // what next_retry() returned when its moment last ended a turn
   size_t dead_ = 0;                           // items that went to the dead letters
   size_t left_ = 0;                           // items given back that will not come to us again
   std::set<std::string> returned_;            // paths of failed items that were given back and not taken again so far

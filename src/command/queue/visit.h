@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,7 @@ struct QueueVisit : Task {
   // or may not be read (77), and what the session throws.
   bool look() {
     session.open();
-    found = recipe::look_at_queue(session, layout, {layout.items(), layout.dead()}, tried);
+    found = recipe::look_at_queue(session, layout, folders, tried);
     return found.exists;
   }
 
@@ -71,7 +72,8 @@ struct QueueVisit : Task {
   recipe::QueueWalk walk(bool dead) { return {session, layout, dead, found.lists[dead ? 1 : 0]}; }
 
   recipe::QueueLayout layout;
-  recipe::FoundQueue found;  // by look(): layout.items() and layout.dead() are listed, in this order
+  std::vector<std::string> folders{layout.items(), layout.dead()};
+  recipe::FoundQueue found;  // by look(): `folders` are listed, in this order
 };
 
 }  // namespace zklock::command

@@ -19,8 +19,9 @@ using namespace std::chrono_literals;
 using recipe::Item;
 using recipe::LeaseState;
 
-constexpr Duration kAhead = 50ms;  // of work
-constexpr size_t kMostAhead = 32;  // items
+constexpr Duration kAhead = 50ms;       // of work, besides what is done in a round trip
+constexpr size_t kMostAhead = 32;       // items, if that is more than
+constexpr size_t kMostAheadPerJob = 2;  // so many for each worker
 
 // The longest argument on Linux, its end included: MAX_ARG_STRLEN.
 constexpr size_t kLongestArgument = 128 * 1024;
@@ -199,8 +200,17 @@ void WorkerPool::lose(const std::string& reason) {
 }
 
 size_t Prefetch::target() const {
-  const auto fits = static_cast<size_t>(kAhead * jobs_ / std::max<Duration>(usual_age_, 1us));
-  return std::min(kMostAhead, fits);
+  const auto fits = static_cast<size_t>((kAhead + round_trip_) * jobs_ / std::max<Duration>(usual_age_, 1us));
+  return std::min(std::max(kMostAhead, kMostAheadPerJob * jobs_), fits);
+}
+
+size_t Prefetch::lacking(size_t free, size_t underway, bool ahead) const {
+  const size_t had = items_.size() + underway;
+  const size_t stock = ahead ? target() : 0;
+  const bool is_low = stock > 0 && had <= free + stock / 2;
+  if (had >= free && !is_low) return 0;
+  const size_t lack = free + target() - std::min(had, free + target());
+  return lack < underway ? 0 : lack;
 }
 
 std::vector<Item> Prefetch::take_all() {

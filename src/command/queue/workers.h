@@ -47,7 +47,7 @@ class WorkerPool : public host::Source {
   // as it is.
   std::optional<std::string> start(recipe::Item& item);
 
-  // True if some command has ended by itself: its guard did not kill it, and was not killed before.
+  // True if some command has ended by itself. It has not if its guard killed it, or if the guard was killed before.
   bool has_ended() const;
   // Returns one of these commands, if any, and frees its worker. Processes that outlive the command run on. With
   // `done_only`, it returns only a command that has succeeded.
@@ -104,20 +104,23 @@ class WorkerPool : public host::Source {
 };
 
 // Items that are claimed ahead and wait for a free worker, so that short commands need not wait for a claim each. No
-// more than 50 ms of work is claimed ahead, because other consumers may have time for it.
+// more than 50 ms and one round trip of work is claimed ahead, because other consumers may have time for it.
 class Prefetch {
  public:
   explicit Prefetch(size_t jobs) : jobs_(jobs) {}
 
   // Notes that a command has run for `age`.
   void learn(Duration age) { usual_age_ = (7 * usual_age_ + age) / 8; }
-  // True if so few items are left that claiming more is worth a request.
-  bool is_low() const { return target() > 0 && items_.size() <= target() / 2; }
-  // Returns how many items to claim, so that there is one for each of `free` workers and enough are claimed ahead.
-  size_t lacking(size_t free) const { return free + target() - std::min(items_.size(), target()); }
+  // Notes how long an answer takes now.
+  void note_round_trip(Duration round_trip) { round_trip_ = std::min(round_trip, kLongestWait); }
+  // Returns how many items to claim, so that there is one for each of `free` workers and enough are claimed ahead; 0:
+  // it is not worth a request. `underway` is the number of items whose claims are on their way. Further claims are at
+  // least as many, or a burst of short commands would make a request for each. Without `ahead`, it is 0 if there is an
+  // item for each free worker.
+  size_t lacking(size_t free, size_t underway, bool ahead) const;
   // Returns when the items will have waited too long for a worker, because the running commands take longer than those
   // before; kNever: there are none.
-  Deadline until() const { return items_.empty() ? kNever : moved_ + std::chrono::seconds(1); }
+  Deadline until() const { return items_.empty() ? kNever : moved_ + kLongestWait; }
 
   void add(recipe::Item item) {
     items_.push_back(std::move(item));
@@ -139,10 +142,13 @@ class Prefetch {
   bool empty() const { return items_.empty(); }
 
  private:
+  static constexpr Duration kLongestWait = std::chrono::seconds(1);
+
   size_t target() const;
 
   size_t jobs_;
   std::deque<recipe::Item> items_;
+  Duration round_trip_{};
   Deadline moved_{};                             // when an item last came or went
   Duration usual_age_{std::chrono::seconds(1)};  // how long commands have run lately, on average
 };

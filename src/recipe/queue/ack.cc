@@ -5,6 +5,10 @@
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace zklock::recipe {
@@ -17,6 +21,8 @@ namespace {
 
 // Transactions. Over a distance these bound how many items are removed in a round trip.
 constexpr size_t kMostOutstanding = 16;
+constexpr size_t kFewOutstanding = 4;  // then smaller ones wait, to be merged
+constexpr size_t kMostTogether = 128;  // items in a transaction
 constexpr size_t kMostReleases = 256;
 
 const char* name_of(Ack ack) {
@@ -45,21 +51,33 @@ bool is_of_one(Code code) {
 }  // namespace
 
 void Acks::remove(const std::vector<Item>& items) {
-  if (!items.empty()) begin({Ack::done, items, ""});
+  due_.insert(due_.end(), items.begin(), items.end());
+  if (session_.expired()) return;
+  send_rest();
+  while (due_.size() > kMostTogether) take_oldest();
 }
 
 void Acks::send(Ack ack, const Item& item, const std::string& why) {
-  begin({ack, {item}, why});
-}
-
-void Acks::begin(Sent sent) {
-  sent_.push_back(std::move(sent));
+  sent_.push_back({ack, {item}, why});
   if (session_.expired()) return;
-  while (sent_.size() > kMostOutstanding) take_oldest();
+  while (sent_.size() > (ack == Ack::release ? kMostReleases : kMostOutstanding)) take_oldest();
   send_rest();
 }
 
+// Makes acks of the due items, or without `all`, of as many as may be sent now.
+void Acks::put_due(bool all) {
+  const auto may_send = [this] {
+    return sent_.size() < (due_.size() < kMostTogether ? kFewOutstanding : kMostOutstanding);
+  };
+  while (!due_.empty() && (all || may_send())) {
+    const auto end = due_.begin() + static_cast<ptrdiff_t>(std::min(kMostTogether, due_.size()));
+    sent_.push_back({Ack::done, {due_.begin(), end}, ""});
+    due_.erase(due_.begin(), end);
+  }
+}
+
 void Acks::send_rest() {
+  put_due(false);
   for (Sent& sent : sent_) {
     if (sent.call) continue;
     session_.ready();
@@ -95,8 +113,13 @@ void Acks::take_answers() {
   while (!sent_.empty() && sent_.front().call->done) take_oldest();
 }
 
-void Acks::finish() {
+void Acks::flush() {
+  put_due(true);
   send_rest();
+}
+
+void Acks::finish() {
+  flush();
   while (!sent_.empty()) take_oldest();
 }
 
@@ -170,6 +193,7 @@ void Acks::find_out(const Sent& sent) {
 
 void Acks::end_session(const std::vector<Item>& done) {
   doubt(Ack::done, done);
+  doubt(Ack::done, std::exchange(due_, {}));
   for (const Sent& sent : sent_) {
     const bool acked = sent.call && sent.call->done && sent.call->answer.code == Code::ok;
     if (!take_in(sent, acked ? Code::ok : Code::unknown)) doubt(sent.ack, sent.items);
@@ -178,7 +202,8 @@ void Acks::end_session(const std::vector<Item>& done) {
 }
 
 void Acks::settle(const std::vector<Item>& done, Deadline until) {
-  if (!done.empty()) sent_.push_back({Ack::done, done, ""});
+  due_.insert(due_.end(), done.begin(), done.end());
+  put_due(true);
   while (!sent_.empty()) {
     send_last(until);
     Sent oldest = std::move(sent_.front());

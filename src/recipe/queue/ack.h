@@ -29,15 +29,18 @@ class Acks {
       : session_(session), layout_(std::move(layout)), consumer_(consumer) {}
 
   // Send acks, and wait for answers only if many are outstanding. remove() sends Ack::done for all `items` in one
-  // transaction. `why` is for dead letters. The acks are kept even if this throws. If the session is known to be over,
-  // it sends nothing and does not throw.
+  // transaction. While several acks are outstanding, it sends nothing, and keeps the items to remove them together with
+  // later ones when an answer has come. `why` is for dead letters. The acks are kept even if this throws. If the
+  // session is known to be over, it sends nothing and does not throw.
   void remove(const std::vector<Item>& items);
   void send(Ack ack, const Item& item, const std::string& why);
+  // Sends what is kept.
+  void flush();
   // Takes in the answers that have come. Does nothing if the session is known to be over.
   void take_answers();
   // Waits until everything is answered.
   void finish();
-  bool finished() const { return sent_.empty(); }
+  bool finished() const { return sent_.empty() && due_.empty(); }
 
   // To be called when the session is over, before another one is opened. Items to be removed are doubtful() from then
   // on, unless the answer has come, and so are `done`, for which no ack was sent.
@@ -50,8 +53,9 @@ class Acks {
   void settle(const std::vector<Item>& done, Deadline until);
   void release(const std::vector<Item>& items, Deadline until);
 
-  // Items that were to be removed and are not known to be. lost() items are still there without our claim, so other
-  // consumers have or will get them. doubtful() items may be there, or were removed by us or another consumer.
+  // Items that we wanted to remove, without knowing that they are removed. lost() items are still there without our
+  // claim, so other consumers have or will get them. doubtful() items may be there, or were removed by us or another
+  // consumer.
   const std::vector<Item>& lost() const { return lost_; }
   // True if one of the lost() items could not be removed because a node below it is not zklock's.
   bool is_blocked() const { return blocked_; }
@@ -69,7 +73,7 @@ class Acks {
     zk::Call call = nullptr;  // null: not sent yet
   };
 
-  void begin(Sent sent);
+  void put_due(bool all);
   void send_rest();
   void send_last(Deadline until);
   zk::Call transact(const Sent& sent);
@@ -86,6 +90,7 @@ class Acks {
   QueueLayout layout_;
   Consumer& consumer_;
   std::deque<Sent> sent_;
+  std::vector<Item> due_;  // to be removed, and not in sent_ yet
   std::vector<Item> lost_;
   std::vector<Item> doubtful_;
   bool blocked_ = false;

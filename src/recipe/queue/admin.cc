@@ -18,10 +18,11 @@ constexpr size_t kFirstItems = 10;  // some go before they are looked at
 constexpr int kSmall = 8 * 1024;    // read many at once; larger ones one by one
 
 // Does not count a claim that is in no session, because another consumer can take the item.
-int64_t count_in_work(zk::Session& session, const std::string& folder, const std::vector<Segment>& segments) {
+int64_t count_in_work(zk::Session& session, SegmentWalk segments) {
   int64_t count = 0;
-  for (const Segment& segment : segments) {
-    const Paths items = list_items(session, folder, segment);
+  while (!segments.is_at_end()) {
+    const Paths items = segments.next().items;
+    segments.ask_ahead();
     const std::vector<Answer> stats = stat_all(session, items);
     Paths claims;
     for (size_t i = 0; i < items.size(); ++i) {
@@ -59,7 +60,7 @@ QueueCounts count_queue(zk::Session& session, const QueueLayout& layout, const F
     if (of_priority == 0 && items > 0) counts.first_segments.push_back(segments[i]);
     of_priority += items;
   }
-  if (exact) counts.in_work = count_in_work(session, layout.items(), segments);
+  if (exact) counts.in_work = count_in_work(session, {session, layout.items(), found.lists[0]});
   return counts;
 }
 
@@ -83,15 +84,15 @@ int64_t find_oldest(zk::Session& session, const QueueLayout& layout, const Queue
 }
 
 std::vector<QueueItem> QueueWalk::next(size_t most) {
-  while (next_ < segments_.size() && most > 0) {
-    std::vector<QueueItem> items = read(segments_[next_++], most);
+  while (!segments_.is_at_end() && most > 0) {
+    std::vector<QueueItem> items = read(segments_.next().items, most);
     if (!items.empty()) return items;
   }
   return {};
 }
 
-std::vector<QueueItem> QueueWalk::read(const Segment& segment, size_t most) {
-  const Paths paths = list_items(session_, folder_, segment);
+std::vector<QueueItem> QueueWalk::read(const Paths& paths, size_t most) {
+  if (paths.size() < most) segments_.ask_ahead();
   std::vector<QueueItem> listed;
   for (std::span<const std::string> left = paths; !left.empty() && listed.size() < most;) {
     // Dead letters have the numbers of their items, so any of them can be the one that died first.

@@ -48,7 +48,7 @@ class QueueWalk {
  public:
   // `list` is that of layout.dead() or layout.items(). Without it, the folder is listed after a sync.
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead, const zk::Answer& list)
-      : session_(session), folder_(layout.folder(dead)), dead_(dead), segments_(segments_in(folder_, list)) {}
+      : session_(session), dead_(dead), segments_(session, layout.folder(dead), list) {}
   QueueWalk(zk::Session& session, const QueueLayout& layout, bool dead)
       : QueueWalk(session, layout, dead, session.synced_children(layout.folder(dead))) {}
 
@@ -57,15 +57,13 @@ class QueueWalk {
   std::vector<QueueItem> next(size_t most);
 
  private:
-  std::vector<QueueItem> read(const Segment& segment, size_t most);
+  std::vector<QueueItem> read(const std::vector<std::string>& paths, size_t most);
   void read_data(std::vector<QueueItem>& items);
   void read_children(std::vector<QueueItem>& items);
 
   zk::Session& session_;
-  std::string folder_;
   bool dead_;
-  std::vector<Segment> segments_;
-  size_t next_ = 0;  // the index of the next segment
+  SegmentWalk segments_;
 };
 
 }  // namespace zklock::recipe

@@ -23,7 +23,10 @@ using Nodes = std::vector<std::string>;
 constexpr const char* kChanging = "cannot do all of it";
 
 // Handles the items that could not be removed: removes those whose claims are in no session, and counts the others.
-void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
+// Returns how many are left.
+int64_t purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
+  const auto left = [&] { return purged.in_work + static_cast<int64_t>(purged.foreign.size()); };
+  const int64_t left_before = left();
   const std::vector<Answer> looks = stat_all(session, claims_of(stuck));
   for (size_t i = 0; i < stuck.size(); ++i) {
     if (looks[i].code == Code::ok && is_ephemeral(looks[i].stat)) {
@@ -38,6 +41,43 @@ void purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
     if (foreign.empty()) ++purged.in_work;
     if (!foreign.empty()) purged.foreign.push_back(foreign);
   }
+  return left() - left_before;
+}
+
+// Sends the deletion of a segment of which so many items are left, unless it shows that it must stay. It was listed
+// before its items were removed, but one that was sealed then has got no more. A deletion that fails does no harm: a
+// segment of dead letters is never sealed, and who needs it makes it again; any client that finds another one empty
+// removes it.
+void remove_emptied(zk::Session& session, const SegmentWalk::Listed& segment, int64_t left, bool dead) {
+  zk::Stat rest = segment.stat;
+  rest.children += static_cast<int32_t>(left) - static_cast<int32_t>(segment.items.size());
+  session.ready();
+  if (!dead) {
+    remove_if_done(session, segment.path, rest);
+  } else if (rest.children <= 0) {
+    session.client().remove(segment.path);
+  }
+}
+
+void purge_segment(zk::Session& session, const SegmentWalk::Listed& segment, bool dead, Purged& purged) {
+  Nodes nodes;
+  for (const std::string& path : segment.items) {
+    if (dead) nodes.push_back(why_of(path));
+    nodes.push_back(path);
+  }
+  const std::vector<Answer> answers = remove_all(session, nodes);
+  const auto is_item = [dead](size_t i) { return !dead || i % 2 == 1; };
+  for (size_t i = 0; i < nodes.size(); ++i) purged.removed += is_item(i) && answers[i].code == Code::ok ? 1 : 0;
+  Nodes stuck;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!is_item(i)) continue;
+    if (answers[i].code == Code::not_empty) stuck.push_back(nodes[i]);
+    if (answers[i].code == Code::expired) throw zk::SessionOver(kChanging);
+    if (answers[i].code == Code::no_auth) {
+      throw zk::failure_of(fmt::format("cannot purge {}", zk::parent_of(segment.path)), answers[i]);
+    }
+  }
+  remove_emptied(session, segment, purge_stuck(session, stuck, purged), dead);
 }
 
 // Adds to `left` the nodes below `folder` that are in no session. Throws a Failure if one of them is not zklock's.
@@ -72,70 +112,51 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout) {
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
-// Returns no steps if there is no queue. Throws a Failure if a node below it is not zklock's.
-std::vector<Step> steps_to_delete(zk::Session& session, const QueueLayout& layout) {
-  const std::string tried = "cannot delete " + layout.queue;
-  const Nodes folders{layout.queue, layout.items(), layout.dead()};
-  const FoundQueue queue = look_at_queue(session, layout, folders, tried);
+// Those whose children steps_to_delete() must know, in the order in which they go.
+Nodes folders_to_delete(const QueueLayout& layout) {
+  return {layout.items(), layout.dead(), layout.queue};
+}
+
+// Throws a Failure if a node below the queue is not zklock's.
+std::vector<Step> steps_to_delete(const QueueLayout& layout, const FoundQueue& found, const std::string& tried) {
+  const Nodes folders = folders_to_delete(layout);
   std::vector<Step> steps;
-  if (!queue.exists) return steps;
-  const auto take = [&](const std::string& path, bool ours) {
-    if (!ours) throw not_ours(tried, path);
-    steps.push_back({Step::Kind::remove, path});
-  };
-  for (size_t i = folders.size(); i-- > 0;) {
-    const std::string& folder = folders[i];
-    const Answer& list = queue.lists[i];
-    if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + folder, list);
+  for (size_t i = 0; i < folders.size(); ++i) {
+    const Answer& list = found.lists[i];
+    if (list.code != Code::ok && list.code != Code::no_node) throw zk::failure_of("cannot list " + folders[i], list);
     for (const std::string& name : list.names) {
-      const std::string path = folder + "/" + name;
-      take(path, i > 0 ? parse_segment(name).has_value() : contains(layout.folders(), path));
+      const std::string path = folders[i] + "/" + name;
+      const bool ours = folders[i] == layout.queue ? contains(layout.folders(), path) : parse_segment(name).has_value();
+      if (!ours) throw not_ours(tried, path);
+      steps.push_back({Step::Kind::remove, path});
     }
   }
-  take(layout.queue, true);
+  steps.push_back({Step::Kind::remove, layout.queue});
   return steps;
 }
 
 }  // namespace
 
 void purge_queue(zk::Session& session, const QueueLayout& layout, const FoundQueue& found, bool dead, Purged& purged) {
-  const std::string folder = layout.folder(dead);
-  for (const Segment& segment : segments_in(folder, found.lists[dead ? 1 : 0])) {
-    const Nodes paths = list_items(session, folder, segment);
-    Nodes reasons;
-    if (dead) std::ranges::transform(paths, std::back_inserter(reasons), why_of);
-    remove_all(session, reasons);
-    Nodes stuck;
-    const std::vector<Answer> answers = remove_all(session, paths);
-    for (const Answer& answer : answers) purged.removed += answer.code == Code::ok ? 1 : 0;
-    for (size_t i = 0; i < paths.size(); ++i) {
-      if (answers[i].code == Code::not_empty) stuck.push_back(paths[i]);
-      if (answers[i].code == Code::expired) throw zk::SessionOver(kChanging);
-      if (answers[i].code == Code::no_auth) throw zk::failure_of(fmt::format("cannot purge {}", folder), answers[i]);
-    }
-    purge_stuck(session, stuck, purged);
-    // No consumer removes a segment of dead letters, which are never sealed. One that needs it makes it again.
-    if (dead) session.ask([&](zk::Client& client) { return client.remove(segment_path(folder, segment)); });
-    // Any client that finds a sealed segment without items removes it.
-    const Answer rest = session.exists(segment_path(folder, segment));
-    if (rest.code != Code::ok) continue;
-    session.ready();
-    if (const zk::Call removed = remove_if_done(session, segment_path(folder, segment), rest.stat)) {
-      session.await(removed);
-    }
+  SegmentWalk segments(session, layout.folder(dead), found.lists[dead ? 1 : 0]);
+  while (!segments.is_at_end()) {
+    const SegmentWalk::Listed segment = segments.next();
+    segments.ask_ahead();
+    purge_segment(session, segment, dead, purged);
   }
 }
 
-bool delete_queue(zk::Session& session, const QueueLayout& layout) {
-  for (Rounds rounds("cannot delete " + layout.queue);; rounds.next()) {
-    const std::vector<Step> steps = steps_to_delete(session, layout);
-    if (steps.empty()) return true;
-    const Answer removed = session.transact(steps);
+bool delete_queue(zk::Session& session, const QueueLayout& layout, FoundQueue found) {
+  const std::string tried = "cannot delete " + layout.queue;
+  for (Rounds rounds(tried); found.exists; rounds.next()) {
+    const Answer removed = session.transact(steps_to_delete(layout, found, tried));
     if (removed.code == Code::ok) return true;
     if (removed.code == Code::not_empty && !remove_leftovers(session, layout)) return false;
     // Our transaction was done and its answer lost, or another client deleted it, or some of its nodes are gone.
-    if (!is_overtaken(removed.code)) throw zk::failure_of(fmt::format("cannot delete {}", layout.queue), removed);
+    if (!is_overtaken(removed.code)) throw zk::failure_of(tried, removed);
+    found = look_at_queue(session, layout, folders_to_delete(layout), tried);
   }
+  return true;
 }
 
 }  // namespace zklock::recipe

@@ -7,6 +7,7 @@
 #include "zk/path.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zklock::recipe {
 
@@ -28,20 +29,38 @@ constexpr size_t kPatience = 8;  // a crowd shrinks by an eighth with each batch
 }  // namespace
 
 bool Consumer::begin(size_t most, const std::vector<Step>& with) {
+  const bool waits = batches_.empty();
+  // The looks behind a claim come first, to keep the order.
+  if (!waits && !batches_.back().looks.empty()) return false;
+  if (!waits) finder_.ask_ahead(most, is_alone());
   // Only a pass of this call can show that there is nothing.
-  const bool primed = finder_.is_primed();
-  if (!primed && (!finder_.is_fresh() || finder_.synced())) look_afresh(false);
+  if (!finder_.is_primed() && (finder_.is_over() || finder_.synced())) {
+    if (!waits && !finder_.is_next_here()) return false;
+    look_afresh(false);
+  }
   for (;; look_afresh(true)) {
-    const bool looks = !is_alone() || most == 1 || !free_.empty();
-    const std::vector<std::string> paths = looks ? find_free(most) : finder_.next(most, is_alone());
+    const bool looks = !is_alone() || !free_.empty() || (most == 1 && (!with.empty() || sees_others()));
+    // At the head of the queue, others may work on items.
+    const bool looks_behind = most == 1 && waits && !finder_.is_used();
+    std::vector<std::string> paths =
+        looks ? find_free(most) : finder_.next(looks_behind ? kFirstLook : most, is_alone(), waits);
     if (!paths.empty()) {
-      if (primed) finder_.note_used();
-      send(paths, with, looks);
+      finder_.note_used();
+      send_first(std::move(paths), most, with, looks);
       return true;
     }
     // Only a pass that began with a sync shows that there is nothing.
-    if ((finder_.synced() || !batches_.empty()) && !free_left()) return false;
+    if ((finder_.synced() || !waits) && !free_left()) return false;
   }
+}
+
+// Claims the first `most`, and looks at the rest in the same flight: if the first is taken, they may be free.
+void Consumer::send_first(std::vector<std::string> paths, size_t most, const std::vector<Step>& with, bool looked) {
+  const auto rest = paths.begin() + static_cast<ptrdiff_t>(std::min(most, paths.size()));
+  const std::vector<std::string> others(rest, paths.end());
+  paths.erase(rest, paths.end());
+  send(paths, with, looked);
+  for (const std::string& path : others) batches_.back().looks.push_back({path, session_.client().exists(path)});
 }
 
 bool Consumer::begin_among(const std::vector<std::string>& paths, const std::vector<Step>& with) {
@@ -84,6 +103,7 @@ void Consumer::leave_out(const std::string& path) {
 
 void Consumer::look_afresh(bool synced) {
   free_.clear();
+  saw_others_ = std::exchange(sees_others_, false);
   finder_.restart(synced);
   if (synced) return;
   in_work_.prune();
@@ -124,7 +144,10 @@ bool Consumer::is_worth_a_look(const std::string& path) {
 }
 
 std::vector<std::string> Consumer::those_free(const std::vector<std::string>& paths) {
-  const std::vector<Answer> looks = zk::stat_all(session_, paths);
+  return free_among(paths, zk::stat_all(session_, paths));
+}
+
+std::vector<std::string> Consumer::free_among(const std::vector<std::string>& paths, const std::vector<Answer>& looks) {
   std::vector<std::string> free;
   for (size_t i = 0; i < paths.size(); ++i) {
     const bool there = looks[i].code == Code::ok;
@@ -132,6 +155,7 @@ std::vector<std::string> Consumer::those_free(const std::vector<std::string>& pa
     if (there && !claimed) free.push_back(paths[i]);
     if (claimed) suspect(paths[i], looks[i].stat.child_changed);
     if (remembers_) claimed ? in_work_.note(paths[i]) : in_work_.forget(paths[i]);
+    sees_others_ |= claimed;
   }
   return free;
 }
@@ -145,7 +169,7 @@ void Consumer::suspect(const std::string& path, int64_t changed) {
 void Consumer::send(const std::vector<std::string>& paths, const std::vector<Step>& with, bool looked) {
   for (const std::string& path : paths) finder_.leave_out(path);
   session_.ready();
-  ClaimBatch batch{{}, !with.empty() || paths.size() > 1, !with.empty(), looked, session_.proof_now()};
+  ClaimBatch batch{{}, {}, !with.empty() || paths.size() > 1, !with.empty(), looked, session_.proof_now()};
   for (const std::string& path : paths) host::trace("claiming", {{"item", path}, {"leaves line", !with.empty()}});
   if (batch.together) {
     std::vector<Step> steps = with;
@@ -165,11 +189,19 @@ Consumer::Claim Consumer::claim(const std::string& path) {
   return {path, made, session_.client().read(path)};
 }
 
+bool Consumer::is_answered() const {
+  if (batches_.empty()) return false;
+  const ClaimBatch& batch = batches_.front();
+  return std::ranges::all_of(batch.claims, [](const Claim& claim) { return claim.read->done; }) &&
+         std::ranges::all_of(batch.looks, [](const Look& look) { return look.call->done; });
+}
+
 std::vector<Item> Consumer::collect() {
   gave_back_ = false;
   ClaimBatch& batch = batches_.front();
   await_claims(batch);
   std::vector<Item> items = read_items(batch);
+  take_looks(batch);
   for (const Claim& claim : batch.claims) {
     if (!claim.ours) finder_.forget(claim.path);
   }
@@ -249,6 +281,14 @@ std::vector<Item> Consumer::read_items(ClaimBatch& batch) {
     items.push_back(item_of(claim, std::move(answer), batch.sent));
   }
   return items;
+}
+
+void Consumer::take_looks(const ClaimBatch& batch) {
+  std::vector<Answer> answers;
+  for (const Look& look : batch.looks) answers.push_back(session_.await(look.call));
+  const std::vector<std::string> paths = paths_of(batch.looks);
+  const bool lost = std::ranges::find(answers, Code::unknown, &Answer::code) != answers.end();
+  for (std::string& path : lost ? those_free(paths) : free_among(paths, answers)) free_.push_back(std::move(path));
 }
 
 // Awaits the reads, and repeats those that were lost with the connection.

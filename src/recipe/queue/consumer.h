@@ -2,8 +2,9 @@
 // Takes items out of a queue under claims: finds the next items, makes an ephemeral child `claim` of each, and reads
 // each at the same time. A second batch of claims can be on its way while the items of the first are worked on. A batch
 // is one transaction, which fails as a whole if another consumer takes one of its items. Then they are claimed one by
-// one, and for a while the consumer checks that items are free before it claims them. All functions throw what the
-// session throws, and a Failure if the queue may not be read or written.
+// one, and for a while the consumer checks that items are free before it claims them. A single item is claimed together
+// with looks at the next ones, unless others were seen to work on items. All functions throw what the session throws,
+// and a Failure if the queue may not be read or written.
 #pragma once
 
 #include "recipe/queue/finder.h"
@@ -45,13 +46,15 @@ class Consumer {
 
   // Sends claims on up to `most` items that look free, in one transaction with the steps in `with`. Returns false if
   // there are none. It is certain that there are none only if no batch is on its way and no item of ours is left in the
-  // queue.
+  // queue: behind a batch, it asks for lists ahead, and rarely waits for them.
   bool begin(size_t most, const std::vector<zk::Step>& with = {});
   // The same for the first free one of these items. If it is only one, it is not looked at first.
   bool begin_among(const std::vector<std::string>& paths, const std::vector<zk::Step>& with);
   // Waits for the batch that was sent first (there must be one) and returns its items that are ours. There may be none:
   // other consumers were faster.
   std::vector<Item> collect();
+  // True if there is such a batch and its answers are here, or lost with the connection.
+  bool is_answered() const;
   // True if collect() has given an item back because it could not be removed.
   bool gave_back() const { return gave_back_; }
   size_t batches() const { return batches_.size(); }
@@ -85,8 +88,14 @@ class Consumer {
     zk::Call read;
     bool ours = false;  // known to be ours
   };
+  // A look at an item that was sent behind a claim.
+  struct Look {
+    std::string path;
+    zk::Call call;
+  };
   struct ClaimBatch {
     std::vector<Claim> claims;
+    std::vector<Look> looks;
     bool together = false;   // in one transaction
     bool with_more = false;  // together with other steps
     bool looked = false;     // the items were seen to be free before
@@ -100,13 +109,17 @@ class Consumer {
   void note_others(bool looked);
   void give_way();
   std::vector<std::string> find_free(size_t most);
+  std::vector<std::string> free_among(const std::vector<std::string>& paths, const std::vector<zk::Answer>& looks);
+  bool sees_others() const { return sees_others_ || saw_others_ || !in_work_.empty(); }
   bool is_worth_a_look(const std::string& path);
+  void send_first(std::vector<std::string> paths, size_t most, const std::vector<zk::Step>& with, bool looked);
   void send(const std::vector<std::string>& paths, const std::vector<zk::Step>& with, bool looked);
   Claim claim(const std::string& path);
   void await_claims(ClaimBatch& batch);
   void find_out(ClaimBatch& batch);
   void try_again(ClaimBatch& batch);
   std::vector<Item> read_items(ClaimBatch& batch);
+  void take_looks(const ClaimBatch& batch);
   void read_again(ClaimBatch& batch);
   Item item_of(const Claim& claim, zk::Answer answer, Deadline sent) const;
 
@@ -120,6 +133,9 @@ class Consumer {
   std::map<std::string, int64_t> suspects_;
   std::unordered_map<std::string, int64_t> examined_;
   bool gave_back_ = false;
+  // Looks have found items in others' work, in this pass or in the one before it.
+  bool sees_others_ = false;
+  bool saw_others_ = false;
   size_t looks_left_ = 0;         // how many items that are InWork::is_old() may still be looked at in this pass
   std::deque<std::string> free_;  // items seen to be free in this pass, in order
   std::deque<ClaimBatch> batches_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/finder.h"
 
+#include "base/contains.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -24,6 +25,9 @@ constexpr int kFreshParts = 4;  // of the time that the list took
 constexpr size_t kMany = 64;
 constexpr size_t kListedAtOnce = 8;
 
+// If fewer items are left of those that were listed, it asks for the next lists.
+constexpr size_t kFewLeft = kSegmentSize;
+
 // For items in work: when each is looked at again.
 constexpr Duration kLeastSpan = 1s;
 constexpr Duration kForEach = 500us;
@@ -31,10 +35,8 @@ constexpr int kSure = 2;  // in spans; more than one, so that the next look come
 constexpr Duration kStale = 60s;
 constexpr Duration kSureOfFew = 100ms;
 
-// Returns until when a list is used that was requested at `asked` and has arrived now.
-Deadline fresh_after(Deadline asked) {
-  const Deadline now = BootClock::now();
-  return std::max(asked + kFresh, now + std::min<Duration>(kFreshParts * (now - asked), kLongestFresh));
+size_t listed_at_once(size_t most, bool alone) {
+  return alone && most >= kMany ? kListedAtOnce : 1;
 }
 
 }  // namespace
@@ -43,14 +45,26 @@ bool ItemFinder::is_fresh() const {
   return BootClock::now() < fresh_until_;
 }
 
+bool ItemFinder::is_over() const {
+  return is_next_here() || BootClock::now() >= fresh_until_ + (next_ ? took_ : Duration::zero());
+}
+
+void ItemFinder::ask_ahead(size_t most, bool alone) {
+  if (!next_ && BootClock::now() >= fresh_until_ - took_) next_ = ask(false, listed_at_once(most, alone));
+}
+
 void ItemFinder::restart(bool synced) {
   listed_ = false;
   primed_ = false;
+  used_ = false;
   synced_ = synced;
   found_any_ = false;
   put_off_ = 0;
   segments_.clear();
   items_.clear();
+  asked_.clear();
+  if (next_ && (synced || BootClock::now() >= fresh_after(next_->asked))) next_.reset();
+  if (!next_) ended_.clear();
 }
 
 void ItemFinder::restart_with(const FoundQueue& found) {
@@ -72,50 +86,138 @@ void ItemFinder::put_off(size_t count) {
   }
 }
 
-std::vector<std::string> ItemFinder::next(size_t most, bool alone) {
+std::vector<std::string> ItemFinder::next(size_t most, bool alone, bool waits) {
   primed_ = false;
-  if (!listed_) list_segments();
-  while (items_.empty() && !segments_.empty()) list_items(alone && most >= kMany ? kListedAtOnce : 1);
+  const size_t count = listed_at_once(most, alone);
+  if (!listed_) list_segments(count);
+  while (items_.empty() && !segments_.empty() && list_items(count, waits)) {
+  }
   std::vector<std::string> paths;
   for (; paths.size() < most && !items_.empty(); items_.pop_front()) paths.push_back(items_.front());
+  // Over a distance, the next lists would come too late if they were asked for only when they are needed.
+  if (count > 1 && items_.size() < kFewLeft) ask_for_items(count);
   // The pass is over; a server that we moved to in its course may know less than the sync was for.
   if (paths.empty() && synced_ && connections_ != session_.client().connections()) synced_ = false;
   return paths;
 }
 
-void ItemFinder::list_segments() {
-  const std::string items = layout_.items();
-  const Deadline asked = BootClock::now();
-  const Answer list = synced_ ? session_.synced_children(items) : session_.children(items);
-  take_segments(list, session_.client().connections(), asked);
+// Asks for the list of segments, and for those of the first `count` known ones.
+ItemFinder::PassLists ItemFinder::ask(bool synced, size_t count) {
+  session_.ready();
+  zk::Client& client = session_.client();
+  PassLists lists{BootClock::now(), client.connections(), nullptr, nullptr, {}, nullptr};
+  if (synced) lists.sync = client.sync(layout_.items());
+  lists.last = lists.segments = client.children(layout_.items());
+  for (size_t i = 0; i < std::min(count, known_.size()); ++i) {
+    lists.last = lists.items[known_[i]] = client.children(known_[i]);
+  }
+  return lists;
+}
+
+// A pass that begins with a sync goes through all segments, as a rule.
+void ItemFinder::list_segments(size_t count) {
+  for (;;) {
+    PassLists lists = next_ ? *std::exchange(next_, std::nullopt) : ask(synced_, synced_ ? kListedAtOnce : count);
+    const Code synced = lists.sync ? session_.await(lists.sync).code : Code::ok;
+    const Answer list = session_.await(lists.segments);
+    if (synced == Code::unknown || list.code == Code::unknown) continue;
+    take_segments(list, lists.connections, lists.asked);
+    asked_ = std::move(lists.items);
+    std::erase_if(asked_, [this](const auto& asked) { return !contains(segments_, asked.first); });
+    return;
+  }
 }
 
 void ItemFinder::take_segments(const Answer& list, uint64_t connections, Deadline asked) {
   const std::string items = layout_.items();
-  for (const Segment& segment : segments_in(items, list)) segments_.push_back(segment_path(items, segment));
+  known_.clear();
+  for (const Segment& segment : segments_in(items, list)) known_.push_back(segment_path(items, segment));
+  segments_.assign(known_.begin(), known_.end());
   listed_ = true;
+  has_items_ = false;
   connections_ = connections;
-  fresh_until_ = fresh_after(asked);
+  fresh_until_ = {};
+  asked_at_ = asked;
+  freshen(asked);
 }
 
-void ItemFinder::list_items(size_t count) {
-  count = std::min(count, segments_.size());
-  const std::vector<std::string> segments(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
-  const Deadline asked = BootClock::now();
-  const std::vector<Answer> lists = zk::children_all(session_, segments);
-  if (count > 1) fresh_until_ = std::max(fresh_until_, fresh_after(asked));
-  for (size_t i = 0; i < count; ++i) {
-    if (lists[i].code == Code::no_node) continue;
-    if (lists[i].code != Code::ok) throw zk::failure_of("cannot list " + segments[i], lists[i]);
-    remove_if_done(session_, segments[i], lists[i].stat);
-    for (std::string& path : item_paths(segments[i], lists[i].names)) {
-      if (ours_.contains(path)) continue;
-      found_any_ = true;
-      items_.push_back(std::move(path));
-    }
+// Asks for the lists of the first `count` segments, if that of the first one is not on its way.
+void ItemFinder::ask_for_items(size_t count) {
+  if (segments_.empty() || asked_.contains(segments_.front())) return;
+  session_.ready();
+  asked_at_ = BootClock::now();
+  for (size_t i = 0; i < std::min(count, segments_.size()); ++i) {
+    zk::Call& call = asked_[segments_[i]];
+    if (!call) call = session_.client().children(segments_[i]);
   }
-  segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
+}
+
+// Takes in the lists that are here or on their way. Returns false if it would have to wait, and must not.
+bool ItemFinder::list_items(size_t count, bool waits) {
+  ask_for_items(count);
+  if (!waits && !asked_.at(segments_.front())->done) return false;
+  while (!segments_.empty() && asked_.contains(segments_.front())) {
+    const std::string segment = segments_.front();
+    Answer list = session_.await(asked_.at(segment));
+    if (list.code == Code::unknown) list = session_.children(segment);
+    take_items(segment, list);
+    asked_.erase(segment);
+    segments_.pop_front();
+  }
+  if (asked_.empty() && !next_) ended_.clear();
+  // With the first of them, the pass is as new as its items.
+  if (!std::exchange(has_items_, true)) freshen(asked_at_);
   if (put_off_ > 0) put_off(put_off_);
+  return true;
+}
+
+void ItemFinder::take_items(const std::string& segment, const Answer& list) {
+  if (list.code == Code::no_node || ended_.contains(segment)) return;
+  if (list.code != Code::ok) throw zk::failure_of("cannot list " + segment, list);
+  if (remove_if_done(session_, segment, list.stat)) {
+    std::erase(known_, segment);
+    note_ended(segment);
+  }
+  for (std::string& path : item_paths(segment, list.names)) {
+    if (ours_.contains(path) || ended_.contains(path)) continue;
+    found_any_ = true;
+    items_.push_back(std::move(path));
+  }
+}
+
+// Returns how long a list took that is here: it may have come before now.
+Duration ItemFinder::took_since(Deadline asked) const {
+  return std::min<Duration>(BootClock::now() - asked, session_.round_trip());
+}
+
+// Returns until when a list is used that was asked for at `asked` and is here.
+Deadline ItemFinder::fresh_after(Deadline asked) const {
+  const Duration took = took_since(asked);
+  return asked + std::max<Duration>(kFresh, took + std::min<Duration>(kFreshParts * took, kLongestFresh));
+}
+
+void ItemFinder::freshen(Deadline asked) {
+  const Deadline until = fresh_after(asked);
+  if (until <= fresh_until_) return;
+  fresh_until_ = until;
+  took_ = std::min<Duration>(took_since(asked), kLongestFresh);
+}
+
+void ItemFinder::forget(const std::string& path) {
+  ours_.erase(path);
+  note_ended(path);
+}
+
+void ItemFinder::note_ended(const std::string& path) {
+  if (next_ || !asked_.empty()) ended_.insert(path);
+}
+
+void ItemFinder::forget_all() {
+  ours_.clear();
+  ended_.clear();
+  known_.clear();
+  asked_.clear();
+  next_.reset();
 }
 
 // Returns the time between two looks at an item.

@@ -99,6 +99,10 @@ std::vector<Step> steps_to_make(const QueueLayout& layout) {
   return steps;
 }
 
+std::vector<Step> steps_to_open(const std::string& folder, int folder_version, const Segment& segment) {
+  return {{Step::Kind::write, folder, "", folder_version}, {Step::Kind::create, segment_path(folder, segment)}};
+}
+
 std::vector<Step> steps_to_seal(const std::string& folder, const Segment& segment) {
   return {{Step::Kind::write, segment_path(folder, segment), "", 0},
           {Step::Kind::create, segment_path(folder, segment.next())}};

@@ -31,7 +31,7 @@ namespace zklock::recipe {
 
 inline constexpr int kUsualPriority = 100;
 inline constexpr int kLastPriority = 999;
-inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, not those that are left; or a few batches more
+inline constexpr int64_t kSegmentSize = 1000;  // items ever made in it, left or not; may be exceeded by a few batches
 
 struct Segment {
   int priority = kUsualPriority;
@@ -126,9 +126,10 @@ std::vector<std::string> paths_of(const Range& all) {
   return paths;
 }
 
-// Return the steps that make a queue at a path without a node, or that seal a segment below `folder` and make the next
-// one.
+// These return steps for a transaction. The first makes a queue at a path without a node. The second makes a segment if
+// `folder` has the version `folder_version`. The third seals a segment and makes the next one.
 std::vector<zk::Step> steps_to_make(const QueueLayout& layout);
+std::vector<zk::Step> steps_to_open(const std::string& folder, int folder_version, const Segment& segment);
 std::vector<zk::Step> steps_to_seal(const std::string& folder, const Segment& segment);
 
 }  // namespace zklock::recipe

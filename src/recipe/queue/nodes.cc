@@ -3,7 +3,6 @@
 
 #include "base/rounds.h"
 #include "base/text.h"
-#include "recipe/use.h"
 #include "zk/path.h"
 
 #include <algorithm>
@@ -36,38 +35,83 @@ std::optional<Segment> last_of(const Names& names, int priority) {
   return last;
 }
 
+// Only a node with data can be a queue. Without its data, its Stat says the rest.
+Site site_of(zk::Session& session, const std::string& queue, std::vector<Answer> above, std::string_view tried) {
+  const Names paths = nodes_above(queue);
+  Names with_data;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (above[i].stat.data_length > 0) with_data.push_back(paths[i]);
+  }
+  const std::vector<Answer> reads = zk::read_all(session, with_data);
+  auto read = reads.begin();
+  for (Answer& node : above) {
+    if (node.stat.data_length > 0) node = *read++;
+  }
+  return check_site(session, queue, above, tried);
+}
+
+// Returns the answers about the sync, the mark, the folders and the nodes `above`. The sync is there so that a queue
+// made through another server is not missed. Of the nodes above, only the Stats are asked for: their data may be long,
+// and is of no use if there is a queue.
+std::vector<Answer> ask_about(zk::Session& session, const std::string& queue, const Names& folders, const Names& above,
+                              uint64_t& connections) {
+  const auto sync = [&](zk::Client& client) {
+    connections = client.connections();
+    return client.sync(queue);
+  };
+  std::vector<zk::Session::Send> requests{sync, [&](zk::Client& client) { return client.read(queue); }};
+  for (const std::string& path : folders) {
+    requests.emplace_back([&path](zk::Client& client) { return client.children(path); });
+  }
+  for (const std::string& path : above) {
+    requests.emplace_back([&path](zk::Client& client) { return client.exists(path); });
+  }
+  return zk::ask_together(session, requests);
+}
+
+FoundQueue look(zk::Session& session, const QueueLayout& layout, const Names& folders, const Names& above,
+                std::string_view tried) {
+  FoundQueue found;
+  const std::vector<Answer> answers = ask_about(session, layout.queue, folders, above, found.connections);
+  const auto lists = answers.begin() + 2;
+  const auto stats = lists + static_cast<ptrdiff_t>(folders.size());
+  const Answer& mark = answers[1];
+  if (mark.code == Code::no_node) {
+    if (!above.empty()) found.site = site_of(session, layout.queue, {stats, answers.end()}, tried);
+    return found;
+  }
+  if (mark.code != Code::ok) throw zk::failure_of(tried, mark);
+  check_mark(mark_of(mark.data), PathUse::queue, tried);
+  found.exists = true;
+  found.lists.assign(lists, stats);
+  return found;
+}
+
 }  // namespace
 
-// The sync is there so that a queue made through another server is not missed.
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const Names& folders,
                          std::string_view tried) {
-  for (;;) {
-    session.ready();
-    zk::Client& client = session.client();
-    const uint64_t connections = client.connections();
-    std::vector<zk::Call> calls{client.sync(layout.queue), client.read(layout.queue)};
-    for (const std::string& folder : folders) calls.push_back(client.children(folder));
-    std::vector<Answer> answers;
-    for (const zk::Call& call : calls) answers.push_back(session.await(call));
-    if (std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::unknown; })) continue;
-    const Answer& mark = answers[1];
-    if (mark.code == Code::no_node) return {};
-    if (mark.code != Code::ok) throw zk::failure_of(tried, mark);
-    check_mark(mark_of(mark.data), PathUse::queue, tried);
-    return {true, {answers.begin() + 2, answers.end()}, connections};
-  }
+  return look(session, layout, folders, {}, tried);
+}
+
+FoundQueue look_at_queue_or_site(zk::Session& session, const QueueLayout& layout, const Names& folders,
+                                 std::string_view tried) {
+  check_site_by_name(session, layout.queue, tried);
+  return look(session, layout, folders, nodes_above(layout.queue), tried);
+}
+
+zk::Call send_making(zk::Session& session, const Site& site, const std::vector<Step>& steps) {
+  for (const std::string& node : site.missing) session.client().create(node, "", zk::CreateMode::persistent);
+  return session.client().transact(steps);
 }
 
 FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Names& folders, std::string_view tried) {
-  check_site_by_name(session, layout.queue, tried);
   for (Rounds rounds(tried);; rounds.next()) {
-    FoundQueue found = look_at_queue(session, layout, folders, tried);
+    FoundQueue found = look_at_queue_or_site(session, layout, folders, tried);
     if (found.exists) return found;
-    const Site site = check_site(session, layout.queue, tried);
     session.ready();
-    for (const std::string& node : site.missing) session.client().create(node, "", zk::CreateMode::persistent);
     const uint64_t connections = session.client().connections();
-    const Answer made = session.await(session.client().transact(steps_to_make(layout)));
+    const Answer made = session.await(send_making(session, found.site, steps_to_make(layout)));
     if (made.code == Code::ok) return {true, std::vector<Answer>(folders.size()), connections};
     if (!is_overtaken(made.code)) throw zk::failure_of(tried, made);
     if (made.code == Code::no_node) session.make_parents(layout.queue);
@@ -86,6 +130,20 @@ std::vector<Segment> segments_in(const std::string& folder, const Answer& list) 
 Names list_items(zk::Session& session, const std::string& folder, const Segment& segment) {
   const std::string path = segment_path(folder, segment);
   return item_paths(path, names_in(path, session.children(path)));
+}
+
+SegmentWalk::Listed SegmentWalk::next() {
+  const std::string path = segment_path(folder_, segments_[next_++]);
+  Answer list{Code::unknown};
+  if (ahead_) list = session_.await(std::exchange(ahead_, nullptr));
+  if (list.code == Code::unknown) list = session_.children(path);
+  return {path, list.stat, item_paths(path, names_in(path, list))};
+}
+
+void SegmentWalk::ask_ahead() {
+  if (is_at_end() || ahead_) return;
+  session_.ready();
+  ahead_ = session_.client().children(segment_path(folder_, segments_[next_]));
 }
 
 Failure not_ours(std::string_view tried, const std::string& node) {
@@ -147,6 +205,11 @@ void QueueTail::find_in(const Answer& list) {
   if (list.code != Code::ok || !open({segment_.priority, 0}, list.stat.version)) find();
 }
 
+std::vector<Step> QueueTail::begin() {
+  take({segment_.priority, 0}, 0);
+  return steps_to_open(folder_, 0, segment_);
+}
+
 void QueueTail::take(const Segment& segment, int64_t made) {
   if (segment_ != segment) token_ = make_token();
   segment_ = segment;
@@ -161,8 +224,7 @@ bool QueueTail::open(const Segment& segment, int folder_version) {
     throw Failure(ExitStatus::internal,
                   fmt::format("{}: the numbers of segments below {} are used up; use another queue", tried_, folder_));
   }
-  const Answer made = session_.transact(
-      {{Step::Kind::write, folder_, "", folder_version}, {Step::Kind::create, segment_path(folder_, segment)}});
+  const Answer made = session_.transact(steps_to_open(folder_, folder_version, segment));
   if (made.code != Code::ok && !is_overtaken(made.code)) throw zk::failure_of(tried_, made);
   if (made.code == Code::ok) take(segment, 0);
   return made.code == Code::ok;

@@ -5,10 +5,13 @@
 #pragma once
 
 #include "recipe/queue/layout.h"
+#include "recipe/use.h"
 #include "zk/session.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zklock::recipe {
@@ -18,6 +21,7 @@ struct FoundQueue {
   bool exists = false;
   std::vector<zk::Answer> lists = {};  // of the folders that the command wanted to know
   uint64_t connections = 0;            // Client::connections() when they were listed
+  Site site = {};                      // where it can be made; only from look_at_queue_or_site()
 };
 
 // Looks at the queue after a sync, and lists these of its folders in the same flight: layout.items(), layout.dead().
@@ -25,8 +29,17 @@ struct FoundQueue {
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
                          std::string_view tried);
 
-// The same, but makes the queue if it is absent, in one transaction after the nodes above it. Throws a Failure (65)
-// also if no queue may be made at this path.
+// The same, and looks at the nodes above the path in the same flight. If there is no queue, throws a Failure (65) also
+// if none may be made at this path.
+FoundQueue look_at_queue_or_site(zk::Session& session, const QueueLayout& layout,
+                                 const std::vector<std::string>& folders, std::string_view tried);
+
+// Sends a transaction that makes a queue, behind the creation of the nodes that are missing above it. If one of them
+// cannot be made, the answer is no_node, as for an unknown site. Call it when the session is ready.
+zk::Call send_making(zk::Session& session, const Site& site, const std::vector<zk::Step>& steps);
+
+// Does the same as look_at_queue_or_site(), but makes the queue if it is absent, in one transaction after the nodes
+// above it.
 FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
                       std::string_view tried);
 
@@ -38,6 +51,34 @@ bool is_overtaken(zk::Code code);
 // items or dead letters of a queue. A missing node has none. They throw a Failure (77) if the node may not be listed.
 std::vector<Segment> segments_in(const std::string& folder, const zk::Answer& list);
 std::vector<std::string> list_items(zk::Session& session, const std::string& folder, const Segment& segment);
+
+// Lists the segments of a folder one after the other, in order.
+class SegmentWalk {
+ public:
+  // `list` is that of `folder`. Throws what segments_in() throws.
+  SegmentWalk(zk::Session& session, std::string folder, const zk::Answer& list)
+      : session_(session), folder_(std::move(folder)), segments_(segments_in(folder_, list)) {}
+
+  struct Listed {
+    std::string path;
+    zk::Stat stat;                   // as it was listed
+    std::vector<std::string> items;  // their paths, in order
+  };
+
+  bool is_at_end() const { return next_ == segments_.size(); }
+  // Lists the next segment; not to be called at the end. A missing one has no items. Throws a Failure (77) if it may
+  // not be listed.
+  Listed next();
+  // Sends the request for the list that next() will return, so that it comes with the answers to what is sent now.
+  void ask_ahead();
+
+ private:
+  zk::Session& session_;
+  std::string folder_;
+  std::vector<Segment> segments_;
+  size_t next_ = 0;  // the index of the next segment
+  zk::Call ahead_;   // its list, if it was asked for
+};
 
 // Returns a node below an item or dead letter that is not zklock's, so that the item cannot be deleted; empty: there is
 // none.
@@ -66,6 +107,9 @@ class QueueTail {
   // The same with a list of the folder, without a look at the segment. So it may be sealed, which a transaction that
   // relies on it notices, or fuller than count() knows, until note_last() is told.
   void find_in(const zk::Answer& list);
+  // Takes the first segment. Returns the steps that make it, for the transaction that makes the queue. If that fails,
+  // call find() or find_in().
+  std::vector<zk::Step> begin();
   bool found() const { return found_; }
 
   // The open segment as far as find() and count() know. A transaction that relies on it must check that its version is

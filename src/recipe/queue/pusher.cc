@@ -4,7 +4,10 @@
 #include "host/trace.h"
 #include "zk/path.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,9 +44,25 @@ Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, co
 
 void Pusher::open() {
   zk::in_sessions(session_, [this] {
-    const FoundQueue queue = make_queue(session_, layout_, {layout_.items()}, tried_);
-    tail_.find_in(queue.lists.front());
+    const FoundQueue queue = look_at_queue_or_site(session_, layout_, {layout_.items()}, tried_);
+    if (queue.exists) return tail_.find_in(queue.lists.front());
+    session_.ready();
+    send_making(queue.site);
   });
+}
+
+// It is sent only once: if it fails, find_tail() sees to the queue.
+void Pusher::send_making(const Site& site) {
+  std::vector<Step> steps = steps_to_make(layout_);
+  std::ranges::move(tail_.begin(), std::back_inserter(steps));
+  steps.push_back({Step::Kind::create, marker_.path, "", -1, CreateMode::ephemeral});
+  Batch making;
+  making.bytes = steps.size() * (layout_.queue.size() + kItemOverhead);
+  making.marker = marker_.next++;
+  making.segment = tail_.segment();
+  host::trace("making", {{"marker", marker_.path}, {"queue", layout_.queue}});
+  making.call = recipe::send_making(session_, site, steps);
+  in_flight_.push_back(std::move(making));
 }
 
 bool Pusher::has_room() const {
@@ -124,7 +143,7 @@ void Pusher::recover() {
     await_all();
     overtaken_.next();
     read_marker();
-    tail_.find();
+    find_tail();
   } catch (const zk::SessionOver&) {
     renew();
   }
@@ -132,28 +151,38 @@ void Pusher::recover() {
 }
 
 void Pusher::await_all() {
+  std::optional<Answer> refused;
   for (const Batch& batch : in_flight_) {
     if (!batch.call) break;
     const Answer answer = session_.await(batch.call);
-    if (answer.code != Code::ok && !is_overtaken(answer.code)) throw zk::failure_of(tried_, answer);
     if (answer.code == Code::node_exists) tail_.renew_token();
+    if (!refused && answer.code != Code::ok && !is_overtaken(answer.code)) refused = answer;
   }
+  // Only now, when it is known that no later batch is in.
+  if (refused) throw zk::failure_of(tried_, *refused);
 }
 
-// Finds out which batches are in.
+// Finds out which batches are in. If the queue is still to be made, find_tail() sees to that.
 void Pusher::read_marker() {
   // The check is a transaction: our server reads the marker after it, and a session that is over does not pass it.
   const auto [check, marker] =
       session_.ask_both([this](zk::Client& client) { return client.check({layout_.pushing()}); },
                         [this](zk::Client& client) { return client.exists(marker_.path); });
-  if (check.code == Code::no_node) {
+  if (check.code != Code::ok && check.code != Code::no_node) throw zk::failure_of(tried_, check);
+  if (check.code == Code::no_node && !is_making()) {
     throw Failure(ExitStatus::bad_data, fmt::format("{}: the queue was deleted meanwhile", tried_));
   }
-  if (check.code != Code::ok) throw zk::failure_of(tried_, check);
   const int done = marker.code == Code::ok ? marker.stat.version + 1 : 0;
   host::trace("marker read", {{"marker", marker_.path}, {"batches", done}});
   if (done < marker_.done) throw Failure(ExitStatus::bad_data, fmt::format("{}: {} was deleted", tried_, marker_.path));
   take_in_up_to(done);
+}
+
+// Our own transaction has not made the queue if it is still in flight behind read_marker(), or its session is over.
+void Pusher::find_tail() {
+  if (!is_making()) return tail_.find();
+  tail_.find_in(make_queue(session_, layout_, {layout_.items()}, tried_).lists.front());
+  in_flight_.pop_front();
 }
 
 void Pusher::note_progress() {
@@ -178,7 +207,7 @@ void Pusher::renew() {
   if (doubtful.first > 0) doubles_.push_back(doubtful);
   for (Batch& batch : in_flight_) batch.call.reset();
   marker_ = {layout_.marker(make_token())};
-  zk::in_sessions(session_, [this] { tail_.find(); });
+  zk::in_sessions(session_, [this] { find_tail(); });
 }
 
 void Pusher::send_again() {

@@ -6,6 +6,10 @@
 // sealed, all later ones fail too, because the marker does not have the version that they expect. They are sent again
 // in order. When the connection is lost, the marker tells which batches were done. So no item is lost, and none is
 // there twice while the session lives.
+//
+// If there is no queue, a transaction that makes it goes ahead of the first items, without a wait for its answer. It
+// makes the first segment and the marker too, and counts as a batch without items. So if another client makes the queue
+// first, all batches behind it fail, and the marker tells whether a transaction without an answer was done.
 #pragma once
 
 #include "base/rounds.h"
@@ -28,8 +32,9 @@ class Pusher {
   // `tried` is for messages: "cannot push to /q".
   Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried);
 
-  // Opens a session, makes the queue if there is none, and finds its open segment. All functions may throw what the
-  // session throws, and a Failure for an answer that they cannot handle.
+  // Opens a session, and finds the queue's open segment. If there is no queue, sends what makes it: then is_done()
+  // tells when it is there. All functions may throw what the session throws, and a Failure for an answer that they
+  // cannot handle.
   void open();
 
   // True if another item may be added. If not, call settle() first.
@@ -43,7 +48,7 @@ class Pusher {
   void settle();
 
   bool is_filling() const { return filling_.items > 0; }  // flush() would send something
-  bool is_done() const { return in_flight_.empty(); }     // what was flushed is in
+  bool is_done() const { return in_flight_.empty(); }     // the queue is there, and what was flushed is in
   int64_t in() const { return in_; }                      // items that are in the queue, or were
   // The items that were pushed again without knowing whether their first push was done: they may be there twice.
   const std::vector<ItemSpan>& doubles() const { return doubles_; }
@@ -53,9 +58,9 @@ class Pusher {
  private:
   struct Batch {
     std::vector<zk::Step> steps;  // check, marker, items, and the seal if they fill the segment
-    int64_t items = 0;
+    int64_t items = 0;            // 0: it makes the queue
     size_t bytes = 0;
-    int64_t first = 0;  // its first item's number
+    int64_t first = 0;  // its first item's number; 0: it has none
     int marker = 0;     // the version to which it brings the marker
     Segment segment;
     zk::Call call;  // none: not sent
@@ -68,11 +73,14 @@ class Pusher {
     int done = 0;  // how many batches with this marker are known to be done
   };
 
+  void send_making(const Site& site);
+  bool is_making() const { return !in_flight_.empty() && in_flight_.front().items == 0; }
   void send(Batch& batch);
   void take_in(const Batch& batch);
   void recover();
   void await_all();
   void read_marker();
+  void find_tail();
   void take_in_up_to(int done);
   void note_progress();
   void send_again();

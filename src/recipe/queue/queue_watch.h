@@ -29,7 +29,7 @@ class QueueWatch {
   // The watches that are set. It is time to look again when one of them fires, or at next_poll().
   std::vector<zk::Watch> watches() const;
   Deadline next_poll() const;
-  // True if not all open segments are watched, for lack of room: after next_poll(), all items are looked at.
+  // True if not all open segments are watched, for lack of room. Then the caller looks at all items after next_poll().
   bool is_blind() const { return blind_; }
   // Reads the items in work that are due for a look. Returns false if some are free or have become so.
   bool look_at_due();

@@ -34,11 +34,16 @@ push_costs() {
 }
 
 @test "a push costs the same for 1 line and for 500, and one request more for the next 500" {
-  # The requests are: connect; sync, read the queue's mark, list the segments; the batch; close. The three writes are
-  # the session's begin and end, and the batch.
-  push_costs 6 3 1
-  push_costs 6 3 500
-  push_costs 7 4 501
+  # The requests are: connect; sync, read the queue's mark, list the segments, look at the node above; the batch; close.
+  # The three writes are the session's begin and end, and the batch.
+  push_costs 7 3 1
+  push_costs 7 3 500
+  push_costs 8 4 501
+}
+
+@test "a first push makes the queue with its segment in one write, the items are another" {
+  assert_equal "$(cost_of writes zklock queue push /new one)" 4
+  assert_equal "$(znode ls /new/items)" 100-0000000000
 }
 
 @test "pushes of one item each seal the segment that they have filled, once" {
@@ -51,7 +56,7 @@ push_costs() {
 
 # pull_costs ARG…: checks the cost of a pull that takes one item.
 pull_costs() {
-  assert_equal "$(cost_of requests zklock queue pull "$@")" 13
+  assert_equal "$(cost_of requests zklock queue pull "$@")" 12
   # Two of them are the session's begin and end.
   assert_equal "$(cost_of writes zklock queue pull "$@")" 4
 }

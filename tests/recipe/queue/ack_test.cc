@@ -149,6 +149,32 @@ TEST_F(AckTest, ANodeBelowOneItemKeepsNoOtherFromBeingRemoved) {
   }
 }
 
+// Four are sent one by one, as they come.
+TEST_F(AckTest, RemovalsBehindOthersAreMerged) {
+  Worker worker(through_proxy_);
+  const auto items = worker.take(10);
+  const int before = proxy_.requests(test::opcode::kTransaction);
+  for (const Item& item : items) worker.acks.remove({item});
+  EXPECT_FALSE(worker.acks.finished());
+  worker.acks.finish();
+  EXPECT_TRUE(worker.acks.finished());
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), before + 5);
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(AckTest, RemovalsThatWereKeptAreDoneInTheEndOrDoubtful) {
+  for (const bool lives : {true, false}) {
+    Worker worker(here_);
+    const auto items = worker.take(5);
+    for (const Item& item : items) worker.acks.remove({item});
+    lives ? worker.acks.settle({}, soon()) : worker.acks.end_session({});
+    EXPECT_EQ(worker.acks.doubtful().size(), lives ? 0u : 5u);
+    if (lives) {
+      EXPECT_EQ(left(), 5u);
+    }
+  }
+}
+
 // No request was sent for it.
 TEST_F(AckTest, WhatIsDoneWhenTheSessionEndsIsDoubtful) {
   Worker worker(here_);

@@ -65,6 +65,7 @@ TEST_F(ConsumerTest, AnItemAboveANodeThatIsNotOursIsLeftOutInEachSession) {
   observer_.create(item(0) + "/note");
   Worker worker(server_ + chroot_);
   for (int session = 0; session < 2; ++session) {
+    worker.consumer.in_work().note(item(1));  // so it looks before it claims
     EXPECT_TRUE(worker.take(1).empty());
     EXPECT_TRUE(worker.take(1).empty());
     EXPECT_FALSE(worker.consumer.some_in_work()) << "in session " << session;
@@ -403,6 +404,71 @@ TEST_F(ConsumerTest, WhoIsAloneAgainKeepsTheOrder) {
   }
 }
 
+// If the first is taken, it knows which of the next ones is free.
+TEST_F(ConsumerTest, ASingleItemIsClaimedWhileTheNextOnesAreLookedAt) {
+  Worker other(here_), worker(through_proxy_, 60s);
+  EXPECT_EQ(texts(other.take(2)), (Texts{"0", "1"}));
+  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_EQ(proxy_.requests(test::opcode::kExists), 3);
+  EXPECT_EQ(texts(worker.take(1)), (Texts{"2"}));
+  EXPECT_EQ(proxy_.requests(test::opcode::kExists), 3);
+}
+
+TEST_F(ConsumerTest, TheNextOnesThatAreLookedAtAreClaimedBeforeThoseBehindThem) {
+  Worker worker(here_, 60s);
+  ASSERT_TRUE(worker.consumer.begin(1));
+  EXPECT_FALSE(worker.consumer.begin(1));
+  EXPECT_FALSE(worker.consumer.is_answered());
+  EXPECT_TRUE(test::eventually(worker.loop, [&] { return worker.consumer.is_answered(); }));
+  EXPECT_EQ(texts(worker.consumer.collect()), (Texts{"0"}));
+  EXPECT_FALSE(worker.consumer.is_answered());
+  EXPECT_EQ(texts(worker.take(2)), (Texts{"1", "2"}));
+}
+
+TEST_F(ConsumerTest, LooksBehindAClaimThatAreLostAreRepeated) {
+  Worker other(here_), worker(through_proxy_);
+  EXPECT_EQ(texts(other.take(1)), (Texts{"0"}));
+  proxy_.lose_answer_to(test::opcode::kExists);
+  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_EQ(texts(worker.take(1)), (Texts{"1"}));
+  EXPECT_EQ(proxy_.accepted(), 2);
+}
+
+// No claim is in vain but the first.
+TEST_F(ConsumerTest, WhoHasSeenOthersAtTheHeadLooksBeforeItClaims) {
+  Worker other(here_), worker(here_);
+  EXPECT_EQ(texts(other.take(2)), (Texts{"0", "1"}));
+  EXPECT_TRUE(worker.take(1).empty());
+  for (int i = 0; i < 20; ++i) {
+    const auto items = worker.take(1);
+    EXPECT_EQ(texts(items), (Texts{"2"})) << i;
+    worker.give_back(items);
+    worker.consumer.forget_all();
+  }
+}
+
+TEST_F(ConsumerTest, NobodyWaitsForAListBehindAClaim) {
+  Worker worker(here_, 60s);
+  ASSERT_TRUE(worker.consumer.begin(2));
+  std::this_thread::sleep_for(2100ms);  // until the list is too old, however long it took
+  EXPECT_FALSE(worker.consumer.begin(2));
+  EXPECT_EQ(texts(worker.consumer.collect()), (Texts{"0", "1"}));
+  EXPECT_EQ(texts(worker.take(2)), (Texts{"2", "3"}));
+}
+
+// The next list is asked for before the first items are removed, and used after that.
+TEST_F(ConsumerTest, WhatIsRemovedWhileAListIsOnItsWayIsNotClaimedAgain) {
+  Worker worker(here_, 60s);
+  const auto items = worker.take(2);
+  ASSERT_TRUE(worker.consumer.begin(2));
+  std::this_thread::sleep_for(2100ms);  // until the list is too old, however long it took
+  EXPECT_FALSE(worker.consumer.begin(2));
+  worker.remove(items);
+  EXPECT_EQ(texts(worker.consumer.collect()), (Texts{"2", "3"}));
+  EXPECT_EQ(texts(worker.take(6)), (Texts{"4", "5", "6", "7", "8", "9"}));
+  EXPECT_TRUE(worker.consumer.is_alone());
+}
+
 // A backup was restored.
 TEST_F(ConsumerTest, ClaimsThatAreInNoSessionKeepNobodyFromTheItems) {
   for (int i = 0; i < 10; ++i) observer_.create(claim_of(item(i)), "left");
@@ -442,7 +508,8 @@ TEST_F(ConsumerTest, AClaimThatIsMadeWhileALeftOneIsRemovedStays) {
     proxy_.set(FaultProxy::Mode::pass);
   });
   proxy_.fall_silent_after(test::opcode::kWrite);
-  EXPECT_TRUE(worker.take(1).empty());
+  EXPECT_TRUE(worker.take(1).empty());  // it tries to claim the item
+  EXPECT_TRUE(worker.take(1).empty());  // it looks at the claim
   EXPECT_TRUE(made);
   EXPECT_EQ(observer_.read(claim(0)).stat.ephemeral_owner, observer_.session().id());
 }

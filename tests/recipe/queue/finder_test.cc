@@ -64,6 +64,46 @@ TEST_F(FinderTest, WhatIsPutOffStaysBeforeItemsOfALowerPriority) {
   }
 }
 
+// Old lists are asked for again.
+TEST_F(FinderTest, ThePassThatFollowsUsesTheListsThatWereAskedForAhead) {
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 60s));
+  session.open();
+  ItemFinder finder(session, {"/q"});
+  EXPECT_EQ(finder.next(3).size(), 3u);
+  finder.ask_ahead(3, true);
+  EXPECT_FALSE(finder.is_over());
+  for (const int more : {0, 2}) {
+    std::this_thread::sleep_for(1100ms);  // until the list is too old, however long it took
+    const Deadline began = BootClock::now();
+    finder.ask_ahead(3, true);
+    ASSERT_TRUE(test::eventually(loop, [&] { return finder.is_next_here(); }));
+    EXPECT_TRUE(finder.is_over());
+    const int asked = proxy_.requests(test::opcode::kChildren);
+    if (more > 0) std::this_thread::sleep_for(1100ms);
+    finder.restart(false);
+    EXPECT_EQ(finder.next(20).size(), 10u);
+    // On a busy machine, they may be too old already.
+    if (more > 0 || BootClock::now() < began + 80ms) {
+      EXPECT_EQ(proxy_.requests(test::opcode::kChildren), asked + more);
+    }
+  }
+}
+
+TEST_F(FinderTest, APassThatBeginsWithASyncDoesNotUseOlderLists) {
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(here_, 60s));
+  session.open();
+  ItemFinder finder(session, {"/q"});
+  EXPECT_EQ(finder.next(3).size(), 3u);
+  std::this_thread::sleep_for(1100ms);  // until the list is too old, however long it took
+  finder.ask_ahead(3, true);
+  ASSERT_TRUE(test::eventually(loop, [&] { return finder.is_next_here(); }));
+  observer_.create(item(10), "10");
+  finder.restart(true);
+  EXPECT_EQ(finder.next(20).size(), 11u);
+}
+
 // An item of a higher priority may be overlooked for that long.
 TEST_F(FinderTest, AListThatTookLongIsNotUsedForMuchLonger) {
   host::Loop loop;

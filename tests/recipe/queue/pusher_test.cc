@@ -22,9 +22,9 @@ using test::Script;
 
 using Texts = std::vector<std::string>;
 
-// Pushes "<name>1", "<name>2" and so on.
-struct Party {
-  explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
+// Pushes "<name>1", "<name>2" and so on. The queue may not be there yet.
+struct Early {
+  explicit Early(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
       : name(std::move(called)), session(loop, test::options_for(servers, session_timeout)) {
     pusher.open();
   }
@@ -48,6 +48,14 @@ struct Party {
   host::Loop loop;
   zk::Session session;
   Pusher pusher{session, {"/q"}, kUsualPriority, "cannot push to /q"};
+};
+
+// The queue is there.
+struct Party : Early {
+  explicit Party(const std::string& servers, std::string called = "", Duration session_timeout = 4s)
+      : Early(servers, std::move(called), session_timeout) {
+    while (!pusher.is_done()) turn();
+  }
 };
 
 class PusherTest : public test::Proxied {
@@ -86,6 +94,69 @@ TEST_F(PusherTest, ItemsAreInTheOrderInWhichTheyWerePushed) {
   party.push(3210);
   EXPECT_EQ(party.pusher.in(), 3210);
   EXPECT_EQ(queue(), numbers(3210));
+}
+
+TEST_F(PusherTest, TheFirstItemsGoTogetherWithWhatMakesTheQueue) {
+  observer_.create("/other");  // and the chroot
+  Early party(through_proxy_);
+  party.push(3);
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 2);
+  EXPECT_EQ(queue(), numbers(3));
+}
+
+TEST_F(PusherTest, AQueueThatSomebodyElseMakesFirstTakesTheItems) {
+  observer_.create("/other");  // and the chroot
+  Early party(here_);
+  zk::Session& other = observer_.session();
+  other.await(other.client().transact(steps_to_make({"/q"})));
+  party.push(3);
+  EXPECT_EQ(queue(), numbers(3));
+  EXPECT_EQ(party.pusher.in(), 3);
+}
+
+TEST_F(PusherTest, OfTwoThatMakeTheQueueOneIsFaster) {
+  observer_.create("/other");  // and the chroot
+  Early a(here_, "a"), b(here_, "b");
+  a.push(2);
+  b.push(2);
+  EXPECT_EQ(queue(), (Texts{"a1", "a2", "b1", "b2"}));
+  EXPECT_EQ(observer_.children("/q/items").size(), 1u);
+}
+
+TEST_F(PusherTest, AQueueWhoseMakingIsNotAnsweredIsMadeOnce) {
+  observer_.create("/other");  // and the chroot
+  proxy_.lose_answer_to(test::opcode::kTransaction);
+  Early party(through_proxy_);
+  party.push(3);
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(queue(), numbers(3));
+  EXPECT_EQ(party.pusher.in(), 3);
+  EXPECT_TRUE(party.pusher.doubles().empty());
+}
+
+TEST_F(PusherTest, WhatMakesTheQueueAndNeverArrivedIsMadeUpFor) {
+  proxy_.break_before(test::opcode::kTransaction);
+  Early party(through_proxy_);
+  party.feed(3);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return proxy_.is_refusing(); }));
+  proxy_.accept_again();
+  party.push(3);
+  EXPECT_EQ(queue(), numbers(3));
+  EXPECT_TRUE(party.pusher.doubles().empty());
+}
+
+TEST_F(PusherTest, WhereTheSessionExpiresWhileTheQueueIsMadeTheNextOneMakesIt) {
+  proxy_.break_before(test::opcode::kTransaction);
+  Early party(through_proxy_);
+  party.feed(3);
+  ASSERT_TRUE(test::eventually(party.loop, [&] { return proxy_.is_refusing(); }));
+  proxy_.expire_resumed(true);
+  proxy_.accept_again();
+  party.push(3);
+  EXPECT_EQ(queue(), numbers(3));
+  ASSERT_EQ(party.pusher.doubles().size(), 1u);
+  EXPECT_EQ(party.pusher.doubles()[0].first, 1);
+  EXPECT_EQ(party.pusher.doubles()[0].last, 3);
 }
 
 TEST_F(PusherTest, ASegmentThatIsFullIsSealedAndTheNextOneIsThere) {
@@ -212,6 +283,7 @@ TEST_F(PusherTest, AnExpiryWithNothingOnItsWayIsNothingToSpeakOf) {
 }
 
 TEST_F(PusherTest, AQueueDeletedOnTheWayIsNotMadeAgain) {
+  Party{here_};  // it has made the queue, so its marker is there until it ends
   Party party(here_);
   for (const char* node : {"items/100-0000000000", "items", "dead", "pushing", "waiting"}) {
     observer_.remove(fmt::format("/q/{}", node));

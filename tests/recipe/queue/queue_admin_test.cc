@@ -62,6 +62,11 @@ class QueueAdminTest : public test::Proxied {
     return look_at_queue(session, layout_, {layout_.items(), layout_.dead()}, "cannot look");
   }
 
+  bool delete_all(zk::Session& session) {
+    const std::vector<std::string> folders{layout_.items(), layout_.dead(), layout_.queue};
+    return delete_queue(session, layout_, look_at_queue(session, layout_, folders, "cannot look"));
+  }
+
   int64_t requeue_all(zk::Session& session) {
     std::set<std::string> ids;
     int64_t moved = 0;
@@ -141,7 +146,7 @@ TEST_F(QueueAdminTest, ADeleteWhoseAnswerIsLostIsDone) {
         [&](zk::Session& session) {
           observer_.remove(why_of(dead(0)));
           observer_.remove(dead(0));
-          EXPECT_TRUE(delete_queue(session, layout_));
+          EXPECT_TRUE(delete_all(session));
           EXPECT_EQ(observer_.read(layout_.queue).code, zk::Code::no_node);
         });
 }
@@ -267,11 +272,37 @@ TEST_F(QueueAdminTest, ANodeBelowAnItemOrItsReasonThatIsNotOursIsNamedByPurge) {
   EXPECT_EQ(purged.foreign, std::vector<std::string>{why_of(dead(0)) + "/note"});
 }
 
+// Some of the nodes that it wants to delete are gone, and others are there.
+TEST_F(QueueAdminTest, AQueueThatHasChangedSinceTheLookIsDeletedAllTheSame) {
+  make_queue("/q");
+  const FoundQueue found =
+      look_at_queue(observer_.session(), layout_, {layout_.items(), layout_.dead(), layout_.queue}, "cannot look");
+  observer_.remove(dead_segment());
+  observer_.remove(segment());
+  observer_.create(segment(1));
+  EXPECT_TRUE(delete_queue(observer_.session(), layout_, found));
+  EXPECT_EQ(observer_.read("/q").code, zk::Code::no_node);
+}
+
+TEST_F(QueueAdminTest, TheDeadOfSeveralSegmentsArePurgedWithTheirReasons) {
+  make_queue("/q");
+  const std::string other = segment_path(layout_.dead(), Segment{100, 1});
+  bury(0);
+  transact({{Step::Kind::create, other},
+            {Step::Kind::create, other + "/token-0000000000"},
+            {Step::Kind::create, other + "/token-0000000001", "text"},
+            {Step::Kind::create, why_of(other + "/token-0000000001"), "why"}});
+  Purged purged;
+  purge_queue(observer_.session(), layout_, found_by(observer_.session()), true, purged);
+  EXPECT_EQ(purged.removed, 3);
+  EXPECT_EQ(size_of(layout_.dead()), 0u);
+}
+
 TEST_F(QueueAdminTest, DeleteRemovesPlacesAndMarkersThatAreInNoSession) {
   make_queue("/q");
   observer_.create(layout_.marker("0123456789ab"));
   observer_.create(layout_.waiting() + "/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-0000000003");
-  EXPECT_TRUE(delete_queue(observer_.session(), layout_));
+  EXPECT_TRUE(delete_all(observer_.session()));
 }
 
 TEST_F(QueueAdminTest, DeleteNamesWhatIsNotOurs) {
@@ -280,7 +311,7 @@ TEST_F(QueueAdminTest, DeleteNamesWhatIsNotOurs) {
     make_queue("/" + node.substr(0, node.find('/')));
     observer_.create(layout_.queue + "/" + node);
     try {
-      delete_queue(observer_.session(), layout_);
+      delete_all(observer_.session());
       ADD_FAILURE() << node;
     } catch (const Failure& failure) {
       EXPECT_NE(failure.text().find(node + " is not zklock's"), std::string::npos) << failure.text();

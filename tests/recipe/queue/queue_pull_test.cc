@@ -48,6 +48,20 @@ class PullWorkTest : public test::QueueCommandTest {
     const Deadline old = deadline_in(zk::fence_of(kTimeout) - zk::usual_grace_of(kTimeout));
     ASSERT_TRUE(wait_until([&] { return BootClock::now() > old; }));
   }
+  // Waits until the first command runs, the second one has ended, and the last item is claimed; the answer comes later.
+  // The first command ends when there is a file "go".
+  void work_beside_a_claim() {
+    for (int i = 3; i < 10; ++i) observer_.remove(item(i));
+    proxy_.fall_silent_after(kCreate);
+    WorkOptions options;
+    options.jobs = 2;
+    options.pull.most = 3;
+    work(options,
+         "read -r it; echo $it >>" + folder_.file("ran") + "; until [ $it != 0 -o -e " + folder_.file("go") +
+             " ]; do sleep 0.02; done",
+         60s);
+    ASSERT_TRUE(wait_until([&] { return is_claimed(2); }));
+  }
   std::string ran() const { return support::contents_of(folder_.file("ran")); }
 };
 
@@ -74,16 +88,7 @@ TEST_F(PullWorkTest, ACommandIsNotBegunForAnItemWhoseClaimHasGoneSinceItWasProve
 
 // The first command runs on, so zklock has not ended yet; the second one has ended, so there is room for a third.
 TEST_F(PullWorkTest, AfterTermNoCommandIsBegunForAnItemWhoseClaimWasOnItsWay) {
-  for (int i = 3; i < 10; ++i) observer_.remove(item(i));
-  proxy_.fall_silent_after(kCreate);
-  WorkOptions options;
-  options.jobs = 2;
-  options.pull.most = 3;
-  work(options,
-       "read -r it; echo $it >>" + folder_.file("ran") + "; until [ $it != 0 -o -e " + folder_.file("go") +
-           " ]; do sleep 0.02; done",
-       60s);
-  ASSERT_TRUE(wait_until([&] { return is_claimed(2); }));
+  work_beside_a_claim();
   ::kill(pid_, SIGTERM);
   proxy_.set(FaultProxy::Mode::pass);
   const auto has_run = [&] { return ran().find('2') != std::string::npos; };
@@ -92,6 +97,17 @@ TEST_F(PullWorkTest, AfterTermNoCommandIsBegunForAnItemWhoseClaimWasOnItsWay) {
   EXPECT_NE(status(), 0);
   EXPECT_FALSE(has_run());
   EXPECT_EQ(left(), 1u);
+}
+
+TEST_F(PullWorkTest, AnItemWhoseClaimIsOnItsWayAtTheEndGoesBackUncounted) {
+  work_beside_a_claim();
+  ::kill(pid_, SIGTERM);
+  folder_.write("go", "");
+  std::this_thread::sleep_for(500ms);  // until the command has ended
+  proxy_.set(FaultProxy::Mode::pass);
+  EXPECT_NE(status(), 0);
+  EXPECT_EQ(left(), 1u);
+  EXPECT_EQ(recipe::attempts_of(observer_.read(item(2)).stat), 0);
 }
 
 class PullRetryTest : public PullWorkTest {

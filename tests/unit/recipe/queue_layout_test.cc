@@ -85,6 +85,16 @@ TEST(QueueLayout, ASegmentIsSealedByItsFirstWriteInTheTransactionThatMakesTheNex
   EXPECT_FALSE(is_sealed(item(0, 0, 0)));
 }
 
+TEST(QueueLayout, ASegmentIsMadeOnlyIfNoOtherWasMadeSinceTheList) {
+  const auto steps = steps_to_open("/q/items", 7, {100, 3});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, Step::Kind::write);
+  EXPECT_EQ(steps[0].path, "/q/items");
+  EXPECT_EQ(steps[0].version, 7);
+  EXPECT_EQ(steps[1].kind, Step::Kind::create);
+  EXPECT_EQ(steps[1].path, "/q/items/100-0000000003");
+}
+
 TEST(QueueLayout, AQueueIsMadeWholeAndSaysWhatItIsFirst) {
   const auto steps = steps_to_make({"/q"});
   EXPECT_EQ(steps.front().path, "/q");

@@ -62,6 +62,7 @@ std::set<std::string> ask(zk::Session& session, const std::string& folder, bool 
   session.open();
   const zk::Call list = session.client().children(folder);
   const zk::Call mark = session.client().read(folder);
+  session.end_behind();
   const zk::Answer listed = session.await(list);
   const std::string data = session.await(mark).data;
   const auto paths = zk::paths_below(folder, any_node ? listed.names : uses_among(folder, listed.names, data));

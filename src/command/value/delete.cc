@@ -45,6 +45,7 @@ recipe::ValueChange deletion_of(const std::string& path, const ValueDeleteOption
     change.version = version_of(*options.version, "--if-version");
   }
   if (options.fenced) change.held = held_nodes(servers);
+  change.is_last = !options.recursive;
   return change;
 }
 

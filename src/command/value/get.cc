@@ -30,7 +30,10 @@ int get(const Call& call, const ValueGetOptions& options) {
   const bool json = is_json(options.format);
   Task task(session_options(call.global), "cannot get " + path);
   task.session.open();
-  const zk::Answer node = task.session.synced_read(path);
+  const zk::Answer node = zk::read_and_end(task.session, [&](bool last) {
+    if (last) task.session.set_last();
+    return task.session.synced_read(path);
+  });
   const bool exists = node.code == zk::Code::ok;
   if (!exists && node.code != zk::Code::no_node) throw zk::failure_of(task.tried, node);
   task.session.close();

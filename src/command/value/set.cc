@@ -70,6 +70,7 @@ recipe::ValueChange change_of(const Call& call, const ValueSetOptions& options, 
     change.version = version_of(*options.version, "--if-version");
   }
   if (options.fenced) change.held = held_nodes(servers);
+  change.is_last = true;
   const size_t most = zk::largest_data(servers.chroot, change.path);
   change.data = words.size() == 2 && words[1] != "-" ? words[1] : read_whole(change.path, most);
   if (change.data.size() > most) throw too_large(change.path, most);

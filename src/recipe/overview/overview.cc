@@ -7,6 +7,7 @@
 #include "zk/path.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace zklock::recipe {
 
@@ -34,9 +35,11 @@ void Overview::look() {
   begin();
   left_ = kRequestsPerLook;
   listed_.clear();
-  while (list_some()) {
+  unmarked_.clear();
+  while (ask_some()) {
   }
-  read_contenders();
+  // If such a node is gone, its parent's watch has fired. One may come again under its name.
+  std::erase_if(contenders_, [](const auto& one) { return one.second.code == Code::no_node; });
   std::vector<std::string> queues;
   for (const auto& [path, node] : nodes_) {
     if (node.use == PathUse::queue) queues.push_back(path);
@@ -72,16 +75,35 @@ void Overview::begin() {
 
 // --- lists
 
-// Returns false if there is nothing left to list, or no questions are left.
-bool Overview::list_some() {
+// Asks in one flight for lists, for the data of what the last flight has listed, and for contenders that it has shown.
+// Returns false if there is nothing left to ask, or no questions are left.
+bool Overview::ask_some() {
   const std::map<std::string, zk::Watch> watches = take_stale();
-  if (watches.empty()) return false;
-  const std::vector<Answer> lists = zk::watch_children_all(session_, watches);
-  Names paths;
-  for (const auto& [path, watch] : watches) paths.push_back(path);
-  const std::vector<PathUse> uses = uses_of(session_, paths, lists);
-  for (size_t i = 0; i < paths.size(); ++i) take_in(paths[i], lists[i], uses[i]);
-  return true;
+  const std::map<std::string, Answer> unmarked = std::exchange(unmarked_, {});
+  const Names unread = take_unread();
+  std::vector<zk::Session::Send> requests;
+  const auto read = [&](const std::string& path) {
+    requests.emplace_back([&path](zk::Client& client) { return client.read(path); });
+  };
+  for (const auto& entry : watches) {
+    requests.emplace_back([&entry](zk::Client& client) { return client.children(entry.first, entry.second); });
+  }
+  for (const auto& [path, list] : unmarked) read(path);
+  for (const std::string& path : unread) read(path);
+  const std::vector<Answer> answers = zk::answer_all(session_, requests);
+  auto answer = answers.begin();
+  for (const auto& [path, watch] : watches) take_list(path, *answer++);
+  for (const auto& [path, list] : unmarked) take_in(path, list, use_of(list, *answer++));
+  for (const std::string& path : unread) take_in_contender(path, *answer++);
+  return !requests.empty();
+}
+
+void Overview::take_list(const std::string& path, const Answer& list) {
+  if (may_have_mark(list)) {
+    unmarked_[path] = list;
+  } else {
+    take_in(path, list, PathUse::lock);
+  }
 }
 
 // A look lists each node once and begins where the last look stopped. So nodes that change all the time do not keep it

@@ -90,6 +90,7 @@ class QueueSurveyor {
   struct Visit;
   const QueueFigures& known(const std::string& path) const;
   void ask_sizes(std::vector<Visit>& visits);
+  void list_first_segments(std::vector<Visit>& visits);
   void ask_first_items(std::vector<Visit>& visits);
   void note(Visit& visit);
 
@@ -133,8 +134,10 @@ class Overview {
   using Names = std::vector<std::string>;
 
   void begin();
-  bool list_some();
+  bool ask_some();
   std::map<std::string, zk::Watch> take_stale();
+  Names take_unread();
+  void take_list(const std::string& path, const zk::Answer& list);
   void take_in(const std::string& path, const zk::Answer& list, PathUse use);
   void take_in_line(const std::string& path, Node& node, const Names& names);
   static void take_in_members(Node& node, const zk::Answer& list, bool first);
@@ -142,7 +145,7 @@ class Overview {
   size_t bytes_of(const std::string& path) const;
   bool is_part(const std::string& path, const Node& node) const;
   bool is_in_slots(const std::string& path) const;
-  void read_contenders();
+  void take_in_contender(const std::string& path, const zk::Answer& read);
   std::set<std::string> wanted() const;
   const zk::Answer& known(const std::string& node) const;
   std::vector<Participant> line_at(const std::string& path) const;
@@ -164,6 +167,7 @@ class Overview {
   size_t bytes_ = 0;  // of the paths of the nodes, and of those that went in this look
   Nodes nodes_;
   std::set<std::string> listed_;                  // in this look
+  std::map<std::string, zk::Answer> unmarked_;    // lists of nodes whose data is still to be read, in this look
   std::string last_listed_;                       // the next look continues after this path
   std::map<std::string, zk::Answer> contenders_;  // contenders and members that were read
   QueueSurveyor surveyor_{session_};

@@ -12,29 +12,28 @@ using zk::Code;
 
 // --- contenders
 
-// Reads the wanted contenders that have not been read.
-void Overview::read_contenders() {
+// Returns the wanted contenders that have not been read.
+Overview::Names Overview::take_unread() {
   const std::set<std::string> all = wanted();
   std::erase_if(contenders_, [&](const auto& one) { return !all.contains(one.first); });
-  Names missing;
+  Names unread;
   for (const std::string& path : all) {
     if (contenders_.contains(path)) continue;
-    if (missing.size() + kKeptForQueues >= left_) {
+    if (unread.size() + kKeptForQueues >= left_) {
       figures_.behind = true;
       break;
     }
-    missing.push_back(path);
+    unread.push_back(path);
   }
-  left_ -= missing.size();
-  const std::vector<Answer> answers = zk::read_all(session_, missing);
-  for (size_t i = 0; i < missing.size(); ++i) {
-    // The node is gone, and its parent's watch has fired.
-    if (answers[i].code == Code::no_node) continue;
-    contenders_[missing[i]] = answers[i];
-    const std::string name = zk::name_of(missing[i]);
-    const auto contender = is_in_slots(zk::parent_of(missing[i])) ? parse_slot(name) : parse_contender(name);
-    if (contender && answers[i].code == Code::ok && is_leftover(*contender, answers[i].stat)) note_stranger(missing[i]);
-  }
+  left_ -= unread.size();
+  return unread;
+}
+
+void Overview::take_in_contender(const std::string& path, const Answer& read) {
+  contenders_[path] = read;
+  const std::string name = zk::name_of(path);
+  const auto contender = is_in_slots(zk::parent_of(path)) ? parse_slot(name) : parse_contender(name);
+  if (contender && read.code == Code::ok && is_leftover(*contender, read.stat)) note_stranger(path);
 }
 
 // Returns the first holder and the first waiter of each line. For slots, the last one is wanted too, because it may
@@ -66,9 +65,10 @@ const Answer& Overview::known(const std::string& node) const {
 // The next look lists the parent again, without this node in the line, and treats the node as a folder.
 void Overview::note_stranger(const std::string& path) {
   const std::string parent = zk::parent_of(path).empty() ? "/" : zk::parent_of(path);
-  Node& node = nodes_[parent];
-  node.strangers.insert(zk::name_of(path));
-  node.watch = nullptr;
+  const auto node = nodes_.find(parent);
+  if (node == nodes_.end()) return;  // it is below a queue or a group by now
+  node->second.strangers.insert(zk::name_of(path));
+  node->second.watch = nullptr;
   figures_.behind = true;
 }
 

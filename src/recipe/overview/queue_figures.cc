@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of queues.
+#include "base/contains.h"
 #include "recipe/overview/overview.h"
 
 #include <algorithm>
@@ -18,17 +19,24 @@ bool is_looked_at(size_t index, size_t count) {
   return index < kSegmentsLookedAt || index + kSegmentsLookedAt >= count;
 }
 
+// A list comes with the Stat.
+zk::Session::Send look_at(const std::string& segment, bool with_list) {
+  return [=](zk::Client& client) { return with_list ? client.children(segment) : client.exists(segment); };
+}
+
 }  // namespace
 
 // What is below the items or the dead letters of a queue.
 struct FolderSizes {
   std::vector<Segment> segments;
-  std::vector<zk::Stat> stats;  // of each segment; empty for those that were not asked
+  std::vector<Answer> looks;  // a Stat of each segment, or also its list; empty for those that were not asked
+
+  const zk::Stat& stat(size_t index) const { return looks[index].stat; }
 
   int64_t count() const {
     int64_t count = 0;
     for (size_t i = 0; i < segments.size(); ++i) {
-      count += is_looked_at(i, segments.size()) ? stats[i].children : kSegmentSize;
+      count += is_looked_at(i, segments.size()) ? stat(i).children : kSegmentSize;
     }
     return count;
   }
@@ -40,17 +48,17 @@ struct FolderSizes {
     int64_t made = 0;
     for (size_t i = 0; i < segments.size(); ++i) {
       const bool last = i + 1 == segments.size() || segments[i + 1].priority != segments[i].priority;
-      if (last) made += segments[i].number * kSegmentSize + made_in(stats[i]);
+      if (last) made += segments[i].number * kSegmentSize + made_in(stat(i));
     }
     return made;
   }
 
-  // Returns the first segment with items of each of the first few priorities.
-  std::vector<Segment> first() const {
-    std::vector<Segment> first;
+  // Returns the first segments of the first few priorities; if `with_items`, the first ones that have items.
+  std::vector<size_t> first(bool with_items) const {
+    std::vector<size_t> first;
     for (size_t i = 0; i < segments.size() && first.size() < kPrioritiesLookedAt; ++i) {
-      const bool more = !first.empty() && first.back().priority == segments[i].priority;
-      if (!more && stats[i].children > 0) first.push_back(segments[i]);
+      const bool more = !first.empty() && segments[first.back()].priority == segments[i].priority;
+      if (!more && (!with_items || stat(i).children > 0)) first.push_back(i);
     }
     return first;
   }
@@ -94,45 +102,70 @@ void QueueSurveyor::ask_sizes(std::vector<Visit>& visits) {
     folders.push_back(visit.layout.dead());
   }
   const std::vector<Answer> lists = zk::children_all(session_, folders);
-  Names asked;
-  std::vector<zk::Stat*> wanted;
+  Names paths;
+  std::vector<zk::Session::Send> asked;
+  std::vector<Answer*> wanted;
   for (size_t i = 0; i < folders.size(); ++i) {
     FolderSizes& sizes = i % 2 == 0 ? visits[i / 2].items : visits[i / 2].dead;
     sizes.segments = segments_of(lists[i].names);
-    sizes.stats.resize(sizes.segments.size());
+    sizes.looks.resize(sizes.segments.size());
+    // The first items are asked next.
+    const std::vector<size_t> listed = i % 2 == 0 ? sizes.first(false) : std::vector<size_t>();
     for (size_t n = 0; n < sizes.segments.size(); ++n) {
       if (!is_looked_at(n, sizes.segments.size())) continue;
-      asked.push_back(segment_path(folders[i], sizes.segments[n]));
-      wanted.push_back(&sizes.stats[n]);
+      paths.push_back(segment_path(folders[i], sizes.segments[n]));
+      asked.push_back(look_at(paths.back(), contains(listed, n)));
+      wanted.push_back(&sizes.looks[n]);
     }
     visits[i / 2].now.cost += 1 + std::min(sizes.segments.size(), 2 * kSegmentsLookedAt);
   }
-  const std::vector<Answer> stats = zk::stat_all(session_, asked);
-  for (size_t i = 0; i < stats.size(); ++i) *wanted[i] = stats[i].stat;
+  std::vector<Answer> looks = zk::answer_all(session_, asked);
+  Names hidden;
+  for (size_t i = 0; i < looks.size(); ++i) {
+    *wanted[i] = std::move(looks[i]);
+    if (wanted[i]->code == zk::Code::no_auth) hidden.push_back(paths[i]);
+  }
+  // Everyone may have the Stat.
+  std::vector<Answer> stats = zk::stat_all(session_, hidden);
+  auto stat = stats.begin();
+  for (Answer* look : wanted) {
+    if (look->code == zk::Code::no_auth) *look = std::move(*stat++);
+  }
+}
+
+// Lists the first segments with items, as far as they were not listed before.
+void QueueSurveyor::list_first_segments(std::vector<Visit>& visits) {
+  Names listed;
+  std::vector<Answer*> wanted;
+  for (Visit& visit : visits) {
+    for (const size_t index : visit.items.first(true)) {
+      if (!visit.items.looks[index].names.empty()) continue;
+      listed.push_back(segment_path(visit.layout.items(), visit.items.segments[index]));
+      wanted.push_back(&visit.items.looks[index]);
+      ++visit.now.cost;
+    }
+  }
+  std::vector<Answer> lists = zk::children_all(session_, listed);
+  for (size_t i = 0; i < lists.size(); ++i) wanted[i]->names = std::move(lists[i].names);
 }
 
 void QueueSurveyor::ask_first_items(std::vector<Visit>& visits) {
-  Names listed;
-  std::vector<Visit*> of;
-  for (Visit& visit : visits) {
-    for (const Segment& segment : visit.items.first()) {
-      listed.push_back(segment_path(visit.layout.items(), segment));
-      of.push_back(&visit);
-    }
-  }
-  const std::vector<Answer> lists = zk::children_all(session_, listed);
+  list_first_segments(visits);
   Names asked;
   std::vector<QueueFigures*> figures_of;
-  for (size_t i = 0; i < lists.size(); ++i) {
-    Visit* visit = of[i];
-    Names items = item_paths(listed[i], lists[i].names);
-    // In the first segment, the first items are asked. In the others, one item shows how old they are.
-    const bool first = i == 0 || of[i - 1] != visit;
-    items.resize(std::min(items.size(), first ? kItemsLookedAt : 1));
-    visit->now.more_in_work |= first && items.size() == kItemsLookedAt;
-    visit->now.cost += 1 + items.size();
-    asked.insert(asked.end(), items.begin(), items.end());
-    figures_of.insert(figures_of.end(), items.size(), &visit->now);
+  for (Visit& visit : visits) {
+    bool first = true;
+    for (const size_t index : visit.items.first(true)) {
+      Names items =
+          item_paths(segment_path(visit.layout.items(), visit.items.segments[index]), visit.items.looks[index].names);
+      // In the first segment, the first items are asked. In the others, one item shows how old they are.
+      items.resize(std::min(items.size(), first ? kItemsLookedAt : 1));
+      visit.now.more_in_work |= first && items.size() == kItemsLookedAt;
+      visit.now.cost += items.size();
+      asked.insert(asked.end(), items.begin(), items.end());
+      figures_of.insert(figures_of.end(), items.size(), &visit.now);
+      first = false;
+    }
   }
   const std::vector<Answer> stats = zk::stat_all(session_, asked);
   for (size_t i = 0; i < stats.size(); ++i) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/value/change.h"
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "host/trace.h"
 #include "recipe/line.h"
 #include "recipe/use.h"
 #include "zk/path.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -51,6 +56,7 @@ class Change {
 
  private:
   bool is_removal() const { return change_.kind == Kind::remove || change_.kind == Kind::remove_version; }
+  bool may_make() const { return change_.kind == Kind::set || change_.kind == Kind::create; }
 
   // Returns nothing if the caller must try again.
   std::optional<ChangeResult> make_in_session() {
@@ -67,17 +73,32 @@ class Change {
     }
   }
 
+  // Returns the answer about the node. If the node may have to be made, adds to `above` those about the nodes above it,
+  // which come in the same flight.
+  Answer read(std::vector<Answer>& above) {
+    std::vector<zk::Session::Send> requests{[](Client& client) { return client.sync("/"); }};
+    std::vector<std::string> paths{change_.path};
+    if (!is_removal()) std::ranges::copy(nodes_above(change_.path), std::back_inserter(paths));
+    for (const std::string& path : paths) {
+      requests.emplace_back([path](Client& client) { return client.read(path); });
+    }
+    std::vector<Answer> answers = zk::ask_together(session_, requests);
+    above.assign(answers.begin() + 2, answers.end());
+    return answers[1];
+  }
+
   void look() {
-    const Answer node = session_.synced_read(change_.path);
+    std::vector<Answer> above;
+    const Answer node = read(above);
     before_ = sight_of(node);
     site_ = {};
     check_site_by_name(session_, change_.path, tried_);
     if (before_.exists) {
       check_is_value(change_.path, node.stat, node.data, tried_);
     } else if (!is_removal()) {
-      site_ = check_site(session_, change_.path, tried_);
+      site_ = check_site(session_, change_.path, above, tried_);
       before_.around = site_.stat.child_changed;
-      for (const std::string& above : site_.missing) check_name(above);
+      for (const std::string& missing : site_.missing) check_name(missing);
       check_name(change_.path);
     }
   }
@@ -103,7 +124,7 @@ class Change {
   }
 
   std::optional<ChangeResult> attempt() {
-    if (!before_.exists && site_.anchor.empty() && !is_removal() && change_.kind != Kind::set_version) {
+    if (!before_.exists && site_.anchor.empty() && may_make()) {
       if (!is_held(session_, change_, tried_)) return ChangeResult{End::unheld};
       session_.make_parents("/" + zk::name_of(change_.path));
       return std::nullopt;
@@ -111,11 +132,17 @@ class Change {
     session_.ready();
     in_doubt_ = true;
     host::trace("writing", {{"value", change_.path}, {"fenced", !change_.held.empty()}});
-    const Answer answer = session_.await(session_.client().transact(steps()));
+    const zk::Call call = session_.client().transact(steps());
+    if (change_.is_last) session_.end_behind();
+    const Answer answer = session_.await(call);
     in_doubt_ = answer.code == Code::unknown;
     host::trace(in_doubt_ ? "write unknown" : "written", {{"value", change_.path}, {"answer", answer.number}});
+    if (answer.code == Code::ok) return ChangeResult{End::done, !is_removal(), answer.stat.version};
+    // To find out why takes another session.
+    const bool has_reason =
+        contains(std::array{Code::not_empty, Code::bad_version, Code::node_exists, Code::no_node}, answer.code);
+    if (change_.is_last && has_reason) session_.reopen();
     switch (answer.code) {
-      case Code::ok: return ChangeResult{End::done, !is_removal(), answer.stat.version};
       case Code::not_empty:
       case Code::bad_version: return refused(answer.code == Code::not_empty ? End::has_children : End::differs);
       case Code::node_exists: return explain_existing();
@@ -140,7 +167,10 @@ class Change {
   }
 
   ChangeResult refused(End end) {
-    const Answer now = session_.exists(change_.path);
+    // In a new session, our server may be behind.
+    const auto sync = [](Client& client) { return client.sync("/"); };
+    const auto look = [this](Client& client) { return client.exists(change_.path); };
+    const Answer now = session_.ask_both(sync, look).second;
     return {end, now.code == Code::ok, now.stat.version, now.stat.children};
   }
 

@@ -19,6 +19,7 @@ struct ValueChange {
   std::string data = {};               // to be written
   int32_t version = -1;                // that the node must have; -1: any
   std::vector<std::string> held = {};  // nodes that must be there, else nothing is changed
+  bool is_last = false;                // the session ends behind it, or another one that had to be opened
 };
 
 enum class ChangeEnd {

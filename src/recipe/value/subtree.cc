@@ -30,21 +30,34 @@ void check_listed(const std::string& path, const Answer& list, const std::string
   throw zk::failure_of(fmt::format("{}: cannot list {}", tried, printable(path)), list);
 }
 
-// Lists level by level, so that a level costs few round trips.
+// Returns the nodes below those of `level`, which are moved to `found` with their `lists`. Adds the length of their
+// names to `bytes`.
+Paths take_level(const Paths& level, std::vector<Answer>& lists, Lists& found, size_t& bytes,
+                 const std::string& tried) {
+  Paths next;
+  for (size_t i = 0; i < level.size(); ++i) {
+    check_listed(level[i], lists[i], tried);
+    if (lists[i].code == Code::no_node) continue;
+    for (const std::string& name : lists[i].names) {
+      next.push_back(zk::child_of(level[i], name));
+      bytes += name.size();
+    }
+    found.emplace(level[i], std::move(lists[i]));
+  }
+  return next;
+}
+
+// Lists level by level, so that a level costs few round trips. A level's lists are probably about as long as those
+// above them.
 Lists list_all(zk::Session& session, const std::string& path, const std::string& tried) {
   Lists found;
   Paths level{path};
   std::vector<Answer> lists{session.synced_children(path)};
   while (!level.empty()) {
-    Paths next;
-    for (size_t i = 0; i < level.size(); ++i) {
-      check_listed(level[i], lists[i], tried);
-      if (lists[i].code == Code::no_node) continue;
-      for (const std::string& name : lists[i].names) next.push_back(zk::child_of(level[i], name));
-      found.emplace(level[i], std::move(lists[i]));
-    }
+    size_t bytes = 0;
+    Paths next = take_level(level, lists, found, bytes, tried);
+    lists = zk::children_all(session, next, bytes / level.size() * next.size());
     level = std::move(next);
-    lists = zk::children_all(session, level);
   }
   return found;
 }

@@ -66,6 +66,37 @@ TEST_F(ChangeTest, AWriteThatIsAnsweredWithTheEndOfItsSessionMayBeDone) {
   EXPECT_EQ(session.id(), id);
 }
 
+// What is above is read with the node, whether it is needed or not.
+TEST_F(ChangeTest, LooksOnceAtWhatIsToBeMade) {
+  observer_.create("/other");
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 30s));
+  session.open();
+  for (const char* value : {"one", "two"}) {
+    const int reads = proxy_.requests(test::opcode::kRead);
+    EXPECT_EQ(change_value(session, {ChangeKind::set, "/a/b/v", value}, "cannot set /a/b/v").end, ChangeEnd::done);
+    EXPECT_EQ(proxy_.requests(test::opcode::kRead) - reads, 4);
+  }
+  EXPECT_EQ(change_value(session, {ChangeKind::set_version, "/a/b/v", "three", 1}, "cannot set /a/b/v").end,
+            ChangeEnd::done);
+  EXPECT_EQ(proxy_.requests(test::opcode::kRead), 12);
+  EXPECT_EQ(proxy_.requests(test::opcode::kSync), 3);
+  EXPECT_EQ(proxy_.requests(test::opcode::kTransaction), 3);
+}
+
+// An answer of the first look is lost: another server may answer the rest, so all is asked again.
+TEST_F(ChangeTest, AFirstLookOfWhichAPartIsLostIsTakenAgain) {
+  observer_.create("/other");
+  host::Loop loop;
+  zk::Session session(loop, test::options_for(through_proxy_, 30s));
+  session.open();
+  proxy_.lose_answer_to(test::opcode::kRead);
+  EXPECT_EQ(change_value(session, {ChangeKind::create, "/a/v", "one"}, "cannot set /a/v").end, ChangeEnd::done);
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(proxy_.requests(test::opcode::kSync), 2);
+  EXPECT_EQ(observer_.read("/a/v").data, "one");
+}
+
 // Even a leader without a quorum answers a sync.
 TEST_F(ChangeTest, WhatBecameOfALostWriteIsAskedBehindABarrier) {
   observer_.create("/v", "old");

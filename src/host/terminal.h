@@ -56,7 +56,7 @@ inline bool can_ask() {
 }
 
 // Writes `question` to standard error and returns the line that is typed then, without its end. At the end of standard
-// input, returns what there is. The loop stands still as long as the person thinks, so there may be no session.
+// input, returns what there is. The loop stands still as long as the person thinks, so no session may be open.
 std::string ask(std::string_view question);
 
 // One line on standard error, at a terminal, that is kept up to date while something takes long, and wiped at the end.

@@ -2,8 +2,8 @@
 // Attends to the command that zklock runs, from its start to its exit status. Signals to zklock are passed on to the
 // command, and Ctrl-Z does not stop it. If a signal asks zklock to end, the command's remaining processes are ended
 // too. Under a lease, all of it is ended when the lock is lost or can no longer be proved; zklock's own status is then
-// 76. After the command's end, the lock is still held until CommandTerms::hold_until, and for a zklock that it left
-// running under the same lock.
+// 76. After the command's end, zklock holds the lock until CommandTerms::hold_until, and as long as the command has
+// left a zklock running that uses the same lock.
 #pragma once
 
 #include "command/child/console.h"
@@ -66,7 +66,7 @@ class AttendedCommand : public host::Source {
   void attend(host::Loop& loop, const std::vector<std::string>& variables);
 
   // Returns whether the command has ended and the lock need not be held any longer. Its remaining processes run on, but
-  // none is left if the lock was lost or the command was told to end. The functions below are only for then.
+  // none is left if the lock was lost or the command was told to end. Call the functions below only if it is over.
   bool is_over() const { return stage_ >= CommandStage::over; }
   // Returns whether the lock or the guard was lost before the command had ended by itself.
   bool lost() const { return guard_lost_ || loss_ != recipe::LeaseState::held; }
@@ -86,7 +86,8 @@ class AttendedCommand : public host::Source {
     if (!is_over()) set.wake_at(next());
   }
   void record(const host::PollSet&) override {}
-  // Once the command is over, throws a Failure without a text, once, to end whatever zklock waits for.
+  // When the command is over, throws a Failure without a text, to end whatever zklock waits for. Later calls throw
+  // nothing.
   void decide() override;
 
  private:
@@ -119,7 +120,8 @@ class AttendedCommand : public host::Source {
   Console& console_;
   CommandTerms terms_;
   GuardTrouble trouble_{guard_, "the command"};
-  // Set from Ctrl-Z on until the command has stopped: by then it should have; kNever: that time is over.
+  // The moment by which the command should have stopped after Ctrl-Z; kNever: the moment has passed. Not set if there
+  // was no Ctrl-Z, or once the command has stopped.
   std::optional<Deadline> stop_;
   host::NestingMarks* nest_ = nullptr;  // null unless attend() is under way
   CommandStage stage_ = CommandStage::idle;

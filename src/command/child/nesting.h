@@ -21,19 +21,20 @@ std::vector<std::string> held_nodes(const zk::ServerList& servers);
 class Nesting {
  public:
   // Reads the environment, and marks each outer lock at one of `paths`, below `chroot`, as perhaps used by us. `slots`
-  // says how many slots each path has; 0: plain locks. Without the mark its holder would not wait for us when the
-  // command that we are part of ends. Throws a Failure (70) if a mark cannot be made.
+  // says how many slots each path has; 0: plain locks. An outer zklock whose command ends waits for us only because of
+  // this mark. Throws a Failure (70) if a mark cannot be made.
   Nesting(const std::vector<std::string>& paths, const std::string& chroot, int64_t slots);
 
   // Returns what an outer zklock holds at `path` if that is enough for what is wanted: `type`, or one of so many
   // `slots`. Otherwise returns nothing. Throws what the session throws, and a Failure if we would wait for ourselves:
-  // 64 if it is shared and ours would be exclusive, or is Kazoo's and ours would be of both kinds; 77 if we may not
-  // read its node.
+  // 64 if the outer lock is shared and ours would be exclusive, or if it is in Kazoo's line alone and ours would be in
+  // two; 77 if we may not read its node.
   std::optional<recipe::Held> find_outer(zk::Session& session, const std::string& path, recipe::LockType type,
                                          int64_t slots);
 
   // Returns which zklock, by our environment, holds a lock asked of find_outer(), but is not seen among our ancestors:
-  // "pid 7 on web1"; else "". It may run us from another PID namespace or host, and would then wait for us.
+  // "pid 7 on web1"; else "". If it runs us from another PID namespace or host, it waits for us, and we would wait for
+  // it.
   const std::string& unseen() const { return unseen_; }
 
   // Keeps our marks on the outer locks in `held`, which find_outer() has returned, and removes all others for good. The

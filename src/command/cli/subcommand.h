@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subcommand consists of a function that adds its options and one that runs it. This header also has the words that
-// it is called with, and makes one line of CLI11's errors about them, which names the bad one.
+// A subcommand consists of a function that adds its options and one that runs it. A Call has the words of the command
+// line. For CLI11's errors about these words, there is one line that names the bad word.
 #pragma once
 
 #include "base/failure.h"
@@ -23,7 +23,7 @@ class ParseError;
 
 namespace zklock::command {
 
-// How main reports the end, as far as the command line was understood.
+// How main reports the end. If the command line is wrong, only the options before the error count.
 struct ExitPolicy {
   bool quiet = false;                      // no message if the status is 75
   int busy_status = 75;                    // replaces the status 75

@@ -15,13 +15,14 @@ struct WaitSpan {
   bool waits = true;        // false with -w 0: looks once, with no limit for connecting and looking
   Deadline until = kNever;  // connecting included
 
-  // Returns when to look `again` though no watch has fired: then, or at the end if the answer might come too late.
+  // Returns when to look once more though no watch has fired. This is `again`, or the end of the span if an answer to a
+  // look at `again` might come too late.
   Deadline latest(Deadline again, const zk::Session& session) const;
 };
 
-// Calls `look` now and whenever it is `due`, until it returns true: the condition is met. If the next one is due only
-// after the deadline, calls it at once. Returns false if the time is over first. Opens the session, and a new one if it
-// has expired. Throws what the session throws.
+// Calls `look` now and whenever it is `due`, until it returns true: the condition is met. If the next look is due only
+// after the deadline, it looks at once, for the last time. Returns false if the time is over first. Opens the session,
+// and a new one if it has expired. Throws what the session throws.
 bool wait_until_met(zk::Session& session, const WaitSpan& span, const std::function<bool()>& look,
                     const std::function<Deadline()>& due);
 

@@ -52,7 +52,7 @@ struct GuardPage {
   std::atomic<int64_t> overrun{0};        // how long something of it lived after the fence, ns; valid at `gone`
   std::atomic<bool> has_group{false};     // `group` is valid; set before that group is made
   char group[2048] = {};                  // the folder of the command's control group
-  std::atomic<int> refused{0};  // a signal that could not be sent to the command (another user's, by setuid); 0: none
+  std::atomic<int> refused{0};  // a signal that the guard may not send, as the command runs as another user; 0: none
 
   Deadline fence_moment() const { return Deadline(Duration(fence)); }
 };

@@ -24,13 +24,14 @@ class Survivor {
 // The rest is for children of zklock that outlive it.
 
 // Blocks all signals, so that only SIGKILL and SIGSTOP reach the caller, and gives it another name for ps and killall.
-// So a signal to all processes called zklock does not reach those that clean up after them. pkill -f and pidof use
-// other names.
+// So a signal to all processes called zklock does not reach those that clean up after them. pkill -f and pidof still
+// find them, because they look at the command line and the program.
 void shield_from_signals();
 inline constexpr const char* kGuardName = "zk-guard";
 
 // Waits until `parent` is dead and all its descriptors are closed, calls `at_end`, and exits. With `dying`, exits
-// without the call if `parent` still lives after 5 seconds. Without `at_end`, exits at once. Discards pending signals.
+// without the call if `parent` still lives after 5 seconds. If `at_end` is null, waits for nothing and exits. Discards
+// pending signals.
 [[noreturn]] void end_after(pid_t parent, bool dying, const std::function<void()>& at_end);
 
 }  // namespace zklock::host

@@ -2,7 +2,9 @@
 // The end of a run under a lock, whose node an outsider may delete at any moment: src/command/lock/job.cc (run_under),
 // attended_command.cc (hold_on), src/recipe/lock/protected_node.cc (remove). The status is the command's only if the
 // node was there until the command had ended. If the answer to our delete is lost, it is unknown whose delete was
-// first.
+// first. The end of the session is in the flight of the delete (zk::Session::end_behind), so a connection may be lost
+// before both, between them or after both. A leader calls a session over before a quorum knows it, so that is no proof
+// that the node is gone, but then the node goes with the session.
 #include "run.h"
 
 #include <array>
@@ -15,10 +17,12 @@ enum Status : uint8_t { none, of_command, lost };
 
 class GiveBack {
  public:
-  enum class Mutant { none, gone_is_fine, ours_is_theirs, old_proof };
+  enum class Mutant { none, gone_is_fine, ours_is_theirs, old_proof, over_is_lost, refused_is_over };
   static constexpr std::array kMutants = {"a node that is gone at the end was held until then",
                                           "what our own delete has removed was deleted by somebody else",
-                                          "a proof from before the command's end is good enough"};
+                                          "a proof from before the command's end is good enough",
+                                          "a session that is over has lost its lock to somebody",
+                                          "a session whose end was refused is over"};
   struct State {
     uint8_t phase, status;
     uint8_t node;            // it is there
@@ -27,6 +31,7 @@ class GiveBack {
     uint8_t proved;          // a heartbeat had a good answer
     uint8_t proved_at_end;   // so had one that was sent after the command's end (--min-hold)
     uint8_t sent, doubtful;  // our delete is sent; its answer was lost
+    uint8_t session_over;    // the servers have carried out its end, or let it expire now
     uint8_t losses;
   };
 
@@ -46,6 +51,8 @@ class GiveBack {
     if (s.status == lost && !s.early && !s.late) return "said to be lost, and nobody had deleted it";
     if (s.status == lost && !s.early && s.proved_at_end)
       return "said to be lost, and was proved after the command's end";
+    if (s.phase == over && s.status == of_command && s.node && !s.session_over)
+      return "it has left its node, and its session lives";
     return nullptr;
   }
   bool is_settled(const State& s) const { return s.phase == over; }
@@ -103,21 +110,43 @@ class GiveBack {
 
   // ProtectedNode::remove, and its result in Job::run_under.
   void remove(State s, Steps<State>& out) const {
+    if (s.session_over) return find_it_over(s, out);
     const bool first = !s.sent;
     const bool gone = !s.node;
-    s.node = 0;
     s.sent = 1;
-    if (s.losses > 0) {
-      State next = s;
-      --next.losses;
-      next.doubtful = 1;
-      out.chance(next, 0, "sends the delete, whose answer is lost");
-    }
+    if (s.losses > 0) lose_answers(s, out);
+    s.node = 0;
     const bool deleted = gone && (first || mutant_ == Mutant::ours_is_theirs);
     const bool proved = s.proved_at_end || (mutant_ == Mutant::old_proof && s.proved);
     s.status = deleted && !proved && mutant_ != Mutant::gone_is_fine ? lost : of_command;
     s.phase = over;
     out.move(s, 0, s.status == lost ? "finds the node deleted" : "ends with the command's status");
+  }
+
+  // The delete and the end are sent, and the connection is lost.
+  void lose_answers(State s, Steps<State>& out) const {
+    --s.losses;
+    s.doubtful = 1;
+    out.chance(s, 0, "sends both, and neither arrives");
+    State refused = s;
+    if (mutant_ == Mutant::refused_is_over) {
+      refused.phase = over;
+      refused.status = of_command;
+    }
+    out.chance(refused, 0, "sends both, and both are refused");
+    State expiring = s;
+    expiring.session_over = 1;
+    out.chance(expiring, 0, "sends both, and the leader calls the session over, and dies");
+    s.node = 0;
+    out.chance(s, 0, "sends both, and the delete arrives");
+    s.session_over = 1;
+    out.chance(s, 0, "sends both, and the answers are lost");
+  }
+
+  void find_it_over(State s, Steps<State>& out) const {
+    s.status = mutant_ == Mutant::over_is_lost ? lost : of_command;
+    s.phase = over;
+    out.move(s, 0, "is told that its session is over");
   }
 
   uint8_t most_losses_;

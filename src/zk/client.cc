@@ -239,7 +239,7 @@ void Client::aim(const Server& server, const std::vector<std::string>& names) {
 Client::~Client() {
   cork(false);
   if (wire_.is_ending()) {
-    hide_library_log();
+    hide_library_log();  // the server is about to close the connection, as it was asked to
     cut(fd_, false);
   }
   // A server that has owed an answer for so long would also keep us waiting for its answer to the close.

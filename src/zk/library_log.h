@@ -27,8 +27,8 @@ void take_library_log(const char* line);
 // TLS, …". Otherwise `what` is "".
 void note_stranger(std::string_view what);
 
-// Notes whether zklock itself is ending a connection. Then the library's lines do not show that
-// a stranger has accepted the connection: the server may just be far away.
+// Notes whether zklock itself is ending a connection. Then the library's lines do not show that a stranger has accepted
+// the connection: the server may just be far away.
 void note_cut(bool cutting);
 
 // Returns true if the last connection was accepted but led to nothing, and no more is known.

@@ -268,8 +268,8 @@ ssize_t Wire::send(int fd, const void* data, size_t size, int flags) {
   return sent;
 }
 
-// Of a frame that is sent in part, the server waits for the rest and would take the next one for it, so this connection
-// cannot go on.
+// If a frame is sent in part, the server waits for the rest and would take the next frame for it. So this connection
+// cannot go on then.
 bool Wire::send_frame(int fd, std::string_view frame) {
   if (incoming_.blocked) return false;
   const ssize_t sent = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL);

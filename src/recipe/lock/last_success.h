@@ -18,7 +18,8 @@ namespace zklock::recipe {
 inline constexpr std::string_view kLastSuccess = ".last";
 
 // Returns what sends the read of it. It goes with the making of a node in the lock's line (Lock::set_besides). A holder
-// writes its success when its node goes. So what is read behind a list that shows nobody before us misses none.
+// writes its success when its node goes. So if a list shows no contender before us, what is read behind it has each
+// success.
 zk::Session::Send read_of_success(const std::string& lock);
 
 class LastSuccess {

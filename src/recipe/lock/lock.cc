@@ -60,7 +60,7 @@ Lock::Lock(zk::Session& session, const std::vector<std::string>& parents, std::o
 Held Lock::held() const {
   Held held = own_.held();
   held.watch = own_watch_;
-  // Whoever we have waited for may have changed since then what was read.
+  // If we have waited, the holder before us may have written a success after it was read.
   if (!own_watch_) held.beside = own_.beside();
   return held;
 }
@@ -162,7 +162,7 @@ void Lock::ignore(const std::string& leftover) {
   host::trace("left over", {{"node", own_.path()}, {"leftover", child(leftover)}});
 }
 
-// Leaves the line in the flight in which it asks who stands before us. Returns false if it turns out that nobody does,
+// Leaves the line in the flight that asks for the contenders before us. Returns false if there turn out to be none,
 // which is rare: then we need another place.
 bool Lock::leave_to_others() {
   session_.ready();

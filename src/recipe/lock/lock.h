@@ -165,12 +165,12 @@ class Lock : public Lockable {
   // - Our node was still there then, as the watch on it has not fired. Events come in the order of the changes only on
   //   one connection; after a reconnect, the server tells in any order what has changed. So list and event must have
   //   come through the present connection.
-  // - The last proof is as young as a grant needs. So our session lives, and nobody behind us has had a turn.
+  // - The last proof is as young as a grant needs. So our session lives, and no contender behind us has had a turn.
   // It does not count
   // - for shared contenders, which need not be alone, and for the gate of slots, which are listed behind its line.
   // - if something is read besides: an event is nothing that the library tells the next server it has seen, so that one
   //   may lack what the holder before us has written.
-  // A program that would not wait for us and has come since the list is not refused as it is by a list.
+  // If a program that would not wait for us has come since the list, we do not notice it.
   bool is_next() const;
   Outcome take(const WaitPolicy& policy) override;
   // The node is not forgotten: without an answer it may still be there, and a later release() in this session deletes

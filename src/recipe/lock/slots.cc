@@ -80,8 +80,8 @@ Outcome Slots::take(const WaitPolicy& policy) {
   return outcome == Outcome::held && !slot_.is_proved() && !slot_.confirm() ? Outcome::removed : outcome;
 }
 
-// Whoever was in the gate before us made its slot before it left, and while we are in it nobody makes one. So if the
-// list behind that of the gate has no slot, ours will be the first.
+// Each contender that was in the gate before us made its slot before it left, and while we are in it no other makes
+// one. So if the list behind that of the gate has no slot, ours will be the first.
 void Slots::look_around_gate() {
   check_path_first();
   alone_ = false;
@@ -137,7 +137,7 @@ std::optional<Outcome> Slots::look(const WaitPolicy& policy) {
     leftovers_.due = kNever;
     without_leftovers(slot_.siblings().names);
   }
-  // Only whoever is in the gate may wait for a slot.
+  // Only the contender in the gate may wait for a slot.
   if (policy.in_line) return alone_ ? std::optional(Outcome::disturbed) : std::nullopt;
   holder_ = find_holder();
   return Outcome::busy;

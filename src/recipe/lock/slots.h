@@ -2,9 +2,9 @@
 // A lock that N contenders may hold at a time, in the layout of Curator's InterProcessSemaphoreV2. A contender goes
 // through a gate, an exclusive lock on <path>/locks. The holder of the gate makes a node for a slot,
 // <path>/leases/_c_<uuid>-lease-N, and waits until fewer than N such nodes stand before it. Then it gives the gate to
-// the next contender. If nobody has a slot, it sends both requests together, and so gives the gate away at once. Only
-// the contender in the gate watches the slots, so a release wakes one waiter. (Curator calls the node a lease. Here it
-// is a slot, because the lease is our proof that we have one.)
+// the next contender. If there are no other slots, it sends both requests together, and so gives the gate away at once.
+// Only the contender in the gate watches the slots, so a release wakes one waiter. (Curator calls the node a lease.
+// Here it is a slot, because the lease is our proof that we have one.)
 #pragma once
 
 #include "recipe/lock/lock.h"
@@ -77,7 +77,7 @@ class Slots : public Lockable {
   Gate gate_;
   ProtectedNode slot_;
   zk::Call path_list_;     // the first list of the path, until it is checked
-  bool alone_ = false;     // nobody had a slot when our turn in the gate came
+  bool alone_ = false;     // there were no slots when our turn in the gate came
   std::string neighbour_;  // the latest slot then
   zk::Call neighbour_read_;
   std::set<std::string> harmless_;  // persistent children of the path with the name of a foreign node

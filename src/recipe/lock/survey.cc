@@ -104,8 +104,8 @@ std::string mark_of_success(const std::string& lock) {
 }
 
 // Asks all that may be of interest in one flight, behind a sync: our server may not know yet of a lock that was taken
-// or released on another one. The order is that in which a lock changes hands: who leaves the gate has a slot, and who
-// is gone has recorded a success before.
+// or released on another one. The order is that in which a lock changes hands: a contender that leaves the gate has a
+// slot, and one that is gone has recorded its success before.
 std::vector<Listing> list_some_named(zk::Session& session, const Paths& paths) {
   std::vector<zk::Session::Send> questions{[](zk::Client& client) { return client.sync("/"); }};
   for (const std::string& path : paths) {

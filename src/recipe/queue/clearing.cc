@@ -46,8 +46,8 @@ int64_t purge_stuck(zk::Session& session, const Nodes& stuck, Purged& purged) {
 
 // Sends the deletion of a segment of which so many items are left, unless it shows that it must stay. It was listed
 // before its items were removed, but one that was sealed then has got no more. A deletion that fails does no harm: a
-// segment of dead letters is never sealed, and who needs it makes it again; any client that finds another one empty
-// removes it.
+// segment of dead letters is never sealed, and a consumer that needs it makes it again; any client that finds another
+// one empty removes it.
 void remove_emptied(zk::Session& session, const SegmentWalk::Listed& segment, int64_t left, bool dead) {
   zk::Stat rest = segment.stat;
   rest.children += static_cast<int32_t>(left) - static_cast<int32_t>(segment.items.size());
@@ -112,7 +112,7 @@ bool remove_leftovers(zk::Session& session, const QueueLayout& layout) {
   return std::ranges::any_of(answers, [](const Answer& answer) { return answer.code == Code::ok; });
 }
 
-// Those whose children steps_to_delete() must know, in the order in which they go.
+// Returns the nodes whose children steps_to_delete() must know, in the order in which they are deleted.
 Nodes folders_to_delete(const QueueLayout& layout) {
   return {layout.items(), layout.dead(), layout.queue};
 }

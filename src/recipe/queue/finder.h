@@ -23,7 +23,7 @@ namespace zklock::recipe {
 // list. A single item costs the same at any depth of the queue.
 //
 // A pass asks for the list of segments and for those of the first known segments together. While claims are on their
-// way, the lists of the next pass can be asked for ahead, so that nobody waits for them.
+// way, the lists of the next pass can be asked for ahead, so that the consumer need not wait for them.
 class ItemFinder {
  public:
   ItemFinder(zk::Session& session, QueueLayout layout) : session_(session), layout_(std::move(layout)) {}

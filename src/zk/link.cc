@@ -27,6 +27,8 @@ constexpr size_t kMostDoublings = 8;
 // The pause between two rounds of servers is at least this, and then this part of the time without a connection.
 constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
+// The limit of a TLS handshake for an existing session, as a part of the time without a connection.
+constexpr int kAttemptParts = 2;
 // The session's end is answered late after this time, and this many round trips.
 constexpr Duration kLateEnd = 300ms;
 constexpr int kLateEndTrips = 3;
@@ -122,11 +124,9 @@ Deadline Link::cut_at() const {
     const Deadline since = client_.silent_since();
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
-  const Duration attempt = attempt_of(client_.session_timeout());
-  // This is no longer for an existing session, because its second session allows it two attempts at dead servers
-  // (confirmed_at).
-  if (client_.connections() > 0) return handshake_since() + attempt;
+  if (client_.connections() > 0) return handshake_since() + attempt_to_resume();
   const bool tls = client_.uses_tls();
+  const Duration attempt = attempt_of(client_.session_timeout());
   Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
   // In the first round, each server gets its turn, unless the connect timeout is too short for all.
   const auto servers = static_cast<int64_t>(std::max<size_t>(addresses_.count(), 1));
@@ -134,6 +134,17 @@ Deadline Link::cut_at() const {
   if (addresses_.rounds() == 0) patience = std::min(patience, share);
   const Duration longest = tls ? kLongestFirstTls : kLongestFirst;
   return handshake_since() + std::min(longest, patience * (1 << std::min(addresses_.rounds(), kMostDoublings)));
+}
+
+// A server that takes connections and does not end the TLS handshake may be busy with those of all clients after an
+// outage. Attempts that are given up keep it busy in vain. So these take longer, the longer the session is away: never
+// longer in the first T/3. What then is left until the fence is no more than one attempt.
+Duration Link::attempt_to_resume() const {
+  const Duration usual = attempt_of(client_.session_timeout());
+  const auto failure = client_.tls_failure();
+  if (!failure || failure->kind != host::TlsFailure::Kind::silent || unconnected_since_ == kNever) return usual;
+  const Duration away = attempt_.since - unconnected_since_;
+  return std::max(usual, std::min<Duration>(away / kAttemptParts, kLongestFirstTls));
 }
 
 void Link::cut(bool paused) {
@@ -197,11 +208,10 @@ std::optional<Link::TlsTrouble> Link::tls_trouble() const {
   return failure ? std::optional<TlsTrouble>({attempt_.server, *failure}) : std::nullopt;
 }
 
-// Before it is resumed, our session may need two attempts at dead servers.
-Deadline SecondSession::confirmed_at() {
+Deadline SecondSession::confirmed_at(Duration attempt) {
   if (!connected()) return connected_since_ = kNever;
   connected_since_ = std::min(connected_since_, BootClock::now());
-  return connected_since_ + 2 * attempt_of(client_.session_timeout());
+  return connected_since_ + 2 * attempt;
 }
 
 }  // namespace zklock::zk

@@ -2,8 +2,8 @@
 // Keeps a client connected: drives it in the loop, cuts silent connections, and goes on to a server that has not failed
 // yet. The limits are parts of the session timeout T (zk/timing.h). A request that is unanswered for T/6 cuts the
 // connection. An attempt to connect takes T/6 at most, and never more than 2.5 s. Before the first connection it may
-// take longer: the limit doubles with each round of failed servers (link.cc). The pause after each round grows with the
-// time without a connection.
+// take longer: the limit doubles with each round of failed servers (link.cc). In a TLS handshake, it grows with the
+// time without a connection, as does the pause after each round.
 //
 // A connected session is always heard by its server: if nothing was sent for T/8, the link sends a cheap read. This
 // includes contenders in a line and idle consumers. So what they are granted counts from the moment before the
@@ -47,6 +47,10 @@ class Link : public host::Source {
 
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
+
+  // Returns how long an attempt to resume the session may take now, without TCP's and TLS's handshakes if these are
+  // over.
+  Duration attempt_to_resume() const;
 
   // Returns the server (address and port) with which TLS failed last, or is still in its handshake, and how. Returns no
   // value if TLS works or a server has answered since.
@@ -107,9 +111,9 @@ class SecondSession {
   bool connected() const { return client_.state() == ClientState::connected; }
   // Returns true if this second session itself has ended, so that another one is needed.
   bool is_over() const { return client_.state() == ClientState::expired; }
-  // Returns when the servers would have resumed our session, too, if they still wanted it; kNever while this second
-  // session is not connected.
-  Deadline confirmed_at();
+  // Returns when the servers would have resumed our session, too, if they still wanted it: it may need two attempts at
+  // dead servers, of the length given. Returns kNever while this second session is not connected.
+  Deadline confirmed_at(Duration attempt);
 
  private:
   Client client_;

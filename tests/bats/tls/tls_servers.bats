@@ -185,6 +185,28 @@ lose() {
   refute grep "refuses our certificate" err
 }
 
+# Prints how many connections to the relay were closed before it accepted them.
+given_up() { awk -v "port=:$(printf %04X "$1")\$" '$2 ~ port && $4 == "08"' /proc/net/tcp | wc -l; }
+
+# Attempts that are given up keep a busy server busy, so that hundreds of clients never come back after an outage.
+@test "a server that takes connections and does not end the TLS handshake is tried ever less often" {
+  server good --ca "$certificates/ca.pem"
+  start_relay "127.0.0.1:$port"
+  background zklock queue pull --follow -S "tls://$(relayed_ports)$chroot" --session-timeout 1500ms \
+    --tls-cert "$certificates/client.pem" /q
+  pid[pull]=$!
+  wait_until "it is connected" shaken 1 client
+  kill -STOP "${pid[relay]}"
+  sleep 6 # four times T: with a limit of T/6, there are 22 attempts
+  local attempts
+  attempts=$(given_up "$(sed -n 's/^port //p' relayed)")
+  note "$attempts attempts given up"
+  ((attempts > 2 && attempts < 20))
+  kill -CONT "${pid[relay]}"
+  kill "${pid[pull]}"
+  wait_gone "${pid[pull]}"
+}
+
 @test "the authorities in SSL_CERT_FILE are read again when they have changed" {
   unset ZKLOCK_TLS_CA
   server stranger

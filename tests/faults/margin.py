@@ -54,6 +54,8 @@ def read_traces(path):
     with open(path, encoding="utf-8") as lines:
         events = sorted(map(json.loads, lines), key=lambda event: event["at"])
     for event in events:
+        if event["event"] == "taken away":  # added by replayed.py, maybe before the process has begun
+            continue
         if event["event"] == "began" or event["pid"] not in latest:
             latest[event["pid"]] = Trace(event)
             traces.append(latest[event["pid"]])

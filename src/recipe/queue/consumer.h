@@ -8,6 +8,7 @@
 #pragma once
 
 #include "recipe/queue/finder.h"
+#include "recipe/queue/in_work.h"
 #include "recipe/queue/layout.h"
 #include "zk/session.h"
 

@@ -46,13 +46,13 @@ class ItemFinder {
   void restart_with(const FoundQueue& found);
   // To be called when a pass has given items: it no longer proves that the queue is empty.
   void note_used() {
-    used_ = true;
-    synced_ = false;
+    pass_.used = true;
+    pass_.synced = false;
   }
   // True if this pass has given items.
-  bool is_used() const { return used_; }
+  bool is_used() const { return pass_.used; }
   // True from restart_with() until the first next(), while the list is fresh.
-  bool is_primed() const { return primed_ && is_fresh(); }
+  bool is_primed() const { return pass_.primed && is_fresh(); }
 
   // Moves the next `count` items of each segment behind all others of that segment, for the rest of this pass.
   void put_off(size_t count);
@@ -64,9 +64,9 @@ class ItemFinder {
   std::vector<std::string> next(size_t most, bool alone = false, bool waits = true);
 
   // True if this pass has found items that are not ours, in work or free.
-  bool found_any() const { return found_any_; }
+  bool found_any() const { return pass_.found_any; }
   // True if nothing committed before this pass is missing from it.
-  bool synced() const { return synced_; }
+  bool synced() const { return pass_.synced; }
 
   // The items that next() leaves out, because they are ours.
   void leave_out(const std::string& path) { ours_.insert(path); }
@@ -86,6 +86,22 @@ class ItemFinder {
     zk::Call last;                          // the one that was sent last
   };
 
+  // One time through the queue.
+  struct Pass {
+    bool synced = false;                    // nothing committed before it is missing from it
+    bool primed = false;                    // is_primed()
+    bool used = false;                      // is_used()
+    bool found_any = false;                 // found_any()
+    bool listed = false;                    // the segments were listed
+    uint64_t connections = 0;               // Client::connections() then
+    bool has_items = false;                 // items were listed
+    size_t put_off = 0;                     // put_off()
+    std::deque<std::string> segments;       // paths, not listed yet
+    std::map<std::string, zk::Call> asked;  // the lists of these that are on their way
+    Deadline asked_at{};                    // when they were asked for last
+    std::deque<std::string> items;          // paths, not returned yet
+  };
+
   PassLists ask(bool synced, size_t count);
   void list_segments(size_t count);
   void take_segments(const zk::Answer& list, uint64_t connections, Deadline asked);
@@ -99,72 +115,14 @@ class ItemFinder {
 
   zk::Session& session_;
   QueueLayout layout_;
-  bool listed_ = false;  // the segments were listed in this pass
-  bool synced_ = false;
-  bool primed_ = false;
-  bool used_ = false;
-  bool found_any_ = false;
-  bool has_items_ = false;    // items were listed in this pass
-  uint64_t connections_ = 0;  // Client::connections() when the segments were listed
-  Deadline fresh_until_{};
-  Duration took_{};  // how long the list took
-  size_t put_off_ = 0;
-  std::deque<std::string> segments_;       // paths, not listed yet
-  std::map<std::string, zk::Call> asked_;  // the lists of these that are on their way
-  Deadline asked_at_{};                    // when they were asked for last
-  std::optional<PassLists> next_;          // of the next pass, on their way
-  std::vector<std::string> known_;         // paths of the segments that were listed last
-  std::deque<std::string> items_;          // paths, not returned yet
+  Deadline fresh_until_{};  // until then the lists in use may be used
+  Duration took_{};         // how long the last of them took
+  Pass pass_;
+  std::optional<PassLists> next_;   // of the next pass, on their way
+  std::vector<std::string> known_;  // paths of the segments that were listed last
   std::unordered_set<std::string> ours_;
   // What lists on their way may show though it is over: items that were ours, and deleted segments.
   std::unordered_set<std::string> ended_;
-};
-
-// True if the watch is set and has not fired.
-inline bool stands(const zk::Watch& watch) {
-  return watch && !watch->fired;
-}
-
-// The items that other consumers work on; there may be tens of thousands. What is known of an item is as old as the
-// last look at it, unless there is a watch on it.
-class InWork {
- public:
-  // A look has just found the item in work, and may have set a `watch` on its children.
-  void note(const std::string& path, const zk::Watch& watch = nullptr);
-  // Forgets an item that is free or gone.
-  void forget(const std::string& path) { items_.erase(path); }
-  void clear() { items_.clear(); }
-
-  bool knows(const std::string& path) const { return items_.contains(path); }
-  bool empty() const { return items_.empty(); }
-  // True if the item is in work for all that we know: its watch has not fired, or it was seen in work recently. What
-  // counts as recent grows with the number of items, so that looking again costs about 2000 requests a second at most.
-  bool is_sure(const std::string& path) const;
-  // True if the item is known and has no watch, but was not seen recently.
-  bool is_old(const std::string& path) const;
-  // Forgets items without a standing watch that were last seen more than a minute ago: they may be gone.
-  void prune();
-
-  // Return the paths of the items without a standing watch, in order, and all watches.
-  std::vector<std::string> unwatched() const;
-  std::vector<zk::Watch> watches() const;
-  // Returns the bytes of all paths with a standing watch, and `more` for each.
-  size_t watched_size(size_t more) const;
-
-  // Returns the items to look at again: all whose watch has fired, and at most `most` of the due ones without a watch.
-  std::vector<std::string> due(size_t most) const;
-  // Returns when the next item without a watch is due; kNever: all have one.
-  Deadline next_due() const;
-
- private:
-  struct Seen {
-    Deadline at;  // when it was last seen in work
-    zk::Watch watch;
-  };
-
-  Duration span() const;
-
-  std::map<std::string, Seen> items_;  // by path
 };
 
 }  // namespace zklock::recipe

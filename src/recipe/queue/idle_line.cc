@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/idle_line.h"
 
-#include "recipe/queue/finder.h"
+#include "recipe/queue/in_work.h"
 #include "zk/session.h"
 
 #include <algorithm>

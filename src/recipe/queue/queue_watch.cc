@@ -2,7 +2,7 @@
 #include "recipe/queue/queue_watch.h"
 
 #include "base/contains.h"
-#include "recipe/queue/finder.h"
+#include "recipe/queue/in_work.h"
 #include "zk/path.h"
 
 #include <algorithm>

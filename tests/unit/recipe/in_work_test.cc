@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue/finder.h"
+#include "recipe/queue/in_work.h"
 
 #include <thread>
 

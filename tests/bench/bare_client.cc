@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <poll.h>
+#include <string_view>
+#include <sys/socket.h>
 
 namespace bare {
 
@@ -14,6 +16,13 @@ constexpr int kSessionTimeout = 15000;  // milliseconds
 
 // Operations keep pointers to their texts until they are sent, so the vectors must not move.
 constexpr size_t kMostOperations = 2000;
+
+using namespace std::string_view_literals;
+
+// The length, then the number and the type of the request.
+constexpr std::string_view kEnd = "\0\0\0\x08\xff\xff\xff\xf5\xff\xff\xff\xf5"sv;
+constexpr std::string_view kPing = "\0\0\0\x08\xff\xff\xff\xfe\0\0\0\x0b"sv;
+constexpr int kLateEnd = 300;  // milliseconds
 
 Answer* answer_of(const void* data) {
   return const_cast<Answer*>(static_cast<const Answer*>(data));
@@ -53,6 +62,12 @@ void must_be_sent(int code) {
   if (code != ZOK) die("cannot send", code);
 }
 
+void send_frame(int fd, std::string_view frame) {
+  if (send(fd, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) {
+    die("cannot end the session");
+  }
+}
+
 }  // namespace
 
 void die(const std::string& what, int code) {
@@ -88,7 +103,7 @@ Client::Client() {
 }
 
 Client::~Client() {
-  zookeeper_close(handle_);
+  if (!last_) zookeeper_close(handle_);
 }
 
 void Client::turn(bool wait) {
@@ -99,17 +114,41 @@ void Client::turn(bool wait) {
   if (interest & ZOOKEEPER_READ) poll_fd.events |= POLLIN;
   if (interest & ZOOKEEPER_WRITE) poll_fd.events |= POLLOUT;
   const long most = within.tv_sec * 1000 + within.tv_usec / 1000 + 1;
+  fd_ = poll_fd.fd;
   poll(&poll_fd, 1, wait ? static_cast<int>(most) : 0);
   int events = 0;
   if (poll_fd.revents & (POLLIN | POLLHUP | POLLERR)) events |= ZOOKEEPER_READ;
   if (poll_fd.revents & POLLOUT) events |= ZOOKEEPER_WRITE;
-  while (zookeeper_process(handle_, events) == ZOK) events = ZOOKEEPER_READ;
+  // It takes one answer at a time. The answer to the session's end would make it abort, because it has not sent that.
+  while (!(last_ && last_->done) && zookeeper_process(handle_, events) == ZOK) events = ZOOKEEPER_READ;
   if (is_unrecoverable(handle_)) die("the session is over");
 }
 
 void Client::await(const Answer& answer, const std::string& what) {
+  if (!await_node(answer, what)) die(what, answer.code);
+}
+
+bool Client::await_node(const Answer& answer, const std::string& what) {
   while (!answer.done) turn(true);
-  if (answer.code != ZOK) die(what, answer.code);
+  if (answer.code != ZOK && answer.code != ZNONODE) die(what, answer.code);
+  return answer.code == ZOK;
+}
+
+// zookeeper_close() would wait for the first answer only, and so lose the others, or even the end itself.
+void Client::end_behind(const Answer& last, const std::string& what) {
+  send_frame(fd_, kEnd);
+  last_ = &last;
+  pollfd poll_fd{fd_, POLLIN, 0};
+  for (;;) {
+    // Some servers keep an answer until they hear something more (ZOOKEEPER-4537).
+    if (poll(&poll_fd, 1, kLateEnd) == 0) {
+      send_frame(fd_, kPing);
+    } else if (last.done) {
+      return await(last, what);
+    } else {
+      turn(false);
+    }
+  }
 }
 
 void Client::create(const std::string& path, const std::string& data, int flags, Answer& answer) {
@@ -128,6 +167,11 @@ void Client::children(const std::string& path, Answer& answer) {
   must_be_sent(zoo_aget_children2(handle_, (chroot_ + path).c_str(), 0, got, &answer));
 }
 
+void Client::exists(const std::string& path, Answer& answer) {
+  const std::string full = chroot_ + path;
+  must_be_sent(zoo_awexists(handle_, full.empty() ? "/" : full.c_str(), nullptr, nullptr, on_stat, &answer));
+}
+
 void Client::read(const std::string& path, bool watched, Answer& answer) {
   must_be_sent(
       zoo_awget(handle_, (chroot_ + path).c_str(), watched ? ignore_event : nullptr, nullptr, on_data, &answer));
@@ -144,16 +188,6 @@ void Client::sync(const std::string& path, Answer& answer) {
 
 void Client::read_watched(const std::string& path, bool& fired, Answer& answer) {
   must_be_sent(zoo_awget(handle_, (chroot_ + path).c_str(), on_event, &fired, on_data, &answer));
-}
-
-void Client::await_end(const std::string& path) {
-  bool fired = false;
-  Answer answer;
-  must_be_sent(zoo_awexists(handle_, (chroot_ + path).c_str(), on_event, &fired, on_stat, &answer));
-  while (!answer.done) turn(true);
-  if (answer.code == ZNONODE) return;  // the watch stays, but no node of that name is made again
-  if (answer.code != ZOK) die("cannot watch", answer.code);
-  while (!fired) turn(true);
 }
 
 void Client::add_check(const std::string& path, int version) {

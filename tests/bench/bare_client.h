@@ -32,20 +32,25 @@ class Client {
 
   // Waits for an answer that must be good; `what` is for the message.
   void await(const Answer& answer, const std::string& what);
+  // Like await(), but returns false if there is no such node.
+  bool await_node(const Answer& answer, const std::string& what);
+  // Ends the session in the flight of the last request, whose answer is `last`, and waits for both answers. Nothing may
+  // be called after it.
+  void end_behind(const Answer& last, const std::string& what);
   // Sends and receives what is ready; waits for that only if `wait`.
   void turn(bool wait);
 
   void create(const std::string& path, const std::string& data, int flags, Answer& answer);
   void remove(const std::string& path, Answer& answer);
   void children(const std::string& path, Answer& answer);
+  // An empty path is the root.
+  void exists(const std::string& path, Answer& answer);
   // `watched`: sets a watch that does nothing.
   void read(const std::string& path, bool watched, Answer& answer);
   void write(const std::string& path, const std::string& data, Answer& answer);
   void sync(const std::string& path, Answer& answer);
   // Sets `fired` when what was read has changed.
   void read_watched(const std::string& path, bool& fired, Answer& answer);
-  // Waits until there is no such node, or it has changed. Sends the request, with a watch, at once.
-  void await_end(const std::string& path);
 
   // A transaction is filled with add_…, then sent; another one can be filled at once.
   void add_check(const std::string& path, int version);
@@ -56,6 +61,8 @@ class Client {
 
  private:
   zhandle_t* handle_ = nullptr;
+  int fd_ = -1;
+  const Answer* last_ = nullptr;  // the session's end was sent behind the request for it
   std::string chroot_;
   std::vector<zoo_op_t> operations_;
   std::vector<std::string> paths_;  // of the operations, and their data

@@ -20,14 +20,24 @@ bool is_before(const std::string& left, const std::string& right) {
   return place_of(left) < place_of(right);
 }
 
-// Waits until no contender is before `name`. `names` is the list at our arrival.
-void wait_for_turn(bare::Client& client, const std::string& path, const std::string& name,
+// Waits until no contender is before `name`. `names` is the list at our arrival. Returns whether our own node is
+// watched.
+bool wait_for_turn(bare::Client& client, const std::string& path, const std::string& name,
                    std::vector<std::string> names) {
-  for (;;) {
+  for (bool watched = false;; watched = true) {
     std::sort(names.begin(), names.end(), is_before);
     const auto own = std::lower_bound(names.begin(), names.end(), name, is_before);
-    if (own == names.begin()) return;
-    client.await_end(path + "/" + *(own - 1));
+    if (own == names.begin()) return watched;
+    bool fired = false;
+    bare::Answer before;
+    bare::Answer mine;
+    client.read_watched(path + "/" + *(own - 1), fired, before);
+    if (!watched) client.read(path + "/" + name, true, mine);
+    const bool there = client.await_node(before, "cannot watch");
+    if (!watched) client.await(mine, "cannot read");
+    while (there && !fired) client.turn(true);
+    // A single holder was before us, so we need no list to know that it is our turn.
+    if (there && own - 1 == names.begin()) return true;
     bare::Answer listed;
     client.children(path, listed);
     client.await(listed, "cannot list");
@@ -59,14 +69,13 @@ bool bare::lock(const Words& words) {
   client.await(created, "cannot create");
   client.await(listed, "cannot list");
   const std::string name = created.data.substr(created.data.rfind('/') + 1);
-  wait_for_turn(client, path, name, listed.names);
+  const bool watched = wait_for_turn(client, path, name, listed.names);
 
   Answer read;
-  client.read(path + "/" + name, true, read);
-  client.await(read, "cannot read");
+  if (!watched) client.read(path + "/" + name, true, read);
   run_true();
   Answer removed;
   client.remove(path + "/" + name, removed);
-  client.await(removed, "cannot remove");
+  client.end_behind(removed, "cannot remove");
   return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare push PATH <FILE: sends the transactions of `zklock queue push PATH <FILE`, as fast as the client library can:
-// batches of 500 items, eight in flight, a thousand items a segment. The queue PATH must not exist yet.
+// bare push PATH <FILE: makes the requests of `zklock queue push PATH <FILE`, as fast as the client library can. After
+// a look, a transaction makes the queue, and the items follow in the same flight: batches of 500, eight transactions in
+// flight, a thousand items a segment. The queue PATH must not exist yet, and lies just below the root.
 #include "bare.h"
 #include "bare_client.h"
 
@@ -22,9 +23,8 @@ std::string segment_path(const std::string& queue, int number) {
 class Push {
  public:
   explicit Push(std::string queue) : queue_(std::move(queue)), marker_(queue_ + "/pushing/bare") {
-    make(queue_, "zklock queue 1");
-    for (const char* folder : {"/items", "/dead", "/pushing", "/waiting"}) make(queue_ + folder, "");
-    make(segment_path(queue_, 0), "");
+    look();
+    make();
   }
 
   void add(const std::string& item) {
@@ -49,19 +49,31 @@ class Push {
   }
 
  private:
-  void make(const std::string& path, const std::string& data) {
-    bare::Answer made;
-    client_.create(path, data, 0, made);
-    client_.await(made, "cannot make a queue");
+  void look() {
+    bare::Answer synced;
+    bare::Answer mark;
+    bare::Answer segments;
+    bare::Answer above;
+    client_.sync(queue_, synced);
+    client_.read(queue_, false, mark);
+    client_.children(queue_ + "/items", segments);
+    client_.exists("", above);
+    client_.await(above, "cannot look");
+    if (mark.code != ZNONODE) bare::die("the queue is there already");
+  }
+
+  void make() {
+    client_.add_create(queue_, "zklock queue 1", 0);
+    for (const char* folder : {"/items", "/dead", "/pushing", "/waiting"}) client_.add_create(queue_ + folder, "", 0);
+    client_.add_write(queue_ + "/items", 0);
+    client_.add_create(segment_path(queue_, 0), "", 0);
+    client_.add_create(marker_, "", ZOO_EPHEMERAL);
+    client_.transact(in_flight_.emplace_back());
   }
 
   void begin() {
     client_.add_check(segment_path(queue_, segment_), 0);
-    if (batch_++ == 0) {
-      client_.add_create(marker_, "", ZOO_EPHEMERAL);
-    } else {
-      client_.add_write(marker_, batch_ - 2);
-    }
+    client_.add_write(marker_, batch_++);
   }
 
   void seal() {

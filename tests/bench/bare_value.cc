@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare value VERB PATH [DATA]: the least cost of `zklock value`, by the C client alone.
 //
-//   get PATH | set PATH DATA   like `zklock value get`, a sync with the read; like `set` of an existing node
-//   list PATH                  the names, sorted
+//   get PATH                   like `zklock value get`: a sync, the read and the end of the session in one flight
+//   set PATH DATA              writes an existing node and ends the session in one flight, without the look of
+//                              `zklock value set`, which is another one
+//   list PATH                  the names, sorted, without the sync of `zklock value list`
 //   fill PATH N                N children named 00000 and so on
 //   watch PATH                 a line for each value that it sees
 //   feed PATH                  writes each line of standard input
@@ -22,14 +24,14 @@ void get(bare::Client& client, const std::string& path) {
   bare::Answer read;
   client.sync(path, synced);
   client.read(path, false, read);
-  client.await(read, "cannot read");
+  client.end_behind(read, "cannot read");
   std::fwrite(read.data.data(), 1, read.data.size(), stdout);
 }
 
 void set(bare::Client& client, const std::string& path, const std::string& data) {
   bare::Answer written;
   client.write(path, data, written);
-  client.await(written, "cannot write");
+  client.end_behind(written, "cannot write");
 }
 
 void list(bare::Client& client, const std::string& path) {
@@ -66,7 +68,11 @@ void watch(bare::Client& client, const std::string& path) {
 }
 
 void feed(bare::Client& client, const std::string& path) {
-  for (std::string line; bare::next_line(line);) set(client, path, line);
+  for (std::string line; bare::next_line(line);) {
+    bare::Answer written;
+    client.write(path, line, written);
+    client.await(written, "cannot write");
+  }
 }
 
 bool is_known(const std::string& verb, bool with_data) {

@@ -18,9 +18,11 @@ trip is the number of round trips it waits for, whatever the machine. Prints a l
   --trace       the frames of each run, decoded, on standard error: client-side times in round trips
   --check FILE  lines "NAME FIRST WARM" of upper bounds; exits with 1 if one is exceeded by more than 0.5
   --list        the names
+  --out DIR     for far_peers.py, which takes the same arguments
 
-NAME: only those (a trailing * matches the rest). Needs only Python's standard library. It knows no TLS, and models
-neither limited bandwidth nor TCP's slow start: those add to the figures for large amounts of data.
+NAME: only those (a trailing * matches the rest; "peers" is far_peers.py's). Needs only Python's standard library. It
+knows no TLS, and models neither limited bandwidth nor TCP's slow start: those add to the figures for large amounts of
+data.
 """
 import argparse
 import heapq
@@ -132,15 +134,15 @@ class Waits:
     answer that it has received."""
 
     def __init__(self):
-        self.received = 0
+        self.received, self.run = 0, 0
 
     def restart(self):
-        self.received = 0
+        self.received, self.run = 0, self.run + 1
 
 
 class Connection:
     def __init__(self, waits):
-        self.waits = waits
+        self.waits, self.run = waits, waits.run
         self.opened = waits.received + 1  # TCP's handshake
         self.asked = self.opened          # the server has received what was sent in this round trip
 
@@ -151,7 +153,8 @@ class Connection:
         self.asked = max(self.asked, trip)
 
     def reach_client(self, trip):
-        self.waits.received = max(self.waits.received, trip)
+        if self.run == self.waits.run:  # not an answer to a command that has ended
+            self.waits.received = max(self.waits.received, trip)
 
 
 class Relay(threading.Thread):
@@ -291,7 +294,7 @@ def cases():
         Case('ruok', 'ruok'),
         Case('ruok-5', 'ruok', servers=5),
         Case('health', 'health'),
-        Case('health-5', 'health', servers=5),
+        Case('health-5', 'health', servers=5, status=2),  # these are no ensemble
         Case('health-probe', 'health --probe /P-probe'),
     ]
 
@@ -432,23 +435,29 @@ class Bench:
             print('   stderr: ' + errors.splitlines()[-1], file=sys.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser(usage='far.py [OPTIONS] ZKLOCK PORT [NAME...]')
+def arguments(program):
+    parser = argparse.ArgumentParser(usage='%s [OPTIONS] ZKLOCK PORT [NAME...]' % program)
     parser.add_argument('--rtt', type=float, default=100)
     parser.add_argument('--times', type=int, default=3)
     parser.add_argument('--count', action='store_true')
     parser.add_argument('--trace', action='store_true')
     parser.add_argument('--check')
     parser.add_argument('--list', action='store_true')
+    parser.add_argument('--out')
     parser.add_argument('zklock', nargs='?')
     parser.add_argument('port', nargs='?', type=int)
     parser.add_argument('names', nargs='*')
     options = parser.parse_intermixed_args()
+    if options.port is None and not options.list:
+        parser.error('name the binary and the port of a server')
+    return options
+
+
+def main():
+    options = arguments('far.py')
     if options.list:
         print('\n'.join(case.name for case in cases()))
         return 0
-    if options.port is None:
-        parser.error('name the binary and the port of a server')
     bounds = {}
     if options.check:
         with open(options.check, encoding='utf-8') as file:

@@ -31,7 +31,8 @@ def depth(findings, bench):
 
 
 def draining(findings, bench):
-    """Items to standard output, claimed, read and removed many at once. The bare program makes the same requests."""
+    """Items to standard output, claimed, read and removed many at once. The bare program makes the same requests, but
+    for those that zklock makes because other consumers may come."""
     count = bench.pick(full=100_000, quick=10_000, least=1_500)
     lines = bench.lines.file(count)
     with servers(heap="1800m"):
@@ -57,7 +58,7 @@ def draining(findings, bench):
 
 def jobs(findings, bench):
     """A command for each item, `true`, four at once: beside xargs, which has no queue, and beside a bare program that
-    runs nothing, but makes the two writes that an item costs, each item for itself."""
+    runs nothing, but claims and removes two items at a time: a write an item, which is also what zklock needs."""
     count = bench.pick(full=4_000, quick=300, least=50)
     lines = bench.lines.file(count)
 
@@ -68,7 +69,7 @@ def jobs(findings, bench):
         return one
 
     contestants = {"zklock": pulling([*ZKLOCK, "queue", "pull", "--all", "-j", "4", "QUEUE", "--", "true"], "z"),
-                   "two writes an item": pulling([*bare("drain"), "QUEUE", "4"], "b")}
+                   "a write an item": pulling([*bare("drain"), "QUEUE", "4"], "b")}
     if has("xargs"):
         contestants["xargs -P 4 -n 1 true"] = lambda _: run(["xargs", "-P", "4", "-n", "1", "true"], stdin=words)
     words = os.path.join(bench.folder, "words")

@@ -82,6 +82,29 @@ class ReportTest(unittest.TestCase):
                 report.add_scale(all_of_it, file)
             self.assertEqual([one["name"] for one in all_of_it["comparisons"]], names)
 
+    def test_the_round_trips_alone_replace_their_part_or_come_last(self):
+        old, new = ({**comparison("far", f"{age} trips"), "begun": "2000-01-02T03:04:05+00:00"}
+                    for age in ("Old", "New"))
+        for others in ([], [comparison("push")], [comparison("push"), comparison("tls")]):
+            for place in range(len(others) + 1):
+                had, has = ([*others[:place], one, *others[place:]] for one in (old, new))
+                self.assertEqual(report.with_part(report.benchmarks(results(*had)), new).partition("## far: ")[2],
+                                 report.benchmarks(results(*has)).partition("## far: ")[2])
+            text = report.with_part(report.benchmarks(results(*others)), new)
+            self.assertTrue(text.endswith("\n\n" + report.section(new)))
+        self.assertIn("Measured 2000-01-02.", text)
+
+    def test_a_report_of_round_trips_alone_leaves_the_rest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, text = os.path.join(folder, "BENCHMARKS.md"), report.benchmarks(results(comparison("push")))
+            with open(file, "w", encoding="utf-8") as sink:
+                sink.write(text)
+            with open(os.path.join(folder, report.FAR), "w", encoding="utf-8") as sink:
+                json.dump({"comparisons": [comparison("far")]}, sink)
+            report.write(os.path.join(folder, "bench.json"), folder)
+            with open(file, encoding="utf-8") as source:
+                self.assertEqual(source.read(), text + "\n" + report.section(comparison("far")))
+
     def test_only_what_is_between_the_marks_is_replaced(self):
         text = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
         self.assertEqual(report.replaced(text, "new\n"), text.replace("old", "new"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pusher with several batches in flight, while others push too: src/recipe/queue/pusher.cc, nodes.cc, and
 // src/command/queue/push.cc with its input. Here a batch is one item, and fills its segment.
+// make_queue_model.cc shows how the queue is made.
 //
 // When the connection breaks, the server has done the first few of the batches that were sent, and the pusher knows of
 // fewer still. None is done later: the marker is read behind a check, and line_model.cc shows why that is conclusive.

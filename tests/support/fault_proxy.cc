@@ -133,7 +133,7 @@ void FaultProxy::run() {
       fds.push_back({listener_.get(), POLLIN, 0});
       for (const Pair& pair : pairs_) {
         fds.push_back({stopped ? -1 : pair.client.get(), POLLIN, 0});
-        fds.push_back({stopped ? -1 : pair.server.get(), POLLIN, 0});
+        fds.push_back({stopped || pair.kept ? -1 : pair.server.get(), POLLIN, 0});
       }
     }
     ::poll(fds.data(), fds.size(), kTickMs);
@@ -158,7 +158,7 @@ void FaultProxy::accept_one() {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
-  pairs_.push_back({std::move(client), std::move(server), {}, {}, false, false, {}});
+  pairs_.push_back({std::move(client), std::move(server), {}, {}, false, false, false, {}});
 }
 
 void FaultProxy::answer_with(int op, int error) {
@@ -175,7 +175,7 @@ int FaultProxy::requests(int op) const {
 void FaultProxy::relay(Pair& pair, bool client_ready, bool server_ready) {
   if (client_ready && pair.client) take_requests(pair);
   // That request may have made the proxy silent: the answer is kept then, and may follow another one already.
-  if (server_ready && pair.server && mode_ != Mode::silent) take_answers(pair);
+  if (server_ready && pair.server && mode_ != Mode::silent && !pair.kept) take_answers(pair);
 }
 
 // Leaves the server's side open if the client breaks: what the client sent is still on its way.
@@ -189,7 +189,8 @@ void FaultProxy::take_requests(Pair& pair) {
     pair.server.reset();
     return;
   }
-  give(pair.server.get(), bytes);
+  // Behind the session's end, the server has closed the connection, and a request would cost us its answers.
+  if (!std::exchange(pair.kept, false)) give(pair.server.get(), bytes);
   for (const Request& request : whole) note(pair, request);
   if (pair.requests.at_boundary() && lose_next_.exchange(false)) {
     ++lost_;
@@ -220,6 +221,7 @@ void FaultProxy::note(Pair& pair, const Request& request) {
     errors_.erase(error);
   }
   if (int silent = op; silent_after_.compare_exchange_strong(silent, 0)) mode_ = Mode::silent;
+  if (int kept = op; keep_answer_to_.compare_exchange_strong(kept, 0)) pair.kept = true;
   if (lose_answer_to_.compare_exchange_strong(op, 0)) {
     ++lost_;
     pair.client.reset();

@@ -19,8 +19,8 @@ namespace zklock::test {
 
 // The protocol's numbers of requests.
 namespace opcode {
-inline constexpr int kRemove = 2, kExists = 3, kRead = 4, kWrite = 5, kSync = 9, kChildren = 12, kTransaction = 14,
-                     kCreate = 15, kContainer = 19;
+inline constexpr int kEnd = -11, kRemove = 2, kExists = 3, kRead = 4, kWrite = 5, kSync = 9, kPing = 11, kChildren = 12,
+                     kTransaction = 14, kCreate = 15, kContainer = 19;
 }
 
 class FaultProxy {
@@ -54,6 +54,10 @@ class FaultProxy {
   // the mode changes.
   void fall_silent_after(int op) { silent_after_ = op; }
   bool is_silent() const { return mode_ == Mode::silent; }
+
+  // Passes the next request with that opcode to the server. No answer reaches the client until it sends something more,
+  // and that does not reach the server.
+  void keep_answer_to(int op) { keep_answer_to_ = op; }
 
   // Breaks the connection before the next request with that opcode reaches the server, and closes new ones at once.
   void break_before(int op) { break_before_ = op; }
@@ -110,6 +114,7 @@ class FaultProxy {
     Framing requests;
     std::string answers = {};        // the received part of an incomplete answer
     bool resumed = false;            // the handshake names a session
+    bool kept = false;               // answers wait for another request
     bool greeted = false;            // the handshake's answer has come
     std::map<int, int> failed = {};  // errors, by the number of the request that is to fail
   };
@@ -134,6 +139,7 @@ class FaultProxy {
   std::atomic<int> lost_{0};
   std::atomic<int> lose_answer_to_{0};
   std::atomic<int> silent_after_{0};
+  std::atomic<int> keep_answer_to_{0};
   std::atomic<int> break_before_{0};
   std::atomic<bool> swallow_events_{false};
   std::atomic<int> granted_ms_{0};

@@ -14,8 +14,7 @@ namespace ending_test {
 
 using namespace std::chrono_literals;
 using test::FaultProxy;
-
-constexpr int kEnd = -11;
+using test::opcode::kEnd;
 
 class EndingTest : public testing::Test {
  protected:
@@ -74,6 +73,20 @@ TEST_F(EndingTest, AReadWhoseAnswerIsLostIsRepeatedInAnotherSession) {
   });
   EXPECT_EQ(root.code, Code::ok);
   EXPECT_EQ(proxy_.lost(), 1);
+}
+
+// ZOOKEEPER-4537. T is so long that the session's own beat would come too late.
+TEST_F(EndingTest, AnAnswerThatTheServerKeepsComesBehindAPing) {
+  proxy_.grant(30s);
+  session_.reopen();
+  proxy_.keep_answer_to(kEnd);
+  const Deadline began = BootClock::now();
+  const Call call = session_.client().exists("/");
+  session_.end_behind();
+  EXPECT_EQ(session_.await(call).code, Code::ok);
+  session_.close();
+  EXPECT_LT(BootClock::now() - began, 1s);
+  EXPECT_EQ(proxy_.requests(test::opcode::kPing), 1);
 }
 
 }  // namespace ending_test

@@ -29,9 +29,9 @@ constexpr Duration kLeastRoundPause = 150ms;
 constexpr int kAwayParts = 20;
 // The limit of a TLS handshake for an existing session, as a part of the time without a connection.
 constexpr int kAttemptParts = 2;
-// The session's end is answered late after this time, and this many round trips.
-constexpr Duration kLateEnd = 300ms;
-constexpr int kLateEndTrips = 3;
+// An answer is late after this time, and this many round trips.
+constexpr Duration kLate = 300ms;
+constexpr int kLateTrips = 3;
 
 }  // namespace
 
@@ -89,11 +89,14 @@ void Link::be_heard() {
 }
 
 // Returns when the server must hear from us next. In releases before 3.6.4, 3.7.2 and 3.8.1, a server may keep the
-// answer to a transaction, such as the session's end, until it hears something more (ZOOKEEPER-4537).
+// answer to a transaction until it hears something more (ZOOKEEPER-4537). So a word follows a request whose answer is
+// late, if nothing was sent behind it.
 Deadline Link::word_at() const {
-  const Deadline beat = std::max(heard_, client_.last_sent()) + beat_of(client_.session_timeout());
-  if (!client_.is_ending() || heard_ > client_.ending_since()) return beat;
-  return std::min(beat, client_.ending_since() + std::max<Duration>(kLateEnd, kLateEndTrips * round_trip_));
+  const Deadline sent = std::max(heard_, client_.last_sent());
+  const Deadline beat = sent + beat_of(client_.session_timeout());
+  const Deadline waiting = client_.is_ending() ? client_.ending_since() : client_.silent_since();
+  if (waiting == kNever || sent > waiting) return beat;
+  return std::min(beat, waiting + std::max<Duration>(kLate, kLateTrips * round_trip_));
 }
 
 // Returns whether zklock itself stood still for too long. Our server may then not have told its leader for a long time

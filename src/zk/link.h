@@ -5,10 +5,10 @@
 // take longer: the limit doubles with each round of failed servers (link.cc). In a TLS handshake, it grows with the
 // time without a connection, as does the pause after each round.
 //
-// A connected session is always heard by its server: if nothing was sent for T/8, the link sends a cheap read. This
-// includes contenders in a line and idle consumers. So what they are granted counts from the moment before the
-// transaction that showed it, as a new lock does. If zklock itself was silent for longer, because it was paused, the
-// link gives up the connection before it believes any answer.
+// A connected session is always heard by its server: if nothing was sent for T/8, the link sends a cheap read; if an
+// answer is late, it does so sooner. This includes contenders in a line and idle consumers. So what they are granted
+// counts from the moment before the transaction that showed it, as a new lock does. If zklock itself was silent for
+// longer, because it was paused, the link gives up the connection before it believes any answer.
 #pragma once
 
 #include "host/loop.h"

@@ -11,10 +11,18 @@
 
 namespace zklock::sim {
 
-inline constexpr Time kReconnected = 30 * second;  // after a storm, until all zklocks are connected again
-inline constexpr Time kNoticed = 5 * second;       // in calm, until every zklock has seen a change
-inline constexpr Time kEnded = 12 * second;        // even in a storm, until a zklock has ended whose time is over
-inline constexpr Time kConnected = 2 * second;     // in calm, until a new zklock is connected
+// How long something may take. Where servers are far away, or answer late, it is so many of the longest round trips
+// more.
+struct Limit {
+  Time near;
+  int trips;
+  operator Time() const { return near + trips * network->longest_trip; }
+};
+
+inline constexpr Limit kReconnected{30 * second, 10};  // after a storm, until all zklocks are connected again
+inline constexpr Limit kNoticed{5 * second, 8};        // in calm, until every zklock has seen a change
+inline constexpr Limit kEnded{12 * second, 8};         // even in a storm, until a zklock has ended whose time is over
+inline constexpr Limit kConnected{2 * second, 4};      // in calm, until a new zklock is connected
 
 // The process that has made a node, from the node's data; 0: it does not say.
 inline int pid_in(const std::string& data) {

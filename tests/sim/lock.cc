@@ -20,10 +20,14 @@ namespace {
 constexpr const char* kLocks[] = {"/locks/a", "/locks/b", "/locks/c"};
 constexpr const char* kSlots = "/locks/slots";
 constexpr int64_t kSlotCount = 2;
-constexpr uint64_t kMostTransactions = 8;  // a second, for each contender
-constexpr int kMostBusySeconds = 10;       // one after the other with more than that
-constexpr Time kPatience = 5 * second;     // in calm, until the first in line has begun
-constexpr Time kLate = 20 * second;        // behind the end of a wait: looking names up, leaving the line, closing
+constexpr uint64_t kMostTransactions = 8;   // a second, for each contender
+constexpr int kMostBusySeconds = 10;        // one after the other with more than that
+constexpr Limit kSettled{20 * second, 10};  // after a storm, until contenders are where they belong
+constexpr Limit kPatience{5 * second, 8};   // in calm, until the first in line has begun
+constexpr Limit kLate{20 * second, 8};      // behind the end of a wait: looking names up, leaving the line, closing
+// In calm, from the end of a command to that of its zklock: servers with ZOOKEEPER-4537 answer after its ping.
+constexpr Limit kReleased{600 * ms, 5};
+constexpr int kReleaseWays = 10;  // each with the latency of the run
 
 // How a zklock uses locks.
 struct Plan {
@@ -39,6 +43,7 @@ class LockWorkload : public Workload {
   void begin() override;
   bool is_done() const override { return left_ == 0; }
   void on_begin(const Command& command) override;
+  void on_completed(const Command& command) override { completed_at_[command.zklock->number] = world->now; }
   void on_commit(const Txn& txn) override;
   void each_second() override;
 
@@ -51,6 +56,7 @@ class LockWorkload : public Workload {
   void restore();
   Plan draw_plan();
   void check_busy(const Process& process) const;
+  void check_release(const Process& process) const;
   void start(int contender, int round);
   void on_end(const Process& process, int contender, int round);
   void check_exclusion(const Command& command, const std::string& path) const;
@@ -73,6 +79,7 @@ class LockWorkload : public Workload {
   std::map<int, const Process*> waiting_;  // those with a bound that have not begun a command, by their numbers
   std::map<std::string, int64_t> last_tokens_;
   std::map<std::string, Head> heads_;
+  std::map<int, Time> completed_at_;         // when a command ended by itself, by the number of the process
   std::map<std::string, Time> rivalled_at_;  // when a lock had several contenders last
 };
 
@@ -137,6 +144,7 @@ void LockWorkload::on_end(const Process& process, int contender, int round) {
   simulation_.check_status(process, plan_of(process).bound != kNever ? std::vector<int>{75} : std::vector<int>{});
   waiting_.erase(process.number);
   if (process.status == 75) check_busy(process);
+  check_release(process);
   if (round + 1 < rounds_ || !simulation_.storms_over()) return start(contender, round + 1);
   --left_;
 }
@@ -144,12 +152,20 @@ void LockWorkload::on_end(const Process& process, int contender, int round) {
 void LockWorkload::check_busy(const Process& process) const {
   const Time bound = plan_of(process).bound;
   if (bound > 0 && bound < kPatience) return;
-  if (!simulation_.calm_for(world->now - process.started_at + 20 * second)) return;
+  if (!simulation_.calm_for(world->now - process.started_at + kSettled)) return;
   for (const std::string& lock : plan_of(process).locks) {
     const auto rivalled_at = rivalled_at_.find(lock);
     if (lock == kSlots || (rivalled_at != rivalled_at_.end() && rivalled_at->second >= process.started_at)) return;
   }
   world->violation(process.name + " gives up, though no other contender was there");
+}
+
+void LockWorkload::check_release(const Process& process) const {
+  const auto completed = completed_at_.find(process.number);
+  if (completed == completed_at_.end()) return;
+  const Time span = world->now - completed->second;
+  if (!simulation_.calm_for(span + kSettled) || span <= kReleased + kReleaseWays * network->latency_max) return;
+  world->violation(fmt::format("{} ends {} ms after its command", process.name, span / ms));
 }
 
 void LockWorkload::on_commit(const Txn& txn) {
@@ -214,7 +230,7 @@ void LockWorkload::each_second() {
     if (world->now - process->started_at <= plans_.at(number).bound + process->stood_still + kLate) continue;
     world->violation(process->name + " waits longer than it should");
   }
-  if (simulation_.calm_for(20 * second)) check_places();
+  if (simulation_.calm_for(kSettled)) check_places();
   check_rate();
 }
 
@@ -255,7 +271,7 @@ std::string LockWorkload::first_in(const std::string& lock) const {
 void LockWorkload::check_head(const std::string& lock) {
   Head& head = heads_[lock];
   const std::string first = first_in(lock);
-  if (!plain_ || !simulation_.calm_for(20 * second) || first.empty()) return static_cast<void>(head = {});
+  if (!plain_ || !simulation_.calm_for(kSettled) || first.empty()) return static_cast<void>(head = {});
   if (first != head.name) head = {first, world->now};
   const Node& node = *simulation_.tree().find(lock + "/" + first);
   const int pid = pid_in(node.data);

@@ -27,6 +27,13 @@ constexpr int kTrees = 3;
 
 using Names = std::set<std::string>;
 
+// The usual time, 5 s, is not enough for all words and the probe if servers are far away.
+std::vector<std::string> health_words() {
+  std::vector<std::string> words = {"health", "--json"};
+  if (network->farthest > 0) words.insert(words.end(), {"-w", "20s"});
+  return words;
+}
+
 bool is_below(const std::string& path, std::string_view above) {
   return path.size() > above.size() && path.starts_with(above) && path[above.size()] == '/';
 }
@@ -161,7 +168,7 @@ void LookWorkload::start_reader(int number, int round) {
       return;
     case 4: return static_cast<void>(start(number, round, {"top", "--once", kAll}, {}, ignore));
     default:
-      return static_cast<void>(start(number, round, {"health", "--json"}, {1, 2, 3}, [this](const Process& process) {
+      return static_cast<void>(start(number, round, health_words(), {1, 2, 3}, [this](const Process& process) {
         const Time lived = world->now - process.started_at;
         if (process.status == 0 || !simulation_.calm_for(kReconnected + lived)) return;
         world->violation(

@@ -44,8 +44,9 @@ struct EnsembleOptions {
   // The chance that a request is not done but answered with -127.
   double throttles = 0;
   // ZOOKEEPER-4537, from 3.6 to 3.8.0: the chance that a server does not notice that something is committed until it
-  // has something else to do.
+  // has something else to do: a request, or the next commit.
   double stalls = 0;
+  double stalls_at_end = 0;  // the same where the transaction ends a session
 };
 
 // How much an ensemble has done.

@@ -55,6 +55,7 @@ void Connection::close_down() {
 void Connection::push(bool up, Kind kind, std::string_view bytes) {
   Way& way = up ? up_ : down_;
   Time arrives = world->now + world->random.between(network->latency_min, network->latency_max);
+  arrives += network->distance(client, server);
   if (const auto lag = network->lags.find(client); lag != network->lags.end()) arrives += lag->second;
   if (world->random.chance(network->loss))
     arrives += world->random.one_of(kResends) + world->random.below(4 * network->latency_max);
@@ -229,6 +230,13 @@ Time Network::blocked_until(int client, int server, bool up) const {
   const auto& list = up ? up_blocked_ : down_blocked_;
   const auto found = list.find({client, server});
   return found == list.end() ? 0 : found->second;
+}
+
+Time Network::distance(int client, int server) {
+  if (farthest == 0) return 0;
+  const auto [found, is_new] = distances_.try_emplace({client, server});
+  if (is_new) found->second = world->random.between(nearest, farthest);
+  return found->second;
 }
 
 void Network::heal() {

@@ -123,6 +123,9 @@ class Network {
   Time latency_min = 100 * us;
   Time latency_max = 2 * ms;
   std::map<int, Time> lags;  // by host: what it takes longer, each way
+  Time nearest = 0;          // how far servers are from hosts: what it takes longer, each way, in calm too
+  Time farthest = 0;
+  Time longest_trip = 0;  // what a request and its answer may take longer in calm than in a run with near servers
   // The addresses that a host name has now; none: it is not known.
   std::function<std::vector<std::string>(const std::string& name)> resolve;
   Time longest_lookup = 50 * ms;
@@ -134,6 +137,8 @@ class Network {
   // Nothing passes between a client and a server, on the way up or down, until `until`; both go on afterwards.
   void block(int client, int server, bool up, Time until);
   Time blocked_until(int client, int server, bool up) const;
+  // What the way between them takes longer because the server is far away.
+  Time distance(int client, int server);
   void heal();
 
   std::shared_ptr<Connection> connect(Socket* socket, int client, int server);
@@ -142,6 +147,7 @@ class Network {
  private:
   std::map<std::pair<int, int>, Time> up_blocked_;
   std::map<std::pair<int, int>, Time> down_blocked_;
+  std::map<std::pair<int, int>, Time> distances_;
   std::vector<std::weak_ptr<Connection>> connections_;
 };
 

@@ -21,11 +21,11 @@ namespace {
 constexpr const char* kQueue = "/q";
 constexpr const char* kItems = "/q/items";
 constexpr const char* kLine = "/q/waiting";
-constexpr Time kSlow = 30 * second;                     // until all in line have been woken, one after the other
+constexpr Limit kSlow{30 * second, 30};                 // until all in line have been woken, one after the other
 constexpr int64_t kRetryDelays[] = {100, 3000, 20000};  // ms
 constexpr int64_t kQuick = 1500;                        // ms, of work
 constexpr int kMostWaiting = 200;                       // items
-constexpr Time kPerItem = 500 * ms;                     // between pushes: each costs CPU
+constexpr Limit kPerItem{500 * ms, 2};                  // between pushes: each costs CPU
 
 class QueueWorkload : public Workload {
  public:

@@ -147,8 +147,18 @@ void Quorum::commit_next(Member& leader) {
 }
 
 void Quorum::on_commit_order(Member& member, size_t count) {
-  member.told = count;
-  if (options_.stalls == 0 || !world->random.chance(options_.stalls)) commit(member, count);
+  const bool stays = stalls(member, count);
+  member.told = std::max(member.told, count);  // a leader takes its own in any order
+  if (!stays) return commit(member, member.told);
+  note("server {} does not notice a commit", member.id);
+}
+
+// One that sleeps already wakes up.
+bool Quorum::stalls(const Member& member, size_t count) const {
+  if (member.told > member.committed || count == 0 || count > member.log.size()) return false;
+  const bool ends = member.log[count - 1]->type == op::close;
+  const double chance = std::max(options_.stalls, ends ? options_.stalls_at_end : 0);
+  return chance > 0 && world->random.chance(chance);
 }
 
 void Quorum::commit(Member& member, size_t count) {

@@ -94,6 +94,7 @@ class Quorum {
   void on_ack(Member& leader, int from, size_t index);
   void commit_next(Member& leader);
   void on_commit_order(Member& member, size_t count);
+  bool stalls(const Member& member, size_t count) const;
   void catch_up(Member& member) { commit(member, member.told); }
   void commit(Member& member, size_t count);
   void apply(Member& member, const Txn& txn);

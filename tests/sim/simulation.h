@@ -85,6 +85,7 @@ class Simulation {
 
  private:
   friend class Faults;
+  EnsembleOptions draw_servers(Random& later);
   void storm();
   void calm();
   void strike_later();
@@ -104,6 +105,7 @@ class Simulation {
   std::unique_ptr<Workload> workload_;
   Figures figures_;
   Time tick_ = 0;
+  Time far_timeout_ = 0;  // of sessions, where servers are far away; 0: they are near
   Naming naming_ = Naming::addresses;
   Time usual_latency_ = 2 * ms;
   Time pause_ = 0;  // the longest between two zklocks, one after the other

@@ -74,7 +74,8 @@ void ItemFinder::put_off(size_t count) {
 
 std::vector<std::string> ItemFinder::next(size_t most, bool alone, bool waits) {
   pass_.primed = false;
-  const size_t count = listed_at_once(most, alone);
+  // A pass that is to show that the queue is empty sees all segments at nearly one moment.
+  const size_t count = pass_.synced && most > 1 ? kListedAtOnce : listed_at_once(most, alone);
   if (!pass_.listed) list_segments(count);
   while (pass_.items.empty() && !pass_.segments.empty() && list_items(count, waits)) {
   }

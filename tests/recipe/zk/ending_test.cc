@@ -89,5 +89,15 @@ TEST_F(EndingTest, AnAnswerThatTheServerKeepsComesBehindAPing) {
   EXPECT_EQ(proxy_.requests(test::opcode::kPing), 1);
 }
 
+TEST_F(EndingTest, AnAnswerToAWriteThatTheServerKeepsComesBehindARead) {
+  proxy_.grant(30s);
+  session_.reopen();
+  proxy_.keep_answer_to(test::opcode::kCreate);
+  const Deadline began = BootClock::now();
+  EXPECT_EQ(session_.await(session_.client().create("/kept", "", CreateMode::ephemeral)).code, Code::ok);
+  EXPECT_LT(BootClock::now() - began, 1s);
+  EXPECT_EQ(proxy_.requests(test::opcode::kExists), 1);
+}
+
 }  // namespace ending_test
 }  // namespace zklock::zk

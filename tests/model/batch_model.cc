@@ -24,7 +24,8 @@
 // - The marker's version counts batches. A sweep needs the number of items, so each batch writes that as data. A batch
 //   that is sent again has the same items as before.
 // - The purge of a letter counts nothing: the letter was counted as dead.
-// - A pusher may come back after a sweep has read that it is gone. So the sweep proves it in its transaction.
+// - A pusher may come back after a sweep has read that it is gone. So the sweep proves it in its transaction, which a
+//   server carries out (tried with 3.8.0) unless pushing/T is there.
 // - A live pusher that has just lost its session looks like a killed one. If its batch were swept, it could not know
 //   how its items ended. So a sweep takes only a batch to which nothing was written for a day: it compares the mtimes
 //   with the ctime of the sweeper's own batch. A pusher that was away for longer ends with 65.

@@ -229,7 +229,9 @@ void Simulation::check_status(const Process& process, const std::vector<int>& al
   figures_.unreachable += status == 69;
   // One that waits for a short time may end before a server could have answered.
   const bool is_short = status == 69 && world_.now - process.started_at < kConnected;
-  const bool excused = !harmless_ || is_short;
+  // Over a distance, one fault after another may use up the connect timeout, which is then a few round trips.
+  const bool is_far = status == 69 && far_timeout_ > 0;
+  const bool excused = !harmless_ || is_short || is_far;
   const bool explained =
       options_.faults && excused &&
       std::find(std::begin(kSilentStatus), std::end(kSilentStatus), status) != std::end(kSilentStatus);

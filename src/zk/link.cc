@@ -127,9 +127,14 @@ Deadline Link::cut_at() const {
     const Deadline since = client_.silent_since();
     return since == kNever ? kNever : since + patience_of(client_.session_timeout());
   }
-  if (client_.connections() > 0) return handshake_since() + attempt_to_resume();
-  const bool tls = client_.uses_tls();
   const Duration attempt = attempt_of(client_.session_timeout());
+  if (client_.connections() > 0) {
+    // Without an answer to TCP or in ZooKeeper's handshake, the server is taken for dead as soon as without TLS.
+    const auto failure = client_.tls_failure();
+    const bool shakes_hands = failure && failure->kind == host::TlsFailure::Kind::silent;
+    return handshake_since() + (shakes_hands ? longest_attempt() : attempt);
+  }
+  const bool tls = client_.uses_tls();
   Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
   // In the first round, each server gets its turn, unless the connect timeout is too short for all.
   const auto servers = static_cast<int64_t>(std::max<size_t>(addresses_.count(), 1));
@@ -142,10 +147,9 @@ Deadline Link::cut_at() const {
 // A server that takes connections and does not end the TLS handshake may be busy with those of all clients after an
 // outage. Attempts that are given up keep it busy in vain. So these take longer, the longer the session is away: never
 // longer in the first T/3. What then is left until the fence is no more than one attempt.
-Duration Link::attempt_to_resume() const {
+Duration Link::longest_attempt() const {
   const Duration usual = attempt_of(client_.session_timeout());
-  const auto failure = client_.tls_failure();
-  if (!failure || failure->kind != host::TlsFailure::Kind::silent || unconnected_since_ == kNever) return usual;
+  if (!client_.uses_tls() || unconnected_since_ == kNever) return usual;
   const Duration away = attempt_.since - unconnected_since_;
   return std::max(usual, std::min<Duration>(away / kAttemptParts, kLongestFirstTls));
 }

@@ -48,9 +48,9 @@ class Link : public host::Source {
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
-  // Returns how long an attempt to resume the session may take now, without TCP's and TLS's handshakes if these are
-  // over.
-  Duration attempt_to_resume() const;
+  // Returns how long an attempt to resume the session may take at most: over TLS longer, the longer the session has
+  // been without a connection.
+  Duration longest_attempt() const;
 
   // Returns the server (address and port) with which TLS failed last, or is still in its handshake, and how. Returns no
   // value if TLS works or a server has answered since.

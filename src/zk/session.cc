@@ -116,7 +116,7 @@ void Session::turn(Deadline until) {
 // Returns when it is time to ask whether the servers still want this session.
 Deadline Session::doubtful_from() const {
   if (connected() || expired() || client_->connections() == 0) return kNever;
-  if (second_) return second_->is_over() ? Deadline{} : second_->confirmed_at(link_->attempt_to_resume());
+  if (second_) return second_->is_over() ? Deadline{} : second_->confirmed_at(link_->longest_attempt());
   // The link notices a lost connection at its next turn.
   const Deadline since = link_->unconnected_since();
   return since == kNever ? kNever : since + doubt_of(timeout());

@@ -130,9 +130,7 @@ Deadline Link::cut_at() const {
   const Duration attempt = attempt_of(client_.session_timeout());
   if (client_.connections() > 0) {
     // Without an answer to TCP or in ZooKeeper's handshake, the server is taken for dead as soon as without TLS.
-    const auto failure = client_.tls_failure();
-    const bool shakes_hands = failure && failure->kind == host::TlsFailure::Kind::silent;
-    return handshake_since() + (shakes_hands ? longest_attempt() : attempt);
+    return handshake_since() + (in_tls_handshake() ? longest_attempt() : attempt);
   }
   const bool tls = client_.uses_tls();
   Duration patience = std::max<Duration>(attempt, tls ? kFirstTlsPatience : kFirstPatience);
@@ -149,9 +147,15 @@ Deadline Link::cut_at() const {
 // longer in the first T/3. What then is left until the fence is no more than one attempt.
 Duration Link::longest_attempt() const {
   const Duration usual = attempt_of(client_.session_timeout());
-  if (!client_.uses_tls() || unconnected_since_ == kNever) return usual;
+  const bool silent = in_tls_handshake() || (trouble_ && trouble_->second.kind == host::TlsFailure::Kind::silent);
+  if (unconnected_since_ == kNever || !silent) return usual;
   const Duration away = attempt_.since - unconnected_since_;
   return std::max(usual, std::min<Duration>(away / kAttemptParts, kLongestFirstTls));
+}
+
+bool Link::in_tls_handshake() const {
+  const auto failure = client_.tls_failure();
+  return failure && failure->kind == host::TlsFailure::Kind::silent;
 }
 
 void Link::cut(bool paused) {
@@ -195,7 +199,12 @@ void Link::trace_loss() {
 
 void Link::note_failure() {
   const auto failure = client_.tls_failure();
-  if (failure) trouble_ = {attempt_.server, *failure};
+  const bool agreed = client_.begun_at() >= attempt_.since;
+  if (failure) {
+    trouble_ = {attempt_.server, *failure};
+  } else if (agreed && trouble_ && trouble_->first == attempt_.server) {
+    trouble_.reset();
+  }
   const size_t rounds = addresses_.rounds();
   addresses_.note_failure(attempt_.server, failure && failure->is_lasting());
   attempt_.not_before = addresses_.rounds() == rounds ? Deadline{} : deadline_in(round_pause());

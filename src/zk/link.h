@@ -48,12 +48,12 @@ class Link : public host::Source {
   // See LastHeard.
   Deadline proof_now() const { return leader_.proof_at(BootClock::now(), client_.session_timeout()); }
 
-  // Returns how long an attempt to resume the session may take at most: over TLS longer, the longer the session has
-  // been without a connection.
+  // Returns how long an attempt to resume the session may take at most. While a server does not answer in the TLS
+  // handshake, this is longer, the longer the session has been without a connection.
   Duration longest_attempt() const;
 
   // Returns the server (address and port) with which TLS failed last, or is still in its handshake, and how. Returns no
-  // value if TLS works or a server has answered since.
+  // value if a later handshake with it succeeded, or a server has answered since.
   using TlsTrouble = std::pair<std::string, host::TlsFailure>;
   std::optional<TlsTrouble> tls_trouble() const;
   // Returns true if TLS fails with every server in a way that waiting does not cure.
@@ -77,6 +77,7 @@ class Link : public host::Source {
   void trace_loss();
   void cut(bool paused = false);
   Deadline cut_at() const;
+  bool in_tls_handshake() const;  // or the last attempt ended in it
   Deadline handshake_since() const;
   Duration round_pause() const;
   void be_heard();

@@ -96,7 +96,8 @@ void Session::turn(Deadline until) {
   // If we ourselves stood still, the link gives up the connection, and the request is sent again.
   if (!link_->was_silent()) check_answers();
   const Deadline lost = link_->unconnected_since();
-  const Deadline unreachable = lost == kNever ? kNever : lost + options_.connect_timeout;
+  const bool reachable = lost == kNever || (second_ && second_->connected());
+  const Deadline unreachable = reachable ? kNever : lost + options_.connect_timeout;
   const Deadline give_up = enduring_ ? kNever : std::min(unreachable, client_->stuck_at());
   loop_.turn(std::min({until, give_up, doubtful_from()}));
   if (client_->state() == ClientState::auth_failed) {
@@ -108,6 +109,8 @@ void Session::turn(Deadline until) {
   answered_ |= connected();
   look_for_refusal();
   if (enduring_ || connected() || expired()) return;
+  // The servers answer, and it takes a while to see whether they still want this session.
+  if (second_ && second_->connected()) return;
   const Duration waited = BootClock::now() - link_->unconnected_since();
   const bool in_vain = client_->connections() == 0 && link_->all_refuse();
   if (in_vain || waited >= options_.connect_timeout) fail_unreachable(waited);
@@ -314,9 +317,7 @@ void Session::fail_unreachable(Duration waited) const {
   } else if (!options_.tls && is_taken_by_stranger()) {
     remedy = "zklock health looks at each of them; if the port is one for TLS, give --tls";
   }
-  const std::string reason = second_ && second_->connected()
-                                 ? "they take a new session but refuse this one: have they lost their data?"
-                                 : last_trouble();
+  const std::string reason = last_trouble();
   throw Failure(ExitStatus::unavailable,
                 fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}",
                             options_.servers.text(), options_.servers.origin, format_duration(waited),

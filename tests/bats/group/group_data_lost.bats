@@ -61,3 +61,15 @@ told() { [[ $(sed 's/-[0-9]\{10\}$//' changes) == "$(printf '%s\n' "$@")" ]]; }
   assert_equal "$(<turns)" turn
   expect_end 76 "${pid[h]}"
 }
+
+@test "the connect timeout ends no wait at servers that accept new sessions" {
+  # The session is known to be refused after 12.5 s at the earliest: a quarter of T, and two attempts of 2.5 s.
+  export ZKLOCK_SESSION_TIMEOUT=30s ZKLOCK_CONNECT_TIMEOUT=12s
+  hold h /l
+  background zklock run /l -c 'echo turn >>turns'
+  waiter=$!
+  wait_until "it stands in line" has_nodes /l 2
+  lose_data
+  expect_end 0 "$waiter"
+  assert_equal "$(<turns)" turn
+}

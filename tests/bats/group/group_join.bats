@@ -165,7 +165,7 @@ ZKLOCK_SERVERS=$(servers_for_command)"
 }
 
 @test "a member started again at once is told apart from what is left of it" {
-  member a /g --session-timeout 1s
+  member a /g --session-timeout 4s
   wait_names /g a
   local old
   old=$(node_of /g a)

@@ -117,7 +117,7 @@ void EndOnSignal::decide() {
 void EndOnSecondSignal::decide() {
   while (const auto arrival = signals_.take()) {
     if (!ends_by_default(arrival->signal)) continue;
-    if (signal_ != 0) throw Failure::by_signal(arrival->signal);
+    if (signal_ != 0 || at_once_) throw Failure::by_signal(arrival->signal);
     signal_ = arrival->signal;
   }
 }

@@ -110,11 +110,14 @@ class EndOnSecondSignal : public Source {
  public:
   explicit EndOnSecondSignal(Signals& signals) : signals_(signals) {}
   int signal() const { return signal_; }  // 0: none yet
+  // From now on, the first one ends zklock, too.
+  void end_at_once() { at_once_ = true; }
   void decide() override;
 
  private:
   Signals& signals_;
   int signal_ = 0;
+  bool at_once_ = false;
 };
 
 // Blocks SIGCHLD and returns it as a descriptor to poll: a child has ended, was stopped, or was continued. Throws a

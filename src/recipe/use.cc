@@ -25,7 +25,7 @@ using Paths = std::vector<std::string>;
 constexpr std::string_view kAnyQueue = "zklock queue ";
 constexpr std::string_view kAnyGroup = "zklock group ";
 
-constexpr std::array<std::string_view, 4> kFoldersOfQueue{"items", "dead", "pushing", "waiting"};
+constexpr std::array<std::string_view, 5> kFoldersOfQueue{"items", "dead", "pushing", "waiting", "awaited"};
 
 std::string_view words_of(PathUse use) {
   switch (use) {
@@ -74,6 +74,8 @@ Site site_in(zk::Session& session, const Paths& paths, const std::vector<Answer>
 
 PathMark mark_of(std::string_view data) {
   if (data == kQueueFormat) return PathMark::queue;
+  if (data == kTaggedQueue) return PathMark::tagged_queue;
+  if (data == kLeavingQueue) return PathMark::leaving_queue;
   if (data.starts_with(kAnyQueue)) return PathMark::newer_queue;
   if (data == kKeptGroup) return PathMark::kept_group;
   if (data == kPassingGroup) return PathMark::passing_group;
@@ -81,7 +83,8 @@ PathMark mark_of(std::string_view data) {
 }
 
 bool is_queue(PathMark mark) {
-  return mark == PathMark::queue || mark == PathMark::newer_queue;
+  return mark == PathMark::queue || mark == PathMark::tagged_queue || mark == PathMark::leaving_queue ||
+         mark == PathMark::newer_queue;
 }
 
 // Some servers give containers this owner.
@@ -141,11 +144,13 @@ std::optional<std::string> other_use(const Paths& names) {
 
 // Other programs may have a child called "items", too. A node that may not be read may be a queue.
 bool may_have_mark(const Answer& list) {
-  return contains(list.names, "items") || may_be_group(list.stat);
+  const bool may_be_leaving = static_cast<size_t>(list.stat.data_length) == kLeavingQueue.size();
+  return contains(list.names, "items") || may_be_leaving || may_be_group(list.stat);
 }
 
 PathUse use_of(const Answer& list, const Answer& read) {
   const PathMark mark = mark_of(read.data);
+  if (mark == PathMark::leaving_queue) return PathUse::queue;
   if (contains(list.names, "items") && (read.code == Code::no_auth || is_queue(mark))) return PathUse::queue;
   const bool is_group = mark != PathMark::none && !is_queue(mark);
   return is_group && may_be_group(list.stat) ? PathUse::group : PathUse::lock;
@@ -188,7 +193,12 @@ void check_mark(PathMark mark, PathUse wanted, std::string_view tried) {
                               queue ? "queue" : "group"));
   }
   if (!queue && is_queue(mark)) throw in_use(tried, "as a queue (zklock queue)", wanted);
-  if (queue && mark != PathMark::queue) {
+  if (queue && mark == PathMark::leaving_queue) {
+    throw Failure(
+        ExitStatus::bad_data,
+        fmt::format("{}: the queue is being deleted; if that was interrupted, zklock queue delete goes on", tried));
+  }
+  if (queue && mark != PathMark::queue && mark != PathMark::tagged_queue) {
     throw Failure(
         ExitStatus::bad_data,
         fmt::format("{}: the path is in use, but not as a queue; choose another, or delete it if nobody needs it",

@@ -9,6 +9,7 @@
 #include "recipe/names.h"
 #include "zk/session.h"
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,11 @@ enum class PathUse {
 
 // zklock writes these texts on the node of a queue, and of a group. Other programs' groups may have any data.
 inline constexpr std::string_view kQueueFormat = "zklock queue 1";
+// The queue has, or had, items with tags in their names (recipe/queue/layout.h), which older versions do not see.
+inline constexpr std::string_view kTaggedQueue = "zklock queue 2";
+inline constexpr int64_t kNewestForm = 2;
+// Nothing can be put into the queue any more. `zklock queue delete` deletes what is left of it.
+inline constexpr std::string_view kLeavingQueue = "zklock queue 2, being deleted";
 inline constexpr std::string_view kKeptGroup = "zklock group 1";
 // The node is a container: the server removes it some time after its last member has left.
 inline constexpr std::string_view kPassingGroup = "zklock group 1, until its last member leaves";
@@ -33,6 +39,8 @@ inline constexpr std::string_view kPassingGroup = "zklock group 1, until its las
 enum class PathMark {
   none,  // no mark of zklock's
   queue,
+  tagged_queue,
+  leaving_queue,
   newer_queue,  // in a form that this version does not know
   kept_group,
   passing_group,

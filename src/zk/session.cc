@@ -96,7 +96,7 @@ void Session::turn(Deadline until) {
   // If we ourselves stood still, the link gives up the connection, and the request is sent again.
   if (!link_->was_silent()) check_answers();
   const Deadline lost = link_->unconnected_since();
-  const bool reachable = lost == kNever || (second_ && second_->connected());
+  const bool reachable = lost == kNever || expired() || (second_ && second_->connected());
   const Deadline unreachable = reachable ? kNever : lost + options_.connect_timeout;
   const Deadline give_up = enduring_ ? kNever : std::min(unreachable, client_->stuck_at());
   loop_.turn(std::min({until, give_up, doubtful_from()}));
@@ -464,10 +464,18 @@ std::vector<Answer> watch_children_all(Session& session, const std::map<std::str
 }
 
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths) {
-  std::vector<Call> calls(paths.size());
-  const auto remove = [](Client& client, const std::string& path) { return client.remove(path); };
+  std::vector<Session::Send> removals;
+  for (const std::string& path : paths) {
+    removals.emplace_back([&path](Client& client) { return client.remove(path); });
+  }
+  return change_all(session, removals);
+}
+
+std::vector<Answer> change_all(Session& session, const std::vector<Session::Send>& requests) {
+  std::vector<Call> calls(requests.size());
+  const auto ask = [](Client& client, const Session::Send& send) { return send(client); };
   try {
-    ask_all(session, paths, kShortAnswers, remove, calls);
+    ask_all(session, requests, kShortAnswers, ask, calls);
   } catch (const SessionOver&) {  // what is missing says so
   }
   return answers_to(calls);

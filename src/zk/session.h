@@ -235,5 +235,7 @@ std::vector<Answer> watch_children_all(Session& session, const std::map<std::str
 // If a delete was carried out but its answer was lost, the answer is Code::no_node. If the session expires, it throws
 // nothing, so that the caller can count: the answers that are missing are Code::expired.
 std::vector<Answer> remove_all(Session& session, const std::vector<std::string>& paths);
+// The same with requests of any kind that may be carried out twice.
+std::vector<Answer> change_all(Session& session, const std::vector<Session::Send>& requests);
 
 }  // namespace zklock::zk

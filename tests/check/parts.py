@@ -37,7 +37,7 @@ ALONE = ("-*,bugprone-exception-escape,bugprone-suspicious-include,misc-unused-a
          "modernize-deprecated-headers")  # these depend on the main file
 TOGETHER = "-bugprone-exception-escape,-bugprone-suspicious-include"
 CLASSES = f"{ROOT}/build/classes"  # Java's, for the servers
-WORKLOADS = ("lock", "jobs", "queue", "upkeep", "group", "value", "looks")  # of tests/sim
+WORKLOADS = ("lock", "jobs", "queue", "upkeep", "await", "group", "value", "looks")  # of tests/sim
 # These do not test zklock.
 NOT_OF_ZKLOCK = {"sandbox", "sandbox_tls", "check_includes", "try"}
 

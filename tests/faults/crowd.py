@@ -2,6 +2,7 @@
 """Runs beside the contenders: pushers, consumers, workers, members of a group and its watcher.
 
     push1 work1in     feed the queues LINES and WORK line by line, through a pipe
+    await1            feeds WORK too, and each time ends when all of its items are done (push --wait)
     pull1 pull2       take the lines of LINES to standard output, whose reader is slow
     work1 work2       two commands at a time for the items of WORK, some of which fail at first
     join1 join2       members of GROUP
@@ -17,7 +18,7 @@ import any_of
 import lock_checker
 from events import now, read_events
 from lock_loops import lock_loops
-from loops import GROUP, LINES, WORK, Consumer, Member, Pusher, Watcher, Worker
+from loops import GROUP, LINES, WORK, AwaitingPusher, Consumer, Member, Pusher, Watcher, Worker
 from queues import Queues
 from values import Values
 
@@ -33,7 +34,8 @@ class Crowd:
                 pass
         common = place, events
         self.pushers = [Pusher("push1", servers[0], *common, LINES, 0.08),
-                        Pusher("work1in", servers[-1], *common, WORK, 0.5)]
+                        Pusher("work1in", servers[-1], *common, WORK, 0.5),
+                        AwaitingPusher("await1", servers[0], *common, WORK, 1.5)]
         self.members = [Member(f"join{n}", servers[n % len(servers)], *common) for n in (1, 2)]
         self.watcher = Watcher("watch1", servers[0], *common)
         self.takers = [kind(f"{name}{n}", servers[n % len(servers)], *common) for n in (1, 2)

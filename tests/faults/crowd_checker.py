@@ -7,7 +7,9 @@
        of the consumers was killed, or has said that something comes again (76).
     3. No two commands work on an item at once, by a lock of the kernel's (worker.cc) and by the clock.
     4. Statuses: 0, 76, death by a signal of ours. At the end a consumer gets a SIGTERM.
-    5. Within a time after the last fault all items were taken, and the watcher reports the members. Its changes make
+    5. A pusher with --wait ends with 0 only after each of its items was worked on to its end, and never says that an
+       item may be there twice.
+    6. Within a time after the last fault all items were taken, and the watcher reports the members. Its changes make
        sense: no member joins twice or leaves without having joined.
 """
 
@@ -84,6 +86,19 @@ def lost_lines(record):
         if len(missing) > (record.left.get(queue) or 0):
             yield (f"lost: {len(missing)} of {lines} lines that {run} has pushed with status "
                    f"{record.ends[run]['status']}: {missing[:5]} …")
+
+
+def not_awaited(record):
+    ended = {words[1].rstrip("!"): int(words[3]) for words in reversed(record.work) if words[0] == "end"}
+    for run, end in record.ends.items():
+        if not run.startswith("await"):
+            continue
+        if DOUBLED.search(end["said"]):
+            yield f"{run} may have pushed twice: {end['said'].strip()}"
+        lines = record.fed[run]["lines"] if end["status"] == 0 else 0
+        early = [number for number in range(1, lines + 1) if ended.get(f"{run}:{number}", end["at"] + 1) > end["at"]]
+        if early:
+            yield f"not done: {len(early)} of {lines} lines that {run} has awaited: {early[:5]} …"
 
 
 def strange_lines(record):
@@ -167,6 +182,6 @@ def check(folder, events):
     record = Record(folder, events)
     if not record.ends:
         return [], []
-    violations = [*lost_lines(record), *strange_lines(record), *doubled_lines(record), *overlapping_work(record),
-                  *wrong_statuses(record), *wrong_changes(record), *unsettled(record)]
+    violations = [*lost_lines(record), *not_awaited(record), *strange_lines(record), *doubled_lines(record),
+                  *overlapping_work(record), *wrong_statuses(record), *wrong_changes(record), *unsettled(record)]
     return list(count(record)), violations

@@ -88,6 +88,18 @@ class CrowdTest(unittest.TestCase):
             events = self.events_with(fed("push1.1", 9), end("push1.1", 76, said), without=("push1.1",))
             self.assertEqual(len(self.check(events=events, taken=TAKEN[:2])[1]), violations)
 
+    def test_a_push_that_waits_ends_with_0_after_the_work(self):
+        done = ["end await1.1:1 work1.1 1 7", "end await1.1:2! work1.1 3 7", *DONE]
+        early = ["not done: 1 of 2 lines that await1.1 has awaited: [2] …"]
+        for at, status, violations in ((4, 0, []), (2, 76, []), (2, 0, early)):
+            events = self.events_with(fed("await1.1", 2, WORK), {**end("await1.1", status), "at": at * SECOND})
+            self.assertEqual(self.check(events=events, done=done)[1], violations)
+
+    def test_and_never_pushes_twice(self):
+        said = f"zklock: the session expired on the way: items 1 to 2 may be in {WORK} twice\n"
+        events = self.events_with(fed("await1.1", 0, WORK), end("await1.1", 0, said))
+        self.expect("await1.1 may have pushed twice", events=events)
+
     # --- twice ---------------------------------------------------------------------------------------
 
     def test_a_line_written_twice_without_a_word_is_a_violation(self):

@@ -10,11 +10,12 @@ from bare_client import NO_NODE, BareClient, Refused
 PROCESSES = 10.0  # seconds until all are dead; a guard tries for some of them to end the session
 NOBODYS = (0, -1 << 63)  # the owners of a node that stays, and of a container
 # These nodes have no session: locks, queues, groups and values, items (crowd.py reports those that were not taken),
-# dead letters, the times of the last successes.
+# dead letters, the times of the last successes, what pushers that were killed have awaited.
 BY_DESIGN = re.compile(r"""(/zookeeper(/.*)?|/locks(/faults)?|/numbers(/\d+)?|/groups(/[a-z]+)?|/values(/counter)?
     |/promises(/[a-z]+(\.last|/locks|/leases)?)?
     |/fenced(/(locks|values)(/\d+)?)?
-    |/queues(/[a-z]+(/pushing|/waiting|/items(/\d{3}-\d{10}(/[a-z0-9]+-\d{10})?)?|/dead(/\d{3}-\d{10}(/[a-z0-9]+-\d{10}(/why)?)?)?)?)?)""",
+    |/queues(/[a-z]+(/pushing|/waiting|/items(/\d{3}-\d{10}(/[a-z0-9.]+[-.]\d{10})?)?|/dead(/\d{3}-\d{10}(/[a-z0-9.]+[-.]\d{10}(/why)?)?)?
+        |/awaited(/[a-f0-9]{12}(/(done|dead|purged|back))?)?)?)?)""",
                        re.VERBOSE)
 
 

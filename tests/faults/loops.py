@@ -99,6 +99,7 @@ class Loop:
 
 class Pusher(Loop):
     kind = "pusher"
+    options = ()
 
     def __init__(self, name, servers, place, events, queue, pause, family="crowd", mark=None):
         super().__init__(name, servers, place, events)
@@ -108,7 +109,7 @@ class Pusher(Loop):
         self._mark = mark or (lambda number: "!" if number % FAILS_AT_FIRST == 0 else "")
 
     def words(self):
-        return ["queue", "push", self._queue]
+        return ["queue", "push", *self.options, self._queue]
 
     def pipes(self):
         return {"stdin": subprocess.PIPE}
@@ -138,6 +139,10 @@ class Pusher(Loop):
             self.current.kill()
             self.current.wait()
         self.turn()
+
+
+class AwaitingPusher(Pusher):
+    options = ("--wait",)
 
 
 class Consumer(Loop):

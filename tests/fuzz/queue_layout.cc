@@ -17,8 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       check(recipe::segment_of(recipe::segment_path(layout.items(), *segment) + "/i") == *segment, "and found again",
             name);
     }
-    if (const auto number = recipe::item_number(name)) {
-      check(name.ends_with(fmt::format("-{:010}", *number)), "an item's number", name);
+    if (const auto item = recipe::parse_item(name)) {
+      check(name.ends_with(fmt::format("{:010}", item->number)), "an item's number", name);
+      check(recipe::id_of(name) == name || !item->push.empty(), "only a tag makes its ID differ from its name", name);
       const std::string path = recipe::segment_path(layout.items(), segment.value_or(recipe::Segment())) + "/" + name;
       check(layout.dead_of(path).starts_with("/q/dead/"), "it has a place among the dead", path);
       check(name.find('/') != std::string::npos || zk::name_of(path) == name, "it keeps its name", path);
@@ -27,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto segments = recipe::segments_of(names);
   check(std::is_sorted(segments.begin(), segments.end()), "segments are in their order");
   const auto items = recipe::item_paths("", names);
-  const auto later = [](const auto& a, const auto& b) { return recipe::item_number(a) > recipe::item_number(b); };
+  const auto number = [](const std::string& path) { return recipe::parse_item(path.substr(1))->number; };
+  const auto later = [&](const auto& a, const auto& b) { return number(a) > number(b); };
   check(std::adjacent_find(items.begin(), items.end(), later) == items.end(), "items are in their order");
   return 0;
 }

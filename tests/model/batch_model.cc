@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `queue push --wait`: a pusher that waits until each of its items has ended, two consumers, `queue requeue`, `purge`
-// and `delete`, and the sweep by the next `push --wait`. The feature is not built yet. T is the pusher's token.
+// and `delete`, and the sweep by the next `push --wait`. Built in src/recipe/queue/awaited.cc. T is the pusher's token.
 //
-//   make      create batches/T, its children done, dead, purged, back | create pushing/T: ephemeral
-//   push      check segment, version 0 | write batches/T: version k - 1 -> k, data: items so far | create items, tag bT
+//   make      create awaited/T, its children done, dead, purged, back | create pushing/T: ephemeral
+//   push      check segment, version 0 | write awaited/T: version k - 1 -> k, data: items so far | create items, tag pT
 //   done      delete claim | delete item | write done          (any version: only the counters' versions count)
 //   dead      delete claim | delete item | create letter, with the item's name | create why | write dead
 //   purge     delete item | write purged                       (of a letter: delete why | delete letter)
 //   requeue   check segment | create item, with the letter's tags | delete why | delete letter | write back
-//   renew     check batches/T | create pushing/T               (the first request in another session of the pusher)
-//   clean up  delete pushing/T | delete back at the version read | delete done, dead, purged, batches/T
-//   sweep     create pushing/T | delete pushing/T | delete back and batches/T at the versions read, done, dead, purged
-//   delete    delete items, dead, pushing, waiting | write the queue's mark; then delete the batches
+//   renew     check awaited/T | create pushing/T               (the first request in another session of the pusher)
+//   clean up  delete pushing/T | delete back at the version read | delete done, dead, purged, awaited/T
+//   sweep     create pushing/T | delete pushing/T | delete back and awaited/T at the versions read, done, dead, purged
+//   delete    delete items, dead, pushing, waiting | write the queue's mark; then delete the pushes
 //
 // The pusher reads done, dead and purged, each with a watch, and then back: left = n - done - dead - purged + back.
 // When nothing is left, this read decides: 0 if done = n, else 123. The clean-up is sent once, and its outcome changes
-// nothing. At a timeout or a signal, all nodes stay but pushing/T. If its batch is gone, the pusher ends with 65. An
+// nothing. At a timeout or a signal, all nodes stay but pushing/T. If its node is gone, the pusher ends with 65. An
 // ack that fails although the claim is ours is sent again, without the counter if the batch is gone. So is a purge. A
 // requeue then drops the tag.
 //

@@ -36,6 +36,8 @@ class Ensemble : public Listener, public EnsembleCounters {
   void slow_disks(Time longest, Time until) { quorum_.slow_disks(longest, until); }
   // Its process stands still.
   void pause(int server, Time until) { quorum_.pause(server, until); }
+  // Their wall clocks jump.
+  void put_clocks_ahead(Time by) { quorum_.put_clocks_ahead(by); }
   // A follower finds that its connection to the leader is broken.
   void notice(int server) { quorum_.notice(server); }
   // All faults of servers end, and servers that are down start.

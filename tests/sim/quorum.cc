@@ -98,7 +98,7 @@ bool Quorum::touch(Member& at, int64_t session, int32_t timeout) {
 void Quorum::propose(Member& leader, Txn txn) {
   ++counters_.txns;
   txn.zxid = ++leader.last_zxid;
-  txn.ms = (kWallClock + world->now) / ms;
+  txn.ms = (kWallClock + world->now + clocks_ahead_) / ms;
   leader.outstanding.apply(txn, {});
   const auto shared = std::make_shared<const Txn>(std::move(txn));
   const size_t index = leader.log.size();

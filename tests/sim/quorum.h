@@ -46,6 +46,7 @@ class Quorum {
   void restart(int id);
   void pause(int id, Time until);
   void slow_disks(Time longest, Time until) { slow_fsync_ = {longest, until}; }
+  void put_clocks_ahead(Time by) { clocks_ahead_ += by; }
   void notice(int id);  // a follower finds that its connection to the leader is broken
   void heal();
   Links& links() { return links_; }
@@ -108,6 +109,7 @@ class Quorum {
   int64_t epoch_ = 0;
   int64_t last_session_ = 0;
   bool electing_ = false;
+  Time clocks_ahead_ = 0;             // of the wall clock
   std::pair<Time, Time> slow_fsync_;  // how long one may take until then
   Time disturbed_until_ = 0;          // until then a leader may know less than it seems
 };

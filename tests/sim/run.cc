@@ -17,8 +17,8 @@ namespace zklock::sim {
 namespace {
 
 constexpr NamedWorkload kWorkloads[] = {{"lock", make_lock},     {"jobs", make_jobs},   {"queue", make_queue},
-                                        {"upkeep", make_upkeep}, {"value", make_value}, {"group", make_group},
-                                        {"looks", make_looks}};
+                                        {"upkeep", make_upkeep}, {"await", make_await}, {"value", make_value},
+                                        {"group", make_group},   {"looks", make_looks}};
 
 constexpr int kMostReduced = 3;  // findings of which the needed faults are looked for, which takes some runs each
 

@@ -42,6 +42,7 @@ std::unique_ptr<Workload> make_queue(Simulation& simulation);
 std::unique_ptr<Workload> make_group(Simulation& simulation);
 std::unique_ptr<Workload> make_upkeep(Simulation& simulation);
 std::unique_ptr<Workload> make_value(Simulation& simulation);
+std::unique_ptr<Workload> make_await(Simulation& simulation);
 std::unique_ptr<Workload> make_looks(Simulation& simulation);
 
 }  // namespace zklock::sim

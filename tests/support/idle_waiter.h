@@ -10,12 +10,15 @@
 
 namespace zklock::test {
 
+// The note on the place of a consumer that sees all items.
+inline constexpr const char* kPlaceNote = R"({"queue":2})";
+
 // A waiting client. Its session is long, because a reconnect on a busy machine would wake it.
 struct IdleWaiter {
   IdleWaiter(const std::string& servers, const std::string& queue, Duration session_timeout = std::chrono::seconds(60))
       : session(loop, options_for(servers, session_timeout)),
         consumer(session, {queue}, "note"),
-        line(loop, session, {queue}, "note", consumer) {
+        line(loop, session, {queue}, kPlaceNote, consumer) {
     session.open();
   }
   std::string text() { return line.items().empty() ? "" : line.items().front().data; }

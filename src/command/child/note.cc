@@ -43,6 +43,7 @@ std::string to_json(const Note& note) {
   json["since"] = note.since;
   if (note.slots != 0) json["slots"] = note.slots;
   if (note.token != 0) json["token"] = note.token;
+  if (note.queue != 0) json["queue"] = note.queue;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -57,8 +58,8 @@ std::optional<Note> parse_note(const std::string& data) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
   };
-  return Note{text("host"),  number("pid"), text("user"),    text("command"),
-              text("label"), text("since"), number("slots"), number("token")};
+  return Note{text("host"),  number("pid"),   text("user"),    text("command"), text("label"),
+              text("since"), number("slots"), number("token"), number("queue")};
 }
 
 std::string describe_note(const std::string& data) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The note that zklock writes on its node for people to read: a JSON object with host, pid, user, command, label,
-// since and, if they apply, slots and token. This header also has the words for such a note, or for any other data on a
-// node.
+// since and, if they apply, slots, token and queue. This header also has the words for such a note, or for any other
+// data on a node.
 #pragma once
 
 #include "recipe/lock/lock.h"
@@ -20,6 +20,7 @@ struct Note {
   std::string since;    // RFC 3339, UTC
   int64_t slots = 0;    // how many holders there may be; 0: the node is not for slots
   int64_t token = 0;    // of the lock, in a record of a success under it; else 0
+  int64_t queue = 0;    // on a place in line at a queue: the newest form of a queue that its consumer knows; else 0
 };
 
 std::string host_name();

@@ -73,7 +73,7 @@ class WaitReport : public recipe::WaitObserver {
 
   Deadline next_look() const override { return next_look_; }
   void on_holder(const recipe::Holder& holder) override;
-  void on_predecessor(const std::string& data) override;
+  bool on_predecessor(const std::string& data) override;
   void on_start_again(bool expired) override;
 
   // Wipes the line. If `held`, reports with --verbose that `names` were taken and how long that took.

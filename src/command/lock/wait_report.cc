@@ -32,9 +32,10 @@ void WaitReport::on_holder(const recipe::Holder& holder) {
   watched_ ? status_.show("zklock: " + text) : say(text);
 }
 
-void WaitReport::on_predecessor(const std::string& data) {
+bool WaitReport::on_predecessor(const std::string& data) {
   const bool one = !any_ && !data.empty();
   tell_manager(one ? "standby behind " + describe_note(data) : "waiting for " + names_);
+  return false;
 }
 
 void WaitReport::on_start_again(bool expired) {

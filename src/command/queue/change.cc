@@ -53,7 +53,7 @@ int64_t count_dead(QueueVisit& visit, std::set<std::string>& ids) {
   recipe::QueueWalk walk = visit.walk(true);
   for (auto items = walk.next(SIZE_MAX); !items.empty(); items = walk.next(SIZE_MAX)) {
     for (const recipe::QueueItem& item : items) {
-      if (all || ids.erase(zk::name_of(item.path)) != 0) ++count;
+      if (all || ids.erase(recipe::id_of(item.path)) != 0) ++count;
     }
   }
   return count;
@@ -154,6 +154,7 @@ int remove(const Call& call, const ChangeOptions& options) {
   if (options.asks()) check_can_ask();
   QueueVisit visit(path, "delete", call.global);
   visit.folders.push_back(path);
+  visit.deletes = true;
   visit.open();
   if (options.asks()) visit.confirm(fmt::format("delete {}?", path));
   const bool deleted = !options.dry_run && recipe::delete_queue(visit.session, visit.layout, visit.found);

@@ -110,7 +110,10 @@ int pull(const Call& call, const PullValues& values) {
   check_fit(values, arguments);
   PullOptions options = pull_options(values, call);
   zk::SessionOptions session = session_options(call.global);
-  options.note = to_json(own_note(arguments.separated ? arguments.command.front() : "queue pull", ""));
+  Note note = own_note(arguments.separated ? arguments.command.front() : "queue pull", "");
+  options.note = to_json(note);
+  note.queue = recipe::kNewestForm;
+  options.place_note = to_json(note);
   try {
     if (arguments.separated) {
       WorkOptions work = work_options(values, std::move(options), arguments.command);
@@ -156,7 +159,7 @@ ConsumerSession::ConsumerSession(host::Loop& loop, zk::SessionOptions session, c
       session_(loop, std::move(session)),
       consumer_(session_, layout_, options.note),
       acks_(session_, layout_, consumer_),
-      idle_line_(loop, session_, layout_, options.note, consumer_) {
+      idle_line_(loop, session_, layout_, options.place_note, consumer_) {
   session_.set_purpose(tried_);
   if (options_.waits()) consumer_.remember_work();
 }

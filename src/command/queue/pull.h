@@ -22,7 +22,8 @@ namespace zklock::command {
 // The options that say which items are taken out of a queue, and how long pulling waits for them.
 struct PullOptions {
   std::string path;
-  std::string note;              // put on our claims and on our place in line
+  std::string note;              // put on our claims
+  std::string place_note;        // put on our place in line
   std::string end = "\n";        // written after each item
   std::optional<size_t> most;    // items at most; nothing: no limit
   bool all = false;              // until the queue is empty, items in work included

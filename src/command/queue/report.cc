@@ -83,7 +83,7 @@ void QueueReport::fit(Table& table) {
 }
 
 std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
-  std::vector<std::string> row = {fmt::format("{}", ++listed_), zk::name_of(item.path),
+  std::vector<std::string> row = {fmt::format("{}", ++listed_), recipe::id_of(item.path),
                                   fmt::format("{}", recipe::segment_of(item.path).priority),
                                   age_since(item.stat.created_ms)};
   if (dead_) {
@@ -99,7 +99,7 @@ std::vector<std::string> QueueReport::row_of(const QueueItem& item) {
 std::string QueueReport::line_of(const QueueItem& item) {
   Json json;
   json["position"] = ++listed_;
-  json["id"] = zk::name_of(item.path);
+  json["id"] = recipe::id_of(item.path);
   json["priority"] = recipe::segment_of(item.path).priority;
   json[dead_ ? "died" : "enqueued"] = format_utc(item.stat.created_ms);
   if (!dead_) json["attempts"] = recipe::attempts_of(item.stat);

@@ -96,15 +96,15 @@ void Settlement::settle(ItemCommand ended) {
 void Settlement::bury(const Item& item, const std::string& reason) {
   ++dead_;
   if (options_.halt) finish();
-  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n", zk::name_of(item.path),
-                           options_.pull.path, reason, item.attempts));
+  host::remark(fmt::format("zklock: item {} of {} goes to the dead letters: {} (attempt {})\n",
+                           recipe::id_of(item.path), options_.pull.path, reason, item.attempts));
   part_with(Ack::dead_letter, item, why_dead(reason, item.attempts));
 }
 
 void Settlement::delay(ItemCommand ended, Ack ack) {
   Item& item = ended.item;
   if (source_.session().options().verbose) {
-    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", zk::name_of(item.path),
+    host::remark(fmt::format("zklock: item {} of {} was not done: {} (attempt {} of {})\n", recipe::id_of(item.path),
                              options_.pull.path, describe(ended), item.attempts, options_.most_attempts));
   }
   const Deadline due = deadline_in(retry_delay(options_.retry_delay, ack, item.attempts));

@@ -31,7 +31,7 @@ struct QueueVisit : Task {
   // or may not be read (77), and what the session throws.
   bool look() {
     session.open();
-    found = recipe::look_at_queue(session, layout, folders, tried);
+    found = (deletes ? recipe::look_at_queue_to_delete : recipe::look_at_queue)(session, layout, folders, tried);
     return found.exists;
   }
 
@@ -73,6 +73,7 @@ struct QueueVisit : Task {
 
   recipe::QueueLayout layout;
   std::vector<std::string> folders{layout.items(), layout.dead()};
+  bool deletes = false;      // a queue that is being deleted is seen, too
   recipe::FoundQueue found;  // by look(): `folders` are listed, in this order
 };
 

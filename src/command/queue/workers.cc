@@ -93,7 +93,7 @@ std::vector<std::string> WorkerPool::variables_for(const Item& item) const {
   std::vector<std::string> variables{"ZKLOCK_PATH=" + options_.pull.path,
                                      "ZKLOCK_NODE=" + recipe::claim_of(item.path),
                                      fmt::format("ZKLOCK_TOKEN={}", item.token),
-                                     "ZKLOCK_ITEM_ID=" + zk::name_of(item.path),
+                                     "ZKLOCK_ITEM_ID=" + recipe::id_of(item.path),
                                      fmt::format("ZKLOCK_ATTEMPT={}", item.attempts),
                                      fmt::format("ZKLOCK_PRIORITY={}", recipe::segment_of(item.path).priority),
                                      "ZKLOCK_ENQUEUED=" + format_utc(item.created_ms)};

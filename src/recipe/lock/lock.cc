@@ -233,8 +233,7 @@ std::optional<Outcome> Lock::watch() {
   }
   watch_ = watch;
   watched_ = place_.predecessor;
-  observer_.on_predecessor(predecessor.data);
-  return std::nullopt;
+  return observer_.on_predecessor(predecessor.data) ? std::optional(Outcome::held) : std::nullopt;
 }
 
 // We may not read our predecessor. Newer servers report its deletion only to clients that may read it, even if they

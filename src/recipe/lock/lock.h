@@ -46,8 +46,9 @@ class WaitObserver {
   virtual Deadline next_look() const = 0;
   virtual void on_holder(const Holder& holder) = 0;
   // Called when we begin to wait for a contender, or for another one. The argument is the data on its node; "": no
-  // data, or it could not be read. Costs no request. A repeated call means nothing.
-  virtual void on_predecessor(const std::string&) {}
+  // data, or it could not be read. Costs no request. A repeated call means nothing. Returns true if we need not wait
+  // for it: then acquire() returns `held`.
+  virtual bool on_predecessor(const std::string&) { return false; }
   // Called when all places were lost and are taken again, because the session has expired or a lock that we held was
   // disturbed.
   virtual void on_start_again(bool expired) = 0;

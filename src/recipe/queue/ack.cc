@@ -2,6 +2,7 @@
 #include "recipe/queue/ack.h"
 
 #include "host/trace.h"
+#include "recipe/queue/awaited.h"
 #include "recipe/queue/nodes.h"
 #include "zk/path.h"
 
@@ -37,6 +38,10 @@ const char* name_of(Ack ack) {
 
 void trace_items(const char* event, Ack ack, const std::vector<Item>& items) {
   for (const Item& item : items) host::trace(event, {{"item", item.path}, {"ack", name_of(ack)}});
+}
+
+Count count_of(Ack ack) {
+  return ack == Ack::done ? Count::done : Count::dead;
 }
 
 bool removes(Ack ack) {
@@ -101,6 +106,7 @@ void Acks::put_steps(const Sent& sent, const Item& item, std::vector<Step>& step
   // The write takes the attempt back.
   if (sent.ack == Ack::release) steps.push_back({Step::Kind::write, item.path, item.data});
   if (removes(sent.ack)) steps.push_back({Step::Kind::remove, item.path});
+  if (removes(sent.ack) && !sent.uncounted) put_count(layout_, item.path, count_of(sent.ack), steps);
   if (sent.ack != Ack::dead_letter) return;
   const std::string dead = layout_.dead_of(item.path);
   steps.push_back({Step::Kind::create, dead, item.data});
@@ -132,7 +138,7 @@ bool Acks::take_in(const Sent& sent, Code code) {
     return true;
   }
   if (!is_of_one(code) || sent.items.size() == 1) return false;
-  for (const Item& item : sent.items) sent_.push_back({sent.ack, {item}, sent.why});
+  for (const Item& item : sent.items) sent_.push_back({sent.ack, {item}, sent.why, nullptr, false, sent.doubtful});
   return true;
 }
 
@@ -178,11 +184,12 @@ Failure Acks::refusal(const Sent& sent, const Answer& answer) {
 void Acks::find_out(const Sent& sent) {
   const std::vector<bool> claimed = consumer_.holds(paths_of(sent.items));
   const std::vector<Answer> looks = zk::stat_all(session_, paths_of(sent.items));
+  const std::vector<bool> uncounted = without_counter(session_, layout_, paths_of(sent.items), count_of(sent.ack));
   for (size_t i = 0; i < sent.items.size(); ++i) {
     const Item& item = sent.items[i];
     host::trace("looked", {{"item", item.path}, {"ours", bool(claimed[i])}, {"there", looks[i].code == Code::ok}});
     if (claimed[i]) {
-      sent_.push_back({sent.ack, {item}, sent.why});
+      sent_.push_back({sent.ack, {item}, sent.why, nullptr, uncounted[i]});
     } else if (looks[i].code == Code::no_node) {
       drop({item});
     } else {
@@ -241,26 +248,40 @@ void Acks::send_last(Deadline until) {
   }
 }
 
+bool Acks::is_counted(const Sent& sent) {
+  return std::ranges::any_of(sent.items, [](const Item& item) { return !push_of(item.path).empty(); });
+}
+
 // Returns the answer, or `unknown` if none came in time. `ok` also if the ack was carried out before its answer was
 // lost.
 Code Acks::settle_one(Sent& sent, Deadline until) {
-  for (bool again = false;; again = true) {
+  bool remade = false;
+  for (;; sent.call = transact(sent)) {
     if (!session_.settle(sent.call, until)) return Code::unknown;
     const Code code = sent.call->answer.code;
+    const bool single = sent.items.size() == 1;
     const auto is_ours = [&] { return session_.settle_connection(until) && sent.items.front().owner == session_.id(); };
-    if (code == Code::no_node && sent.ack == Ack::dead_letter && !again && is_ours()) {
+    if (code == Code::no_node && sent.ack == Ack::dead_letter && !remade && is_ours()) {
       // No letter has died in this segment before.
       const std::string dead = layout_.dead_of(sent.items.front().path);
       session_.client().create(zk::parent_of(dead), "", zk::CreateMode::persistent);
-      sent.call = transact(sent);
+      remade = true;
       continue;
     }
-    // The ack was carried out before its answer was lost. But for a dead letter, its segment may be missing.
-    if (code == Code::no_node && again && sent.ack != Ack::dead_letter) return Code::ok;
+    // The counter of its push may be gone. In the same session, another attempt does no harm.
+    const bool counted = removes(sent.ack) && !sent.uncounted && is_counted(sent);
+    if (code == Code::no_node && counted && single && is_ours()) {
+      sent.uncounted = true;
+      continue;
+    }
+    // The ack was carried out before its answer was lost. But for a dead letter, its segment may be missing, and of
+    // several items, the counter of one.
+    const bool tells = sent.ack != Ack::dead_letter && (single || !counted);
+    if (code == Code::no_node && sent.doubtful && tells) return Code::ok;
     // The outcome is unknown, and in the same session it does no harm to send a removal again. But an item that has
     // gone back may be under another consumer's claim already.
     if (code != Code::unknown || !removes(sent.ack) || !is_ours()) return code;
-    sent.call = transact(sent);
+    sent.doubtful = true;
   }
 }
 

@@ -71,6 +71,8 @@ class Acks {
     std::vector<Item> items;
     std::string why;
     zk::Call call = nullptr;  // null: not sent yet
+    bool uncounted = false;   // the push of its item is awaited, and its counter is gone
+    bool doubtful = false;    // its removal may have been carried out
   };
 
   void put_due(bool all);
@@ -82,6 +84,7 @@ class Acks {
   void take_oldest();
   Failure refusal(const Sent& sent, const zk::Answer& answer);
   void find_out(const Sent& sent);
+  static bool is_counted(const Sent& sent);
   zk::Code settle_one(Sent& sent, Deadline until);
   void drop(const std::vector<Item>& items);
   void doubt(Ack ack, const std::vector<Item>& items);

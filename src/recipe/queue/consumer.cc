@@ -77,6 +77,7 @@ bool Consumer::free_left() {
   const std::vector<Answer> claims = zk::stat_all(session_, claims_of(items));
   const std::map<std::string, int64_t> changed = std::exchange(suspects_, {});
   bool any = false;
+  std::vector<std::string> strays;
   for (size_t i = 0; i < items.size(); ++i) {
     const bool freed = claims[i].code == Code::ok && remove_left_claim(session_, items[i], claims[i].stat);
     if (freed) in_work_.forget(items[i]);
@@ -84,16 +85,20 @@ bool Consumer::free_left() {
     // A claim in no session was on its way out, and is looked at again.
     const bool left = claims[i].code == Code::ok && !is_ephemeral(claims[i].stat);
     if (!left) examined_[items[i]] = changed.at(items[i]);
-    if (claims[i].code == Code::no_node) leave_out_stray(items[i]);
+    if (claims[i].code == Code::no_node) strays.push_back(items[i]);
     any |= freed;
   }
+  leave_out_strays(strays);
   return any;
 }
 
 // If there are no children, the claim may just have gone.
-void Consumer::leave_out_stray(const std::string& item) {
-  const std::vector<std::string> names = session_.children(item).names;
-  if (!names.empty() && !contains(names, zk::name_of(claim_of(item)))) leave_out(item);
+void Consumer::leave_out_strays(const std::vector<std::string>& items) {
+  const std::vector<Answer> lists = zk::children_all(session_, items);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::vector<std::string>& names = lists[i].names;
+    if (!names.empty() && !contains(names, zk::name_of(claim_of(items[i])))) leave_out(items[i]);
+  }
 }
 
 void Consumer::leave_out(const std::string& path) {

@@ -105,7 +105,7 @@ class Consumer {
 
   void look_afresh(bool synced);
   void give_back(const std::string& path, const std::string& data);
-  void leave_out_stray(const std::string& item);
+  void leave_out_strays(const std::vector<std::string>& items);
   void suspect(const std::string& path, int64_t changed);
   void note_others(bool looked);
   void give_way();

@@ -6,6 +6,9 @@
 // until its session expires. So for one session timeout after each reconnect, no consumer sleeps behind others for
 // longer than a sixth of that timeout. (After a first connection, this is not worth its requests: few processes are
 // killed.)
+//
+// Consumers of older versions do not see items with tags (layout.h), and their notes do not have kKnowsTags. If one of
+// them is the first in line, the consumer behind it watches and takes items as if it was the first.
 #pragma once
 
 #include "host/loop.h"
@@ -16,16 +19,20 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock::recipe {
+
+// A note on a place in line contains this. The value may be more in a later version.
+inline constexpr std::string_view kKnowsTags = "\"queue\":";
 
 // An IdleLine lives as long as its consumer. A place whose delete was not answered may still be there, and the
 // consumer behind it would sleep for ever. So the delete is sent again, whatever the loop turns for, until it is
 // answered or the session is over.
 class IdleLine : private WaitObserver, private host::Source {
  public:
-  // `note` is written on our place in line.
+  // `note` is written on our place in line, and contains kKnowsTags.
   IdleLine(host::Loop& loop, zk::Session& session, QueueLayout layout, std::string note, Consumer& consumer);
 
   // Waits until our last place is known to be gone, then in line for an item, and takes it. `held`: the items() are
@@ -43,6 +50,9 @@ class IdleLine : private WaitObserver, private host::Source {
  private:
   Deadline next_look() const override { return nap_until_; }
   void on_holder(const Holder&) override { nap_until_ = kNever; }
+  bool on_predecessor(const std::string& note) override {
+    return !note.empty() && note.find(kKnowsTags) == std::string::npos;
+  }
   void on_start_again(bool) override {}
 
   void arm(host::PollSet&) override {}

@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kPriorityDigits = 3;
 constexpr size_t kNumberDigits = 10;
 constexpr size_t kTokenLetters = 12;
+constexpr std::string_view kPushTag = ".p";
 
 }  // namespace
 
@@ -42,9 +43,33 @@ std::vector<Segment> segments_of(const std::vector<std::string>& names) {
   return segments;
 }
 
-std::optional<int64_t> item_number(std::string_view name) {
-  if (name.size() < kNumberDigits + 2 || name[name.size() - kNumberDigits - 1] != '-') return std::nullopt;
-  return parse_number(name.substr(name.size() - kNumberDigits));
+std::optional<ItemName> parse_item(std::string_view name) {
+  if (name.size() < kNumberDigits + 2) return std::nullopt;
+  const size_t end = name.size() - kNumberDigits - 1;
+  const auto number = parse_number(name.substr(end + 1));
+  if (!number) return std::nullopt;
+  if (name[end] == '-') return ItemName{name.substr(0, end), {}, *number};
+  if (name[end] != '.' || end != 2 * kTokenLetters + 2) return std::nullopt;
+  const std::string_view token = name.substr(0, kTokenLetters);
+  const std::string_view push = name.substr(kTokenLetters + 2, kTokenLetters);
+  if (!is_token(token) || !is_token(push) || name.substr(kTokenLetters, 2) != kPushTag) return std::nullopt;
+  return ItemName{token, push, *number};
+}
+
+std::string id_of(const std::string& item_path) {
+  const std::string name = zk::name_of(item_path);
+  const auto item = parse_item(name);
+  return item ? fmt::format("{}-{}", item->token, name.substr(name.size() - kNumberDigits)) : name;
+}
+
+std::string push_of(const std::string& item_path) {
+  const std::string name = zk::name_of(item_path);
+  const auto item = parse_item(name);
+  return item ? std::string(item->push) : "";
+}
+
+std::string tags_for(const std::string& push) {
+  return push.empty() ? "" : fmt::format("{}{}", kPushTag, push);
 }
 
 // The server gives each number in a segment only once, so only a node that is not zklock's can have the number of
@@ -52,7 +77,7 @@ std::optional<int64_t> item_number(std::string_view name) {
 std::vector<std::string> item_paths(const std::string& segment, const std::vector<std::string>& names) {
   std::vector<std::pair<int64_t, std::string>> items;
   for (const std::string& name : names) {
-    if (const auto number = item_number(name)) items.emplace_back(*number, segment + "/" + name);
+    if (const auto item = parse_item(name)) items.emplace_back(item->number, segment + "/" + name);
   }
   std::ranges::sort(items);
   std::vector<std::string> paths;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of a queue, and what their names and Stats say. Pure: it makes no requests.
 //
-//   <queue>                                             the text kQueueFormat
+//   <queue>                                             the text kQueueFormat, or kTaggedQueue
 //   <queue>/items/PPP-SSSSSSSSSS                        a segment: priority (000 first) and number (last + 1)
 //   <queue>/items/PPP-SSSSSSSSSS/<token>-NNNNNNNNNN           an item: raw bytes, in the order of the server's numbers
 //   <queue>/items/PPP-SSSSSSSSSS/<token>-NNNNNNNNNN/claim     ephemeral: a consumer works on the item
@@ -9,6 +9,15 @@
 //   <queue>/dead/PPP-SSSSSSSSSS/<token>-NNNNNNNNNN/why        the text that says why
 //   <queue>/pushing/<token>                             ephemeral: a pusher's marker; its version is its last batch
 //   <queue>/waiting                                     the line of idle consumers (the lock recipe)
+//   <queue>/awaited/<token>                             a push that waits for the end of its items: see awaited.h
+//
+// The name of an item that needs more than to be taken has tags, between dots: <token>.<tag>.NNNNNNNNNN. Its dead
+// letter has the same name. Versions that do not know such names leave these items alone, as this one does with tags
+// that it does not know. A tag is a letter and a value:
+//
+//   p<token>   the item of an awaited push: whatever ends the item or brings it back counts that there
+//
+// The ID of an item never contains tags: <token>-NNNNNNNNNN.
 //
 // A segment takes items until it is sealed: then its version is 1 or more. The transaction that brings it to
 // kSegmentSize items seals it and makes the next one. If the pusher learns only from the answer how full the segment
@@ -49,8 +58,22 @@ std::optional<Segment> parse_segment(std::string_view name);
 // out.
 std::vector<Segment> segments_of(const std::vector<std::string>& names);
 
-// Returns the number of an item, from the server's counter; nothing if the name is not an item's.
-std::optional<int64_t> item_number(std::string_view name);
+// What the name of an item or dead letter says.
+struct ItemName {
+  std::string_view token;  // of its pusher
+  std::string_view push;   // the token of the awaited push that it belongs to; empty: none
+  int64_t number = 0;      // from the server's counter
+};
+
+// Returns nothing if the name is not an item's, or has a tag that this version does not know.
+std::optional<ItemName> parse_item(std::string_view name);
+
+// Returns the ID of the item or dead letter of this path.
+std::string id_of(const std::string& item_path);
+// Returns the token of the awaited push that the item or dead letter of this path belongs to; empty: none.
+std::string push_of(const std::string& item_path);
+// Returns the tags in the names of items of an awaited push, for QueueTail::stem(); none for an empty token.
+std::string tags_for(const std::string& push);
 
 // Returns the paths of the items among the children of the segment at `segment`, in the order in which they are taken.
 // Other names are left out.
@@ -67,11 +90,14 @@ struct QueueLayout {
   std::string dead() const { return queue + "/dead"; }
   std::string pushing() const { return queue + "/pushing"; }
   std::string waiting() const { return queue + "/waiting"; }
+  std::string awaited() const { return queue + "/awaited"; }
   std::string folder(bool dead_letters) const { return dead_letters ? dead() : items(); }
+  // Those that each queue has; awaited() is made when it is needed.
   std::vector<std::string> folders() const { return {items(), dead(), pushing(), waiting()}; }
   // Returns the path to which an item goes when it becomes a dead letter.
   std::string dead_of(const std::string& item_path) const { return dead() + item_path.substr(items().size()); }
   std::string marker(const std::string& token) const { return pushing() + "/" + token; }
+  std::string awaited_push(const std::string& token) const { return awaited() + "/" + token; }
 };
 
 // `folder` is items() or dead().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/nodes.h"
 
+#include "base/contains.h"
 #include "base/rounds.h"
 #include "base/text.h"
 #include "zk/path.h"
@@ -70,7 +71,7 @@ std::vector<Answer> ask_about(zk::Session& session, const std::string& queue, co
 }
 
 FoundQueue look(zk::Session& session, const QueueLayout& layout, const Names& folders, const Names& above,
-                std::string_view tried) {
+                std::string_view tried, bool to_delete = false) {
   FoundQueue found;
   const std::vector<Answer> answers = ask_about(session, layout.queue, folders, above, found.connections);
   const auto lists = answers.begin() + 2;
@@ -81,10 +82,21 @@ FoundQueue look(zk::Session& session, const QueueLayout& layout, const Names& fo
     return found;
   }
   if (mark.code != Code::ok) throw zk::failure_of(tried, mark);
-  check_mark(mark_of(mark.data), PathUse::queue, tried);
+  found.mark = mark_of(mark.data);
+  if (found.mark != PathMark::leaving_queue || !to_delete) check_mark(found.mark, PathUse::queue, tried);
   found.exists = true;
+  found.version = mark.stat.version;
   found.lists.assign(lists, stats);
   return found;
+}
+
+// Returns what a look at a queue shows that we have just made.
+FoundQueue new_queue(const QueueLayout& layout, const Names& folders, uint64_t connections) {
+  FoundQueue made{true, {}, PathMark::queue, 0, connections};
+  for (const std::string& path : folders) {
+    made.lists.push_back({contains(layout.folders(), path) ? Code::ok : Code::no_node});
+  }
+  return made;
 }
 
 }  // namespace
@@ -92,6 +104,11 @@ FoundQueue look(zk::Session& session, const QueueLayout& layout, const Names& fo
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const Names& folders,
                          std::string_view tried) {
   return look(session, layout, folders, {}, tried);
+}
+
+FoundQueue look_at_queue_to_delete(zk::Session& session, const QueueLayout& layout, const Names& folders,
+                                   std::string_view tried) {
+  return look(session, layout, folders, {}, tried, true);
 }
 
 FoundQueue look_at_queue_or_site(zk::Session& session, const QueueLayout& layout, const Names& folders,
@@ -112,7 +129,7 @@ FoundQueue make_queue(zk::Session& session, const QueueLayout& layout, const Nam
     session.ready();
     const uint64_t connections = session.client().connections();
     const Answer made = session.await(send_making(session, found.site, steps_to_make(layout)));
-    if (made.code == Code::ok) return {true, std::vector<Answer>(folders.size()), connections};
+    if (made.code == Code::ok) return new_queue(layout, folders, connections);
     if (!is_overtaken(made.code)) throw zk::failure_of(tried, made);
     if (made.code == Code::no_node) session.make_parents(layout.queue);
   }
@@ -235,9 +252,10 @@ void QueueTail::put_seal(int64_t items, std::vector<Step>& steps) const {
 }
 
 void QueueTail::note_last(const std::string& item, int64_t underway) {
-  const auto number = item_number(zk::name_of(item));
-  if (!number || zk::parent_of(item) != path()) return;
-  made_ = std::max(made_, *number + 1 + underway);
+  const std::string name = zk::name_of(item);
+  const auto last = parse_item(name);
+  if (!last || zk::parent_of(item) != path()) return;
+  made_ = std::max(made_, last->number + 1 + underway);
   if (!is_filled_by(0) || !session_.connected()) return;
   session_.client().transact(steps_to_seal(folder_, segment_));
   count(0);

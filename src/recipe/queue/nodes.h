@@ -20,17 +20,22 @@ namespace zklock::recipe {
 struct FoundQueue {
   bool exists = false;
   std::vector<zk::Answer> lists = {};  // of the folders that the command wanted to know
-  uint64_t connections = 0;            // Client::connections() when they were listed
-  Site site = {};                      // where it can be made; only from look_at_queue_or_site()
+  PathMark mark = PathMark::none;
+  int version = 0;           // of the queue's node, with that mark
+  uint64_t connections = 0;  // Client::connections() when they were listed
+  Site site = {};            // where it can be made; only from look_at_queue_or_site()
 };
 
 // Looks at the queue after a sync, and lists these of its folders in the same flight: layout.items(), layout.dead().
-// Throws a Failure if the path is used for something else (65) or may not be read (77).
+// Throws a Failure if the path is used for something else (65) or may not be read (77). The first also refuses a queue
+// that is being deleted (65).
 FoundQueue look_at_queue(zk::Session& session, const QueueLayout& layout, const std::vector<std::string>& folders,
                          std::string_view tried);
+FoundQueue look_at_queue_to_delete(zk::Session& session, const QueueLayout& layout,
+                                   const std::vector<std::string>& folders, std::string_view tried);
 
-// The same, and looks at the nodes above the path in the same flight. If there is no queue, throws a Failure (65) also
-// if none may be made at this path.
+// Does the same as the first, and looks at the nodes above the path in the same flight. If there is no queue, throws a
+// Failure (65) also if none may be made at this path.
 FoundQueue look_at_queue_or_site(zk::Session& session, const QueueLayout& layout,
                                  const std::vector<std::string>& folders, std::string_view tried);
 
@@ -116,8 +121,10 @@ class QueueTail {
   // 0.
   const Segment& segment() const { return segment_; }
   std::string path() const { return segment_path(folder_, segment_); }
-  // The path of a new item without its number.
-  std::string stem() const { return path() + "/" + token_ + "-"; }
+  // The path of a new item without its number. For `tags`, see tags_for().
+  std::string stem(const std::string& tags = "") const {
+    return path() + "/" + token_ + (tags.empty() ? "-" : tags + ".");
+  }
 
   // If `items` more items fill the segment, adds the steps that seal it, for the end of their transaction.
   void put_seal(int64_t items, std::vector<zk::Step>& steps) const;

@@ -34,21 +34,33 @@ bool is_doubtful(const zk::Call& call) {
 
 }  // namespace
 
-Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried)
+Pusher::Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried,
+               AwaitedPush* awaited)
     : session_(session),
       layout_(layout),
       tried_(tried),
       tail_(session, layout.items(), priority, tried),
-      marker_{layout.marker(make_token())},
+      awaited_(awaited),
+      marker_{awaited ? awaited->path() : layout.marker(make_token())},
       overtaken_(tried) {}
 
 void Pusher::open() {
+  if (awaited_) return open_awaited();
   zk::in_sessions(session_, [this] {
     const FoundQueue queue = look_at_queue_or_site(session_, layout_, {layout_.items()}, tried_);
     if (queue.exists) return tail_.find_in(queue.lists.front());
     session_.ready();
     send_making(queue.site);
   });
+}
+
+void Pusher::open_awaited() {
+  zk::in_sessions(session_, [this] {
+    const FoundQueue queue = make_queue(session_, layout_, {layout_.items(), layout_.awaited()}, tried_);
+    awaited_->make(queue);
+    tail_.find_in(queue.lists.front());
+  });
+  marker_.next = marker_.done = 1;
 }
 
 // It is sent only once: if it fails, find_tail() sees to the queue.
@@ -94,14 +106,20 @@ void Pusher::flush() {
   if (in_order && session_.connected()) send(in_flight_.back());
 }
 
+// A batch that is sent again has the same items, so the number of those that are in stays true.
+Step Pusher::marker_step(const Batch& batch) const {
+  if (batch.marker == 0) return {Step::Kind::create, marker_.path, "", -1, CreateMode::ephemeral};
+  const std::string count = awaited_ ? std::to_string(batch.first + batch.items - 1) : "";
+  return {Step::Kind::write, marker_.path, count, batch.marker - 1};
+}
+
 void Pusher::send(Batch& batch) {
   batch.segment = tail_.segment();
   batch.marker = marker_.next++;
   batch.steps.resize(kHead + static_cast<size_t>(batch.items));
   batch.steps[0] = {Step::Kind::check, tail_.path(), "", 0};
-  batch.steps[1] = batch.marker == 0 ? Step{Step::Kind::create, marker_.path, "", -1, CreateMode::ephemeral}
-                                     : Step{Step::Kind::write, marker_.path, "", batch.marker - 1};
-  const std::string stem = tail_.stem();
+  batch.steps[1] = marker_step(batch);
+  const std::string stem = tail_.stem(awaited_ ? tags_for(awaited_->token()) : "");
   for (size_t i = kHead; i < batch.steps.size(); ++i) batch.steps[i].path = stem;
   tail_.put_seal(batch.items, batch.steps);
   tail_.count(batch.items);
@@ -109,7 +127,9 @@ void Pusher::send(Batch& batch) {
   batch.call = session_.client().transact(batch.steps);
 }
 
+// While an awaited push has no session, its queue may be deleted. So it opens another at once.
 void Pusher::settle() {
+  if (awaited_ && in_flight_.empty() && session_.expired()) return renew();
   while (!in_flight_.empty()) {
     const Batch& oldest = in_flight_.front();
     if (!oldest.call || (oldest.call->done && oldest.call->answer.code != Code::ok)) return recover();
@@ -202,6 +222,13 @@ void Pusher::take_in_up_to(int done) {
 
 // The marker is gone with its session, so batches without an answer may be in or not.
 void Pusher::renew() {
+  if (awaited_) {
+    return zk::in_sessions(session_, [this] {
+      awaited_->renew();
+      read_marker();
+      find_tail();
+    });
+  }
   const ItemSpan doubtful = unanswered();
   host::trace("marker lost", {{"marker", marker_.path}, {"doubtful from", doubtful.first}});
   if (doubtful.first > 0) doubles_.push_back(doubtful);

@@ -10,9 +10,13 @@
 // If there is no queue, a transaction that makes it goes ahead of the first items, without a wait for its answer. It
 // makes the first segment and the marker too, and counts as a batch without items. So if another client makes the queue
 // first, all batches behind it fail, and the marker tells whether a transaction without an answer was done.
+//
+// The marker of an awaited push is persistent and made ahead of its items. So its items are there once, whatever
+// becomes of its sessions.
 #pragma once
 
 #include "base/rounds.h"
+#include "recipe/queue/awaited.h"
 #include "recipe/queue/nodes.h"
 
 #include <deque>
@@ -29,12 +33,13 @@ struct ItemSpan {
 
 class Pusher {
  public:
-  // `tried` is for messages: "cannot push to /q".
-  Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried);
+  // `tried` is for messages: "cannot push to /q". `awaited`: null, or outlives this.
+  Pusher(zk::Session& session, const QueueLayout& layout, int priority, const std::string& tried,
+         AwaitedPush* awaited = nullptr);
 
   // Opens a session, and finds the queue's open segment. If there is no queue, sends what makes it: then is_done()
-  // tells when it is there. All functions may throw what the session throws, and a Failure for an answer that they
-  // cannot handle.
+  // tells when it is there. An awaited push waits for that, and makes its nodes. All functions may throw what the
+  // session throws, and a Failure for an answer that they cannot handle.
   void open();
 
   // True if another item may be added. If not, call settle() first.
@@ -73,8 +78,10 @@ class Pusher {
     int done = 0;  // how many batches with this marker are known to be done
   };
 
+  void open_awaited();
   void send_making(const Site& site);
   bool is_making() const { return !in_flight_.empty() && in_flight_.front().items == 0; }
+  zk::Step marker_step(const Batch& batch) const;
   void send(Batch& batch);
   void take_in(const Batch& batch);
   void recover();
@@ -90,6 +97,7 @@ class Pusher {
   QueueLayout layout_;
   std::string tried_;
   QueueTail tail_;
+  AwaitedPush* awaited_;
   Marker marker_;
   std::deque<Batch> in_flight_;
   Batch filling_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rounds.h"
+#include "recipe/queue/awaited.h"
 #include "recipe/queue/upkeep.h"
 #include "zk/path.h"
 
@@ -28,8 +29,14 @@ constexpr size_t kSmallMoves = 1024 * 1024;  // bytes of all letters that are mo
 class Requeuer {
  public:
   // `items` is the list of the segments that take the letters.
-  Requeuer(zk::Session& session, const Answer& items, QueueTail tail, std::string tried, int64_t& moved)
-      : session_(session), items_(items), tail_(std::move(tail)), tried_(std::move(tried)), moved_(moved) {}
+  Requeuer(zk::Session& session, const QueueLayout& layout, const Answer& items, QueueTail tail, std::string tried,
+           int64_t& moved)
+      : session_(session),
+        layout_(layout),
+        items_(items),
+        tail_(std::move(tail)),
+        tried_(std::move(tried)),
+        moved_(moved) {}
 
   // Moves the letters that are still there, with all transactions in flight at once. Repeats what another client was in
   // the way of, or whose answer was lost. Returns the size of the letters in bytes.
@@ -51,6 +58,7 @@ class Requeuer {
     std::string path;
     bool doubtful = false;  // a transaction that moves it may have been carried out
     int failures = 0;       // in a row, of the kind that a node below it would cause
+    bool orphan = false;    // its push was awaited, and is gone: it goes back without the tag
     Answer item = {};
     zk::Call call = nullptr;
     bool noted = false;  // the answer to `call`
@@ -62,10 +70,12 @@ class Requeuer {
   // removed it.
   size_t read() {
     std::vector<Answer> items = read_all(session_, paths_of(letters_));
+    const std::vector<bool> orphans = without_counter(session_, layout_, paths_of(letters_), Count::back);
     size_t bytes = 0;
     for (size_t i = 0; i < items.size(); ++i) {
       Letter& letter = letters_[i];
       letter.item = std::move(items[i]);
+      letter.orphan = orphans[i];
       bytes += letter.item.data.size();
       if (letter.item.code == Code::no_node) {
         moved_ += letter.doubtful;
@@ -120,16 +130,18 @@ class Requeuer {
   }
 
   std::vector<Step> steps_to_move(const Letter& letter) const {
-    std::vector<Step> steps = {
-        {Step::Kind::check, tail_.path(), "", 0},
-        {Step::Kind::create, tail_.stem(), letter.item.data, -1, zk::CreateMode::persistent_sequential}};
+    const std::string stem = tail_.stem(letter.orphan ? "" : tags_for(push_of(letter.path)));
+    std::vector<Step> steps = {{Step::Kind::check, tail_.path(), "", 0},
+                               {Step::Kind::create, stem, letter.item.data, -1, zk::CreateMode::persistent_sequential}};
     if (letter.item.stat.children > 0) steps.push_back({Step::Kind::remove, why_of(letter.path)});
     steps.push_back({Step::Kind::remove, letter.path});
+    if (!letter.orphan) put_count(layout_, letter.path, Count::back, steps);
     tail_.put_seal(1, steps);
     return steps;
   }
 
   zk::Session& session_;
+  const QueueLayout& layout_;
   const Answer& items_;
   QueueTail tail_;
   std::string tried_;
@@ -148,10 +160,10 @@ void requeue(zk::Session& session, const QueueLayout& layout, const FoundQueue& 
   std::optional<int> priority;
   for (const Segment& segment : segments_in(layout.dead(), found.lists[1])) {
     Paths wanted = list_items(session, layout.dead(), segment);
-    if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(zk::name_of(path)) == 0; });
+    if (!all) std::erase_if(wanted, [&](const std::string& path) { return ids.erase(id_of(path)) == 0; });
     if (std::exchange(priority, segment.priority) != segment.priority) {
       QueueTail tail(session, layout.items(), segment.priority, tried);
-      requeuer.emplace(session, found.lists[0], std::move(tail), tried, moved);
+      requeuer.emplace(session, layout, found.lists[0], std::move(tail), tried, moved);
     }
     for (std::span<const std::string> left = wanted; !left.empty();) {
       const auto next = left.first(std::min(width, left.size()));

@@ -524,6 +524,52 @@ pages() { cat ./*.html | sed 's,.*/,,' | sort | xargs; }
   assert_runs publish 1
 }
 
+# --- xargs ---------------------------------------------------------------------------------------
+
+readonly many="XARGS FOR MANY HOSTS"
+
+# Starts two workers, as on two hosts. Broken pictures become dead letters.
+setup_pictures() {
+  stand_in publish
+  # shellcheck disable=SC2016
+  stand_in shrink '[[ $(<"$1") != broken ]] || exit 65'
+  example "$many" 1 work
+  script "$many" 2 publish-pictures
+  mkdir folder
+  touch folder/{1..9}.png 'folder/a b.png' folder/readme
+  local n
+  for n in 1 2; do
+    background sh -c "exec $(<work)" 2>"worker$n.err"
+    pid[worker$n]=$!
+  done
+}
+
+stop_workers() {
+  kill -TERM "${pid[worker1]}" "${pid[worker2]}"
+  expect_end 0 "${pid[worker1]}"
+  expect_end 0 "${pid[worker2]}"
+}
+
+@test "xargs for many hosts: each picture is converted once, then all are published" {
+  setup_pictures
+  expect_status 0 ./publish-pictures
+  assert_equal "$output$stderr" ""
+  assert_equal "$(sort shrink.ran)" "$(find . -name '*.png' | sort)"
+  assert_runs shrink 10
+  assert_runs publish 1
+  stop_workers
+}
+
+@test "xargs for many hosts: nothing is published if a picture is broken, or if the time is over" {
+  setup_pictures
+  echo broken >folder/3.png
+  expect_error 123 "/queues/pictures: 9 of 10 items done, 1 dead letter" ./publish-pictures
+  stop_workers
+  sed -i 's/-w 6h/-w 0.1/' publish-pictures
+  expect_error 75 "10 items are in /queues/pictures: 0 of 10 items done" ./publish-pictures
+  assert_runs publish 0
+}
+
 # --- monitoring ----------------------------------------------------------------------------------
 
 # check SERVERS: runs the command as Nagios would.

@@ -96,7 +96,7 @@ has_items() { (($(znode stat "$1/items/100-0000000000" | sed -n 's/numChildren=/
   znode create /l/x-lock-0000000001
   znode create /empty
   znode create /other "some text"
-  znode create /next "zklock queue 2"
+  znode create /next "zklock queue 3"
   expect_error 65 "cannot push to /l: the path is in use, but not as a queue" zklock queue push /l a
   expect_error 65 "/empty" zklock queue push /empty a
   expect_error 65 "/other" zklock queue push /other a

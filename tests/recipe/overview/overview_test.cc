@@ -197,7 +197,7 @@ TEST_F(OverviewTest, ClaimedItemsAmongTheFirstAreInWork) {
   push("/q", 30);
   const std::string segment = "/q/items/100-0000000000";
   for (const std::string& item : item_paths(segment, others_.children(segment))) {
-    if (item_number(item) < 2) make({claim_of(item)}, CreateMode::ephemeral);
+    if (parse_item(item)->number < 2) make({claim_of(item)}, CreateMode::ephemeral);
   }
   Overview overview(session_, "/");
   EXPECT_TRUE(shows(overview, [](const auto& f) { return f.queues.size() == 1 && f.queues.front().in_work == 2; }));

@@ -82,7 +82,7 @@ TEST_F(IdleLineLostTest, APlaceThatGoesWithItsSessionIsNotWaitedFor) {
 TEST_F(IdleLineLostTest, NobodySleepsForLongBehindAnotherAfterAReconnect) {
   Waiter first(here_, "/q");
   test::CountingObserver observer;
-  Lock place(first.session, {"/q/waiting"}, std::nullopt, "note", observer, "cannot wait");
+  Lock place(first.session, {"/q/waiting"}, std::nullopt, test::kPlaceNote, observer, "cannot wait");
   ASSERT_EQ(place.acquire({true, deadline_in(20s)}), Outcome::held);
   Waiter waiter(through_proxy_, "/q", 3s);
   bool cut = false;
@@ -122,7 +122,7 @@ class NextSession : public IdleLineLostTest {
 
   Waiter first_{here_, "/q"};
   test::CountingObserver observer_of_first_;
-  Lock first_place_{first_.session, {"/q/waiting"}, std::nullopt, "note", observer_of_first_, "cannot wait"};
+  Lock first_place_{first_.session, {"/q/waiting"}, std::nullopt, test::kPlaceNote, observer_of_first_, "cannot wait"};
 };
 
 TEST_F(NextSession, APlaceThatIsRemovedThereIsNoticed) {

@@ -45,6 +45,13 @@ class IdleLineTest : public testing::Test {
   // Makes a child that is no item, and so fires the segment's watch.
   void wake() { observer_.create(item() + "x"); }
   void push(const std::string& into) { observer_.create(into + "/token-0000000007", "item"); }
+  // Makes a place at the end of the line, for a consumer that does nothing.
+  void stand_in_line(const std::string& note) {
+    const std::string place = queue_ + "/waiting/_c_0f6b1b1e-9d0c-4b36-8a5e-3f1c2d4e5f60-lock-";
+    owner_.open();
+    ASSERT_EQ(owner_.await(owner_.client().create(place, note, zk::CreateMode::ephemeral_sequential)).code,
+              zk::Code::ok);
+  }
   void transact(const std::vector<zk::Step>& steps) {
     zk::Session& session = observer_.session();
     ASSERT_EQ(session.await(session.client().transact(steps)).code, zk::Code::ok);
@@ -232,6 +239,39 @@ TEST_F(IdleLineTest, AnItemThatSomebodyElseTakesAtOnceLeavesTheWaiterAsleep) {
   });
   EXPECT_EQ(waiter.line.wait({true, until}, false), Outcome::held);
   EXPECT_LT(waiter.session.client().answers(), 100u);
+}
+
+// Version 0.1 does not see items with tags, and would leave them.
+TEST_F(IdleLineTest, APushIsNotMissedBehindAConsumerThatMayNotSeeIt) {
+  make_queue("/q");
+  stand_in_line("note");
+  Waiter waiter(here_, queue_);
+  bool pushed = false;
+  Slumber slumber(waiter);
+  const Script script(waiter.loop, [&] {
+    if (slumber.after_turn() && !std::exchange(pushed, true)) push(segment(100, 0));
+  });
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s)}, false), Outcome::held);
+  EXPECT_TRUE(pushed);
+  EXPECT_EQ(waiter.text(), "item");
+  EXPECT_EQ(observer_.children(queue_ + "/waiting").size(), 1u);
+}
+
+TEST_F(IdleLineTest, APushWakesNoConsumerBehindOneThatSeesIt) {
+  make_queue("/q");
+  stand_in_line(test::kPlaceNote);
+  Waiter waiter(here_, queue_);
+  bool pushed = false;
+  bool sleeps_on = false;
+  Slumber slumber(waiter);
+  const Script script(waiter.loop, [&] {
+    if (!slumber.after_turn() || sleeps_on) return;
+    slumber.begin_again();
+    sleeps_on = pushed;
+    if (!std::exchange(pushed, true)) push(segment(100, 0));
+  });
+  EXPECT_EQ(waiter.line.wait({true, deadline_in(10s), [&] { return sleeps_on; }}, false), Outcome::disturbed);
+  EXPECT_TRUE(pushed);
 }
 
 bool has_fired(const zk::Watch& watch) {

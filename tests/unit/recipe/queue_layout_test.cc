@@ -44,12 +44,100 @@ TEST(QueueLayout, ItemsAreTakenInTheOrderOfTheServersNumbers) {
 
 TEST(QueueLayout, AStrangersNameIsNoItem) {
   for (const char* name : {"", "claim", "-0000000001", "a-000000001", "a-000000000x", "a0000000001", "a--000000001"}) {
-    EXPECT_FALSE(item_number(name).has_value()) << name;
+    EXPECT_FALSE(parse_item(name).has_value()) << name;
   }
+}
+
+TEST(QueueLayout, ANameWithoutTagsHasATokenAndANumber) {
+  for (const char* token : {"0123456789ab", "a", "a-b", "0123456789ab.x1"}) {
+    const std::string name = std::string(token) + "-0000000042";
+    const auto item = parse_item(name);
+    ASSERT_TRUE(item.has_value()) << name;
+    EXPECT_EQ(item->token, token);
+    EXPECT_EQ(item->push, "");
+    EXPECT_EQ(item->number, 42);
+  }
+}
+
+TEST(QueueLayout, AnItemOfAnAwaitedPushNamesIt) {
+  const auto item = parse_item("0123456789ab.pcdef01234567.0000000042");
+  ASSERT_TRUE(item.has_value());
+  EXPECT_EQ(item->token, "0123456789ab");
+  EXPECT_EQ(item->push, "cdef01234567");
+  EXPECT_EQ(item->number, 42);
+  EXPECT_EQ(parse_item("0123456789ab.pcdef01234567.9999999999")->number, 9'999'999'999);
+}
+
+// Versions that know more tags may give them to items. This one leaves those alone.
+TEST(QueueLayout, AnItemWithATagThatIsNotKnownIsNoItem) {
+  const Names names = {
+      // The tag is another one, or missing, or there is one more.
+      "0123456789ab.xcdef01234567.0000000042",
+      "0123456789ab.Pcdef01234567.0000000042",
+      "0123456789ab.x.0000000042",
+      "0123456789ab..0000000042",
+      "0123456789ab.0000000042",
+      "0123456789ab.pcdef01234567.x1.0000000042",
+      "0123456789ab.x1.pcdef01234567.0000000042",
+      // The pusher's token is too short, too long, or none.
+      "0123456789a.pcdef01234567.0000000042",
+      "0123456789abc.pcdef01234567.0000000042",
+      "0123456789AB.pcdef01234567.0000000042",
+      ".pcdef01234567.0000000042",
+      // So is the push's.
+      "0123456789ab.pcdef0123456.0000000042",
+      "0123456789ab.pcdef012345678.0000000042",
+      "0123456789ab.pcdef0123456x.0000000042",
+      "0123456789ab.p.0000000042",
+      // A dot is missing.
+      "0123456789abxpcdef01234567.0000000042",
+      "0123456789ab.pcdef01234567x0000000042",
+      // The number is too short, too long, or none, or is not the end.
+      "0123456789ab.pcdef01234567.000000042",
+      "0123456789ab.pcdef01234567.00000000042",
+      "0123456789ab.pcdef01234567.000000004x",
+      "0123456789ab.pcdef01234567.",
+      "0123456789ab.pcdef01234567.0000000042.",
+      "0123456789ab.pcdef01234567.0000000042.tmp",
+  };
+  for (const std::string& name : names) {
+    EXPECT_FALSE(parse_item(name).has_value()) << name;
+    EXPECT_EQ(id_of("/q/items/100-0000000000/" + name), name);
+    EXPECT_EQ(push_of("/q/items/100-0000000000/" + name), "") << name;
+  }
+  EXPECT_EQ(item_paths("/s", names), Names());
+}
+
+TEST(QueueLayout, TagsDoNotChangeTheOrder) {
+  EXPECT_EQ(item_paths("/s", {"0123456789ab.pcdef01234567.0000000002", "z-0000000001",
+                              "ab0123456789.pcdef01234567.0000000000", "a-0000000003"}),
+            (Names{"/s/ab0123456789.pcdef01234567.0000000000", "/s/z-0000000001",
+                   "/s/0123456789ab.pcdef01234567.0000000002", "/s/a-0000000003"}));
+}
+
+TEST(QueueLayout, AnIdHasNoTags) {
+  for (const char* segment : {"/q/items/100-0000000000/", "/q/dead/100-0000000000/", "/"}) {
+    EXPECT_EQ(id_of(std::string(segment) + "0123456789ab.pcdef01234567.0000000042"), "0123456789ab-0000000042");
+    EXPECT_EQ(id_of(std::string(segment) + "0123456789ab-0000000042"), "0123456789ab-0000000042");
+    EXPECT_EQ(push_of(std::string(segment) + "0123456789ab.pcdef01234567.0000000042"), "cdef01234567");
+    EXPECT_EQ(push_of(std::string(segment) + "0123456789ab-0000000042"), "");
+  }
+}
+
+TEST(QueueLayout, TheTagsOfAnAwaitedPushAreFoundInTheName) {
+  EXPECT_EQ(tags_for(""), "");
+  EXPECT_EQ(tags_for("cdef01234567"), ".pcdef01234567");
+  const std::string token = make_token(), push = make_token();
+  const std::string name = token + tags_for(push) + ".0000000042";
+  const auto item = parse_item(name);
+  ASSERT_TRUE(item.has_value()) << name;
+  EXPECT_EQ(item->token, token);
+  EXPECT_EQ(item->push, push);
 }
 
 TEST(QueueLayout, TokensDiffer) {
   EXPECT_EQ(make_token().size(), 12u);
+  EXPECT_TRUE(is_token(make_token()));
   EXPECT_NE(make_token(), make_token());
 }
 
@@ -59,6 +147,7 @@ TEST(QueueLayout, Paths) {
   EXPECT_EQ(claim_of("/q/items/100-0000000001/t-0000000002"), "/q/items/100-0000000001/t-0000000002/claim");
   EXPECT_EQ(why_of(layout.dead_of("/q/items/005-0000000000/t-0000000002")), "/q/dead/005-0000000000/t-0000000002/why");
   EXPECT_EQ(layout.marker("t"), "/q/pushing/t");
+  EXPECT_EQ(layout.awaited_push("t"), "/q/awaited/t");
 }
 
 // The server counts each creation and removal in a cversion.

@@ -55,7 +55,8 @@ struct PushOptions {
 class PushProgress {
  public:
   // `watched`: a person looks at standard error, and does not type the items.
-  PushProgress(std::string path, bool watched, bool verbose) : path_(std::move(path)), verbose_(verbose) {
+  PushProgress(std::string path, bool watched, bool verbose)
+      : path_(std::move(path)), watched_(watched), verbose_(verbose) {
     if (watched) next_look_ = began_ + kEveryLook;
   }
 

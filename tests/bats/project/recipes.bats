@@ -566,7 +566,7 @@ stop_workers() {
   expect_error 123 "/queues/pictures: 9 of 10 items done, 1 dead letter" ./publish-pictures
   stop_workers
   sed -i 's/-w 6h/-w 0.1/' publish-pictures
-  expect_error 75 "10 items are in /queues/pictures: 0 of 10 items done" ./publish-pictures
+  expect_error 75 "not all is done after 100ms; 10 of 10 items are left in /queues/pictures" ./publish-pictures
   assert_runs publish 0
 }
 

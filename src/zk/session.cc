@@ -317,7 +317,7 @@ void Session::fail_unreachable(Duration waited) const {
   } else if (!options_.tls && is_taken_by_stranger()) {
     remedy = "zklock health looks at each of them; if the port is one for TLS, give --tls";
   }
-  const std::string reason = last_trouble();
+  const std::string& reason = last_trouble();
   throw Failure(ExitStatus::unavailable,
                 fmt::format("cannot reach ZooKeeper at {} (from {}): no server answered in {}{}; {}",
                             options_.servers.text(), options_.servers.origin, format_duration(waited),

@@ -71,7 +71,7 @@ class AwaitedPush {
   // True if something has ended since look(), or the watches were lost.
   bool is_woken() const;
 
-  // Sends the deletion of its nodes, for which nobody waits any more. A later sweep() repeats what fails. To be called
+  // Sends the deletion of its nodes, and waits for no answer. A later sweep() repeats what fails. To be called
   // once look() has shown that nothing is left. If a letter was put back meanwhile, the nodes stay.
   void remove();
   // Sends the deletion of the nodes of killed pushers, of which nothing is left and which have not changed for a day.
